@@ -1,0 +1,90 @@
+// The parallel blackboard (paper "online-analysis-server", III.B): entries are submitted, the sensitivities that match
+// are looked up in a hash table, a knowledge source whose last sensitivity is met becomes a job in one of an array of
+// FIFOs, and workers sweep the FIFOs from a random start, backing off to sleep when there is nothing to do.
+//
+// Any thread may call any function; operations may submit entries, register and remove knowledge sources, their own
+// included. Blackboards with 0 workers run their jobs inside drain(), on the calling thread, in order: for tests.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "blackboard/data_entry.hpp"
+
+namespace ardoise::blackboard {
+
+class Blackboard;
+
+// Where an operation runs. `worker` is 0 … workers()-1 and names this thread's slot in per-worker partial results: two
+// operations with the same worker number never run at the same time.
+struct Context {
+  Blackboard& board;
+  unsigned worker;
+};
+
+// One reference for each sensitivity, in the order of the sensitivities.
+using Operation = std::function<void(const Context&, std::span<EntryRef>)>;
+
+struct KnowledgeSource {
+  std::string name;  // for messages: "mpi_profile@solver"
+  std::vector<EntryType> sensitivities;  // at least one; a type may stand in it several times
+  Operation operation;
+};
+
+struct SourceId {
+  std::uint64_t value = 0;
+  friend constexpr auto operator<=>(SourceId, SourceId) = default;
+};
+
+struct Options {
+  unsigned workers = 1;
+  std::size_t byte_limit = std::size_t{256} << 20;  // of payloads alive; over it over_limit() is true
+  // Called, on the worker, with one sentence when an operation threw; that job is lost, nothing else.
+  std::function<void(std::string_view source_name, std::string_view message)> on_failure;
+};
+
+struct Counters {
+  std::uint64_t submitted = 0;   // entries
+  std::uint64_t unmatched = 0;   // entries nobody was sensitive to
+  std::uint64_t jobs_run = 0;
+  std::uint64_t jobs_failed = 0;
+};
+
+class Blackboard {
+ public:
+  explicit Blackboard(Options options);
+  ~Blackboard();  // finishes the jobs that are ready, then stops the workers
+  Blackboard(const Blackboard&) = delete;
+  Blackboard& operator=(const Blackboard&) = delete;
+
+  [[nodiscard]] unsigned workers() const noexcept;  // at least 1: slots for per-worker results
+
+  SourceId add(KnowledgeSource source);
+  // No job of it starts after remove() returned, except when called from inside its own operation; entries that waited
+  // for its other sensitivities are let go. False: no such source.
+  bool remove(SourceId id);
+
+  void submit(EntryRef entry);
+
+  // Waits until every job that exists or that these jobs bring about has run.
+  void drain();
+
+  [[nodiscard]] std::size_t bytes() const noexcept;  // payload bytes alive that were submitted here
+  [[nodiscard]] bool over_limit() const noexcept;
+  // Sleeps until bytes() is at or below the limit or the time is over; true: below.
+  bool wait_below_limit(std::chrono::milliseconds timeout);
+  [[nodiscard]] Counters counters() const noexcept;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace ardoise::blackboard

@@ -1,0 +1,61 @@
+// A data entry {type, size, payload} and the counted reference to it. Entries are read only while shared; the sole
+// owner of one may write it (EntryRef::writable). An entry can own its bytes, hold a C++ value, or stand for memory of
+// somebody else (a stream's block), which a release function gives back when the last reference goes, on whichever
+// thread that happens.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include "blackboard/entry_type.hpp"
+
+namespace ardoise::blackboard {
+
+class DataEntry;
+
+class EntryRef {
+ public:
+  EntryRef() = default;
+  EntryRef(const EntryRef& other) noexcept;
+  EntryRef(EntryRef&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)) {}
+  EntryRef& operator=(EntryRef other) noexcept {
+    std::swap(entry_, other.entry_);
+    return *this;
+  }
+  ~EntryRef();
+
+  explicit operator bool() const noexcept { return entry_ != nullptr; }
+  [[nodiscard]] EntryType type() const noexcept;
+  [[nodiscard]] std::span<const std::byte> payload() const noexcept;
+  // The payload for writing, or an empty span when somebody else holds a reference too.
+  [[nodiscard]] std::span<std::byte> writable() noexcept;
+  [[nodiscard]] std::size_t use_count() const noexcept;
+
+  // The payload as the value it was made of (make_entry_of<T>). Undefined for another T.
+  template <class T>
+  [[nodiscard]] const T& as() const noexcept {
+    return *reinterpret_cast<const T*>(payload().data());
+  }
+
+ private:
+  friend class DataEntry;
+  explicit EntryRef(DataEntry* entry) noexcept : entry_(entry) {}
+  DataEntry* entry_ = nullptr;
+};
+
+// An entry with `size` bytes of its own, uninitialised, aligned to 64. `board_bytes` are counted by the blackboard.
+[[nodiscard]] EntryRef make_entry(EntryType type, std::size_t size);
+
+// Stands for `payload`, which stays valid until release(context, payload) is called, exactly once.
+using ReleaseFunction = void (*)(void* context, std::span<std::byte> payload) noexcept;
+[[nodiscard]] EntryRef adopt_entry(EntryType type, std::span<std::byte> payload, ReleaseFunction release, void* context);
+
+// Holds a value; its destructor runs with the last reference. Used for spans into another entry: T then keeps an
+// EntryRef to that entry.
+template <class T>
+[[nodiscard]] EntryRef make_entry_of(EntryType type, T value);
+
+}  // namespace ardoise::blackboard
+
+#include "blackboard/data_entry_inl.hpp"

@@ -1,0 +1,197 @@
+// The event format: what a program's process writes and the analyzer reads. docs/event_format.md is its page.
+//
+// A *pack* is one block: a PackHeader and a payload of one PackClass.
+//
+//   +------------+------------------------------------------------------+
+//   | PackHeader | payload: records of one class, or definitions (TLV)  |
+//   |  128 bytes | payload_bytes                                        |
+//   +------------+------------------------------------------------------+
+//
+// All integers are little endian, the structures have no padding, and 8-byte fields are 8-byte aligned in memory when
+// the pack is. A reader calls check_pack() (pack_reader.hpp) before it believes any field of a pack from outside.
+// Times are *ticks* of the process's clock; the kClock definition of a process says how to turn them into seconds.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace ardoise::instrument {
+
+inline constexpr std::uint32_t kPackMagic = 0x50445241;  // "ARDP"
+inline constexpr std::uint16_t kPackVersion = 1;
+
+enum class PackClass : std::uint16_t {
+  kDefinitions = 1,  // payload: DefinitionHeader + bytes, each padded to 8 (definitions.hpp)
+  kMpi = 2,          // payload: MpiRecord[]
+  kPosix = 3,        // payload: PosixRecord[]
+  kTotals = 4,       // payload: TotalsRecord[]; cumulative since start, the one with the highest sequence counts
+  kSamples = 5,      // reserved for call-stack samples
+};
+inline constexpr std::size_t kPackClassCount = 6;
+
+// What happened to the records of one class in one process since its start. In the last pack of a process (flag
+// kLastPack) the ledger is final: recorded == sum of record_count over its packs of that class + dropped.
+struct ClassLedger {
+  std::uint64_t recorded;  // records written by the recorder
+  std::uint64_t dropped;   // of those, never sent
+};
+static_assert(sizeof(ClassLedger) == 16);
+
+enum PackFlags : std::uint16_t {
+  kLastPack = 1,  // nothing follows from this process
+};
+
+struct PackHeader {
+  std::uint32_t magic;            // kPackMagic
+  std::uint16_t version;          // kPackVersion
+  std::uint16_t header_bytes;     // sizeof(PackHeader); a later version may be longer
+  std::uint16_t pack_class;       // PackClass
+  std::uint16_t flags;            // PackFlags
+  std::uint32_t payload_bytes;    // bytes after the header
+  std::uint32_t record_count;     // records (kDefinitions: definitions) in the payload
+  std::uint32_t table_hash;       // hash of the table of MPI functions that numbers `function`
+  std::uint32_t partition;        // partition id of the program in the launch
+  std::uint32_t rank;             // rank in the program's world
+  std::uint32_t thread;           // number of the recording thread in its process, 0 the first
+  std::uint32_t weight;           // occurrences a record stands for: 1 unless sampled
+  std::uint64_t sequence;         // 0, 1, 2 … over all packs of the process, in the order of sending
+  std::uint64_t first_tick;       // begin of the first record (0: none)
+  std::uint64_t last_tick;        // end of the last record
+  ClassLedger mpi;                // cumulative at the time of sending
+  ClassLedger posix;              // likewise
+  std::uint64_t blocked_ticks;    // cumulative time the program waited for a free bin
+  std::uint64_t reserved[3];
+};
+static_assert(sizeof(PackHeader) == 128);
+static_assert(std::is_trivially_copyable_v<PackHeader>);
+
+// How the fields of an MpiRecord are to be read, so that a reader needs no table of MPI functions for its sums.
+enum class Shape : std::uint32_t {
+  kLocal = 0,        // no communication: peer, tag, bytes unused
+  kSend = 1,         // peer = destination, tag, bytes = sent. Isend and the start of a persistent send too
+  kReceive = 2,      // completed receive: peer = source, tag and bytes as received
+  kPostReceive = 3,  // posted receive: peer = source or kAnySource, tag; bytes = capacity; a kCompletion follows later
+  kCompletes = 4,    // Wait*, Test*, Request_free …: tag = number of requests completed; kCompletion records follow
+  kProbe = 5,        // peer, tag, bytes as probed
+  kCollective = 6,   // bytes = sent by this rank, `tag` = bytes received by this rank (as uint32)
+  kRooted = 7,       // a collective with root in `peer`
+  kNeighbour = 8,    // like kCollective; one kNeighbourPart extension per destination follows
+  kPut = 9,          // one-sided: peer = target, bytes moved from here to there (Put, Accumulate …)
+  kGet = 10,         // one-sided: peer = target, bytes moved from there to here (Get, Fetch_and_op …)
+  kWindow = 11,      // window synchronisation: peer = target rank or kNoPeer
+  kFileRead = 12,    // MPI-IO, `peer` = file id, bytes = read
+  kFileWrite = 13,   // MPI-IO, `peer` = file id, bytes = written
+  kCompletion = 14,  // a CompletionRecord
+  kExtension = 15,   // an extension of the record before it; `comm` bits hold the ExtensionKind
+};
+
+inline constexpr std::int32_t kNoPeer = -1;      // MPI_PROC_NULL, or no peer at all
+inline constexpr std::int32_t kAnySource = -2;   // MPI_ANY_SOURCE
+inline constexpr std::int32_t kAnyTag = -1;      // MPI_ANY_TAG
+inline constexpr std::int32_t kRootGroup = -3;   // MPI_ROOT of an intercommunicator
+
+inline constexpr std::uint32_t kWide = 0xFFFFFFFFu;  // duration or bytes continue in a WideExtension
+
+// comm:18 | function:10 | shape:4, from the high bit down.
+inline constexpr std::uint32_t kCommBits = 18, kFunctionBits = 10, kShapeBits = 4;
+inline constexpr std::uint32_t kNoComm = (1u << kCommBits) - 1;        // no communicator
+inline constexpr std::uint32_t kUnnamedComm = (1u << kCommBits) - 2;   // more communicators than the field can number
+inline constexpr std::uint32_t kWorldComm = 0;                         // the program's MPI_COMM_WORLD
+
+constexpr std::uint32_t make_word(std::uint32_t comm, std::uint32_t function, Shape shape) {
+  return comm << (kFunctionBits + kShapeBits) | function << kShapeBits | static_cast<std::uint32_t>(shape);
+}
+
+// One MPI call.
+struct MpiRecord {
+  std::uint64_t begin;      // tick of enter
+  std::uint32_t duration;   // ticks from enter to exit; kWide: see the WideExtension that follows
+  std::uint32_t call_site;  // CallSiteId of the caller (a hash, equal in all processes of a program)
+  std::int32_t peer;        // rank in `comm` (of the remote group for an intercommunicator), see Shape
+  std::int32_t tag;         // see Shape
+  std::uint32_t bytes;      // see Shape; kWide: see the WideExtension that follows
+  std::uint32_t word;       // make_word()
+
+  [[nodiscard]] constexpr Shape shape() const { return static_cast<Shape>(word & 15u); }
+  [[nodiscard]] constexpr std::uint32_t function() const { return word >> kShapeBits & 1023u; }
+  [[nodiscard]] constexpr std::uint32_t comm() const { return word >> (kShapeBits + kFunctionBits); }
+};
+static_assert(sizeof(MpiRecord) == 32 && std::is_trivially_copyable_v<MpiRecord>);
+
+// A non-blocking or persistent operation was completed by the kCompletes record that precedes it.
+struct CompletionRecord {
+  std::uint64_t post_begin;  // `begin` of the record that started the operation: together with rank it is the request's id
+  std::uint32_t bytes_high;  // upper half of the bytes
+  std::uint32_t call_site;   // of the record that started it
+  std::int32_t peer;         // actual source (kNoPeer: a send or collective)
+  std::int32_t tag;          // actual tag
+  std::uint32_t bytes_low;   // bytes received; 0 for a completed send
+  std::uint32_t word;        // comm and function of the starting call, Shape::kCompletion
+};
+static_assert(sizeof(CompletionRecord) == sizeof(MpiRecord));
+
+enum class ExtensionKind : std::uint32_t {
+  kWideValues = 0,     // WideExtension
+  kReceiveHalf = 1,    // ReceiveHalfExtension
+  kNeighbourPart = 2,  // NeighbourExtension
+};
+
+// The full values of the record before it, where one of them does not fit.
+struct WideExtension {
+  std::uint64_t duration;  // ticks
+  std::uint64_t bytes;     // sent (kReceive, kGet, kFileRead: received)
+  std::uint64_t received;  // collectives: received
+  std::uint32_t reserved;
+  std::uint32_t word;
+};
+static_assert(sizeof(WideExtension) == sizeof(MpiRecord));
+
+// The receiving half of MPI_Sendrecv and MPI_Sendrecv_replace; the record before it is the kSend half.
+struct ReceiveHalfExtension {
+  std::uint64_t bytes;
+  std::int32_t source;
+  std::int32_t tag;
+  std::uint64_t reserved0;
+  std::uint32_t reserved1;
+  std::uint32_t word;
+};
+static_assert(sizeof(ReceiveHalfExtension) == sizeof(MpiRecord));
+
+// What a neighbourhood collective sent to one destination.
+struct NeighbourExtension {
+  std::uint64_t bytes;
+  std::int32_t destination;
+  std::uint32_t reserved0;
+  std::uint64_t reserved1;
+  std::uint32_t reserved2;
+  std::uint32_t word;
+};
+static_assert(sizeof(NeighbourExtension) == sizeof(MpiRecord));
+
+// One POSIX I/O call of the program (not of MPI or the tool).
+struct PosixRecord {
+  std::uint64_t begin;      // tick of enter
+  std::uint32_t duration;   // ticks, saturated at kWide; the exact sum is in the totals
+  std::uint32_t call_site;  // CallSiteId
+  std::uint32_t file;       // FileId, local to the process (kFile definition); 0: unknown file
+  std::uint16_t function;   // PosixFunction (posix_functions.hpp)
+  std::uint16_t flags;      // 1: the call failed
+  std::uint64_t bytes;      // moved (0 for open, close …)
+};
+static_assert(sizeof(PosixRecord) == 32 && std::is_trivially_copyable_v<PosixRecord>);
+
+// Exact sums over the whole life of the process for one function, kept apart from the records.
+struct TotalsRecord {
+  std::uint16_t record_class;  // PackClass::kMpi or kPosix
+  std::uint16_t function;
+  std::uint32_t reserved;
+  std::uint64_t calls;
+  std::uint64_t ticks;
+  std::uint64_t bytes_sent;      // POSIX: written
+  std::uint64_t bytes_received;  // POSIX: read
+  std::uint64_t bytes;           // for each call: what it sent, or what it received where it sent nothing; summed
+};
+static_assert(sizeof(TotalsRecord) == 48 && std::is_trivially_copyable_v<TotalsRecord>);
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,77 @@
+// What a plug-in implements: an Analysis on one level (one program) that takes spans of events, keeps partial results
+// for each worker, and can merge them, write them as bytes and read them back. That is all that reduction over the
+// analyzer ranks (now) and snapshots and live views (later) need. knowledge_sources/template is one to copy.
+//
+// Life: create → operations on workers, concurrently, any order of packs → [quiet] partial() → on the root analyzer
+// absorb() for every other analyzer's bytes, any order → contribute() to the model. The result of absorb() must not
+// depend on how packs were spread over workers and analyzers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "blackboard/blackboard.hpp"
+#include "instrument/event_format.hpp"
+#include "reports/model.hpp"
+
+namespace ardoise::knowledge_sources {
+
+class Resolver;  // resolver.hpp: definitions of a level, complete when contribute() runs
+
+// Names of the typed spans that the unpacker submits on a program's level.
+inline constexpr std::string_view kMpiEvents = "mpi_events";      // MpiSpan
+inline constexpr std::string_view kPosixEvents = "posix_events";  // PosixSpan
+inline constexpr std::string_view kTotals = "totals";             // TotalsSpan
+inline constexpr std::string_view kDefinitions = "definitions";   // DefinitionSpan
+inline constexpr std::string_view kPack = "pack";                 // on the empty level: raw bytes of one pack
+
+// A checked span of records of one pack; `pack` keeps the bytes alive.
+template <class Record>
+struct Span {
+  blackboard::EntryRef pack;
+  const instrument::PackHeader* header = nullptr;
+  std::span<const Record> records;
+};
+using MpiSpan = Span<instrument::MpiRecord>;
+using PosixSpan = Span<instrument::PosixRecord>;
+using TotalsSpan = Span<instrument::TotalsRecord>;
+using DefinitionSpan = Span<std::byte>;  // the payload's bytes
+
+// The bytes of absorb() came from another analyzer of this launch and still are not believed: malformed ones throw this.
+struct BadPartial : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct AnalysisContext {
+  std::string level;        // name of the level, unique in the launch
+  std::uint32_t partition;  // id of the program
+  std::uint32_t ranks;      // of the program's world
+  double ticks_per_second;  // nominal, for bounds only; exact rates are in the Resolver
+};
+
+class Analysis {
+ public:
+  virtual ~Analysis() = default;
+  // Registers knowledge sources for the spans it wants. Called once, before the first pack of the level.
+  virtual void attach(blackboard::Blackboard& board) = 0;
+  // All partial results of this analyzer as bytes. Nothing runs concurrently.
+  [[nodiscard]] virtual std::vector<std::byte> partial() const = 0;
+  // Adds another analyzer's partial results. Throws BadPartial.
+  virtual void absorb(std::span<const std::byte> partial) = 0;
+  // Writes the finished numbers. Called once, on the root analyzer.
+  virtual void contribute(const Resolver& resolver, reports::Application& application) const = 0;
+};
+
+// What a plug-in's registration function gives to the analyzer (see blackboard/plugin.hpp for loading).
+struct AnalysisFactory {
+  std::string name;  // unique, the key of its partial results
+  std::unique_ptr<Analysis> (*create)(const AnalysisContext&);
+};
+
+}  // namespace ardoise::knowledge_sources

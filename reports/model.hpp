@@ -1,0 +1,160 @@
+// The model: the finished numbers of a run, as data, before any rendering. Knowledge sources fill it, model_json.hpp
+// writes and reads it as profile.json (schema: docs/profile_schema.md), every renderer works from it alone.
+// Units stand in the names; times are seconds, sizes bytes, ranks those of the program's own MPI_COMM_WORLD.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace ardoise::reports {
+
+inline constexpr int kSchemaVersion = 1;
+
+// Calls by size in bytes: bucket 0 holds size 0, bucket k the sizes in [2^(k-1), 2^k).
+struct SizeHistogram {
+  std::vector<std::uint64_t> calls;
+};
+
+// One MPI or POSIX function over all ranks of a program. Sums come from exact totals; min, max and histogram from the
+// recorded events (equal unless the ledger declares drops).
+struct FunctionProfile {
+  std::string function;  // "MPI_Send", "write"
+  std::string category;  // "point-to-point", "collective", "wait", "one-sided", "io", "management", …
+  std::uint64_t calls = 0;
+  double seconds = 0;    // over all ranks and threads
+  std::uint64_t bytes = 0;           // for each call what it sent, or what it received where it sent nothing
+  std::uint64_t bytes_sent = 0;      // POSIX: written
+  std::uint64_t bytes_received = 0;  // POSIX: read
+  double min_seconds = 0, mean_seconds = 0, max_seconds = 0;  // of one call
+  SizeHistogram sizes;
+};
+
+struct CallSite {
+  std::string function;     // MPI or POSIX function called
+  std::string symbol;       // calling function, demangled; "" unknown
+  std::string source_file;  // "" unknown
+  std::uint32_t line = 0;
+  std::string module;       // path of the binary or library
+  std::uint64_t offset = 0; // return address in the module
+  std::uint64_t calls = 0;
+  double seconds = 0;
+  std::uint64_t bytes = 0;
+  double min_seconds = 0, mean_seconds = 0, max_seconds = 0;
+  std::uint32_t ranks = 0;  // ranks that called from here
+};
+
+// Messages from source to target, counted once, at the sender (one-sided: at the origin).
+struct Edge {
+  std::uint32_t source = 0, target = 0;
+  std::uint64_t messages = 0;
+  std::uint64_t bytes = 0;
+  double seconds = 0;  // in the sending (origin's) calls
+};
+
+struct FileProfile {
+  std::string path;
+  std::uint64_t opens = 0, reads = 0, writes = 0, calls = 0;
+  std::uint64_t bytes_read = 0, bytes_written = 0;
+  double seconds = 0;
+  std::uint32_t ranks = 0;
+};
+
+// How ranks are laid out as cells of a map, row by row.
+struct Layout {
+  std::vector<std::uint32_t> extents;  // two or more; product >= ranks
+  std::vector<std::uint32_t> rank_of_cell;  // empty: cell i is rank i; 0xFFFFFFFF: empty cell
+  bool cartesian = false;              // the program's own Cartesian topology
+};
+
+// One cell a rank, for one function (or "MPI", "POSIX": all of them).
+struct DensityMap {
+  std::string function;
+  std::vector<std::uint64_t> calls;
+  std::vector<double> seconds;
+  std::vector<std::uint64_t> bytes;
+};
+
+// Share of time in each class of calls, for groups of consecutive ranks, over time since the program's MPI_Init.
+struct TemporalMap {
+  double bin_seconds = 0;
+  std::uint32_t bins = 0;
+  std::uint32_t ranks_per_group = 1;
+  std::vector<std::string> classes;  // "point-to-point", "collective", "wait", "io", …
+  // share[(class * groups + group) * bins + bin], 0 … 1, of the group's available rank-seconds (threads may exceed: clamped)
+  std::uint32_t groups = 0;
+  std::vector<float> share;
+};
+
+// Per-rank sums, index = rank.
+struct RankSummary {
+  std::vector<double> wall_seconds, mpi_seconds, io_seconds;
+  std::vector<std::uint32_t> host;  // index into Application::hosts
+};
+
+struct Ledger {
+  std::string record_class;  // "mpi", "posix"
+  std::uint64_t recorded = 0, received = 0, dropped = 0;
+  std::uint64_t lost = 0;    // recorded - received - dropped: must be 0
+};
+
+struct Quality {
+  std::vector<Ledger> ledger;
+  std::uint64_t packs = 0, pack_bytes = 0, bad_packs = 0;
+  double blocked_seconds = 0;    // programs waiting for a free buffer, summed over ranks
+  std::uint32_t ranks_complete = 0;  // ranks whose last pack arrived
+  double record_cost_seconds = 0;    // measured cost of one recorded call (an estimate)
+  double overhead_seconds = 0;       // estimate: calls x cost + blocked, summed over ranks
+  std::string clock;                 // name and kind
+  double clock_error_seconds = 0;    // bound
+  std::uint64_t unresolved_call_sites = 0;
+  std::vector<std::string> notices;  // sentences: what was not seen and why
+};
+
+struct Communicator {
+  std::string name;
+  std::uint32_t size = 0;
+  std::uint32_t count = 0;  // communicators with this group
+};
+
+struct Application {
+  std::string name;     // of the partition
+  std::string command;  // as one line, shell quoted
+  std::string working_directory;
+  std::uint32_t partition = 0;
+  std::uint32_t ranks = 0;
+  std::uint32_t threads = 0;  // most recording threads in one rank
+  std::string thread_level;   // "MPI_THREAD_SINGLE" …
+  std::vector<std::string> hosts;
+  double wall_seconds = 0;    // longest rank, from the end of MPI_Init to the start of MPI_Finalize
+  double init_seconds = 0;    // longest MPI_Init
+  double start_seconds = 0;   // of its first rank's MPI_Init after the first of the run
+  std::vector<FunctionProfile> mpi, posix;  // sorted by seconds, descending
+  std::vector<CallSite> call_sites;         // likewise
+  std::vector<Edge> edges;                  // sorted by (source, target)
+  std::vector<FileProfile> files;           // sorted by seconds, descending
+  std::vector<Communicator> communicators;
+  Layout layout;
+  std::vector<DensityMap> density;
+  TemporalMap temporal;
+  RankSummary per_rank;
+  Quality quality;
+  // What plug-ins of third parties add: {"plug-in name": {"title": "...", "columns": [...], "rows": [[...]]}}.
+  nlohmann::json extensions = nlohmann::json::object();
+};
+
+struct Run {
+  int schema_version = kSchemaVersion;
+  std::string tool_version;
+  std::string started;  // ISO 8601, UTC
+  std::string command;  // the whole launch line, when known
+  std::uint32_t universe_ranks = 0;
+  std::uint32_t analyzer_ranks = 0;
+  std::uint32_t analyzer_workers = 0;  // threads in each
+  double analysis_seconds = 0;         // from the last end of a program to the finished model
+  std::vector<Application> applications;
+  std::vector<std::string> notices;  // of the run: plug-ins that failed, packs that were refused …
+};
+
+}  // namespace ardoise::reports

@@ -1,0 +1,53 @@
+# Debian packages that Ardoise needs, and how to install what is missing. Sourced by tools/demo, tools/check, tools/bench.
+# README.md says why each library is there.
+
+# To build and to profile.
+build_packages=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libboost-dev libfmt-dev libcli11-dev
+  nlohmann-json3-dev libdw-dev libelf-dev libcairo2-dev zlib1g-dev)
+# To render report.pdf.
+report_packages=(graphviz texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-xetex lmodern fonts-dejavu-core)
+# To build and run every test and benchmark.
+test_packages=(libgtest-dev libgmock-dev gfortran clang libclang-rt-dev libtbb-dev python3-mpi4py poppler-utils file)
+
+# install_missing PACKAGE...: asks dpkg, installs only what is not there, says what it does.
+install_missing() {
+  local missing=()
+  local package
+  for package in "$@"; do
+    dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+  done
+  if ((${#missing[@]} == 0)); then
+    return 0
+  fi
+  local sudo=()
+  if ((EUID != 0)); then
+    if ! command -v sudo >/dev/null; then
+      echo "These Debian packages are missing and neither root nor sudo is here to install them: ${missing[*]}" >&2
+      return 1
+    fi
+    sudo=(sudo)
+  fi
+  echo "   installing ${#missing[@]} Debian packages: ${missing[*]}"
+  local log
+  log=$(mktemp)
+  if ! { "${sudo[@]}" apt-get update && "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    echo "apt-get could not install them; its last lines are above." >&2
+    rm -f "$log"
+    return 1
+  fi
+  rm -f "$log"
+}
+
+# step TEXT: one line before each thing that takes time, with the time since the start.
+step() {
+  printf '[%3d s] %s\n' "$SECONDS" "$*"
+}
+
+# What Open MPI wants of a container: root allowed, more ranks than cores, ranks that wait give way.
+open_mpi_environment() {
+  export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_rmaps_base_oversubscribe=1
+  if ((EUID == 0)); then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  fi
+}

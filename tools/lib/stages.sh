@@ -1,0 +1,102 @@
+# The stages of tools/check. Each builds in a folder of its own, adds to the counts, and goes on after a failure so that
+# one run shows everything that is broken.
+
+passed=0
+failed=0
+failures=()
+
+note_failure() {
+  failed=$((failed + 1))
+  failures+=("$1")
+  echo "   FAILED: $1"
+}
+
+# configure_and_build NAME TARGET CMAKE_ARGUMENT...: quiet unless it fails.
+configure_and_build() {
+  local name=$1 target=$2
+  shift 2
+  mkdir -p "build-$name"
+  if cmake "$@" -B "build-$name" >"build-$name/configure.log" 2>&1 &&
+    cmake --build "build-$name" --parallel --target "$target" >"build-$name/build.log" 2>&1; then
+    return 0
+  fi
+  tail -n 15 "build-$name/configure.log"
+  grep -E -A4 'error|FAILED' "build-$name/build.log" 2>/dev/null | head -n 60
+  note_failure "$name: build"
+  return 1
+}
+
+# run_tests NAME CTEST_ARGUMENT...: runs ctest, prints what failed, adds to the counts.
+run_tests() {
+  local name=$1
+  shift
+  local log=build-$name/test.log
+  ctest --test-dir "build-$name" --output-on-failure --no-tests=error -j "$(nproc)" "$@" >"$log" 2>&1
+  local total failing
+  read -r failing total < <(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+)/\1 \2/p' "$log")
+  if [[ -z ${total:-} ]]; then
+    tail -n 20 "$log"
+    note_failure "$name: ctest ran no test"
+    return
+  fi
+  passed=$((passed + total - failing))
+  failed=$((failed + failing))
+  if ((failing > 0)); then
+    grep -vE '^ *[0-9]+/[0-9]+ Test .* Passed ' "$log" | tail -n 200
+    failures+=("$name: $failing of $total tests")
+  fi
+  step "$name: $((total - failing)) of $total tests passed"
+}
+
+stage_layers() {
+  step "layers: who includes whom"
+  if tools/check_layers; then passed=$((passed + 1)); else note_failure layers; fi
+}
+
+stage_dev() {
+  step "dev: building with g++, warnings are errors"
+  configure_and_build dev all --preset dev || return
+  step "dev: all tests"
+  run_tests dev
+}
+
+stage_asan() {
+  step "asan: building the unit tests with the address and undefined-behaviour sanitizers"
+  configure_and_build asan unit_tests --preset asan || return
+  run_tests asan -L '^unit$'
+}
+
+stage_tsan() {
+  step "tsan: building the unit tests with the thread sanitizer"
+  configure_and_build tsan unit_tests --preset tsan || return
+  run_tests tsan -L '^unit$'
+}
+
+stage_clang() {
+  step "clang: building everything with clang, warnings are errors, and the fuzz targets"
+  configure_and_build clang all -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DARDOISE_WERROR=ON -DARDOISE_FUZZ=ON || return
+  passed=$((passed + 1))
+  local target
+  for target in build-clang/fuzz/*; do
+    [[ -x $target && ! -d $target ]] || continue
+    local name=${target##*/}
+    if "$target" -max_total_time=5 -print_final_stats=0 >"build-clang/$name.log" 2>&1; then
+      passed=$((passed + 1))
+    else
+      tail -n 20 "build-clang/$name.log"
+      note_failure "fuzz: $name"
+    fi
+  done
+  step "clang: built, fuzz targets ran"
+}
+
+finish_stages() {
+  step "done"
+  local failure
+  for failure in "${failures[@]}"; do
+    echo "failed: $failure"
+  done
+  echo "$passed passed, $failed failed"
+  ((failed == 0))
+}

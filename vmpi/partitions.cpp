@@ -1,0 +1,260 @@
+// See partitions.hpp. Two collectives: one of 16 bytes a process (key and length of its texts), and one in which only
+// the first process of each partition sends its name and command line.
+#include "vmpi/partitions.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "vmpi/partition_name.hpp"
+
+namespace ardoise::vmpi {
+namespace {
+
+constexpr std::size_t kMaxCommand = 16 * 1024;
+
+struct State {
+  Partitions partitions;
+  std::vector<std::string> commands;
+  std::vector<VMPI_Partition_desc> descriptors;
+  MPI_Comm universe = MPI_COMM_NULL;
+};
+
+// Written by the thread in MPI_Init or MPI_Finalize, which MPI orders before and after everything else.
+std::unique_ptr<State> state;
+bool was_initialised = false;
+std::string explicit_name;
+std::string name_complaint;  // printed once, by the first process of the partition
+
+// Relaxed is enough: a thread that calls MPI has been ordered behind MPI_Init by the program itself.
+std::atomic<MPI_Comm> current_partition_comm{MPI_COMM_NULL};
+
+struct Announcement {
+  std::uint64_t key;
+  std::uint64_t text_bytes;
+};
+
+std::vector<std::string> read_command_line(int argc, char** argv) {
+  std::vector<std::string> arguments;
+  std::string text;
+  // Not stdio: instrument counts the program's own I/O, and this is not the program's.
+  if (const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC); file >= 0) {
+    char chunk[4096];
+    for (ssize_t got; text.size() < 16 * kMaxCommand && (got = ::read(file, chunk, sizeof chunk)) > 0;)
+      text.append(chunk, static_cast<std::size_t>(got));
+    ::close(file);
+  }
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\0', begin), text.size());
+    arguments.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (arguments.empty() && argv != nullptr) {
+    for (int i = 0; i < argc && argv[i] != nullptr; ++i) arguments.emplace_back(argv[i]);
+  }
+  return arguments;
+}
+
+std::string read_executable() {
+  char path[4096];
+  const auto length = ::readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
+}
+
+std::string joined(const std::vector<std::string>& arguments) {
+  std::string line;
+  for (const auto& argument : arguments) line += (line.empty() ? "" : " ") + argument;
+  return truncated(line, kMaxCommand);
+}
+
+void complain_about_name(std::string_view name, const char* why) {
+  name_complaint = "ardoise: the partition name \"" + truncated(name, 40) + "\" is not used because " + why +
+                   "; the program's own name is used instead.";
+}
+
+void take_name_from_environment() {
+  const char* name = std::getenv("VMPI_PARTITION_NAME");
+  if (name == nullptr || !explicit_name.empty()) return;
+  if (const char* why = invalid_partition_name(name)) {
+    complain_about_name(name, why);
+  } else {
+    explicit_name = name;
+  }
+}
+
+PartitionKey own_key(const std::string& executable, const std::string& command) {
+  if (!explicit_name.empty()) return PartitionKey::explicit_name(explicit_name);
+  int* number = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &found);
+  if (found != 0 && number != nullptr) return PartitionKey::application_context(*number);
+  return PartitionKey::command_line(executable, command);
+}
+
+// Name, a mark for explicit ones, command: what the first process of a partition tells the others.
+std::string texts_of(const std::string& program, const std::string& command) {
+  std::string text = explicit_name.empty() ? "-" : "+";
+  text += explicit_name.empty() ? program : explicit_name;
+  text += '\0';
+  return text + command;
+}
+
+bool exchange(const Announcement& own, const std::string& own_text, State& made) {
+  auto& all = made.partitions;
+  if (PMPI_Comm_rank(MPI_COMM_WORLD, &all.universe_rank) != MPI_SUCCESS) return false;
+  if (PMPI_Comm_size(MPI_COMM_WORLD, &all.universe_size) != MPI_SUCCESS) return false;
+  const auto size = static_cast<std::size_t>(all.universe_size);
+
+  std::vector<Announcement> announced(size);
+  if (PMPI_Allgather(&own, sizeof own, MPI_BYTE, announced.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD) != MPI_SUCCESS)
+    return false;
+  std::vector<std::uint64_t> keys(size);
+  for (std::size_t rank = 0; rank < size; ++rank) keys[rank] = announced[rank].key;
+  all.table = PartitionTable(keys);
+  all.id = all.table.partition_of(all.universe_rank);
+  all.rank = all.table.rank_in(all.id, all.universe_rank);
+
+  std::vector<int> counts(size, 0);
+  std::vector<int> offsets(size, 0);
+  int total = 0;
+  for (int id = 0; id < all.table.count(); ++id) {
+    const auto root = static_cast<std::size_t>(all.table.root(id));
+    counts[root] = static_cast<int>(announced[root].text_bytes);
+  }
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    offsets[rank] = total;
+    total += counts[rank];
+  }
+  std::string texts(static_cast<std::size_t>(total), '\0');
+  const auto self = static_cast<std::size_t>(all.universe_rank);
+  if (PMPI_Allgatherv(own_text.data(), counts[self], MPI_BYTE, texts.data(), counts.data(), offsets.data(), MPI_BYTE,
+                      MPI_COMM_WORLD) != MPI_SUCCESS)
+    return false;
+
+  std::vector<std::string> names;
+  std::vector<bool> is_explicit;
+  for (int id = 0; id < all.table.count(); ++id) {
+    const auto root = static_cast<std::size_t>(all.table.root(id));
+    const auto text = texts.substr(static_cast<std::size_t>(offsets[root]), static_cast<std::size_t>(counts[root]));
+    const auto end_of_name = text.find('\0');
+    is_explicit.push_back(text[0] == '+');
+    names.push_back(text.substr(1, end_of_name - 1));
+    made.commands.push_back(text.substr(end_of_name + 1));
+  }
+  make_names_unique(names, is_explicit);
+  for (int id = 0; id < all.table.count(); ++id) {
+    const auto i = static_cast<std::size_t>(id);
+    VMPI_Partition_desc descriptor{};
+    descriptor.id = id;
+    names[i].copy(descriptor.name, kMaxPartitionName);
+    descriptor.command = made.commands[i].c_str();
+    descriptor.size = all.table.size(id);
+    descriptor.root = all.table.root(id);
+    made.descriptors.push_back(descriptor);
+  }
+  return true;
+}
+
+// The new communicators report errors like the world they stand for.
+bool make_communicators(State& made, MPI_Comm& partition) {
+  const auto& all = made.partitions;
+  if (PMPI_Comm_split(MPI_COMM_WORLD, all.id, all.universe_rank, &partition) != MPI_SUCCESS) return false;
+  if (PMPI_Comm_dup(MPI_COMM_WORLD, &made.universe) != MPI_SUCCESS) return false;
+  PMPI_Comm_set_name(partition, "MPI_COMM_WORLD");
+  PMPI_Comm_set_name(made.universe, "MPI_COMM_UNIVERSE");
+  return true;
+}
+
+bool build(int argc, char** argv) {
+  take_name_from_environment();
+  const auto arguments = read_command_line(argc, argv);
+  const auto executable = read_executable();
+  const auto command = joined(arguments);
+  const auto text = texts_of(program_name(arguments, executable), command);
+  const Announcement own{own_key(executable, command).bits(), text.size()};
+  auto made = std::make_unique<State>();
+  MPI_Comm partition = MPI_COMM_NULL;
+
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const bool done = exchange(own, text, *made) && make_communicators(*made, partition);
+  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  if (done) {
+    PMPI_Comm_set_errhandler(partition, handler);
+    PMPI_Comm_set_errhandler(made->universe, handler);
+  }
+  PMPI_Errhandler_free(&handler);
+  if (!done) return false;
+
+  if (!name_complaint.empty() && made->partitions.rank == 0) std::fprintf(stderr, "%s\n", name_complaint.c_str());
+  state = std::move(made);
+  current_partition_comm.store(partition, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace
+
+bool initialise_partitions(int argc, char** argv) noexcept {
+  if (was_initialised) return partition_comm() != MPI_COMM_NULL;
+  was_initialised = true;
+  try {
+    if (build(argc, argv)) return true;
+    std::fprintf(stderr,
+                 "ardoise: the partitions could not be made because an MPI call failed; programs share one world.\n");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ardoise: the partitions could not be made (%s); programs share one world.\n", error.what());
+  }
+  return false;
+}
+
+MPI_Comm partition_comm() noexcept { return current_partition_comm.load(std::memory_order_relaxed); }
+
+MPI_Comm universe_comm() noexcept { return state ? state->universe : MPI_COMM_NULL; }
+
+const Partitions* partitions() noexcept { return state ? &state->partitions : nullptr; }
+
+void finalise_partitions() noexcept {
+  if (!state) return;
+  MPI_Comm partition = current_partition_comm.exchange(MPI_COMM_NULL, std::memory_order_relaxed);
+  if (partition != MPI_COMM_NULL) PMPI_Comm_free(&partition);
+  // The universe is left to MPI_Finalize: freeing it is collective over programs that end at different times.
+  state.reset();
+}
+
+const VMPI_Partition_desc* partition_descriptor(int id) noexcept {
+  if (!state || id < 0 || id >= state->partitions.table.count()) return nullptr;
+  return &state->descriptors[static_cast<std::size_t>(id)];
+}
+
+const VMPI_Partition_desc* partition_descriptor(std::string_view name) noexcept {
+  if (!state) return nullptr;
+  for (const auto& descriptor : state->descriptors) {
+    if (name == descriptor.name) return &descriptor;
+  }
+  return nullptr;
+}
+
+int set_partition_name(const char* name) noexcept {
+  if (was_initialised) return VMPI_ERR_STATE;
+  try {
+    const std::string_view wanted = name == nullptr ? std::string_view() : std::string_view(name);
+    if (const char* why = invalid_partition_name(wanted)) {
+      complain_about_name(wanted, why);
+      return VMPI_ERR_ARG;
+    }
+    explicit_name = wanted;
+    return VMPI_SUCCESS;
+  } catch (const std::exception&) {
+    return VMPI_ERR_NO_MEMORY;
+  }
+}
+
+}  // namespace ardoise::vmpi

@@ -4,8 +4,8 @@
 //   DefinitionHeader {kind, flags, bytes} | bytes of payload | zeros up to a multiple of 8
 //
 // A payload is one of the structures below followed by its strings: each string is a uint32 length and its bytes, no
-// terminator, UTF-8 where the program's own strings are. definition_reader.hpp checks and decodes, definition_writer.hpp
-// encodes; nothing else touches these bytes.
+// terminator, UTF-8 where the program's own strings are. definition_reader.hpp checks and decodes,
+// definition_writer.hpp encodes; nothing else touches these bytes.
 #pragma once
 
 #include <cstdint>
@@ -37,29 +37,29 @@ struct ProcessDefinition {
   std::uint32_t world_size;     // ranks of the program's world
   std::uint32_t universe_rank;  // rank in the real MPI_COMM_WORLD
   std::uint32_t pid;
-  std::uint32_t thread_level;   // MPI_THREAD_SINGLE = 0 … MPI_THREAD_MULTIPLE = 3
-  std::uint64_t begin_tick;     // end of MPI_Init
-  std::uint64_t init_ticks;     // time spent in MPI_Init
-  std::uint64_t budget_bytes;   // memory the recorder may use
+  std::uint32_t thread_level;  // MPI_THREAD_SINGLE = 0 … MPI_THREAD_MULTIPLE = 3
+  std::uint64_t begin_tick;    // end of MPI_Init
+  std::uint64_t init_ticks;    // time spent in MPI_Init
+  std::uint64_t budget_bytes;  // memory the recorder may use
 };
 
 // Sent at the start and again, with the better rate, at the end; the one with the greater `tick` counts.
 // Strings: name of the clock ("tsc", "CLOCK_MONOTONIC"), an id of the node (boot id): equal ids share one clock.
 struct ClockDefinition {
-  std::uint64_t tick;                // a moment …
-  std::uint64_t realtime_ns;         // … and its CLOCK_REALTIME in ns since 1970
+  std::uint64_t tick;         // a moment …
+  std::uint64_t realtime_ns;  // … and its CLOCK_REALTIME in ns since 1970
   double ticks_per_second;
-  double offset_seconds;             // to be added to this clock to get that of universe rank 0
-  double offset_error_seconds;       // bound of the error of the offset
-  std::uint64_t end_tick;            // enter of MPI_Finalize; 0: not finalized yet
-  double record_cost_ticks;          // measured cost of one recorded call (an estimate)
+  double offset_seconds;        // to be added to this clock to get that of universe rank 0
+  double offset_error_seconds;  // bound of the error of the offset
+  std::uint64_t end_tick;       // enter of MPI_Finalize; 0: not finalized yet
+  double record_cost_ticks;     // measured cost of one recorded call (an estimate)
 };
 
 // A loaded object. Strings: path, build id in hex (may be empty).
 struct ModuleDefinition {
-  std::uint32_t module;   // number in this process
+  std::uint32_t module;  // number in this process
   std::uint32_t reserved;
-  std::uint64_t base;     // load bias
+  std::uint64_t base;  // load bias
   std::uint64_t size;
 };
 
@@ -67,17 +67,21 @@ struct ModuleDefinition {
 // `offset` is that of the return address; subtract 1 to look up the call. Strings: none.
 struct CallSiteDefinition {
   std::uint32_t call_site;
-  std::uint32_t module;   // 0xFFFFFFFF: unknown
-  std::uint64_t offset;   // in the module's own addresses (address - base)
+  std::uint32_t module;  // 0xFFFFFFFF: unknown
+  std::uint64_t offset;  // in the module's own addresses (address - base)
 };
 
 enum class CommunicatorKind : std::uint32_t { kIntra = 0, kInter = 1 };
 
-// `comm` numbers it in this process. (group_hash, instance) is equal in all its members: group_hash is over the members'
-// ranks in the program's world, in order; instance counts the communicators of that group in the order of creation.
-// The members follow as ranges (start, count, stride) of ranks in the program's world: own group, then remote group
-// (`remote_ranges`, 0 for an intracommunicator). Only rank 0 of a group sends the ranges when there are more than 64.
-// Ranks outside the program's world (spawned, connected) appear as kNoPeer. Strings after the ranges: name.
+// `comm` numbers it in this process. (group_hash, instance) is equal in all its members: group_hash is over the
+// members' ranks in the program's world, in order; instance counts the communicators of that group in the order of
+// creation. The members are a list of ranges (start, count, stride) of ranks in the program's world: `ranges` of the
+// own group, then `remote_ranges` of the remote group (0 for an intracommunicator). Ranks outside the program's world
+// (spawned, connected) appear as {kNoPeer, count, 0}. A definition carries the part [first_range, first_range +
+// range_count) of that list, so that a large irregular group may come in several definitions; only rank 0 of a group
+// sends any part when there are more than kRangesSentByAll (the others have range_count 0). A communicator may be
+// defined again when its name changes: the definition with a name counts. Strings after the ranges: name.
+inline constexpr std::uint32_t kRangesSentByAll = 64;
 struct CommunicatorDefinition {
   std::uint32_t comm;
   CommunicatorKind kind;
@@ -86,8 +90,10 @@ struct CommunicatorDefinition {
   std::uint32_t size;
   std::uint32_t rank;
   std::uint32_t remote_size;
-  std::uint32_t ranges;
-  std::uint32_t remote_ranges;
+  std::uint32_t ranges;         // of the own group, in all
+  std::uint32_t remote_ranges;  // of the remote group, in all
+  std::uint32_t first_range;    // the part of the list that follows here
+  std::uint32_t range_count;
 };
 struct RankRange {
   std::int32_t start;
@@ -95,10 +101,14 @@ struct RankRange {
   std::int32_t stride;
 };
 
-// A Cartesian topology of a communicator; `dimensions` pairs {uint32 extent, uint32 periodic} follow. Strings: none.
+// A Cartesian topology of a communicator; `dimensions` times TopologyDimension follow. Strings: none.
 struct TopologyDefinition {
   std::uint32_t comm;
   std::uint32_t dimensions;
+};
+struct TopologyDimension {
+  std::uint32_t extent;
+  std::uint32_t periodic;  // 0 or 1
 };
 
 // Strings: path.

@@ -43,24 +43,24 @@ enum PackFlags : std::uint16_t {
 };
 
 struct PackHeader {
-  std::uint32_t magic;            // kPackMagic
-  std::uint16_t version;          // kPackVersion
-  std::uint16_t header_bytes;     // sizeof(PackHeader); a later version may be longer
-  std::uint16_t pack_class;       // PackClass
-  std::uint16_t flags;            // PackFlags
-  std::uint32_t payload_bytes;    // bytes after the header
-  std::uint32_t record_count;     // records (kDefinitions: definitions) in the payload
-  std::uint32_t table_hash;       // hash of the table of MPI functions that numbers `function`
-  std::uint32_t partition;        // partition id of the program in the launch
-  std::uint32_t rank;             // rank in the program's world
-  std::uint32_t thread;           // number of the recording thread in its process, 0 the first
-  std::uint32_t weight;           // occurrences a record stands for: 1 unless sampled
-  std::uint64_t sequence;         // 0, 1, 2 … over all packs of the process, in the order of sending
-  std::uint64_t first_tick;       // begin of the first record (0: none)
-  std::uint64_t last_tick;        // end of the last record
-  ClassLedger mpi;                // cumulative at the time of sending
-  ClassLedger posix;              // likewise
-  std::uint64_t blocked_ticks;    // cumulative time the program waited for a free bin
+  std::uint32_t magic;          // kPackMagic
+  std::uint16_t version;        // kPackVersion
+  std::uint16_t header_bytes;   // sizeof(PackHeader); a later version may be longer
+  std::uint16_t pack_class;     // PackClass
+  std::uint16_t flags;          // PackFlags
+  std::uint32_t payload_bytes;  // bytes after the header
+  std::uint32_t record_count;   // records (kDefinitions: definitions) in the payload
+  std::uint32_t table_hash;     // hash of the table of MPI functions that numbers `function`
+  std::uint32_t partition;      // partition id of the program in the launch
+  std::uint32_t rank;           // rank in the program's world
+  std::uint32_t thread;         // number of the recording thread in its process, 0 the first
+  std::uint32_t weight;         // occurrences a record stands for: 1 unless sampled
+  std::uint64_t sequence;       // 0, 1, 2 … over all packs of the process, in the order of sending
+  std::uint64_t first_tick;     // begin of the first record (0: none)
+  std::uint64_t last_tick;      // end of the last record
+  ClassLedger mpi;              // cumulative at the time of sending
+  ClassLedger posix;            // likewise
+  std::uint64_t blocked_ticks;  // cumulative time the program waited for a free bin
   std::uint64_t reserved[3];
 };
 static_assert(sizeof(PackHeader) == 128);
@@ -86,18 +86,18 @@ enum class Shape : std::uint32_t {
   kExtension = 15,   // an extension of the record before it; `comm` bits hold the ExtensionKind
 };
 
-inline constexpr std::int32_t kNoPeer = -1;      // MPI_PROC_NULL, or no peer at all
-inline constexpr std::int32_t kAnySource = -2;   // MPI_ANY_SOURCE
-inline constexpr std::int32_t kAnyTag = -1;      // MPI_ANY_TAG
-inline constexpr std::int32_t kRootGroup = -3;   // MPI_ROOT of an intercommunicator
+inline constexpr std::int32_t kNoPeer = -1;     // MPI_PROC_NULL, or no peer at all
+inline constexpr std::int32_t kAnySource = -2;  // MPI_ANY_SOURCE
+inline constexpr std::int32_t kAnyTag = -1;     // MPI_ANY_TAG
+inline constexpr std::int32_t kRootGroup = -3;  // MPI_ROOT of an intercommunicator
 
 inline constexpr std::uint32_t kWide = 0xFFFFFFFFu;  // duration or bytes continue in a WideExtension
 
 // comm:18 | function:10 | shape:4, from the high bit down.
 inline constexpr std::uint32_t kCommBits = 18, kFunctionBits = 10, kShapeBits = 4;
-inline constexpr std::uint32_t kNoComm = (1u << kCommBits) - 1;        // no communicator
-inline constexpr std::uint32_t kUnnamedComm = (1u << kCommBits) - 2;   // more communicators than the field can number
-inline constexpr std::uint32_t kWorldComm = 0;                         // the program's MPI_COMM_WORLD
+inline constexpr std::uint32_t kNoComm = (1u << kCommBits) - 1;       // no communicator
+inline constexpr std::uint32_t kUnnamedComm = (1u << kCommBits) - 2;  // more communicators than the field can number
+inline constexpr std::uint32_t kWorldComm = 0;                        // the program's MPI_COMM_WORLD
 
 constexpr std::uint32_t make_word(std::uint32_t comm, std::uint32_t function, Shape shape) {
   return comm << (kFunctionBits + kShapeBits) | function << kShapeBits | static_cast<std::uint32_t>(shape);
@@ -121,7 +121,8 @@ static_assert(sizeof(MpiRecord) == 32 && std::is_trivially_copyable_v<MpiRecord>
 
 // A non-blocking or persistent operation was completed by the kCompletes record that precedes it.
 struct CompletionRecord {
-  std::uint64_t post_begin;  // `begin` of the record that started the operation: together with rank it is the request's id
+  std::uint64_t
+      post_begin;  // `begin` of the record that started the operation: together with rank it is the request's id
   std::uint32_t bytes_high;  // upper half of the bytes
   std::uint32_t call_site;   // of the record that started it
   std::int32_t peer;         // actual source (kNoPeer: a send or collective)
@@ -136,6 +137,11 @@ enum class ExtensionKind : std::uint32_t {
   kReceiveHalf = 1,    // ReceiveHalfExtension
   kNeighbourPart = 2,  // NeighbourExtension
 };
+
+// Order: a record, then its kWideValues, then its kReceiveHalf, both always in the pack of the record; then its
+// kNeighbourPart extensions or its completions, which may go on in later packs of the same thread: they stand alone.
+// The function bits of an extension are those of its record; event_reader.hpp puts a record and its extensions
+// together.
 
 // The full values of the record before it, where one of them does not fit.
 struct WideExtension {
@@ -162,8 +168,8 @@ static_assert(sizeof(ReceiveHalfExtension) == sizeof(MpiRecord));
 struct NeighbourExtension {
   std::uint64_t bytes;
   std::int32_t destination;
-  std::uint32_t reserved0;
-  std::uint64_t reserved1;
+  std::uint32_t comm;   // of the record, whose own pack may be another one
+  std::uint64_t begin;  // of the record
   std::uint32_t reserved2;
   std::uint32_t word;
 };

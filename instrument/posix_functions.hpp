@@ -1,0 +1,91 @@
+// The POSIX and stdio functions that are recorded: numbers of PosixRecord::function, their names and categories. Used
+// by the hooks (posix_hooks*.cpp) and by every reader. Variants are recorded under the plain name: open64 as open,
+// pread64 as pread, __read_chk as read, vfprintf and printf as fprintf …
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace ardoise::instrument {
+
+enum class PosixFunction : std::uint16_t {
+  kOpen,
+  kClose,
+  kRead,
+  kWrite,
+  kPread,
+  kPwrite,
+  kReadv,
+  kWritev,
+  kPreadv,
+  kPwritev,
+  kLseek,
+  kFsync,
+  kFdatasync,
+  kFtruncate,
+  kFopen,
+  kFdopen,
+  kFreopen,
+  kFclose,
+  kFread,
+  kFwrite,
+  kFflush,
+  kFgets,
+  kFputs,
+  kFprintf,
+  kFscanf,
+  kGetline,
+  kFseek,
+  kMmap,
+  kMsync,
+  kStat,
+  kUnlink,
+  kRename,
+  kMkdir,
+  kOpendir,
+  kSendfile,
+};
+
+enum class PosixCategory : std::uint16_t { kMetadata, kRead, kWrite, kSync };
+
+struct PosixFunctionInfo {
+  std::string_view name;
+  PosixCategory category;
+};
+
+// In the order of the enumeration.
+inline constexpr auto kPosixFunctions = std::to_array<PosixFunctionInfo>({
+    {"open", PosixCategory::kMetadata},    {"close", PosixCategory::kMetadata},
+    {"read", PosixCategory::kRead},        {"write", PosixCategory::kWrite},
+    {"pread", PosixCategory::kRead},       {"pwrite", PosixCategory::kWrite},
+    {"readv", PosixCategory::kRead},       {"writev", PosixCategory::kWrite},
+    {"preadv", PosixCategory::kRead},      {"pwritev", PosixCategory::kWrite},
+    {"lseek", PosixCategory::kMetadata},   {"fsync", PosixCategory::kSync},
+    {"fdatasync", PosixCategory::kSync},   {"ftruncate", PosixCategory::kMetadata},
+    {"fopen", PosixCategory::kMetadata},   {"fdopen", PosixCategory::kMetadata},
+    {"freopen", PosixCategory::kMetadata}, {"fclose", PosixCategory::kMetadata},
+    {"fread", PosixCategory::kRead},       {"fwrite", PosixCategory::kWrite},
+    {"fflush", PosixCategory::kSync},      {"fgets", PosixCategory::kRead},
+    {"fputs", PosixCategory::kWrite},      {"fprintf", PosixCategory::kWrite},
+    {"fscanf", PosixCategory::kRead},      {"getline", PosixCategory::kRead},
+    {"fseek", PosixCategory::kMetadata},   {"mmap", PosixCategory::kRead},
+    {"msync", PosixCategory::kSync},       {"stat", PosixCategory::kMetadata},
+    {"unlink", PosixCategory::kMetadata},  {"rename", PosixCategory::kMetadata},
+    {"mkdir", PosixCategory::kMetadata},   {"opendir", PosixCategory::kMetadata},
+    {"sendfile", PosixCategory::kRead},
+});
+inline constexpr std::size_t kPosixFunctionCount = kPosixFunctions.size();
+static_assert(kPosixFunctionCount == static_cast<std::size_t>(PosixFunction::kSendfile) + 1);
+
+// "" and kMetadata for a number that is none (records come from outside).
+[[nodiscard]] constexpr PosixFunctionInfo posix_function_info(std::uint16_t function) {
+  return function < kPosixFunctionCount ? kPosixFunctions[function] : PosixFunctionInfo{"", PosixCategory::kMetadata};
+}
+[[nodiscard]] constexpr std::string_view category_name(PosixCategory category) {
+  constexpr std::array<std::string_view, 4> names{"metadata", "read", "write", "sync"};
+  return names[static_cast<std::size_t>(category)];
+}
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,178 @@
+// Definitions: what the writer writes, the reader reads; what nobody would write, it refuses.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <limits>
+#include <string>
+
+#include "instrument/definition_reader.hpp"
+#include "instrument/definition_writer.hpp"
+#include "instrument/pack_reader.hpp"
+#include "tests/instrument/make_pack.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+struct Written {
+  std::vector<std::uint64_t> storage = std::vector<std::uint64_t>(4096);
+  DefinitionWriter writer{std::as_writable_bytes(std::span(storage))};
+
+  [[nodiscard]] std::span<std::byte> payload() {
+    return std::as_writable_bytes(std::span(storage)).first(writer.bytes());
+  }
+  [[nodiscard]] std::string read_error() {
+    DefinitionReader reader(payload());
+    while (reader.next()) {
+    }
+    return reader.error();
+  }
+};
+
+constexpr ClockDefinition kClock{100, 200, 1e9, 0.5, 1e-6, 300, 40};
+
+TEST(Definitions, EveryKindComesBackAsWritten) {
+  Written out;
+  const std::vector<RankRange> ranges{{0, 4, 2}, {kNoPeer, 1, 0}, {7, 3, -1}};
+  const std::vector<TopologyDimension> dimensions{{2, 1}, {3, 0}};
+  ASSERT_TRUE(
+      out.writer.add(ProcessDefinition{4, 5, 6, 3, 7, 8, 9}, "solver", std::string_view("a\0b", 3), "host", "/d"));
+  ASSERT_TRUE(out.writer.add(kClock, "tsc", "boot"));
+  ASSERT_TRUE(out.writer.add(ModuleDefinition{1, 0, 0x1000, 0x2000}, "/lib/ü.so", "c0ffee"));
+  ASSERT_TRUE(out.writer.add(CallSiteDefinition{11, 1, 0x123}));
+  ASSERT_TRUE(
+      out.writer.add(CommunicatorDefinition{2, CommunicatorKind::kInter, 77, 1, 4, 0, 4, 1, 2, 0, 3}, ranges, "halo"));
+  ASSERT_TRUE(out.writer.add(TopologyDefinition{2, 2}, dimensions));
+  ASSERT_TRUE(out.writer.add(FileDefinition{1, 0}, ""));
+  ASSERT_TRUE(out.writer.add(ThreadDefinition{1, 4711, 99}));
+  ASSERT_TRUE(out.writer.add(NoticeDefinition{1, 0}, "something"));
+
+  const Pack pack = make_pack(PackClass::kDefinitions, out.payload(), out.writer.count());
+  const PackCheck check = check_pack(pack.bytes());
+  ASSERT_TRUE(check) << check.error;
+
+  DefinitionReader reader(check.pack->payload());
+  const auto process = std::get<DecodedProcess>(reader.next().value());
+  EXPECT_EQ(process.fixed.universe_rank, 5u);
+  EXPECT_EQ(process.fixed.budget_bytes, 9u);
+  EXPECT_EQ(process.program, "solver");
+  EXPECT_EQ(process.command_line, std::string_view("a\0b", 3));
+  EXPECT_EQ(process.host, "host");
+  EXPECT_EQ(process.directory, "/d");
+  const auto clock = std::get<DecodedClock>(reader.next().value());
+  EXPECT_EQ(clock.fixed.ticks_per_second, 1e9);
+  EXPECT_EQ(clock.name, "tsc");
+  EXPECT_EQ(clock.node, "boot");
+  const auto module = std::get<DecodedModule>(reader.next().value());
+  EXPECT_EQ(module.path, "/lib/ü.so");
+  EXPECT_EQ(module.build_id, "c0ffee");
+  EXPECT_EQ(std::get<DecodedCallSite>(reader.next().value()).fixed.offset, 0x123u);
+  const auto communicator = std::get<DecodedCommunicator>(reader.next().value());
+  ASSERT_EQ(communicator.ranges.size(), 3u);
+  EXPECT_EQ(communicator.ranges[2].stride, -1);
+  EXPECT_EQ(communicator.name, "halo");
+  const auto topology = std::get<DecodedTopology>(reader.next().value());
+  ASSERT_EQ(topology.dimensions.size(), 2u);
+  EXPECT_EQ(topology.dimensions[1].extent, 3u);
+  EXPECT_EQ(std::get<DecodedFile>(reader.next().value()).path, "");
+  EXPECT_EQ(std::get<DecodedThread>(reader.next().value()).fixed.tid, 4711u);
+  EXPECT_EQ(std::get<DecodedNotice>(reader.next().value()).text, "something");
+  EXPECT_FALSE(reader.next().has_value());
+  EXPECT_EQ(reader.error(), "");
+  EXPECT_EQ(reader.count(), 9u);
+}
+
+TEST(Definitions, OneThatDoesNotFitLeavesTheRestAsItWas) {
+  std::array<std::uint64_t, 8> storage{};
+  DefinitionWriter writer(std::as_writable_bytes(std::span(storage)));
+  EXPECT_TRUE(writer.add(FileDefinition{1, 0}, "short"));
+  const std::size_t used = writer.bytes();
+  EXPECT_FALSE(writer.add(FileDefinition{2, 0}, "a name that is longer than what is left"));
+  EXPECT_EQ(writer.bytes(), used);
+  EXPECT_EQ(writer.count(), 1u);
+  EXPECT_TRUE(writer.add(FileDefinition{2, 0}, "tiny"));
+}
+
+TEST(Definitions, LongStringsAreCut) {
+  Written out;
+  ASSERT_TRUE(out.writer.add(FileDefinition{1, 0}, std::string(3 * kMaxStringBytes, 'x')));
+  DefinitionReader reader(out.payload());
+  EXPECT_EQ(std::get<DecodedFile>(reader.next().value()).path.size(), kMaxStringBytes);
+}
+
+TEST(Definitions, UnknownKindIsSkipped) {
+  Written out;
+  ASSERT_TRUE(out.writer.add(FileDefinition{1, 0}, "a"));
+  ASSERT_TRUE(out.writer.add(FileDefinition{2, 0}, "b"));
+  const std::uint16_t later = 999;
+  std::memcpy(out.payload().data(), &later, sizeof(later));
+  DefinitionReader reader(out.payload());
+  EXPECT_EQ(std::get<UnknownDefinition>(reader.next().value()).header.kind, later);
+  EXPECT_EQ(std::get<DecodedFile>(reader.next().value()).path, "b");
+}
+
+TEST(Definitions, EveryTruncationIsAnError) {
+  Written out;
+  ASSERT_TRUE(out.writer.add(kClock, "tsc", "boot"));
+  for (std::size_t bytes = 1; bytes < out.payload().size(); ++bytes) {
+    DefinitionReader reader(out.payload().first(bytes));
+    EXPECT_FALSE(reader.next().has_value()) << bytes;
+    EXPECT_NE(reader.error(), "") << bytes;
+  }
+}
+
+TEST(Definitions, LengthOfAStringIsNotBelieved) {
+  Written out;
+  ASSERT_TRUE(out.writer.add(FileDefinition{1, 0}, "abcd"));
+  const std::uint32_t huge = std::numeric_limits<std::uint32_t>::max();
+  std::memcpy(out.payload().data() + sizeof(DefinitionHeader) + sizeof(FileDefinition), &huge, sizeof(huge));
+  EXPECT_NE(out.read_error(), "");
+}
+
+TEST(Definitions, SenselessClockIsAnError) {
+  for (const double rate :
+       {0.0, -1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    Written out;
+    ClockDefinition clock = kClock;
+    clock.ticks_per_second = rate;
+    ASSERT_TRUE(out.writer.add(clock, "", ""));
+    EXPECT_NE(out.read_error(), "") << rate;
+  }
+}
+
+TEST(Definitions, SenselessCommunicatorIsAnError) {
+  const CommunicatorDefinition good{1, CommunicatorKind::kIntra, 0, 0, 4, 1, 0, 1, 0, 0, 1};
+  const auto error = [](CommunicatorDefinition fixed, RankRange range) {
+    Written out;
+    EXPECT_TRUE(out.writer.add(fixed, std::span(&range, 1), ""));
+    return out.read_error();
+  };
+  EXPECT_EQ(error(good, {0, 4, 1}), "");
+  EXPECT_EQ(error(good, {kNoPeer, 2, 0}), "");
+  EXPECT_NE(error(good, {0, 5, 1}), "");
+  EXPECT_NE(error(good, {0, 0, 1}), "");
+  EXPECT_NE(error(good, {-5, 1, 1}), "");
+  EXPECT_NE(error(good, {2, 4, -1}), "");
+  EXPECT_NE(error(good, {std::numeric_limits<std::int32_t>::max(), 2, 1}), "");
+  CommunicatorDefinition bad = good;
+  bad.rank = 4;
+  EXPECT_NE(error(bad, {0, 4, 1}), "");
+  bad = good;
+  bad.first_range = std::numeric_limits<std::uint32_t>::max();
+  EXPECT_NE(error(bad, {0, 4, 1}), "");
+  bad = good;
+  bad.remote_size = 1;
+  EXPECT_NE(error(bad, {0, 4, 1}), "");
+  bad = good;
+  bad.kind = static_cast<CommunicatorKind>(2);
+  EXPECT_NE(error(bad, {0, 4, 1}), "");
+}
+
+TEST(Definitions, AnnouncedCountMustBeRight) {
+  Written out;
+  ASSERT_TRUE(out.writer.add(FileDefinition{1, 0}, "a"));
+  const Pack pack = make_pack(PackClass::kDefinitions, out.payload(), 2);
+  EXPECT_FALSE(check_pack(pack.bytes()));
+}
+
+}  // namespace
+}  // namespace ardoise::instrument

@@ -1,0 +1,69 @@
+// for_each_event(): records and their extensions come together, stray extensions do no harm.
+#include "instrument/event_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace ardoise::instrument {
+namespace {
+
+struct Seen {
+  std::vector<MpiEvent> events;
+  std::vector<CompletionRecord> completions;
+  std::vector<NeighbourExtension> neighbours;
+
+  explicit Seen(const std::vector<MpiRecord>& records) {
+    for_each_event(
+        records, [this](const MpiEvent& event) { events.push_back(event); },
+        [this](const CompletionRecord& record) { completions.push_back(record); },
+        [this](const NeighbourExtension& part) { neighbours.push_back(part); });
+  }
+};
+
+std::uint32_t extension(ExtensionKind kind) {
+  return make_word(static_cast<std::uint32_t>(kind), 5, Shape::kExtension);
+}
+
+TEST(EventReader, NarrowValuesComeFromTheRecord) {
+  const std::vector<MpiRecord> records{{1, 2, 3, 4, 5, 6, make_word(1, 5, Shape::kSend)},
+                                       {1, 2, 3, 0, 700, 6, make_word(1, 5, Shape::kCollective)}};
+  const Seen seen(records);
+  ASSERT_EQ(seen.events.size(), 2u);
+  EXPECT_EQ(seen.events[0].duration, 2u);
+  EXPECT_EQ(seen.events[0].bytes, 6u);
+  EXPECT_EQ(seen.events[0].received, 0u);
+  EXPECT_EQ(seen.events[1].received, 700u);
+}
+
+TEST(EventReader, ExtensionsBelongToTheRecordBefore) {
+  const std::uint64_t big = 5'000'000'000;
+  const std::vector<MpiRecord> records{
+      {1, kWide, 3, 4, 5, kWide, make_word(1, 5, Shape::kSend)},
+      std::bit_cast<MpiRecord>(WideExtension{big, big + 1, big + 2, 0, extension(ExtensionKind::kWideValues)}),
+      std::bit_cast<MpiRecord>(ReceiveHalfExtension{77, 3, 9, 0, 0, extension(ExtensionKind::kReceiveHalf)}),
+      std::bit_cast<MpiRecord>(NeighbourExtension{11, 2, 1, 0, 0, extension(ExtensionKind::kNeighbourPart)}),
+      {9, 1, 3, kNoPeer, 1, 0, make_word(1, 6, Shape::kCompletes)},
+      std::bit_cast<MpiRecord>(CompletionRecord{1, 1, 3, 2, 5, 8, make_word(1, 7, Shape::kCompletion)})};
+  const Seen seen(records);
+  ASSERT_EQ(seen.events.size(), 2u);
+  EXPECT_EQ(seen.events[0].duration, big);
+  EXPECT_EQ(seen.events[0].bytes, big + 1);
+  ASSERT_NE(seen.events[0].receive_half, nullptr);
+  EXPECT_EQ(as<ReceiveHalfExtension>(*seen.events[0].receive_half).bytes, 77u);
+  EXPECT_EQ(seen.events[1].receive_half, nullptr);
+  ASSERT_EQ(seen.neighbours.size(), 1u);
+  EXPECT_EQ(seen.neighbours[0].destination, 2);
+  ASSERT_EQ(seen.completions.size(), 1u);
+  EXPECT_EQ(completion_bytes(seen.completions[0]), (1ull << 32) + 8);
+}
+
+TEST(EventReader, StrayExtensionsAreSkipped) {
+  const std::vector<MpiRecord> records{
+      std::bit_cast<MpiRecord>(WideExtension{1, 2, 3, 0, extension(ExtensionKind::kWideValues)}),
+      {1, 2, 3, 4, 5, 6, make_word(1, 5, Shape::kSend)}};
+  EXPECT_EQ(Seen(records).events.size(), 1u);
+}
+
+}  // namespace
+}  // namespace ardoise::instrument

@@ -136,10 +136,12 @@ enum class ExtensionKind : std::uint32_t {
   kWideValues = 0,     // WideExtension
   kReceiveHalf = 1,    // ReceiveHalfExtension
   kNeighbourPart = 2,  // NeighbourExtension
+  kStarted = 3,        // StartedExtension
 };
 
 // Order: a record, then its kWideValues, then its kReceiveHalf, both always in the pack of the record; then its
-// kNeighbourPart extensions or its completions, which may go on in later packs of the same thread: they stand alone.
+// kNeighbourPart or kStarted extensions or its completions, which may go on in later packs of the same thread: they
+// stand alone.
 // The function bits of an extension are those of its record; event_reader.hpp puts a record and its extensions
 // together.
 
@@ -174,6 +176,18 @@ struct NeighbourExtension {
   std::uint32_t word;
 };
 static_assert(sizeof(NeighbourExtension) == sizeof(MpiRecord));
+
+// One operation that MPI_Startall started; MPI_Startall's own record is kLocal. (MPI_Start is a record of its own,
+// kSend or kPostReceive.)
+struct StartedExtension {
+  std::uint64_t begin;  // the operation's id: `begin` of the record, plus the operation's place in the array
+  std::uint64_t bytes;  // sent; 0 for a receive
+  std::int32_t peer;
+  std::int32_t tag;
+  std::uint32_t operation;  // make_word(comm, function that made the request, kSend or kPostReceive …)
+  std::uint32_t word;
+};
+static_assert(sizeof(StartedExtension) == sizeof(MpiRecord));
 
 // One POSIX I/O call of the program (not of MPI or the tool).
 struct PosixRecord {

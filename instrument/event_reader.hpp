@@ -30,12 +30,13 @@ struct MpiEvent {
   const MpiRecord* receive_half;  // of MPI_Sendrecv*, else nullptr: as<ReceiveHalfExtension>(*it)
 };
 
-// Calls event(MpiEvent) for each call, completion(CompletionRecord) for each completed request and
-// neighbour(NeighbourExtension) for each part of a neighbourhood collective, in the order of the records. A malformed
+// Calls event(MpiEvent) for each call, completion(CompletionRecord) for each completed request,
+// neighbour(NeighbourExtension) for each part of a neighbourhood collective and started(StartedExtension) for each
+// operation of an MPI_Startall, in the order of the records. A malformed
 // sequence (an extension without its record) is skipped over, never read beyond `records`.
-template <class OnEvent, class OnCompletion, class OnNeighbour>
+template <class OnEvent, class OnCompletion, class OnNeighbour, class OnStarted>
 void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompletion&& completion,
-                    OnNeighbour&& neighbour) {
+                    OnNeighbour&& neighbour, OnStarted&& started) {
   for (std::size_t i = 0; i < records.size();) {
     const MpiRecord& record = records[i++];
     if (record.shape() == Shape::kCompletion) {
@@ -44,6 +45,7 @@ void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompl
     }
     if (record.shape() == Shape::kExtension) {
       if (extension_kind(record) == ExtensionKind::kNeighbourPart) neighbour(as<NeighbourExtension>(record));
+      if (extension_kind(record) == ExtensionKind::kStarted) started(as<StartedExtension>(record));
       continue;
     }
     const Shape shape = record.shape();

@@ -12,12 +12,14 @@ struct Seen {
   std::vector<MpiEvent> events;
   std::vector<CompletionRecord> completions;
   std::vector<NeighbourExtension> neighbours;
+  std::vector<StartedExtension> started;
 
   explicit Seen(const std::vector<MpiRecord>& records) {
     for_each_event(
         records, [this](const MpiEvent& event) { events.push_back(event); },
         [this](const CompletionRecord& record) { completions.push_back(record); },
-        [this](const NeighbourExtension& part) { neighbours.push_back(part); });
+        [this](const NeighbourExtension& part) { neighbours.push_back(part); },
+        [this](const StartedExtension& operation) { started.push_back(operation); });
   }
 };
 
@@ -43,6 +45,8 @@ TEST(EventReader, ExtensionsBelongToTheRecordBefore) {
       std::bit_cast<MpiRecord>(WideExtension{big, big + 1, big + 2, 0, extension(ExtensionKind::kWideValues)}),
       std::bit_cast<MpiRecord>(ReceiveHalfExtension{77, 3, 9, 0, 0, extension(ExtensionKind::kReceiveHalf)}),
       std::bit_cast<MpiRecord>(NeighbourExtension{11, 2, 1, 0, 0, extension(ExtensionKind::kNeighbourPart)}),
+      std::bit_cast<MpiRecord>(
+          StartedExtension{12, 13, 1, 2, make_word(4, 8, Shape::kSend), extension(ExtensionKind::kStarted)}),
       {9, 1, 3, kNoPeer, 1, 0, make_word(1, 6, Shape::kCompletes)},
       std::bit_cast<MpiRecord>(CompletionRecord{1, 1, 3, 2, 5, 8, make_word(1, 7, Shape::kCompletion)})};
   const Seen seen(records);
@@ -54,6 +58,8 @@ TEST(EventReader, ExtensionsBelongToTheRecordBefore) {
   EXPECT_EQ(seen.events[1].receive_half, nullptr);
   ASSERT_EQ(seen.neighbours.size(), 1u);
   EXPECT_EQ(seen.neighbours[0].destination, 2);
+  ASSERT_EQ(seen.started.size(), 1u);
+  EXPECT_EQ(seen.started[0].bytes, 13u);
   ASSERT_EQ(seen.completions.size(), 1u);
   EXPECT_EQ(completion_bytes(seen.completions[0]), (1ull << 32) + 8);
 }

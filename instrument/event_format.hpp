@@ -61,7 +61,10 @@ struct PackHeader {
   ClassLedger mpi;              // cumulative at the time of sending
   ClassLedger posix;            // likewise
   std::uint64_t blocked_ticks;  // cumulative time the program waited for a free bin
-  std::uint64_t reserved[3];
+  // Where the pack stands in time, so that a reader needs no definition to place its records. 0: not known.
+  std::uint64_t origin_tick;  // the program's time 0 on this process's clock: the end of MPI_Init of its rank 0
+  double ticks_per_second;    // of this process's clock, as known at the time of sending
+  std::uint64_t reserved;
 };
 static_assert(sizeof(PackHeader) == 128);
 static_assert(std::is_trivially_copyable_v<PackHeader>);

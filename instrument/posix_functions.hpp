@@ -35,20 +35,15 @@ enum class PosixFunction : std::uint16_t {
   kFgets,
   kFputs,
   kFprintf,
-  kFscanf,
   kGetline,
   kFseek,
   kMmap,
   kMsync,
-  kStat,
-  kUnlink,
-  kRename,
-  kMkdir,
-  kOpendir,
   kSendfile,
 };
 
-enum class PosixCategory : std::uint16_t { kMetadata, kRead, kWrite, kSync };
+// Bytes of kRead and kWrite calls moved; those of kMapping were only mapped.
+enum class PosixCategory : std::uint16_t { kMetadata, kRead, kWrite, kSync, kMapping };
 
 struct PosixFunctionInfo {
   std::string_view name;
@@ -57,24 +52,16 @@ struct PosixFunctionInfo {
 
 // In the order of the enumeration.
 inline constexpr auto kPosixFunctions = std::to_array<PosixFunctionInfo>({
-    {"open", PosixCategory::kMetadata},    {"close", PosixCategory::kMetadata},
-    {"read", PosixCategory::kRead},        {"write", PosixCategory::kWrite},
-    {"pread", PosixCategory::kRead},       {"pwrite", PosixCategory::kWrite},
-    {"readv", PosixCategory::kRead},       {"writev", PosixCategory::kWrite},
-    {"preadv", PosixCategory::kRead},      {"pwritev", PosixCategory::kWrite},
-    {"lseek", PosixCategory::kMetadata},   {"fsync", PosixCategory::kSync},
-    {"fdatasync", PosixCategory::kSync},   {"ftruncate", PosixCategory::kMetadata},
-    {"fopen", PosixCategory::kMetadata},   {"fdopen", PosixCategory::kMetadata},
-    {"freopen", PosixCategory::kMetadata}, {"fclose", PosixCategory::kMetadata},
-    {"fread", PosixCategory::kRead},       {"fwrite", PosixCategory::kWrite},
-    {"fflush", PosixCategory::kSync},      {"fgets", PosixCategory::kRead},
-    {"fputs", PosixCategory::kWrite},      {"fprintf", PosixCategory::kWrite},
-    {"fscanf", PosixCategory::kRead},      {"getline", PosixCategory::kRead},
-    {"fseek", PosixCategory::kMetadata},   {"mmap", PosixCategory::kRead},
-    {"msync", PosixCategory::kSync},       {"stat", PosixCategory::kMetadata},
-    {"unlink", PosixCategory::kMetadata},  {"rename", PosixCategory::kMetadata},
-    {"mkdir", PosixCategory::kMetadata},   {"opendir", PosixCategory::kMetadata},
-    {"sendfile", PosixCategory::kRead},
+    {"open", PosixCategory::kMetadata},   {"close", PosixCategory::kMetadata},     {"read", PosixCategory::kRead},
+    {"write", PosixCategory::kWrite},     {"pread", PosixCategory::kRead},         {"pwrite", PosixCategory::kWrite},
+    {"readv", PosixCategory::kRead},      {"writev", PosixCategory::kWrite},       {"preadv", PosixCategory::kRead},
+    {"pwritev", PosixCategory::kWrite},   {"lseek", PosixCategory::kMetadata},     {"fsync", PosixCategory::kSync},
+    {"fdatasync", PosixCategory::kSync},  {"ftruncate", PosixCategory::kMetadata}, {"fopen", PosixCategory::kMetadata},
+    {"fdopen", PosixCategory::kMetadata}, {"freopen", PosixCategory::kMetadata},   {"fclose", PosixCategory::kMetadata},
+    {"fread", PosixCategory::kRead},      {"fwrite", PosixCategory::kWrite},       {"fflush", PosixCategory::kSync},
+    {"fgets", PosixCategory::kRead},      {"fputs", PosixCategory::kWrite},        {"fprintf", PosixCategory::kWrite},
+    {"getline", PosixCategory::kRead},    {"fseek", PosixCategory::kMetadata},     {"mmap", PosixCategory::kMapping},
+    {"msync", PosixCategory::kSync},      {"sendfile", PosixCategory::kRead},
 });
 inline constexpr std::size_t kPosixFunctionCount = kPosixFunctions.size();
 static_assert(kPosixFunctionCount == static_cast<std::size_t>(PosixFunction::kSendfile) + 1);
@@ -84,7 +71,7 @@ static_assert(kPosixFunctionCount == static_cast<std::size_t>(PosixFunction::kSe
   return function < kPosixFunctionCount ? kPosixFunctions[function] : PosixFunctionInfo{"", PosixCategory::kMetadata};
 }
 [[nodiscard]] constexpr std::string_view category_name(PosixCategory category) {
-  constexpr std::array<std::string_view, 4> names{"metadata", "read", "write", "sync"};
+  constexpr std::array<std::string_view, 5> names{"metadata", "read", "write", "sync", "mapping"};
   return names[static_cast<std::size_t>(category)];
 }
 

@@ -43,7 +43,8 @@ using PosixSpan = Span<instrument::PosixRecord>;
 using TotalsSpan = Span<instrument::TotalsRecord>;
 using DefinitionSpan = Span<std::byte>;  // the payload's bytes
 
-// The bytes of absorb() came from another analyzer of this launch and still are not believed: malformed ones throw this.
+// The bytes of absorb() came from another analyzer of this launch and still are not believed: malformed ones throw
+// this.
 struct BadPartial : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -1,0 +1,127 @@
+// The definitions of an analyzer as bytes, and back. See definition_store.hpp.
+#include <algorithm>
+
+#include "knowledge_sources/definition_store.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+constexpr std::uint32_t kVersion = 1;
+
+enum Present : std::uint8_t { kProcess = 1, kClock = 2, kLists = 4 };
+
+TextId get_text_id(ByteReader& in, const std::vector<TextId>& texts) {
+  const auto id = in.get<TextId>();
+  in.check(id < texts.size(), "refers to a text that it doesn't hold");
+  return texts[id];
+}
+
+}  // namespace
+
+std::vector<std::byte> DefinitionStore::partial() const {
+  ByteWriter out;
+  out.put(kVersion);
+  out.put_count(strings_.size());
+  for (TextId id = 0; id < strings_.size(); ++id) out.put_text(strings_.text(id));
+  out.put_count(ranks_.size());
+  for (const RankDefinitions& rank : ranks_) {
+    const bool lists = !rank.modules.empty() || !rank.files.empty() || !rank.comms.empty() || !rank.topologies.empty();
+    out.put(static_cast<std::uint8_t>((rank.has_process ? kProcess : 0) | (rank.has_clock ? kClock : 0) |
+                                      (lists ? kLists : 0)));
+    out.put(rank.threads);
+    if (rank.has_process) {
+      out.put(rank.process);
+      for (const TextId id : {rank.program, rank.command_line, rank.host, rank.directory}) out.put(id);
+    }
+    if (rank.has_clock) {
+      out.put(rank.clock);
+      for (const TextId id : {rank.clock_name, rank.node}) out.put(id);
+    }
+    if (!lists) continue;
+    out.put_array(std::span<const ModuleEntry>(rank.modules));
+    out.put_array(std::span<const FileEntry>(rank.files));
+    out.put_array(std::span<const CommEntry>(rank.comms));
+    out.put_count(rank.topologies.size());
+    for (const TopologyEntry& topology : rank.topologies) {
+      out.put(topology.comm);
+      out.put_array(std::span<const instrument::TopologyDimension>(topology.dimensions));
+    }
+  }
+  out.put_count(call_sites_.size());
+  for (const auto& [id, entry] : call_sites_) {
+    out.put(id);
+    out.put(entry);
+  }
+  out.put_count(groups_.size());
+  for (const auto& [key, parts] : groups_) {
+    out.put(key);
+    out.put_count(parts.size());
+    for (const auto& [first, ranges] : parts) {
+      out.put(first);
+      out.put_array(std::span<const instrument::RankRange>(ranges));
+    }
+  }
+  notices_.write(out);
+  return out.take();
+}
+
+void DefinitionStore::absorb(std::span<const std::byte> partial) {
+  ByteReader in(partial, "definitions");
+  in.expect_version(kVersion);
+  AnalysisContext context{};
+  context.ranks = static_cast<std::uint32_t>(ranks_.size());
+  DefinitionStore other(context);
+
+  std::vector<TextId> texts(in.get_count(sizeof(std::uint32_t)));
+  for (TextId& id : texts) id = other.strings_.intern(in.get_text());
+  in.check(in.get_count(1) == ranks_.size(), "is of a program with another number of ranks");
+  for (RankDefinitions& rank : other.ranks_) {
+    const auto present = in.get<std::uint8_t>();
+    rank.threads = in.get<std::uint32_t>();
+    if ((present & kProcess) != 0) {
+      rank.has_process = true;
+      rank.process = in.get<instrument::ProcessDefinition>();
+      for (TextId* id : {&rank.program, &rank.command_line, &rank.host, &rank.directory}) *id = get_text_id(in, texts);
+    }
+    if ((present & kClock) != 0) {
+      rank.has_clock = true;
+      rank.clock = in.get<instrument::ClockDefinition>();
+      for (TextId* id : {&rank.clock_name, &rank.node}) *id = get_text_id(in, texts);
+    }
+    if ((present & kLists) == 0) continue;
+    const auto known = [&](TextId id) {
+      in.check(id < texts.size(), "refers to a text that it doesn't hold");
+      return texts[id];
+    };
+    for (const auto& entry : in.get_array<ModuleEntry>()) {
+      other.add_module(rank, {entry.module, known(entry.path), known(entry.build_id)});
+    }
+    for (const auto& entry : in.get_array<FileEntry>()) other.add_file(rank, {entry.file, known(entry.path)});
+    for (CommEntry entry : in.get_array<CommEntry>()) {
+      entry.name = known(entry.name);
+      other.add_comm(rank, entry);
+    }
+    for (auto left = in.get_count(sizeof(std::uint32_t)); left != 0; --left) {
+      const auto comm = in.get<std::uint32_t>();
+      add_topology(rank, {comm, in.get_array<instrument::TopologyDimension>()});
+    }
+  }
+  for (auto left = in.get_count(sizeof(std::uint32_t) + sizeof(CallSiteEntry)); left != 0; --left) {
+    const auto id = in.get<std::uint32_t>();
+    const auto entry = in.get<CallSiteEntry>();
+    in.check(entry.rank < ranks_.size(), "has a call site of a rank that there is not");
+    other.add_call_site(id, entry);
+  }
+  for (auto left = in.get_count(sizeof(GroupKey)); left != 0; --left) {
+    Parts& parts = other.groups_[in.get<GroupKey>()];
+    for (auto parts_left = in.get_count(sizeof(std::uint32_t)); parts_left != 0; --parts_left) {
+      const auto first = in.get<std::uint32_t>();
+      parts.try_emplace(first, in.get_array<instrument::RankRange>());
+    }
+  }
+  other.notices_ = Sentences::read(in);
+  in.expect_end();
+  merge(other);
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,177 @@
+// See definition_store.hpp. Its bytes are in definition_bytes.cpp.
+#include "knowledge_sources/definition_store.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <variant>
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+template <class Entry>
+auto find_place(std::vector<Entry>& entries, std::uint32_t number, std::uint32_t Entry::*key) {
+  return std::ranges::lower_bound(entries, number, {}, key);
+}
+
+}  // namespace
+
+GroupKey group_key(const CommEntry& comm) {
+  const bool inter = comm.kind == instrument::CommunicatorKind::kInter;
+  return {comm.group_hash, inter ? 1u : 0u, inter ? comm.instance : 0u, comm.ranges, comm.remote_ranges};
+}
+
+DefinitionStore::DefinitionStore(const AnalysisContext& context) : level_(context.level), ranks_(context.ranks) {}
+
+void DefinitionStore::attach(blackboard::Blackboard& board) {
+  board.add({"definitions@" + level_,
+             {blackboard::entry_type(level_, kDefinitions)},
+             [this](const blackboard::Context&, std::span<blackboard::EntryRef> entries) {
+               add(entries[0].as<DefinitionSpan>());
+             }});
+}
+
+// Puts one decoded definition of one rank where it belongs; the store is locked.
+class DefinitionReceiver {
+ public:
+  DefinitionReceiver(DefinitionStore& store, const instrument::PackHeader& header)
+      : store_(store), header_(header), rank_(store.ranks_[header.rank]) {}
+
+  void operator()(const instrument::UnknownDefinition&) {}  // of a later minor version
+  void operator()(const instrument::DecodedProcess& process) {
+    rank_.has_process = true;
+    rank_.process = process.fixed;
+    rank_.program = intern(process.program);
+    rank_.command_line = intern(process.command_line);
+    rank_.host = intern(process.host);
+    rank_.directory = intern(process.directory);
+  }
+  void operator()(const instrument::DecodedClock& clock) {
+    store_.add_clock(rank_, clock.fixed, intern(clock.name), intern(clock.node));
+  }
+  void operator()(const instrument::DecodedModule& module) {
+    store_.add_module(rank_, {module.fixed.module, intern(module.path), intern(module.build_id)});
+  }
+  void operator()(const instrument::DecodedCallSite& site) {
+    store_.add_call_site(site.fixed.call_site, {header_.rank, site.fixed.module, site.fixed.offset});
+  }
+  void operator()(const instrument::DecodedCommunicator& comm) {
+    const auto& fixed = comm.fixed;
+    const CommEntry entry{fixed.comm,
+                          fixed.kind,
+                          fixed.group_hash,
+                          fixed.instance,
+                          fixed.size,
+                          fixed.rank,
+                          fixed.remote_size,
+                          fixed.ranges,
+                          fixed.remote_ranges,
+                          intern(comm.name),
+                          0,
+                          comm.name.empty() ? 0 : header_.sequence + 1};
+    store_.add_comm(rank_, entry);
+    if (!comm.ranges.empty()) {
+      store_.groups_[group_key(entry)].try_emplace(fixed.first_range, comm.ranges.begin(), comm.ranges.end());
+    }
+  }
+  void operator()(const instrument::DecodedTopology& topology) {
+    DefinitionStore::add_topology(rank_,
+                                  {topology.fixed.comm, {topology.dimensions.begin(), topology.dimensions.end()}});
+  }
+  void operator()(const instrument::DecodedFile& file) { store_.add_file(rank_, {file.fixed.file, intern(file.path)}); }
+  void operator()(const instrument::DecodedThread& thread) {
+    rank_.threads = std::max(rank_.threads, thread.fixed.thread + 1);
+  }
+  void operator()(const instrument::DecodedNotice& notice) { store_.notices_.add(std::string(notice.text)); }
+
+ private:
+  TextId intern(std::string_view text) { return store_.strings_.intern(text); }
+  DefinitionStore& store_;
+  const instrument::PackHeader& header_;
+  RankDefinitions& rank_;
+};
+
+void DefinitionStore::add(const DefinitionSpan& span) {
+  const std::scoped_lock guard(mutex_);
+  DefinitionReceiver receiver(*this, *span.header);
+  instrument::DefinitionReader reader(span.records);
+  while (const auto definition = reader.next()) std::visit(receiver, *definition);
+}
+
+void DefinitionStore::add_clock(RankDefinitions& rank, const instrument::ClockDefinition& clock, TextId name,
+                                TextId node) {
+  if (rank.has_clock && clock.tick <= rank.clock.tick) return;
+  rank.has_clock = true;
+  rank.clock = clock;
+  rank.clock_name = name;
+  rank.node = node;
+}
+
+void DefinitionStore::add_module(RankDefinitions& rank, const ModuleEntry& entry) {
+  const auto place = find_place(rank.modules, entry.module, &ModuleEntry::module);
+  if (place == rank.modules.end() || place->module != entry.module) {
+    rank.modules.insert(place, entry);
+  } else if (std::pair(text(entry.path), text(entry.build_id)) < std::pair(text(place->path), text(place->build_id))) {
+    *place = entry;
+  }
+}
+
+void DefinitionStore::add_file(RankDefinitions& rank, const FileEntry& entry) {
+  const auto place = find_place(rank.files, entry.file, &FileEntry::file);
+  if (place == rank.files.end() || place->file != entry.file) {
+    rank.files.insert(place, entry);
+  } else if (text(entry.path) < text(place->path)) {
+    *place = entry;
+  }
+}
+
+void DefinitionStore::add_comm(RankDefinitions& rank, const CommEntry& entry) {
+  const auto place = find_place(rank.comms, entry.comm, &CommEntry::comm);
+  if (place == rank.comms.end() || place->comm != entry.comm) {
+    rank.comms.insert(place, entry);
+  } else if (std::pair(entry.name_sequence, text(entry.name)) > std::pair(place->name_sequence, text(place->name))) {
+    place->name = entry.name;
+    place->name_sequence = entry.name_sequence;
+  }
+}
+
+void DefinitionStore::add_topology(RankDefinitions& rank, TopologyEntry entry) {
+  const auto place = find_place(rank.topologies, entry.comm, &TopologyEntry::comm);
+  if (place == rank.topologies.end() || place->comm != entry.comm) rank.topologies.insert(place, std::move(entry));
+}
+
+void DefinitionStore::add_call_site(std::uint32_t id, const CallSiteEntry& entry) {
+  const auto [place, added] = call_sites_.try_emplace(id, entry);
+  if (!added && entry < place->second) place->second = entry;
+}
+
+void DefinitionStore::merge(const DefinitionStore& other) {
+  const auto adopt = [&](TextId id) { return strings_.intern(other.text(id)); };
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    RankDefinitions& into = ranks_[r];
+    const RankDefinitions& from = other.ranks_[r];
+    if (from.has_process && !into.has_process) {
+      into.has_process = true;
+      into.process = from.process;
+      into.program = adopt(from.program);
+      into.command_line = adopt(from.command_line);
+      into.host = adopt(from.host);
+      into.directory = adopt(from.directory);
+    }
+    if (from.has_clock) add_clock(into, from.clock, adopt(from.clock_name), adopt(from.node));
+    into.threads = std::max(into.threads, from.threads);
+    for (const auto& entry : from.modules) add_module(into, {entry.module, adopt(entry.path), adopt(entry.build_id)});
+    for (const auto& entry : from.files) add_file(into, {entry.file, adopt(entry.path)});
+    for (CommEntry entry : from.comms) {
+      entry.name = adopt(entry.name);
+      add_comm(into, entry);
+    }
+    for (const auto& entry : from.topologies) add_topology(into, entry);
+  }
+  for (const auto& [id, entry] : other.call_sites_) add_call_site(id, entry);
+  for (const auto& [key, parts] : other.groups_) {
+    for (const auto& [first, ranges] : parts) groups_[key].try_emplace(first, ranges);
+  }
+  notices_.merge(other.notices_);
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,114 @@
+// Collects the definitions of a program as they arrive, in any order, on any worker, and merges what other analyzers
+// collected. It only keeps: LevelResolver gives the meaning, once everything is in. Texts and lists of members are kept
+// once; memory is linear in ranks and in the definitions that differ between them.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "blackboard/blackboard.hpp"
+#include "instrument/definition_reader.hpp"
+#include "knowledge_sources/analysis.hpp"
+#include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/sentences.hpp"
+#include "knowledge_sources/string_pool.hpp"
+
+namespace ardoise::knowledge_sources {
+
+struct ModuleEntry {
+  std::uint32_t module;
+  TextId path, build_id;
+};
+struct FileEntry {
+  std::uint32_t file;
+  TextId path;
+};
+struct CommEntry {
+  std::uint32_t comm;
+  instrument::CommunicatorKind kind;
+  std::uint64_t group_hash;
+  std::uint32_t instance, size, rank, remote_size, ranges, remote_ranges;
+  TextId name;
+  std::uint32_t reserved;
+  std::uint64_t name_sequence;  // of the pack that named it; the latest name counts
+};
+struct TopologyEntry {
+  std::uint32_t comm;
+  std::vector<instrument::TopologyDimension> dimensions;
+};
+
+struct RankDefinitions {
+  bool has_process = false, has_clock = false;
+  instrument::ProcessDefinition process{};
+  TextId program = 0, command_line = 0, host = 0, directory = 0;
+  instrument::ClockDefinition clock{};
+  TextId clock_name = 0, node = 0;
+  std::uint32_t threads = 0;
+  // Each sorted by its number.
+  std::vector<ModuleEntry> modules;
+  std::vector<FileEntry> files;
+  std::vector<CommEntry> comms;
+  std::vector<TopologyEntry> topologies;
+};
+
+// Names one list of members. An intercommunicator's list also depends on the remote group, so its instance belongs to
+// it.
+struct GroupKey {
+  std::uint64_t hash;
+  std::uint32_t kind, instance, ranges, remote_ranges;
+  friend constexpr auto operator<=>(const GroupKey&, const GroupKey&) = default;
+};
+[[nodiscard]] GroupKey group_key(const CommEntry& comm);
+
+struct CallSiteEntry {
+  std::uint32_t rank, module;
+  std::uint64_t offset;
+  friend constexpr auto operator<=>(const CallSiteEntry&, const CallSiteEntry&) = default;
+};
+
+class DefinitionStore {
+ public:
+  explicit DefinitionStore(const AnalysisContext& context);
+
+  void attach(blackboard::Blackboard& board);
+  void add(const DefinitionSpan& span);  // any thread
+
+  // Nothing runs concurrently with these.
+  [[nodiscard]] std::vector<std::byte> partial() const;
+  void absorb(std::span<const std::byte> partial);  // throws BadPartial, and is unchanged then
+
+  [[nodiscard]] const std::vector<RankDefinitions>& ranks() const { return ranks_; }
+  [[nodiscard]] std::string_view text(TextId id) const { return strings_.text(id); }
+  [[nodiscard]] const std::unordered_map<std::uint32_t, CallSiteEntry>& call_sites() const { return call_sites_; }
+  // The parts of each list of members by the number of their first range.
+  using Parts = std::map<std::uint32_t, std::vector<instrument::RankRange>>;
+  [[nodiscard]] const std::map<GroupKey, Parts>& groups() const { return groups_; }
+  [[nodiscard]] const Sentences& notices() const { return notices_; }
+
+ private:
+  friend class DefinitionReceiver;
+  void merge(const DefinitionStore& other);
+
+  // Each keeps the same one of two contradicting definitions, whichever comes first.
+  void add_module(RankDefinitions& rank, const ModuleEntry& entry);
+  void add_file(RankDefinitions& rank, const FileEntry& entry);
+  void add_comm(RankDefinitions& rank, const CommEntry& entry);
+  void add_clock(RankDefinitions& rank, const instrument::ClockDefinition& clock, TextId name, TextId node);
+  static void add_topology(RankDefinitions& rank, TopologyEntry entry);
+  void add_call_site(std::uint32_t id, const CallSiteEntry& entry);
+
+  std::string level_;
+  std::mutex mutex_;  // of everything below; definitions are rare
+  StringPool strings_;
+  std::vector<RankDefinitions> ranks_;
+  std::unordered_map<std::uint32_t, CallSiteEntry> call_sites_;
+  std::map<GroupKey, Parts> groups_;
+  Sentences notices_;
+};
+
+}  // namespace ardoise::knowledge_sources

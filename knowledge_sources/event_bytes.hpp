@@ -1,0 +1,39 @@
+// What a call moved, from the shape of its record: the one place that says which bytes count as sent, which as
+// received. Header only; branch free, as it runs for every event.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "instrument/event_reader.hpp"
+
+namespace ardoise::knowledge_sources {
+
+struct Moved {
+  std::uint64_t sent, received;
+  std::uint64_t size;  // "bytes" of the call: what it sent, or what it received where it sent nothing
+};
+
+namespace detail {
+constexpr std::array<std::uint64_t, 16> shape_mask(std::initializer_list<instrument::Shape> shapes) {
+  std::array<std::uint64_t, 16> mask{};
+  for (const auto shape : shapes) mask[static_cast<std::size_t>(shape)] = ~std::uint64_t{0};
+  return mask;
+}
+using enum instrument::Shape;
+inline constexpr auto kSentMask = shape_mask({kSend, kCollective, kRooted, kNeighbour, kPut, kFileWrite});
+// kPostReceive holds a capacity; what arrived is in its completion. A probe receives nothing.
+inline constexpr auto kReceivedMask = shape_mask({kReceive, kGet, kFileRead});
+}  // namespace detail
+
+[[nodiscard]] inline Moved moved(const instrument::MpiEvent& event) {
+  const auto shape = static_cast<std::size_t>(event.record.shape());
+  const std::uint64_t sent = event.bytes & detail::kSentMask[shape];
+  std::uint64_t received = (event.bytes & detail::kReceivedMask[shape]) + event.received;
+  if (event.receive_half != nullptr) [[unlikely]] {
+    received += instrument::as<instrument::ReceiveHalfExtension>(*event.receive_half).bytes;
+  }
+  return {sent, received, sent != 0 ? sent : received};
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,80 @@
+// One program's share of the analysis: the analyses of all plug-ins on one level of the blackboard, and beneath them
+// what all of them need, the definitions and the accounts. Made by Reduction (reduction.hpp) for each program; fed by
+// the dispatcher; needs no MPI.
+//
+//   dispatcher ──unpack()──▶ typed spans on the level ──▶ analyses (plug-ins)
+//                                                    └──▶ DefinitionStore, Accounts        … drain …
+//   partial() ─▶ bytes ─▶ absorb() on the root analyzer ─▶ contribute(): LevelResolver + analyses ─▶ Application
+//
+// An analysis that throws loses its own part only; a notice says so.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "blackboard/blackboard.hpp"
+#include "instrument/pack_reader.hpp"
+#include "knowledge_sources/accounts.hpp"
+#include "knowledge_sources/analysis.hpp"
+#include "knowledge_sources/definition_store.hpp"
+#include "knowledge_sources/sentences.hpp"
+#include "reports/model.hpp"
+
+namespace ardoise::knowledge_sources {
+
+struct Program {
+  std::uint32_t partition = 0;
+  std::string name;  // of the partition, unique in the launch
+  std::uint32_t ranks = 0;
+  double ticks_per_second = 1e9;  // nominal; used where neither a pack nor a definition of the rank says better
+};
+
+class Level {
+ public:
+  // Creates and attaches one analysis of each factory. The board must outlive the level, and must have run all jobs of
+  // the level (drain()) before the level goes.
+  Level(blackboard::Blackboard& board, Program program, std::span<const AnalysisFactory> factories);
+  ~Level();
+  Level(const Level&) = delete;
+  Level& operator=(const Level&) = delete;
+
+  [[nodiscard]] const Program& program() const { return program_; }
+
+  // Submits the records of a checked pack as a typed span that refers to `pack`. Any thread. A pack that doesn't belong
+  // to this program is refused.
+  void unpack(const blackboard::Context& context, const blackboard::EntryRef& pack, const instrument::PackView& view);
+  // Counts a bad pack of this program, with the reason.
+  void refuse(const std::string& sentence);
+
+  // The following need a drained board.
+  [[nodiscard]] std::vector<std::byte> partial() const;
+  // Adds the partial results of another analyzer's level of the same program. Throws BadPartial when the whole can't be
+  // read; a malformed part of one analysis costs that part only, with a notice.
+  void absorb(std::span<const std::byte> partial);
+  void contribute(reports::Application& application) const;
+
+ private:
+  struct Member {
+    std::string name;
+    std::unique_ptr<Analysis> analysis;
+  };
+  void note(std::string sentence) const;
+
+  Program program_;
+  AnalysisContext context_;
+  blackboard::EntryType mpi_, posix_, totals_, definitions_type_;
+  std::unique_ptr<Accounts> accounts_;
+  std::unique_ptr<DefinitionStore> definitions_;
+  std::vector<Member> members_;
+  mutable std::mutex notes_mutex_;
+  Sentences refused_;        // bad packs and why
+  mutable Sentences notes_;  // analyses that failed
+};
+
+}  // namespace ardoise::knowledge_sources

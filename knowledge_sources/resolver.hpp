@@ -1,0 +1,97 @@
+// What is known of a program once all its definitions are in: turns the numbers of records (ranks of communicators,
+// ticks, call sites, files) into what a report says, and gives the exact sums of every function in every rank. Built by
+// Level after the last absorb(), handed to Analysis::contribute(). Read only; one thread.
+//
+// It is an interface, so that a plug-in needs nothing of its implementation (level_resolver.hpp) linked in.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "instrument/definitions.hpp"
+#include "instrument/event_format.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// Answers of Resolver::world_rank that are no rank.
+inline constexpr std::int64_t kOutsideWorld = -1;  // a process that is not in the program's world (spawned, connected)
+inline constexpr std::int64_t kUnknownRank = -2;   // the communicator's definition did not arrive
+
+// Calls, ticks and bytes of one function in one rank; record_class tells MPI (PackClass::kMpi) from POSIX (kPosix).
+using FunctionSums = instrument::TotalsRecord;
+
+// Where a call was made. Everything empty or 0: not known.
+struct Location {
+  std::string module;        // path of the binary or library
+  std::uint64_t offset = 0;  // return address in the module
+  std::string symbol;        // calling function, demangled
+  std::string source_file;
+  std::uint32_t line = 0;
+};
+
+struct ProcessFacts {
+  instrument::ProcessDefinition process{};
+  std::string_view program, command_line, host, directory;
+  bool has_process = false;  // else the fields above are zero
+  instrument::ClockDefinition clock{};
+  std::string_view clock_name, node;
+  bool has_clock = false;
+  std::uint32_t threads = 0;  // that recorded
+};
+
+// What the pack headers of one rank said, and what arrived.
+struct RankLedger {
+  std::uint64_t packs = 0, pack_bytes = 0;
+  std::uint64_t mpi_received = 0, posix_received = 0;  // records
+  std::uint64_t next_sequence = 0;                     // sequence number of the latest pack + 1; 0: no pack
+  instrument::ClassLedger mpi{}, posix{};              // of the latest pack
+  std::uint64_t blocked_ticks = 0;                     // likewise
+  std::uint64_t origin_tick = 0;                       // origin of the program's time on this rank's clock; 0: unknown
+  std::uint64_t last_tick = 0;                         // latest of all records
+  double ticks_per_second = 0;                         // as known to the latest pack; 0: unknown
+  std::uint32_t threads = 0;                           // greatest thread number + 1
+  bool complete = false;                               // the rank's last pack arrived
+};
+
+struct CommunicatorFacts {
+  std::string name;
+  std::uint32_t size = 0;
+  std::uint32_t count = 0;  // communicators with this group
+};
+
+class Resolver {
+ public:
+  virtual ~Resolver() = default;
+
+  [[nodiscard]] virtual std::uint32_t ranks() const = 0;
+  [[nodiscard]] virtual const ProcessFacts& process(std::uint32_t rank) const = 0;
+  [[nodiscard]] virtual const RankLedger& ledger(std::uint32_t rank) const = 0;
+  // Of the rank's clock definition, else of its packs, else the level's nominal rate.
+  [[nodiscard]] virtual double seconds_per_tick(std::uint32_t rank) const = 0;
+
+  // Exact totals where they were sent, else sums of the recorded events; sorted by (record_class, function).
+  [[nodiscard]] virtual std::span<const FunctionSums> sums(std::uint32_t rank) const = 0;
+
+  // The rank in the program's world of `peer` in communicator `comm` of `rank` (an intercommunicator: of its remote
+  // group); or kOutsideWorld, kUnknownRank.
+  [[nodiscard]] virtual std::int64_t world_rank(std::uint32_t rank, std::uint32_t comm, std::int32_t peer) const = 0;
+
+  [[nodiscard]] virtual const Location& call_site(std::uint32_t id) const = 0;
+  // "" for file 0 and for numbers that were never defined.
+  [[nodiscard]] virtual std::string_view file(std::uint32_t rank, std::uint32_t file) const = 0;
+
+  // The extents of the first Cartesian topology that spans the whole world, and the world rank of each of its cells.
+  struct Cartesian {
+    std::vector<std::uint32_t> extents;
+    std::vector<std::uint32_t> rank_of_cell;
+  };
+  [[nodiscard]] virtual std::optional<Cartesian> cartesian() const = 0;
+  [[nodiscard]] virtual std::vector<CommunicatorFacts> communicators() const = 0;  // greatest first
+  [[nodiscard]] virtual std::vector<std::string> notices() const = 0;              // of the program's processes
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -25,6 +25,7 @@ struct State {
   std::vector<std::string> commands;
   std::vector<VMPI_Partition_desc> descriptors;
   MPI_Comm universe = MPI_COMM_NULL;
+  MPI_Comm control = MPI_COMM_NULL;
 };
 
 // Written by the thread in MPI_Init or MPI_Finalize, which MPI orders before and after everything else.
@@ -162,11 +163,13 @@ bool exchange(const Announcement& own, const std::string& own_text, State& made)
   return true;
 }
 
-// The new communicators report errors like the world they stand for.
+// Partition and universe report errors like the world they stand for; the control communicator, made while the world
+// returns them, returns them.
 bool make_communicators(State& made, MPI_Comm& partition) {
   const auto& all = made.partitions;
   if (PMPI_Comm_split(MPI_COMM_WORLD, all.id, all.universe_rank, &partition) != MPI_SUCCESS) return false;
   if (PMPI_Comm_dup(MPI_COMM_WORLD, &made.universe) != MPI_SUCCESS) return false;
+  if (PMPI_Comm_dup(MPI_COMM_WORLD, &made.control) != MPI_SUCCESS) return false;
   PMPI_Comm_set_name(partition, "MPI_COMM_WORLD");
   PMPI_Comm_set_name(made.universe, "MPI_COMM_UNIVERSE");
   return true;
@@ -190,6 +193,7 @@ bool build(int argc, char** argv) {
   if (done) {
     PMPI_Comm_set_errhandler(partition, handler);
     PMPI_Comm_set_errhandler(made->universe, handler);
+    PMPI_Comm_set_errhandler(made->control, MPI_ERRORS_RETURN);
   }
   PMPI_Errhandler_free(&handler);
   if (!done) return false;
@@ -219,13 +223,16 @@ MPI_Comm partition_comm() noexcept { return current_partition_comm.load(std::mem
 
 MPI_Comm universe_comm() noexcept { return state ? state->universe : MPI_COMM_NULL; }
 
+MPI_Comm control_comm() noexcept { return state ? state->control : MPI_COMM_NULL; }
+
 const Partitions* partitions() noexcept { return state ? &state->partitions : nullptr; }
 
 void finalise_partitions() noexcept {
   if (!state) return;
   MPI_Comm partition = current_partition_comm.exchange(MPI_COMM_NULL, std::memory_order_relaxed);
   if (partition != MPI_COMM_NULL) PMPI_Comm_free(&partition);
-  // The universe is left to MPI_Finalize: freeing it is collective over programs that end at different times.
+  // The duplicates of the world are left to MPI_Finalize: freeing them is collective over programs that end at
+  // different times.
   state.reset();
 }
 

@@ -25,6 +25,9 @@ MPI_Comm partition_comm() noexcept;
 // which wrappers translate.
 MPI_Comm universe_comm() noexcept;
 
+// Another duplicate, for the messages of maps and streams, which no program sees; it returns errors.
+MPI_Comm control_comm() noexcept;
+
 // Frees what is free-able locally; doesn't wait for other partitions. Delete callbacks of attributes that the program
 // set on its world run here.
 void finalise_partitions() noexcept;

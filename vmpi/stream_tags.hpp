@@ -1,0 +1,12 @@
+// Tags on the control communicator, a duplicate of the universe that only maps and streams use.
+#pragma once
+
+namespace ardoise::vmpi {
+
+inline constexpr int kMapTag = 1;
+inline constexpr int kHelloTag = 2;    // first message of a stream's two ends
+inline constexpr int kVerdictTag = 3;  // second one
+// Data of a stream. Each end picks the tag on which it wants to receive, and says it in its hello.
+inline constexpr int kFirstDataTag = 16;
+
+}  // namespace ardoise::vmpi

@@ -2,6 +2,9 @@
 // Call, tells enter before and exit after the real MPI function, on the calling thread. Without an observer a wrapper is
 // one load and one test away from the bare call. MPI functions called by MPI itself or by the observer are not told
 // (per-thread depth). The observer must not throw, block on other threads or change errno.
+//
+// enter and exit are told from after_init to before_finalize, both exclusive. A program spawned by MPI_Comm_spawn has a
+// launch of its own: its world is the real one and nothing is told.
 #pragma once
 
 #include <mpi.h>
@@ -39,6 +42,7 @@ struct Call {
   MPI_Win window = MPI_WIN_NULL;
   // Neighbourhood collectives: bytes for each destination, in the order of the topology (nullptr: bytes_sent / outdegree).
   const std::int64_t* neighbour_bytes = nullptr;
+  const std::int32_t* neighbours = nullptr;  // their ranks in comm; MPI_PROC_NULL at the border of a Cartesian grid
   int neighbour_count = 0;
   int result = MPI_SUCCESS;           // at exit
   std::uint64_t begin = 0;            // observer's own: tick of enter
@@ -51,6 +55,8 @@ struct Observer {
   // called once, by the thread in MPI_Finalize.
   void (*after_init)(int thread_level) noexcept;
   void (*before_finalize)() noexcept;
+  // Optional: the thread is about to enter the real MPI_Init; no MPI call is allowed yet.
+  void (*before_init)() noexcept = nullptr;
 };
 
 // Set by instrument when its library is loaded; nullptr switches observation off at any time. A wrapper loads it once,

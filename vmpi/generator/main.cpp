@@ -1,0 +1,54 @@
+// ardoise-generate-wrappers: a build-time program that turns vmpi/mpi_functions.table into C++ sources.
+//
+//   ardoise-generate-wrappers header <table> <output>
+//
+// Exit status 1 and one sentence when the table is wrong.
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "vmpi/generator/emit.hpp"
+
+namespace {
+
+using ardoise::generator::TableError;
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw TableError("cannot read " + path);
+  return text.str();
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) throw TableError("cannot write " + path);
+}
+
+int run(const std::vector<std::string>& arguments) {
+  if (arguments.size() == 3 && arguments[0] == "header") {
+    const auto table = ardoise::generator::parse_table(read_file(arguments[1]), arguments[1]);
+    write_file(arguments[2], ardoise::generator::emit_functions_header(table));
+    return 0;
+  }
+  std::cerr << "usage: ardoise-generate-wrappers header <table> <output>\n";
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const std::exception& error) {
+    std::cerr << "ardoise-generate-wrappers: " << error.what() << '\n';
+    return 1;
+  }
+}

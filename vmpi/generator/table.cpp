@@ -1,0 +1,132 @@
+// See table.hpp.
+#include "vmpi/generator/table.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+#include <sstream>
+
+#include "vmpi/generator/kinds.hpp"
+
+namespace ardoise::generator {
+namespace {
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+void set_flag(Function& function, const std::string& flag, const std::string& where) {
+  if (flag == "!c-only") {
+    function.c_only = true;
+  } else if (flag == "!no-f08") {
+    function.no_f08 = true;
+  } else if (flag == "!special") {
+    function.special = function.special_c = true;
+  } else if (flag == "!special-c") {
+    function.special_c = true;
+  } else if (flag == "!persistent") {
+    function.persistent = true;
+  } else if (flag == "!cptr") {
+    function.cptr = true;
+  } else {
+    throw TableError(where + ": unknown flag " + flag);
+  }
+}
+
+Function parse_function(const std::vector<std::string>& words, const std::string& category, const std::string& where) {
+  if (words.size() < 3) throw TableError(where + ": a line needs a name, a byte rule and the kinds of its parameters");
+  Function function;
+  function.name = words[0];
+  function.category = category;
+  function.rule = words[1];
+  if (find_rule(function.rule) == nullptr)
+    throw TableError(where + ": " + function.name + " has the unknown byte rule " + function.rule);
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    if (words[i].starts_with('!')) {
+      set_flag(function, words[i], where);
+    } else if (is_kind(words[i])) {
+      function.kinds.push_back(words[i]);
+    } else if (words[i] != "-") {
+      throw TableError(where + ": " + function.name + " has a parameter of the unknown kind " + words[i]);
+    }
+  }
+  for (const auto& needed : find_rule(function.rule)->needs) {
+    if (std::count(function.kinds.begin(), function.kinds.end(), needed) != 1)
+      throw TableError(where + ": " + function.name + " needs one parameter of kind " + needed + " for its byte rule " +
+                       function.rule);
+  }
+  return function;
+}
+
+}  // namespace
+
+int Function::position(std::string_view kind) const {
+  const auto first = std::find(kinds.begin(), kinds.end(), kind);
+  if (first == kinds.end()) return -1;
+  if (std::find(first + 1, kinds.end(), kind) != kinds.end())
+    throw TableError(name + " has several parameters of kind " + std::string(kind));
+  return static_cast<int>(first - kinds.begin());
+}
+
+std::string Function::bare_name() const { return name.starts_with("MPIX_") ? "X_" + name.substr(5) : name.substr(4); }
+
+std::string Function::enumerator() const { return "k" + bare_name(); }
+
+std::string Function::lower_name() const {
+  std::string lower = name;
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+const Function* Table::find(std::string_view name) const {
+  const auto found = std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.name == name; });
+  return found == functions.end() ? nullptr : &*found;
+}
+
+bool Table::skips(std::string_view name) const {
+  return std::any_of(skipped.begin(), skipped.end(), [&](const auto& skip) { return skip.name == name; });
+}
+
+std::uint32_t Table::hash() const {
+  std::uint32_t hash = 2166136261u;  // FNV-1a
+  for (const auto& function : functions) {
+    for (const char c : function.name + "\n") hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+  }
+  return hash;
+}
+
+Table parse_table(std::string_view text, const std::string& file) {
+  Table table;
+  std::set<std::string> seen;
+  std::string category;
+  std::istringstream lines{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    const std::string where = file + ":" + std::to_string(number);
+    const auto words = words_of(line.substr(0, line.find('#')));
+    if (words.empty()) continue;
+    if (words[0].starts_with('[')) {
+      if (words.size() != 1 || !words[0].ends_with(']')) throw TableError(where + ": a section is [name]");
+      category = words[0].substr(1, words[0].size() - 2);
+      continue;
+    }
+    if (category.empty()) throw TableError(where + ": " + words[0] + " stands before the first [section]");
+    if (!words[0].starts_with("MPI_") && !words[0].starts_with("MPIX_"))
+      throw TableError(where + ": " + words[0] + " is no MPI_ or MPIX_ name");
+    if (!seen.insert(words[0]).second) throw TableError(where + ": " + words[0] + " is there twice");
+    if (category == "skip") {
+      if (words.size() < 2) throw TableError(where + ": " + words[0] + " is skipped without a reason");
+      table.skipped.push_back({words[0], line.substr(line.find(words[1]))});
+    } else {
+      table.functions.push_back(parse_function(words, category, where));
+    }
+  }
+  if (table.functions.size() >= 1023) throw TableError(file + ": more functions than an event record can number");
+  return table;
+}
+
+}  // namespace ardoise::generator

@@ -1,0 +1,56 @@
+// The table of MPI functions as the generator sees it: read from vmpi/mpi_functions.table, checked, then handed to the
+// emitters. Knows nothing of C or Fortran spellings beyond the names of kinds.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ardoise::generator {
+
+// A sentence that names the file and line and says what to change.
+struct TableError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct Function {
+  std::string name;  // "MPI_Send"
+  std::string category;
+  std::string rule;                // byte rule, one of rules(); "-": moves no data
+  std::vector<std::string> kinds;  // of the C parameters, in order
+  bool c_only = false;             // no Fortran spelling
+  bool no_f08 = false;             // removed before mpi_f08 was defined
+  bool special = false;            // both languages: a function of ours stands where the library's would be called
+  bool special_c = false;          // C only
+  bool persistent = false;         // makes a persistent request: moves its bytes at each start
+  bool cptr = false;               // has a second Fortran spelling with a TYPE(C_PTR) argument
+
+  // Position of the only parameter of this kind; -1: none. Throws TableError when there are two.
+  [[nodiscard]] int position(std::string_view kind) const;
+  [[nodiscard]] bool has(std::string_view kind) const { return position(kind) >= 0; }
+  [[nodiscard]] std::string enumerator() const;  // "kSend"; MPIX_Bcast_init: "kX_Bcast_init"
+  [[nodiscard]] std::string lower_name() const;  // "mpi_send"
+  [[nodiscard]] std::string bare_name() const;   // "Send", "X_Bcast_init"
+};
+
+struct Skipped {
+  std::string name;
+  std::string reason;
+};
+
+struct Table {
+  std::vector<Function> functions;
+  std::vector<Skipped> skipped;
+
+  [[nodiscard]] const Function* find(std::string_view name) const;
+  [[nodiscard]] bool skips(std::string_view name) const;
+  // Of the names in their order: equal hashes mean equal FunctionIds.
+  [[nodiscard]] std::uint32_t hash() const;
+};
+
+// `text` in the format of docs/mpi_functions.md; `file` is named in errors. Throws TableError.
+Table parse_table(std::string_view text, const std::string& file);
+
+}  // namespace ardoise::generator

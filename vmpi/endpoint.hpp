@@ -1,0 +1,24 @@
+// One process at the other side of a stream, as both halves of the stream see it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace ardoise::vmpi {
+
+// The two ends know of each other by the hello message (stream_handshake.hpp).
+struct Endpoint {
+  int rank = -1;             // in the universe
+  int tag = 0;               // on which it receives
+  std::int64_t process = 0;  // its process id when that can be watched from here, else 0
+  bool has_closed = false;   // it said its end, or died: it neither sends nor takes blocks any more
+  bool told_end = false;     // we said ours
+};
+
+// What this end of a stream may do.
+struct Mode {
+  bool reads = false;
+  bool writes = false;
+};
+
+}  // namespace ardoise::vmpi

@@ -1,0 +1,201 @@
+// See stream.hpp.
+#include "vmpi/stream.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "vmpi/vmpi.h"
+
+namespace ardoise::vmpi {
+namespace {
+
+constexpr std::size_t kDefaultPoolBlocks = 64;
+
+// A stream that only writes still matches the empty messages of readers that close early.
+std::size_t pool_blocks(const StreamOptions& options, Mode mode) {
+  if (!mode.reads) return 1;
+  return options.reader_limit_bytes == 0 ? kDefaultPoolBlocks : options.reader_limit_bytes / options.block_bytes;
+}
+
+}  // namespace
+
+Stream::Stream(Transport& transport, std::vector<Endpoint> endpoints, Mode mode, int tag, const StreamOptions& options,
+               std::uint64_t seed)
+    : transport_(transport),
+      endpoints_(std::move(endpoints)),
+      mode_(mode),
+      block_bytes_(options.block_bytes),
+      sender_(transport, endpoints_, options.block_bytes, options.writer_buffers, options.balance, seed),
+      receiver_(transport, endpoints_, tag, options.block_bytes, pool_blocks(options, mode), options.balance, seed) {}
+
+int Stream::progress(bool read_ahead) {
+  if (failure_ != VMPI_SUCCESS) return failure_;
+  const auto in_flight = sender_.blocks_in_flight();
+  int code = sender_.poll();
+  if (code == VMPI_SUCCESS) code = receiver_.match();
+  if (code == VMPI_SUCCESS && read_ahead) code = receiver_.fill();
+  // Who has closed takes no more blocks; our end lets its close() return.
+  if (code == VMPI_SUCCESS && mode_.writes) code = sender_.tell_end(EndTo::closed_peers);
+  if (code != VMPI_SUCCESS) failure_ = code;
+  if (receiver_.take_activity() || sender_.blocks_in_flight() != in_flight) backoff_.reset();
+  return code;
+}
+
+template <typename Ready>
+int Stream::wait_until(Ready ready, bool read_ahead) {
+  for (;;) {
+    if (const int code = progress(read_ahead); code != VMPI_SUCCESS) return code;
+    if (ready()) {
+      backoff_.reset();
+      return VMPI_SUCCESS;
+    }
+    backoff_.pause();
+    if (backoff_.is_idle()) look_for_dead_peers();
+  }
+}
+
+void Stream::look_for_dead_peers() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - last_look_ < std::chrono::seconds(1)) return;
+  last_look_ = now;
+  std::vector<std::size_t> dead;
+  for (std::size_t i = 0; i < endpoints_.size(); ++i) {
+    const auto& endpoint = endpoints_[i];
+    if (!endpoint.has_closed && endpoint.process != 0 && !transport_.is_alive(endpoint.process)) dead.push_back(i);
+  }
+  if (dead.empty()) return;
+  // What they sent before they died, the end included, comes first.
+  if (const int code = receiver_.match(); code != VMPI_SUCCESS) failure_ = code;
+  for (const auto i : dead) {
+    if (endpoints_[i].has_closed) continue;
+    receiver_.mark_closed(i);
+    sender_.forget(i);
+    ++untold_deaths_;
+  }
+}
+
+int Stream::write(const void* buffer, int blocks) {
+  if (!mode_.writes) return VMPI_ERR_STATE;
+  const auto* from = static_cast<const std::byte*>(buffer);
+  for (int written = 0; written < blocks; ++written) {
+    int code = progress(mode_.reads);
+    // A two-way stream reads ahead while it waits, so that two ends that write to each other don't wait for each other
+    // as long as their pools have room.
+    if (code == VMPI_SUCCESS && !sender_.has_free_buffer())
+      code = wait_until([this] { return sender_.has_free_buffer(); }, mode_.reads);
+    if (code == VMPI_SUCCESS) {
+      void* block = sender_.free_buffer();
+      std::memcpy(block, from + static_cast<std::size_t>(written) * block_bytes_, block_bytes_);
+      code = sender_.start(block, block_bytes_, false);
+    }
+    if (code != VMPI_SUCCESS) return written > 0 ? written : code;
+  }
+  return blocks;
+}
+
+int Stream::lend(void* block, std::size_t bytes) {
+  if (!mode_.writes) return VMPI_ERR_STATE;
+  if (const int code = progress(mode_.reads); code != VMPI_SUCCESS) return code;
+  return sender_.start(block, bytes, true);
+}
+
+int Stream::reclaim(void** block, bool may_wait) {
+  if (!mode_.writes) return VMPI_ERR_STATE;
+  if (!sender_.has_lent()) return 0;
+  if (!sender_.can_reclaim()) {
+    const auto ready = [this] { return sender_.can_reclaim(); };
+    const int code = may_wait ? wait_until(ready, mode_.reads) : progress(mode_.reads);
+    if (code != VMPI_SUCCESS) return code;
+    if (!ready()) return nothing_there();
+  }
+  *block = sender_.reclaim();
+  return 1;
+}
+
+int Stream::nothing_there() {
+  backoff_.yield();
+  look_for_dead_peers();
+  return failure_ != VMPI_SUCCESS ? failure_ : VMPI_EAGAIN;
+}
+
+int Stream::take(void** block, std::size_t* bytes, int* universe_rank, bool may_wait) {
+  if (!mode_.reads) return VMPI_ERR_STATE;
+  Delivery delivery;
+  bool is_there = false;
+  const auto ready = [&] {
+    is_there = is_there || receiver_.deliver(delivery);
+    return is_there || untold_deaths_ > 0 || receiver_.at_end();
+  };
+  if (!may_wait) {
+    if (const int code = progress(true); code != VMPI_SUCCESS) return code;
+    if (!ready()) {
+      if (const int code = nothing_there(); !ready()) return code;
+    }
+  } else if (const int code = wait_until(ready, true); code != VMPI_SUCCESS) {
+    return code;
+  }
+  if (!is_there && untold_deaths_ > 0) {
+    --untold_deaths_;
+    return VMPI_ERR_PEER;
+  }
+  if (!is_there) return 0;
+  backoff_.reset();
+  *block = delivery.block;
+  *bytes = delivery.bytes;
+  if (universe_rank != nullptr) *universe_rank = delivery.universe_rank;
+  return 1;
+}
+
+int Stream::read_one(std::byte* memory, bool may_wait) {
+  const auto ready = [this] {
+    return receiver_.has_blocks() || receiver_.has_matched() || untold_deaths_ > 0 || receiver_.at_end();
+  };
+  if (!receiver_.has_blocks()) {
+    const int code = may_wait ? wait_until(ready, false) : progress(false);
+    if (code != VMPI_SUCCESS) return code;
+  }
+  if (!receiver_.has_blocks() && receiver_.has_matched()) {
+    // Straight into the caller's memory. When MPI needs time for it, the pool is filled meanwhile.
+    Delivery delivery;
+    int code = receiver_.start_direct(memory, delivery);
+    if (code == VMPI_SUCCESS) code = wait_until([this] { return receiver_.direct_done(); }, true);
+    if (code != VMPI_SUCCESS) return failure_ = code;
+    std::memset(memory + delivery.bytes, 0, block_bytes_ - delivery.bytes);
+    return 1;
+  }
+  void* block = nullptr;
+  std::size_t bytes = 0;
+  const int code = take(&block, &bytes, nullptr, may_wait);
+  if (code != 1) return code;
+  std::memcpy(memory, block, bytes);
+  std::memset(memory + bytes, 0, block_bytes_ - bytes);
+  receiver_.release(block);
+  return 1;
+}
+
+int Stream::read(void* buffer, int blocks, bool may_wait) {
+  if (!mode_.reads) return VMPI_ERR_STATE;
+  auto* into = static_cast<std::byte*>(buffer);
+  for (int done = 0; done < blocks; ++done) {
+    const int code = read_one(into + static_cast<std::size_t>(done) * block_bytes_, may_wait && done == 0);
+    if (code != 1) return done > 0 ? done : code;
+  }
+  return blocks;
+}
+
+int Stream::release(void* block) noexcept { return receiver_.release(block) ? VMPI_SUCCESS : VMPI_ERR_ARG; }
+
+int Stream::close() {
+  if (taken_blocks() > 0) return VMPI_ERR_STATE;
+  receiver_.discard_all();
+  int code = failure_;
+  if (code == VMPI_SUCCESS && mode_.writes) code = wait_until([this] { return sender_.idle(); }, mode_.reads);
+  if (code == VMPI_SUCCESS) code = sender_.tell_end(mode_.writes ? EndTo::everybody : EndTo::open_peers);
+  // A reader that closes first has told the writers so; what they sent before they heard of it is thrown away.
+  if (code == VMPI_SUCCESS && mode_.reads) code = wait_until([this] { return receiver_.at_end(); }, true);
+  if (code == VMPI_SUCCESS && untold_deaths_ > 0) code = VMPI_ERR_PEER;
+  return code;
+}
+
+}  // namespace ardoise::vmpi

@@ -1,0 +1,67 @@
+// A stream as C++ sees it; VMPI_Stream_* are thin covers of this class (stream_api.cpp). Joins the writing and the
+// reading half, waits where a call may wait, ends what has ended. docs/streams.md has the protocol.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "vmpi/backoff.hpp"
+#include "vmpi/stream_receiver.hpp"
+#include "vmpi/stream_sender.hpp"
+
+namespace ardoise::vmpi {
+
+struct StreamOptions {
+  std::size_t block_bytes = 0;
+  Balance balance = Balance::none;
+  int writer_buffers = 3;
+  std::size_t reader_limit_bytes = 0;  // 0: 64 blocks
+};
+
+// One thread at a time, except release() (any thread, lock-free, no MPI inside). Functions return VMPI codes.
+class Stream {
+ public:
+  // Takes endpoints that have met (stream_handshake.hpp); `tag` is where this end receives, `seed` for random policies.
+  // Throws std::bad_alloc.
+  Stream(Transport& transport, std::vector<Endpoint> endpoints, Mode mode, int tag, const StreamOptions& options,
+         std::uint64_t seed);
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  // See vmpi.h for all of these.
+  int write(const void* buffer, int blocks);
+  int read(void* buffer, int blocks, bool may_wait);
+  int lend(void* block, std::size_t bytes);
+  int reclaim(void** block, bool may_wait);
+  int take(void** block, std::size_t* bytes, int* universe_rank, bool may_wait);
+  int release(void* block) noexcept;
+  int taken_blocks() const { return receiver_.taken_blocks(); }
+  int close();
+
+ private:
+  // Makes everything go on that can. read_ahead: also receive into the pool what nobody has asked for yet.
+  int progress(bool read_ahead);
+  // Calls progress until ready() or an error, without spinning when nothing happens.
+  template <typename Ready>
+  int wait_until(Ready ready, bool read_ahead);
+  // Once a second at most, when nothing happens: which peers have died?
+  void look_for_dead_peers();
+  int read_one(std::byte* memory, bool may_wait);
+  // The code to return when nothing is there: an error that wasn't told yet, the end, or VMPI_EAGAIN.
+  int nothing_there();
+
+  Transport& transport_;
+  std::vector<Endpoint> endpoints_;
+  Mode mode_;
+  std::size_t block_bytes_;
+  StreamSender sender_;
+  StreamReceiver receiver_;
+  Backoff backoff_;
+  int failure_ = VMPI_SUCCESS;  // an MPI or protocol error: the stream is of no more use
+  int untold_deaths_ = 0;
+  std::chrono::steady_clock::time_point last_look_{};
+};
+
+}  // namespace ardoise::vmpi

@@ -33,7 +33,7 @@ struct Context {
 using Operation = std::function<void(const Context&, std::span<EntryRef>)>;
 
 struct KnowledgeSource {
-  std::string name;  // for messages: "mpi_profile@solver"
+  std::string name;                      // for messages: "mpi_profile@solver"
   std::vector<EntryType> sensitivities;  // at least one; a type may stand in it several times
   Operation operation;
 };
@@ -44,38 +44,50 @@ struct SourceId {
 };
 
 struct Options {
-  unsigned workers = 1;
+  unsigned workers = 1;                             // threads of its own, with all signals blocked
   std::size_t byte_limit = std::size_t{256} << 20;  // of payloads alive; over it over_limit() is true
   // Called, on the worker, with one sentence when an operation threw; that job is lost, nothing else.
   std::function<void(std::string_view source_name, std::string_view message)> on_failure;
 };
 
 struct Counters {
-  std::uint64_t submitted = 0;   // entries
-  std::uint64_t unmatched = 0;   // entries nobody was sensitive to
-  std::uint64_t jobs_run = 0;
+  std::uint64_t submitted = 0;  // entries
+  std::uint64_t unmatched = 0;  // entries nobody was sensitive to
+  std::uint64_t jobs_run = 0;   // the failed ones too, the dropped ones of removed sources not
   std::uint64_t jobs_failed = 0;
 };
 
 class Blackboard {
  public:
   explicit Blackboard(Options options);
-  ~Blackboard();  // finishes the jobs that are ready, then stops the workers
+  // Drains, then stops the workers. No other thread may use the board any more.
+  ~Blackboard();
   Blackboard(const Blackboard&) = delete;
   Blackboard& operator=(const Blackboard&) = delete;
 
   [[nodiscard]] unsigned workers() const noexcept;  // at least 1: slots for per-worker results
 
+  // Throws std::invalid_argument for a source without sensitivities or operation. Entries submitted after add()
+  // returned find the source.
   SourceId add(KnowledgeSource source);
-  // No job of it starts after remove() returned, except when called from inside its own operation; entries that waited
-  // for its other sensitivities are let go. False: no such source.
+  // False: no such source. Jobs of it that wait are dropped, entries that waited for its other sensitivities are let
+  // go. Called from outside of operations: when it returns, no job of it runs or ever will, so what the operation used
+  // may be destroyed. From inside of an operation it does not wait for jobs that other workers had already taken: two
+  // operations that remove each other would wait for ever. The operation itself (its captures) is destroyed after the
+  // last of these jobs, on whichever thread notices.
   bool remove(SourceId id);
 
+  // Gives the entry to every source that is sensitive to its type; never waits. The source added last gets this
+  // reference itself: moved in and wanted by one source only, the entry is writable there. An empty reference is
+  // ignored.
   void submit(EntryRef entry);
 
-  // Waits until every job that exists or that these jobs bring about has run.
+  // Waits until every job that exists or that these jobs bring about has run. Throws std::logic_error inside an
+  // operation. Entries that wait in joins are no jobs.
   void drain();
 
+  // Submission does not obey the limit: a submitter that can wait (ingest) asks and waits. An entry counts on the first
+  // board it is submitted to, until its last reference goes, even if that outlives the board.
   [[nodiscard]] std::size_t bytes() const noexcept;  // payload bytes alive that were submitted here
   [[nodiscard]] bool over_limit() const noexcept;
   // Sleeps until bytes() is at or below the limit or the time is over; true: below.

@@ -44,12 +44,13 @@ class EntryRef {
   DataEntry* entry_ = nullptr;
 };
 
-// An entry with `size` bytes of its own, uninitialised, aligned to 64. `board_bytes` are counted by the blackboard.
+// An entry with `size` bytes of its own, uninitialised, aligned to 64.
 [[nodiscard]] EntryRef make_entry(EntryType type, std::size_t size);
 
 // Stands for `payload`, which stays valid until release(context, payload) is called, exactly once.
 using ReleaseFunction = void (*)(void* context, std::span<std::byte> payload) noexcept;
-[[nodiscard]] EntryRef adopt_entry(EntryType type, std::span<std::byte> payload, ReleaseFunction release, void* context);
+[[nodiscard]] EntryRef adopt_entry(EntryType type, std::span<std::byte> payload, ReleaseFunction release,
+                                   void* context);
 
 // Holds a value; its destructor runs with the last reference. Used for spans into another entry: T then keeps an
 // EntryRef to that entry.

@@ -14,11 +14,11 @@ namespace ardoise::blackboard {
 inline constexpr std::uint32_t kPluginAbi = 1;
 
 struct PluginDescriptor {
-  std::uint32_t abi;           // kPluginAbi of the headers it was built with
-  std::uint32_t size;          // sizeof(PluginDescriptor)
-  const char* interface_name;  // what it implements
-  const char* name;            // of the plug-in, [a-z0-9_]+
-  const char* version;         // its own, for the report
+  std::uint32_t abi;                       // kPluginAbi of the headers it was built with
+  std::uint32_t size;                      // sizeof(PluginDescriptor)
+  const char* interface_name;              // what it implements
+  const char* name;                        // of the plug-in, [a-z0-9_]+
+  const char* version;                     // its own, for the report
   void (*register_with)(void* registrar);  // may throw; the exception fails the loading of this plug-in only
 };
 
@@ -30,7 +30,7 @@ struct PluginError {
 };
 
 // Loads, checks and registers one plug-in. The library stays loaded until the process ends.
-[[nodiscard]] std::variant<LoadedPlugin, PluginError> load_plugin(const std::string& path, std::string_view interface_name,
-                                                                  void* registrar);
+[[nodiscard]] std::variant<LoadedPlugin, PluginError> load_plugin(const std::string& path,
+                                                                  std::string_view interface_name, void* registrar);
 
 }  // namespace ardoise::blackboard

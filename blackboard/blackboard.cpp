@@ -1,0 +1,112 @@
+// Submitting, counting, and the public face of the implementation.
+#include "blackboard/blackboard.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "blackboard/implementation.hpp"
+
+namespace ardoise::blackboard {
+namespace {
+
+// Twice as many FIFOs as workers: a worker seldom finds another at the end it wants, and a sweep stays short.
+unsigned fifos_for(unsigned workers) { return 2 * workers; }
+
+// The slot where the calling thread counts and whether it shares it.
+struct Counting {
+  Tally& tally;
+  bool own;
+  // release: see quiet(). Own slots need no read-modify-write.
+  void add(std::atomic<std::uint64_t> Tally::*counter, std::uint64_t amount) const noexcept {
+    auto& value = tally.*counter;
+    if (own) {
+      value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_release);
+    } else {
+      value.fetch_add(amount, std::memory_order_release);
+    }
+  }
+};
+
+constinit thread_local Random visitor_random{1};
+
+}  // namespace
+
+Blackboard::Implementation::Implementation(Blackboard& board, Options options)
+    : board_(board),
+      options_(std::move(options)),
+      account_(ByteAccount::open(options_.byte_limit)),
+      table_(new SensitivityTable({})),
+      queue_(fifos_for(options_.workers)) {
+  for (unsigned i = 0; i < std::max(1u, options_.workers); ++i) seats_.push_back(std::make_unique<Seat>(this, i));
+}
+
+Blackboard::Implementation::~Implementation() {
+  drain();
+  stopping_.store(true, std::memory_order_seq_cst);  // before the sleepers are looked for; see Parking::park
+  parking_.wake_all();
+  for (std::thread& thread : threads_) thread.join();
+  delete table_.load(std::memory_order_relaxed);
+  // Their waiting entries too, before the account is given back.
+  sources_.clear();
+  removed_.clear();
+  ByteAccount::retire(account_);
+}
+
+void Blackboard::Implementation::submit(EntryRef entry) {
+  if (!entry) return;
+  DataEntry::get(entry)->charge_to(*account_);
+  Seat* const seat = seat_at(this);
+  const Counting count =
+      seat != nullptr ? Counting{seat->tally, true} : Counting{visitors_[this_thread_shard()], false};
+  Random& random = seat != nullptr ? seat->random : visitor_random;
+
+  const ReadDomain::Section section(readers_);
+  const std::span<const Match> matches = table_.load(std::memory_order_seq_cst)->find(entry.type());  // see Section
+  count.add(&Tally::submitted, 1);
+  if (matches.empty()) return count.add(&Tally::unmatched, 1);
+  for (std::size_t i = 0; i < matches.size(); ++i) {
+    // The last gets this reference itself, so that a single user is a sole owner.
+    auto job = matches[i].source->offer(matches[i].kind, i + 1 < matches.size() ? entry : std::move(entry));
+    if (!job) continue;
+    count.add(&Tally::created, 1);  // before anybody can end it
+    queue_.push(*job, random);
+    parking_.wake_one();
+  }
+}
+
+Counters Blackboard::Implementation::counters() const noexcept {
+  Counters total;
+  std::uint64_t ended = 0;
+  std::uint64_t dropped = 0;
+  const auto add = [&](const Tally& tally) {
+    // relaxed: numbers for people; exact when the board is quiet.
+    total.submitted += tally.submitted.load(std::memory_order_relaxed);
+    total.unmatched += tally.unmatched.load(std::memory_order_relaxed);
+    total.jobs_failed += tally.failed.load(std::memory_order_relaxed);
+    dropped += tally.dropped.load(std::memory_order_relaxed);
+    ended += tally.ended.load(std::memory_order_relaxed);
+  };
+  for (const auto& seat : seats_) add(seat->tally);
+  for (const Tally& visitor : visitors_) add(visitor);
+  total.jobs_run = ended - std::min(ended, dropped);
+  return total;
+}
+
+Blackboard::Blackboard(Options options) : implementation_(std::make_unique<Implementation>(*this, std::move(options))) {
+  implementation_->start_workers();
+}
+Blackboard::~Blackboard() = default;
+
+unsigned Blackboard::workers() const noexcept { return static_cast<unsigned>(implementation_->seats_.size()); }
+SourceId Blackboard::add(KnowledgeSource source) { return implementation_->add(std::move(source)); }
+bool Blackboard::remove(SourceId id) { return implementation_->remove(id); }
+void Blackboard::submit(EntryRef entry) { implementation_->submit(std::move(entry)); }
+void Blackboard::drain() { implementation_->drain(); }
+std::size_t Blackboard::bytes() const noexcept { return implementation_->account_->bytes(); }
+bool Blackboard::over_limit() const noexcept { return implementation_->account_->over_limit(); }
+bool Blackboard::wait_below_limit(std::chrono::milliseconds timeout) {
+  return implementation_->account_->wait_below_limit(timeout);
+}
+Counters Blackboard::counters() const noexcept { return implementation_->counters(); }
+
+}  // namespace ardoise::blackboard

@@ -1,0 +1,71 @@
+// Waiting for bytes to go, and the reuse of accounts.
+#include "blackboard/byte_account.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace ardoise::blackboard {
+namespace {
+
+struct Retired {
+  std::mutex mutex;
+  std::vector<ByteAccount*> accounts;
+};
+
+// Never destroyed: entries may go after static destructors ran.
+Retired& retired() {
+  static auto* const list = new Retired;
+  return *list;
+}
+
+}  // namespace
+
+ByteAccount* ByteAccount::open(std::size_t limit) {
+  ByteAccount* account = nullptr;
+  {
+    Retired& list = retired();
+    const std::lock_guard lock(list.mutex);
+    // Retired accounts see only subtractions, so a sum of 0 is final (ShardedCounter::sum).
+    const auto idle = std::find_if(list.accounts.begin(), list.accounts.end(),
+                                   [](const ByteAccount* candidate) { return candidate->bytes_.sum() == 0; });
+    if (idle != list.accounts.end()) {
+      account = *idle;
+      list.accounts.erase(idle);
+    }
+    // Room for this account, so that retire() need not allocate.
+    list.accounts.reserve(list.accounts.size() + 16);
+  }
+  if (account == nullptr) account = new ByteAccount;
+  account->limit_ = limit;
+  return account;
+}
+
+void ByteAccount::retire(ByteAccount* account) noexcept {
+  Retired& list = retired();
+  const std::lock_guard lock(list.mutex);
+  list.accounts.push_back(account);
+}
+
+std::size_t ByteAccount::bytes() const noexcept {
+  // The sum of moving shards may be off by what moves, even below 0, when an entry is charged on one and discharged on
+  // another.
+  return static_cast<std::size_t>(std::max<std::int64_t>(0, bytes_.sum()));
+}
+
+bool ByteAccount::wait_below_limit(std::chrono::milliseconds timeout) {
+  if (!over_limit()) return true;
+  std::unique_lock lock(mutex_);
+  waiters_.fetch_add(1, std::memory_order_seq_cst);  // order: see discharge()
+  const bool below = below_.wait_for(lock, timeout, [this] { return !over_limit(); });
+  waiters_.fetch_sub(1, std::memory_order_relaxed);  // a discharge that still sees it notifies nobody
+  return below;
+}
+
+void ByteAccount::wake() noexcept {
+  if (over_limit()) return;
+  // With the lock: a waiter is either before its check, and sees the bytes gone, or already waiting.
+  const std::lock_guard lock(mutex_);
+  below_.notify_all();
+}
+
+}  // namespace ardoise::blackboard

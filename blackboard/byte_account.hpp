@@ -1,0 +1,45 @@
+// The payload bytes alive of one blackboard. Entries keep a plain pointer to the account they were charged to and may
+// outlive the board; so accounts are never deleted: a board gives its account back, and the next board takes one whose
+// last entry is gone. Counting references instead would put one contended cache line into every entry's life.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+
+#include "blackboard/sharded.hpp"
+
+namespace ardoise::blackboard {
+
+// Thread safety: all functions, any thread.
+class ByteAccount {
+ public:
+  // An account with no bytes that is the caller's until retire().
+  [[nodiscard]] static ByteAccount* open(std::size_t limit);
+  // The caller charges no more. The account is used again when the entries charged to it are gone.
+  static void retire(ByteAccount* account) noexcept;
+
+  void charge(std::size_t bytes) noexcept { bytes_.add(static_cast<std::int64_t>(bytes)); }
+  void discharge(std::size_t bytes) noexcept {
+    bytes_.add(-static_cast<std::int64_t>(bytes));
+    // seq_cst: either this load sees the waiter, or the waiter's sum sees the subtraction above.
+    if (waiters_.load(std::memory_order_seq_cst) != 0) wake();
+  }
+
+  [[nodiscard]] std::size_t bytes() const noexcept;
+  [[nodiscard]] bool over_limit() const noexcept { return bytes() > limit_; }
+  bool wait_below_limit(std::chrono::milliseconds timeout);
+
+ private:
+  void wake() noexcept;
+
+  ShardedCounter bytes_;
+  std::atomic<unsigned> waiters_{0};
+  std::size_t limit_ = 0;
+  std::mutex mutex_;
+  std::condition_variable below_;
+};
+
+}  // namespace ardoise::blackboard

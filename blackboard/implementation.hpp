@@ -1,0 +1,83 @@
+// The parts of a Blackboard put together (pimpl of blackboard.hpp). registry.cpp holds add and remove, workers.cpp the
+// running of jobs and drain, blackboard.cpp submit and the public functions.
+//
+//   submit ─▶ charge bytes ─▶ [read section: table ─▶ Source::offer ─▶ JobQueue::push ─▶ wake] ─▶ worker: pop ─▶ run
+//
+// Locks, outermost first: registry_mutex_, then the readers' domain. None is held while an operation, a release
+// function or the destructor of an operation runs; so all of those may call the board.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "blackboard/blackboard.hpp"
+#include "blackboard/byte_account.hpp"
+#include "blackboard/job_queue.hpp"
+#include "blackboard/parking.hpp"
+#include "blackboard/read_domain.hpp"
+#include "blackboard/seat.hpp"
+#include "blackboard/sensitivity_table.hpp"
+#include "blackboard/source.hpp"
+
+namespace ardoise::blackboard {
+
+struct Blackboard::Implementation {
+  Implementation(Blackboard& board, Options options);
+  ~Implementation();
+  Implementation(const Implementation&) = delete;
+  Implementation& operator=(const Implementation&) = delete;
+
+  void start_workers();
+  [[nodiscard]] SourceId add(KnowledgeSource description);
+  [[nodiscard]] bool remove(SourceId id);
+  void submit(EntryRef entry);
+  void drain();
+  [[nodiscard]] Counters counters() const noexcept;
+
+  Blackboard& board_;
+  const Options options_;
+  ByteAccount* const account_;
+  std::vector<std::unique_ptr<Seat>> seats_;  // one at least
+
+ private:
+  // registry.cpp
+  void publish_table();
+  void wait_while_running(const Source& source) const;
+  void destroy_idle_sources();
+  // workers.cpp
+  void work(Seat& seat);
+  void run(Seat& seat, Job job);
+  void call(Seat& seat, Job job);
+  void report_failure(Seat& seat, const Source& source, std::string_view message) noexcept;
+  void drain_here();
+  void look_for_quiet();
+  [[nodiscard]] bool quiet() const noexcept;
+
+  // Sources by age, and those removed that jobs still refer to.
+  std::mutex registry_mutex_;
+  std::uint64_t last_id_ = 0;
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::vector<std::unique_ptr<Source>> removed_;
+  std::atomic<std::size_t> removed_count_{0};  // removed_.size(), a hint
+
+  ReadDomain readers_;
+  alignas(kCacheLine) std::atomic<const SensitivityTable*> table_;  // owned; replaced under registry_mutex_
+
+  JobQueue queue_;
+  Parking parking_;
+  std::vector<std::thread> threads_;
+  std::atomic<bool> stopping_{false};
+
+  std::array<Tally, kShards> visitors_;  // counts of threads without a seat
+
+  alignas(kCacheLine) std::atomic<unsigned> drainers_{0};
+  std::mutex quiet_mutex_;
+  std::condition_variable became_quiet_;
+  std::mutex seat0_mutex_;  // without workers: who drains sits on seat 0
+};
+
+}  // namespace ardoise::blackboard

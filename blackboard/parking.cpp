@@ -1,0 +1,43 @@
+// Falling asleep and waking.
+#include "blackboard/parking.hpp"
+
+#include <algorithm>
+
+namespace ardoise::blackboard {
+
+void Parking::announce(Sleeper& me) {
+  const std::lock_guard lock(mutex_);
+  me.woken = false;
+  announced_.push_back(&me);
+  // seq_cst: before stay() looks for work; see wake_one().
+  sleeping_.fetch_add(1, std::memory_order_seq_cst);
+}
+
+void Parking::withdraw(Sleeper& me) {
+  const std::lock_guard lock(mutex_);
+  const auto mine = std::find(announced_.begin(), announced_.end(), &me);
+  if (mine == announced_.end()) return;  // a waker took it: this worker is awake, as the waker wanted
+  announced_.erase(mine);
+  sleeping_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Parking::sleep(Sleeper& me) {
+  std::unique_lock lock(mutex_);
+  me.condition.wait(lock, [&me] { return me.woken; });
+}
+
+void Parking::wake_last() {
+  const std::lock_guard lock(mutex_);
+  if (announced_.empty()) return;
+  Sleeper& last = *announced_.back();
+  announced_.pop_back();
+  sleeping_.fetch_sub(1, std::memory_order_relaxed);  // the lock orders it for those who change it
+  last.woken = true;
+  last.condition.notify_one();
+}
+
+void Parking::wake_all() {
+  while (sleeping_.load(std::memory_order_seq_cst) != 0) wake_last();
+}
+
+}  // namespace ardoise::blackboard

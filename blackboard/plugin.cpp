@@ -1,0 +1,115 @@
+// Loading plug-ins. Every way to fail ends in one sentence; nothing throws out of here but std::bad_alloc.
+#include "blackboard/plugin.hpp"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <optional>
+
+namespace ardoise::blackboard {
+namespace {
+
+std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+
+std::string last_dl_error() {
+  const char* const text = dlerror();
+  return text != nullptr ? text : "no reason given";
+}
+
+// dlopen without a slash searches the library path; a plug-in is the file named and no other.
+std::string as_file(const std::string& path) { return path.find('/') == std::string::npos ? "./" + path : path; }
+
+// Why a file that dlopen refused cannot be read at all, if so; what dlopen says of that is misleading.
+std::optional<std::string> unreadable(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) {
+    return "The plug-in " + quoted(path) + " cannot be opened (" + std::strerror(errno) +
+           "): check the path, or build and install the plug-in first.";
+  }
+  if (!S_ISREG(status.st_mode))
+    return "The plug-in " + quoted(path) + " is not a file: name the shared library itself.";
+  return std::nullopt;
+}
+
+bool good_name(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+// What is wrong with a descriptor; `abi` is looked at first: with another one nothing else can be understood.
+std::optional<std::string> wrong_with(const PluginDescriptor& descriptor, const std::string& path,
+                                      std::string_view interface_name) {
+  const std::string plugin = "The plug-in " + quoted(path);
+  if (descriptor.abi != kPluginAbi) {
+    return plugin + " was built for plug-in ABI " + std::to_string(descriptor.abi) + ", this program has ABI " +
+           std::to_string(kPluginAbi) + ": rebuild the plug-in against the headers of this installation.";
+  }
+  if (descriptor.size != sizeof(PluginDescriptor)) {
+    return plugin + " has a descriptor of " + std::to_string(descriptor.size) + " bytes where this program has " +
+           std::to_string(sizeof(PluginDescriptor)) + ": set size to sizeof(PluginDescriptor) and rebuild it.";
+  }
+  if (descriptor.interface_name == nullptr || descriptor.name == nullptr || descriptor.version == nullptr ||
+      descriptor.register_with == nullptr) {
+    return plugin + " leaves a field of its descriptor null: fill interface_name, name, version and register_with.";
+  }
+  if (interface_name != descriptor.interface_name) {
+    return plugin + " implements " + quoted(descriptor.interface_name) + ", not " + quoted(interface_name) +
+           ": load it where that interface is expected.";
+  }
+  if (!good_name(descriptor.name)) {
+    return plugin + " calls itself " + quoted(descriptor.name) +
+           ", but a plug-in's name may have only a-z, 0-9 and _: rename it.";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> registration_failure(const PluginDescriptor& descriptor, const std::string& path,
+                                                void* registrar) {
+  const auto failed = [&](std::string_view what) {
+    return "The plug-in " + quoted(path) + " (" + descriptor.name + " " + descriptor.version +
+           ") failed to register: " + std::string(what) + "; it is not used.";
+  };
+  try {
+    descriptor.register_with(registrar);
+    return std::nullopt;
+  } catch (const std::exception& exception) {
+    return failed(exception.what());
+  } catch (...) {
+    return failed("it threw something that is no std::exception");
+  }
+}
+
+}  // namespace
+
+std::variant<LoadedPlugin, PluginError> load_plugin(const std::string& path, std::string_view interface_name,
+                                                    void* registrar) {
+  // NOW: a missing symbol shows here, not in the middle of an analysis. LOCAL: plug-ins don't see each other.
+  void* const library = dlopen(as_file(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const std::string reason = last_dl_error();
+    if (auto sentence = unreadable(path)) return PluginError{std::move(*sentence)};
+    return PluginError{"The plug-in " + quoted(path) + " cannot be loaded (" + reason +
+                       "): rebuild it for this machine and this installation."};
+  }
+  const auto* const descriptor = static_cast<const PluginDescriptor*>(dlsym(library, "ardoise_plugin"));
+  if (descriptor == nullptr) {
+    dlclose(library);
+    return PluginError{
+        "The library " + quoted(path) +
+        " is no plug-in of ours, it has no symbol ardoise_plugin: define one, extern \"C\" and visible."};
+  }
+  if (auto sentence = wrong_with(*descriptor, path, interface_name)) {
+    dlclose(library);
+    return PluginError{std::move(*sentence)};
+  }
+  // From here on its code has run, perhaps left pointers to itself behind: never closed.
+  if (auto sentence = registration_failure(*descriptor, path, registrar)) return PluginError{std::move(*sentence)};
+  return LoadedPlugin{path, descriptor->name, descriptor->version};
+}
+
+}  // namespace ardoise::blackboard

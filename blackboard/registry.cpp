@@ -1,0 +1,82 @@
+// Registering and removing knowledge sources.
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <utility>
+
+#include "blackboard/implementation.hpp"
+
+namespace ardoise::blackboard {
+
+SourceId Blackboard::Implementation::add(KnowledgeSource description) {
+  if (description.sensitivities.empty() || !description.operation) {
+    throw std::invalid_argument("The knowledge source \"" + description.name + "\" has no " +
+                                (description.operation ? "sensitivities" : "operation") +
+                                "; it would never run: give it one.");
+  }
+  SourceId id;
+  {
+    const std::lock_guard lock(registry_mutex_);
+    id = {++last_id_};
+    sources_.push_back(std::make_unique<Source>(id, std::move(description)));
+    publish_table();
+  }
+  destroy_idle_sources();
+  return id;
+}
+
+bool Blackboard::Implementation::remove(SourceId id) {
+  std::unique_ptr<Source> source;
+  {
+    const std::lock_guard lock(registry_mutex_);
+    const auto found = std::find_if(sources_.begin(), sources_.end(), [id](const auto& s) { return s->id() == id; });
+    if (found == sources_.end()) return false;
+    source = std::move(*found);
+    sources_.erase(found);
+    publish_table();
+  }
+  // Nobody can make a job of it any more; those that wait in the queue will be dropped.
+  source->mark_removed();
+  source->take_waiting().clear();
+  if (seat_at(this) == nullptr) wait_while_running(*source);
+  {
+    const std::lock_guard lock(registry_mutex_);
+    removed_.push_back(std::move(source));
+    removed_count_.store(removed_.size(), std::memory_order_relaxed);
+  }
+  destroy_idle_sources();
+  return true;
+}
+
+void Blackboard::Implementation::publish_table() {
+  std::vector<Source*> pointers;
+  pointers.reserve(sources_.size());
+  for (const auto& source : sources_) pointers.push_back(source.get());
+  const SensitivityTable* const next = new SensitivityTable(pointers);
+  // seq_cst: before the wait looks for readers; see ReadDomain::Section.
+  const SensitivityTable* const last = table_.exchange(next, std::memory_order_seq_cst);
+  readers_.wait_for_readers();
+  delete last;
+}
+
+void Blackboard::Implementation::wait_while_running(const Source& source) const {
+  // Rare, and as long as one operation: not worth a wake-up that every job would have to look for.
+  for (const auto& seat : seats_) {
+    // seq_cst: after mark_removed(); see Source::removed.
+    while (seat->running.load(std::memory_order_seq_cst) == &source) {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+}
+
+void Blackboard::Implementation::destroy_idle_sources() {
+  if (removed_count_.load(std::memory_order_relaxed) == 0) return;
+  std::vector<std::unique_ptr<Source>> idle;  // destroyed without the lock
+  const std::lock_guard lock(registry_mutex_);
+  const auto first = std::partition(removed_.begin(), removed_.end(), [](const auto& s) { return !s->idle(); });
+  std::move(first, removed_.end(), std::back_inserter(idle));
+  removed_.erase(first, removed_.end());
+  removed_count_.store(removed_.size(), std::memory_order_relaxed);
+}
+
+}  // namespace ardoise::blackboard

@@ -1,0 +1,81 @@
+// A registered knowledge source: its operation, and for a source with several sensitivities the entries that wait for
+// the others (the paper's FIFO of each sensitivity). Made by Blackboard::add, found through the sensitivity table.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "blackboard/blackboard.hpp"
+#include "blackboard/sharded.hpp"
+
+namespace ardoise::blackboard {
+
+class Source;
+
+// The couple {entries, operation} of the paper, as two pointers: `entries` is the entry itself for a source with one
+// sensitivity, otherwise a block with one reference for each of them. A plain value so that FIFOs can hold it: whoever
+// takes it out must call Source::run or Source::drop, once.
+struct Job {
+  Source* source;
+  void* entries;
+};
+
+// Lives until it was removed, no reader of the table can find it, and its last job has ended (idle()).
+class Source {
+ public:
+  Source(SourceId id, KnowledgeSource description);
+  ~Source();
+  Source(const Source&) = delete;
+  Source& operator=(const Source&) = delete;
+
+  [[nodiscard]] SourceId id() const noexcept { return id_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  // The distinct types it waits for; the index is the `kind` of offer().
+  [[nodiscard]] std::size_t kinds() const noexcept { return kinds_.size(); }
+  [[nodiscard]] EntryType kind(std::size_t index) const noexcept { return kinds_[index].type; }
+
+  // Takes one entry of that kind; a job when it was the last one missing. Any thread, in a read section of the table.
+  [[nodiscard]] std::optional<Job> offer(std::size_t kind, EntryRef entry);
+
+  // Calls the operation and lets the entries go, also when it throws.
+  void run(Job job, const Context& context);
+  void drop(Job job) noexcept;
+
+  void mark_removed() noexcept { removed_.store(true, std::memory_order_seq_cst); }
+  // seq_cst, both: a worker announces the job and then reads this; a remover sets this and then reads the
+  // announcements. One of them sees the other.
+  [[nodiscard]] bool removed() const noexcept { return removed_.load(std::memory_order_seq_cst); }
+  // Entries that wait for others, taken out. Only after the table's readers have gone.
+  [[nodiscard]] std::vector<EntryRef> take_waiting();
+
+  // No job of it exists; final once it is removed and out of the table.
+  [[nodiscard]] bool idle() const noexcept { return jobs_.sum() == 0; }
+  // Called by who ended a job, as the last thing done with this source.
+  void job_ended() noexcept { jobs_.add(-1); }
+
+ private:
+  struct Kind {
+    EntryType type;
+    std::vector<std::size_t> positions;  // in the list of sensitivities
+    std::deque<EntryRef> waiting{};
+  };
+  [[nodiscard]] Job joined_job();
+  [[nodiscard]] std::span<EntryRef> joined_entries(Job job) const noexcept;
+
+  const SourceId id_;
+  const std::string name_;
+  const Operation operation_;
+  const std::size_t arity_;
+  std::atomic<bool> removed_{false};
+  ShardedCounter jobs_;
+  std::mutex waiting_mutex_;  // guards kinds_[].waiting and complete_kinds_
+  std::vector<Kind> kinds_;
+  std::size_t complete_kinds_ = 0;  // kinds with an entry waiting for each of their positions
+};
+
+}  // namespace ardoise::blackboard

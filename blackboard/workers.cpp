@@ -1,0 +1,186 @@
+// Running jobs: the workers' loop, failures, and drain.
+#include <pthread.h>
+
+#include <csignal>
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+#include "blackboard/implementation.hpp"
+
+namespace ardoise::blackboard {
+namespace {
+
+void pause_processor() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Exponential back-off of a worker that finds nothing: some microseconds of pauses, then of offers to other threads;
+// then it should sleep.
+class Backoff {
+ public:
+  void reset() noexcept { rounds_ = 0; }
+  [[nodiscard]] bool exhausted() const noexcept { return rounds_ == kPauseRounds + kYieldRounds; }
+  void wait() noexcept {
+    if (rounds_ < kPauseRounds) {
+      for (unsigned i = 0; i < 1u << rounds_; ++i) pause_processor();
+    } else {
+      std::this_thread::yield();
+    }
+    ++rounds_;
+  }
+
+ private:
+  static constexpr unsigned kPauseRounds = 7, kYieldRounds = 8;
+  unsigned rounds_ = 0;
+};
+
+// A thread that starts other threads keeps all signals for those that expect them.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() noexcept {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// Only the seat's own thread writes its tally, so no read-modify-write is needed. release: what was done before the
+// event was counted is visible to who reads the count; quiet() depends on it.
+void count_own(std::atomic<std::uint64_t>& counter) noexcept {
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+}  // namespace
+
+void Blackboard::Implementation::start_workers() {
+  const SignalsBlocked blocked;
+  for (unsigned i = 0; i < options_.workers; ++i) {
+    threads_.emplace_back([this, i] {
+      pthread_setname_np(pthread_self(), ("blackboard " + std::to_string(i % 1000)).c_str());
+      work(*seats_[i]);
+    });
+  }
+}
+
+void Blackboard::Implementation::work(Seat& seat) {
+  const Sitting sitting(seat);
+  Backoff backoff;
+  bool worked = true;
+  for (Job job; true;) {
+    if (queue_.pop(job, seat.random)) {
+      run(seat, job);
+      backoff.reset();
+      worked = true;
+      continue;
+    }
+    if (worked) {
+      look_for_quiet();
+      destroy_idle_sources();
+      worked = false;
+    }
+    // acquire: everything the stopping thread did before. It drained the board, so nothing is left behind.
+    if (stopping_.load(std::memory_order_acquire)) return;
+    if (!backoff.exhausted()) {
+      backoff.wait();
+      continue;
+    }
+    parking_.park(seat.sleeper, [this] { return queue_.maybe_filled() || stopping_.load(std::memory_order_seq_cst); });
+    backoff.reset();
+  }
+}
+
+void Blackboard::Implementation::run(Seat& seat, Job job) {
+  Source& source = *job.source;
+  // seq_cst: before removed() is asked; see Source::removed.
+  seat.running.store(&source, std::memory_order_seq_cst);
+  if (source.removed()) {
+    source.drop(job);
+    count_own(seat.tally.dropped);
+  } else {
+    call(seat, job);
+  }
+  // release: remove() returns after what the operation did.
+  seat.running.store(nullptr, std::memory_order_release);
+  source.job_ended();
+  count_own(seat.tally.ended);
+}
+
+void Blackboard::Implementation::call(Seat& seat, Job job) {
+  try {
+    job.source->run(job, Context{board_, seat.index});
+  } catch (const std::exception& exception) {
+    report_failure(seat, *job.source, exception.what());
+  } catch (...) {
+    report_failure(seat, *job.source, "an exception that is no std::exception");
+  }
+}
+
+void Blackboard::Implementation::report_failure(Seat& seat, const Source& source, std::string_view message) noexcept {
+  count_own(seat.tally.failed);
+  if (!options_.on_failure) return;
+  try {
+    options_.on_failure(source.name(), message);
+  } catch (...) {
+    // The job is counted as failed; there is nobody else to tell.
+  }
+}
+
+void Blackboard::Implementation::drain() {
+  if (seat_at(this) != nullptr) {
+    throw std::logic_error("drain() was called from inside an operation and would wait for it: call it from outside.");
+  }
+  if (options_.workers == 0) return drain_here();
+  {
+    std::unique_lock lock(quiet_mutex_);
+    // acq_rel: see look_for_quiet().
+    drainers_.fetch_add(1, std::memory_order_acq_rel);
+    became_quiet_.wait(lock, [this] { return quiet(); });
+    drainers_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  destroy_idle_sources();
+}
+
+void Blackboard::Implementation::drain_here() {
+  {
+    const std::lock_guard lock(seat0_mutex_);
+    Seat& seat = *seats_.front();
+    const Sitting sitting(seat);
+    for (Job job; queue_.pop(job, seat.random);) run(seat, job);
+  }
+  destroy_idle_sources();
+}
+
+// Called by each worker when it finds nothing after it ran something; the last to do so sees all jobs ended.
+void Blackboard::Implementation::look_for_quiet() {
+  // A read-modify-write that adds nothing: all changes of drainers_ are in one order. Is the drainer's before this, it
+  // is seen here; is it after, then its acquire sees the jobs that this worker ended before this release.
+  if (drainers_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
+  const std::lock_guard lock(quiet_mutex_);
+  if (quiet()) became_quiet_.notify_all();
+}
+
+// Whether all jobs have ended that anybody could know of. The ended ones are read first: an ended job's creation and
+// those of the jobs it brought about come before its end, so they are all in the second sum. If the sums are equal then
+// the created jobs read are exactly the ended ones, and none of these left a job behind.
+bool Blackboard::Implementation::quiet() const noexcept {
+  std::uint64_t ended = 0;
+  std::uint64_t created = 0;
+  // acquire: pairs with the release of count_own().
+  for (const auto& seat : seats_) ended += seat->tally.ended.load(std::memory_order_acquire);
+  for (const auto& seat : seats_) created += seat->tally.created.load(std::memory_order_acquire);
+  for (const Tally& visitor : visitors_) created += visitor.created.load(std::memory_order_acquire);
+  return ended == created;
+}
+
+}  // namespace ardoise::blackboard

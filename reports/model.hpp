@@ -23,7 +23,7 @@ struct FunctionProfile {
   std::string function;  // "MPI_Send", "write"
   std::string category;  // "point-to-point", "collective", "wait", "one-sided", "io", "management", …
   std::uint64_t calls = 0;
-  double seconds = 0;    // over all ranks and threads
+  double seconds = 0;                // over all ranks and threads
   std::uint64_t bytes = 0;           // for each call what it sent, or what it received where it sent nothing
   std::uint64_t bytes_sent = 0;      // POSIX: written
   std::uint64_t bytes_received = 0;  // POSIX: read
@@ -36,8 +36,8 @@ struct CallSite {
   std::string symbol;       // calling function, demangled; "" unknown
   std::string source_file;  // "" unknown
   std::uint32_t line = 0;
-  std::string module;       // path of the binary or library
-  std::uint64_t offset = 0; // return address in the module
+  std::string module;        // path of the binary or library
+  std::uint64_t offset = 0;  // return address in the module
   std::uint64_t calls = 0;
   double seconds = 0;
   std::uint64_t bytes = 0;
@@ -63,9 +63,9 @@ struct FileProfile {
 
 // How ranks are laid out as cells of a map, row by row.
 struct Layout {
-  std::vector<std::uint32_t> extents;  // two or more; product >= ranks
+  std::vector<std::uint32_t> extents;       // two or more; product >= ranks
   std::vector<std::uint32_t> rank_of_cell;  // empty: cell i is rank i; 0xFFFFFFFF: empty cell
-  bool cartesian = false;              // the program's own Cartesian topology
+  bool cartesian = false;                   // the program's own Cartesian topology
 };
 
 // One cell a rank, for one function (or "MPI", "POSIX": all of them).
@@ -82,7 +82,8 @@ struct TemporalMap {
   std::uint32_t bins = 0;
   std::uint32_t ranks_per_group = 1;
   std::vector<std::string> classes;  // "point-to-point", "collective", "wait", "io", …
-  // share[(class * groups + group) * bins + bin], 0 … 1, of the group's available rank-seconds (threads may exceed: clamped)
+  // share[(class * groups + group) * bins + bin], 0 … 1, of the group's available rank-seconds (threads may exceed:
+  // clamped)
   std::uint32_t groups = 0;
   std::vector<float> share;
 };
@@ -96,13 +97,13 @@ struct RankSummary {
 struct Ledger {
   std::string record_class;  // "mpi", "posix"
   std::uint64_t recorded = 0, received = 0, dropped = 0;
-  std::uint64_t lost = 0;    // recorded - received - dropped: must be 0
+  std::uint64_t lost = 0;  // recorded - received - dropped: must be 0
 };
 
 struct Quality {
   std::vector<Ledger> ledger;
   std::uint64_t packs = 0, pack_bytes = 0, bad_packs = 0;
-  double blocked_seconds = 0;    // programs waiting for a free buffer, summed over ranks
+  double blocked_seconds = 0;        // programs waiting for a free buffer, summed over ranks
   std::uint32_t ranks_complete = 0;  // ranks whose last pack arrived
   double record_cost_seconds = 0;    // measured cost of one recorded call (an estimate)
   double overhead_seconds = 0;       // estimate: calls x cost + blocked, summed over ranks
@@ -127,9 +128,9 @@ struct Application {
   std::uint32_t threads = 0;  // most recording threads in one rank
   std::string thread_level;   // "MPI_THREAD_SINGLE" …
   std::vector<std::string> hosts;
-  double wall_seconds = 0;    // longest rank, from the end of MPI_Init to the start of MPI_Finalize
-  double init_seconds = 0;    // longest MPI_Init
-  double start_seconds = 0;   // of its first rank's MPI_Init after the first of the run
+  double wall_seconds = 0;                  // longest rank, from the end of MPI_Init to the start of MPI_Finalize
+  double init_seconds = 0;                  // longest MPI_Init
+  double start_seconds = 0;                 // of its first rank's MPI_Init after the first of the run
   std::vector<FunctionProfile> mpi, posix;  // sorted by seconds, descending
   std::vector<CallSite> call_sites;         // likewise
   std::vector<Edge> edges;                  // sorted by (source, target)

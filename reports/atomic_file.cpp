@@ -1,0 +1,96 @@
+// See atomic_file.hpp.
+#include "reports/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+namespace ardoise::reports {
+
+namespace {
+
+std::string what_to_do(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "free some space there or choose another folder with --output";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "choose a folder that you may write to with --output";
+    default:
+      return "choose another folder with --output";
+  }
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::string path)
+    : path_(std::move(path)), beside_(fmt::format("{}.part{}", path_, ::getpid())) {
+  ::unlink(beside_.c_str());  // left by a killed process with our number
+  fd_ = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd_ < 0) fail(errno);
+}
+
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::append(std::string_view bytes) {
+  while (fd_ >= 0 && !bytes.empty()) {
+    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    if (written >= 0) {
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    } else if (errno != EINTR) {
+      fail(errno);
+    }
+  }
+}
+
+Outcome AtomicFile::commit() {
+  if (fd_ >= 0) {
+    // Some file systems report a full disk only here.
+    if (::fsync(fd_) != 0 && errno != EINVAL && errno != EROFS) fail(errno);
+  }
+  if (fd_ >= 0) {
+    const int fd = fd_;
+    fd_ = -1;
+    if (::close(fd) != 0 || ::rename(beside_.c_str(), path_.c_str()) != 0) fail(errno);
+  }
+  return {error_};
+}
+
+void AtomicFile::fail(int error_number) {
+  if (error_.empty()) {
+    error_ = fmt::format("Cannot write {}: {}; {}.", path_, std::strerror(error_number), what_to_do(error_number));
+  }
+  discard();
+  ::unlink(beside_.c_str());
+}
+
+void AtomicFile::discard() {
+  if (fd_ < 0) return;
+  ::close(fd_);
+  fd_ = -1;
+  ::unlink(beside_.c_str());
+}
+
+Outcome write_file(const std::string& path, std::string_view content) {
+  AtomicFile file(path);
+  file.append(content);
+  return file.commit();
+}
+
+Outcome make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error && !std::filesystem::is_directory(path, error)) error = std::make_error_code(std::errc::not_a_directory);
+  if (!error) return {};
+  return {fmt::format("Cannot make the folder {}: {}; {}.", path, error.message(), what_to_do(error.value()))};
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,38 @@
+// Writes a file so that readers see the old one or the whole new one, never a part: write beside, fsync, rename.
+// Used for profile.json, summary.txt, report.tex and the figures' data.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reports/result.hpp"
+
+namespace ardoise::reports {
+
+// One writer, one thread. Append as often as needed, then commit(). Until then, and when anything failed, `path` is
+// untouched; the file beside it is removed. The first error is kept and comes out of commit().
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void append(std::string_view bytes);
+  [[nodiscard]] Outcome commit();
+  [[nodiscard]] bool failed() const { return !error_.empty(); }
+
+ private:
+  void fail(int error_number);
+  void discard();
+
+  std::string path_, beside_, error_;
+  int fd_ = -1;
+};
+
+[[nodiscard]] Outcome write_file(const std::string& path, std::string_view content);
+
+// Creates the folder and those above it; says in one sentence why not.
+[[nodiscard]] Outcome make_folder(const std::string& path);
+
+}  // namespace ardoise::reports

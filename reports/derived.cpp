@@ -1,0 +1,30 @@
+// The derived part of profile.json: what follows from the model and saves others the arithmetic. Readers skip it.
+#include <cmath>
+
+#include "reports/efficiency.hpp"
+#include "reports/json_writer.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+// Shares: four decimals say all there is to know.
+double rounded(double share) { return std::round(share * 1e4) / 1e4; }
+
+}  // namespace
+
+void derived_members(JsonWriter& writer, const Application& application) {
+  const Efficiency e = efficiency_of(application);
+  if (!e.known) return;
+  nlohmann::json derived;
+  derived["mpi_share"] = rounded(e.mpi_share);
+  derived["io_share"] = rounded(e.io_share);
+  derived["load_balance"] = rounded(e.load_balance);
+  derived["communication_efficiency"] = rounded(e.communication);
+  derived["parallel_efficiency"] = rounded(e.parallel);
+  writer.member("efficiency", derived);
+}
+
+void derived_members(JsonWriter&, const Run&) {}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,137 @@
+// See model_check.hpp. The first broken rule ends the check.
+#include "reports/model_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "reports/model_fields.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr std::size_t kMaxBuckets = 65;  // sizes have 64 bits, and there is size 0
+constexpr std::uint32_t kNoRank = 0xFFFFFFFF;
+
+// Collects the first error; later checks are cheap and change nothing.
+class Check {
+ public:
+  template <class... Args>
+  void require(bool holds, fmt::format_string<Args...> sentence, Args&&... args) {
+    if (!holds && error.empty()) error = fmt::format(sentence, std::forward<Args>(args)...);
+  }
+  std::string error;
+};
+
+// Every floating-point number anywhere in `v`, by the tables of the schema.
+template <class T>
+bool numbers_are_sane(const T& v) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::isfinite(v) && v >= 0;
+  } else if constexpr (std::is_same_v<T, SizeHistogram>) {
+    return v.calls.size() <= kMaxBuckets;
+  } else if constexpr (kIsStruct<T>) {
+    return std::apply([&](const auto&... field) { return (numbers_are_sane(v.*(field.member)) && ...); }, kFields<T>);
+  } else {
+    return true;
+  }
+}
+
+template <class T>
+void check_each(Check& check, const std::string& place, const std::vector<T>& list) {
+  const auto bad = std::find_if_not(list.begin(), list.end(), numbers_are_sane<T>);
+  check.require(bad == list.end(), "{}[{}] has a negative or infinite number, or more than {} size buckets", place,
+                bad - list.begin(), kMaxBuckets);
+}
+
+template <class T>
+void check_cells(Check& check, const std::string& place, const std::vector<T>& cells, std::size_t ranks) {
+  check.require(cells.empty() || cells.size() == ranks, "{} has {} cells for {} ranks", place, cells.size(), ranks);
+  if constexpr (std::is_floating_point_v<T>) check_each(check, place, cells);
+}
+
+void check_layout(Check& check, const std::string& at, const Layout& layout, std::uint32_t ranks) {
+  if (layout.extents.empty()) {
+    check.require(layout.rank_of_cell.empty(), "{}.rank_of_cell needs extents", at);
+    return;
+  }
+  check.require(layout.extents.size() >= 2 && layout.extents.size() <= 32, "{}.extents must have 2 to 32 dimensions",
+                at);
+  // No more than a small multiple of the ranks: extents alone must not make a reader allocate.
+  const std::uint64_t most = 4ULL * ranks + 64;
+  std::uint64_t cells = 1;
+  for (const std::uint32_t extent : layout.extents) {
+    check.require(extent != 0, "{}.extents has a 0", at);
+    cells = std::min(cells * extent, most + 1);
+  }
+  check.require(cells >= ranks && cells <= most, "{}.extents do not fit {} ranks", at, ranks);
+  check.require(layout.rank_of_cell.empty() || layout.rank_of_cell.size() == cells,
+                "{}.rank_of_cell must have {} cells", at, cells);
+  const auto bad = std::find_if(layout.rank_of_cell.begin(), layout.rank_of_cell.end(),
+                                [&](std::uint32_t r) { return r >= ranks && r != kNoRank; });
+  check.require(bad == layout.rank_of_cell.end(), "{}.rank_of_cell[{}] is not a rank", at,
+                bad - layout.rank_of_cell.begin());
+}
+
+void check_temporal(Check& check, const std::string& at, const TemporalMap& map, std::uint32_t ranks) {
+  check.require(numbers_are_sane(map.bin_seconds), "{}.bin_seconds is negative", at);
+  unsigned __int128 cells = map.classes.size();
+  cells = cells * map.groups * map.bins;
+  check.require(cells == map.share.size(), "{}.share has {} cells, not classes x groups x bins ({} x {} x {})", at,
+                map.share.size(), map.classes.size(), map.groups, map.bins);
+  check.require(map.groups <= ranks, "{}.groups are more than the ranks", at);
+  check.require(map.ranks_per_group >= 1, "{}.ranks_per_group must be at least 1", at);
+  const auto bad = std::find_if_not(map.share.begin(), map.share.end(), [](float s) { return s >= 0 && s <= 1.0001F; });
+  check.require(bad == map.share.end(), "{}.share[{}] is not between 0 and 1", at, bad - map.share.begin());
+}
+
+void check_application(Check& check, const std::string& at, const Application& a) {
+  check.require(a.ranks >= 1 && a.ranks <= kMaxRanks, "{}.ranks must be given, from 1 to {}", at, kMaxRanks);
+  if (!check.error.empty()) return;
+  check.require(
+      numbers_are_sane(a.wall_seconds) && numbers_are_sane(a.init_seconds) && numbers_are_sane(a.start_seconds),
+      "{} has a negative or infinite time", at);
+  check_each(check, at + ".mpi", a.mpi);
+  check_each(check, at + ".posix", a.posix);
+  check_each(check, at + ".call_sites", a.call_sites);
+  check_each(check, at + ".edges", a.edges);
+  check_each(check, at + ".files", a.files);
+  const auto edge = std::find_if(a.edges.begin(), a.edges.end(),
+                                 [&](const Edge& e) { return e.source >= a.ranks || e.target >= a.ranks; });
+  check.require(edge == a.edges.end(), "{}.edges[{}] names a rank that is not below {}", at, edge - a.edges.begin(),
+                a.ranks);
+  check_layout(check, at + ".layout", a.layout, a.ranks);
+  for (std::size_t i = 0; i < a.density.size(); ++i) {
+    const std::string place = fmt::format("{}.density[{}]", at, i);
+    check_cells(check, place + ".calls", a.density[i].calls, a.ranks);
+    check_cells(check, place + ".seconds", a.density[i].seconds, a.ranks);
+    check_cells(check, place + ".bytes", a.density[i].bytes, a.ranks);
+  }
+  check_temporal(check, at + ".temporal", a.temporal, a.ranks);
+  check_cells(check, at + ".per_rank.wall_seconds", a.per_rank.wall_seconds, a.ranks);
+  check_cells(check, at + ".per_rank.mpi_seconds", a.per_rank.mpi_seconds, a.ranks);
+  check_cells(check, at + ".per_rank.io_seconds", a.per_rank.io_seconds, a.ranks);
+  check_cells(check, at + ".per_rank.host", a.per_rank.host, a.ranks);
+  const auto host = std::find_if(a.per_rank.host.begin(), a.per_rank.host.end(),
+                                 [&](std::uint32_t h) { return h >= a.hosts.size(); });
+  check.require(host == a.per_rank.host.end(), "{}.per_rank.host[{}] is not an index into hosts", at,
+                host - a.per_rank.host.begin());
+  check.require(numbers_are_sane(a.quality), "{}.quality has a negative or infinite number", at);
+  check.require(a.extensions.is_object(), "{}.extensions must be an object", at);
+}
+
+}  // namespace
+
+Outcome check_model(const Run& run) {
+  Check check;
+  check.require(numbers_are_sane(run.analysis_seconds), "analysis_seconds is negative");
+  for (std::size_t i = 0; i < run.applications.size(); ++i) {
+    check_application(check, fmt::format("applications[{}]", i), run.applications[i]);
+  }
+  return {check.error};
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,96 @@
+// See model_json.hpp.
+#include "reports/model_json.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "reports/atomic_file.hpp"
+#include "reports/json_reader.hpp"
+#include "reports/json_writer.hpp"
+#include "reports/model_check.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr std::size_t kMaxFileBytes = std::size_t{16} << 30;  // ten million ranks with their edges are less
+
+void write_run(const Run& run, JsonWriter::Sink sink) {
+  JsonWriter writer(std::move(sink));
+  writer.value(run);
+  writer.flush();
+}
+
+Result<std::string> read_whole(const std::string& path) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
+  struct stat info {};
+  if (!file || ::fstat(::fileno(file.get()), &info) != 0) {
+    return Result<std::string>::fail(
+        fmt::format("Cannot read {}: {}; give the path of a profile.json.", path, std::strerror(errno)));
+  }
+  if (!S_ISREG(info.st_mode))
+    return Result<std::string>::fail(fmt::format("{} is not a file; give the path of a profile.json.", path));
+  if (static_cast<std::size_t>(info.st_size) > kMaxFileBytes) {
+    return Result<std::string>::fail(
+        fmt::format("{} is larger than any profile ({} bytes); give the path of a profile.json.", path,
+                    static_cast<std::size_t>(info.st_size)));
+  }
+  std::string text(static_cast<std::size_t>(info.st_size), '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (std::ferror(file.get()) != 0)
+    return Result<std::string>::fail(fmt::format("Cannot read {}: {}; copy it again.", path, std::strerror(errno)));
+  return Result<std::string>::ok(std::move(text));
+}
+
+}  // namespace
+
+std::string profile_to_json(const Run& run) {
+  std::string text;
+  write_run(run, [&text](std::string_view bytes) { text += bytes; });
+  return text;
+}
+
+Outcome write_profile_json(const Run& run, const std::string& path) {
+  AtomicFile file(path);
+  write_run(run, [&file](std::string_view bytes) { file.append(bytes); });
+  file.append("\n");
+  return file.commit();
+}
+
+Result<Run> profile_from_json(std::string_view text) {
+  if (text.empty())
+    return Result<Run>::fail("it is empty; the run that should have written it did not end, profile it again");
+  Run run;
+  run.schema_version = 0;
+  const Outcome read = read_json(text, run);
+  // A later version may well break the rules of this one: that is the thing to say then.
+  if (run.schema_version > kSchemaVersion) {
+    return Result<Run>::fail(fmt::format(
+        "it has schema version {}, this ardoise reads up to {}; render it with the ardoise that wrote it ({})",
+        run.schema_version, kSchemaVersion, run.tool_version.empty() ? "a newer one" : run.tool_version));
+  }
+  if (!read)
+    return Result<Run>::fail(read.error + "; the file is damaged or not a profile, copy it again or profile again");
+  if (run.schema_version <= 0)
+    return Result<Run>::fail("it has no schema_version; give a profile.json that ardoise wrote");
+  if (Outcome check = check_model(run); !check) {
+    return Result<Run>::fail(check.error + "; the file is damaged, copy it again or profile again");
+  }
+  return Result<Run>::ok(std::move(run));
+}
+
+Result<Run> read_profile_json(const std::string& path) {
+  Result<std::string> text = read_whole(path);
+  if (!text) return Result<Run>::fail(text.error);
+  Result<Run> run = profile_from_json(*text.value);
+  if (!run) run.error = fmt::format("Cannot use {}: {}.", path, run.error);
+  return run;
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,23 @@
+// profile.json: the model as a file, written by the analyzer, read by `ardoise report` and by whoever works on with the
+// numbers (schema: docs/profile_schema.md).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "reports/model.hpp"
+#include "reports/result.hpp"
+
+namespace ardoise::reports {
+
+// Writes the whole file or none (see AtomicFile). Constant memory beside the model.
+[[nodiscard]] Outcome write_profile_json(const Run& run, const std::string& path);
+
+// Reads any file: what is not a complete profile of this schema version gives one sentence that names the file, the
+// place in it and what to do. A model that comes back fulfils check_model(). Derived values in the file are ignored.
+[[nodiscard]] Result<Run> read_profile_json(const std::string& path);
+
+[[nodiscard]] std::string profile_to_json(const Run& run);
+[[nodiscard]] Result<Run> profile_from_json(std::string_view text_untrusted);
+
+}  // namespace ardoise::reports

@@ -1,0 +1,188 @@
+// profile.json: what is written is read back, and no file makes the reader do anything but say what is wrong.
+#include "reports/model_json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "reports/model_check.hpp"
+#include "tests/reports/synthetic_run.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+std::string temporary(const std::string& name) { return ::testing::TempDir() + "ardoise_" + name; }
+
+// The written model with one change made to it, as text.
+template <class Change>
+std::string changed(Change&& change) {
+  Json json = Json::parse(profile_to_json(testing::synthetic_run(8)));
+  change(json, json["applications"][0]);
+  return json.dump();
+}
+
+TEST(ModelJson, ReadsBackWhatItWrote) {
+  for (const reports::Run& run : {testing::synthetic_run(64), testing::synthetic_run(1), testing::empty_run()}) {
+    const std::string text = profile_to_json(run);
+    const Result<reports::Run> back = profile_from_json(text);
+    ASSERT_TRUE(back) << back.error;
+    EXPECT_EQ(profile_to_json(*back.value), text);
+    EXPECT_EQ(back.value->applications[0].edges.size(), run.applications[0].edges.size());
+    EXPECT_EQ(back.value->applications[0].extensions, run.applications[0].extensions);
+  }
+}
+
+TEST(ModelJson, HoldsTheDocumentedKeysOfEachApplication) {
+  const Json json = Json::parse(profile_to_json(testing::synthetic_run(8)));
+  ASSERT_EQ(json["applications"].size(), 2U);
+  for (const Json& a : json["applications"]) {
+    for (const char* key :
+         {"name", "command", "ranks", "wall_seconds", "mpi", "posix", "edges", "call_sites", "quality"}) {
+      EXPECT_TRUE(a.contains(key)) << key;
+    }
+    EXPECT_TRUE(a["quality"].contains("ledger"));
+    for (const char* key : {"function", "calls", "seconds", "bytes"}) EXPECT_TRUE(a["mpi"][0].contains(key)) << key;
+    for (const char* key : {"source", "target", "messages", "bytes", "seconds"})
+      EXPECT_TRUE(a["edges"][0].contains(key)) << key;
+  }
+}
+
+TEST(ModelJson, KeepsExactIntegersAndNanoseconds) {
+  reports::Run run = testing::empty_run();
+  FunctionProfile& send = run.applications[0].mpi.emplace_back();
+  send.calls = 18446744073709551615ULL;
+  send.seconds = 12.345678901;
+  const Result<reports::Run> back = profile_from_json(profile_to_json(run));
+  ASSERT_TRUE(back) << back.error;
+  EXPECT_EQ(back.value->applications[0].mpi[0].calls, 18446744073709551615ULL);
+  EXPECT_NEAR(back.value->applications[0].mpi[0].seconds, 12.345678901, 1e-7);
+}
+
+TEST(ModelJson, AnyBytesInNamesStillGiveValidJson) {
+  const std::string text = profile_to_json(testing::nasty_run());
+  EXPECT_TRUE(Json::accept(text));
+  EXPECT_TRUE(profile_from_json(text)) << profile_from_json(text).error;
+}
+
+TEST(ModelJson, EveryTruncationIsOneSentence) {
+  const std::string text = profile_to_json(testing::synthetic_run(2));
+  for (std::size_t length = 0; length + 1 < text.size(); length += 211) {
+    const Result<reports::Run> run = profile_from_json(std::string_view(text).substr(0, length));
+    ASSERT_FALSE(run) << length;
+    EXPECT_EQ(run.error.find('\n'), std::string::npos);
+  }
+}
+
+TEST(ModelJson, WrongTypeNamesThePlace) {
+  const auto error = [](const std::string& text) { return profile_from_json(text).error; };
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["edges"][3]["target"] = "x"; })),
+              AllOf(HasSubstr("applications[0].edges[3].target"), HasSubstr("integer")));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["ranks"] = -4; })),
+              HasSubstr("applications[0].ranks must be an integer"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["ranks"] = 1e10; })), HasSubstr("applications[0].ranks must be"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["mpi"] = Json::object(); })),
+              HasSubstr("applications[0].mpi must be an array"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["quality"] = 3; })),
+              HasSubstr("applications[0].quality must be an object"));
+  EXPECT_THAT(error("[]"), HasSubstr("must be an object"));
+  EXPECT_THAT(error("7"), HasSubstr("must be an object"));
+}
+
+TEST(ModelJson, ArraysThatDoNotFitTheRanksAreRefused) {
+  const auto error = [](const std::string& text) { return profile_from_json(text).error; };
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["density"][0]["calls"].push_back(1); })),
+              HasSubstr("density[0].calls has 7 cells for 6 ranks"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["per_rank"]["wall_seconds"].erase(0); })),
+              HasSubstr("per_rank.wall_seconds has 5 cells"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["per_rank"]["host"][2] = 9; })), HasSubstr("per_rank.host[2]"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["edges"][1]["source"] = 6; })), HasSubstr("edges[1] names a rank"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["temporal"]["bins"] = 4294967295U; })), HasSubstr("temporal.share"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["temporal"]["share"][5] = 1.5; })), HasSubstr("temporal.share[5]"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) {
+                a["layout"]["extents"] = {4294967295U, 4294967295U, 4294967295U};
+              })),
+              HasSubstr("extents do not fit"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["layout"]["rank_of_cell"] = {1, 2}; })), HasSubstr("rank_of_cell"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["ranks"] = 4000000000U; })), HasSubstr("ranks must be given"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a.erase("ranks"); })), HasSubstr("ranks must be given"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["mpi"][0]["seconds"] = -1; })), HasSubstr("mpi[0]"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["extensions"] = 1; })), HasSubstr("extensions must be an object"));
+}
+
+TEST(ModelJson, OtherVersionsAreNamed) {
+  EXPECT_THAT(profile_from_json(changed([](Json& j, Json&) { j["schema_version"] = 2; })).error,
+              AllOf(HasSubstr("schema version 2"), HasSubstr("reads up to 1")));
+  EXPECT_THAT(profile_from_json("{}").error, HasSubstr("schema_version"));
+}
+
+TEST(ModelJson, UnknownKeysAreSkipped) {
+  const std::string text = changed([](Json& j, Json& a) {
+    j["later"] = {{"ranks", "x"}, {"deep", {1, {{"a", 2}}}}};
+    a["edges"][0]["colour"] = {1, 2, 3};
+  });
+  EXPECT_TRUE(profile_from_json(text)) << profile_from_json(text).error;
+}
+
+TEST(ModelJson, DeepNestingIsRefused) {
+  const std::string deep = R"({"applications":[{"extensions":{"x":)" + std::string(100000, '[');
+  EXPECT_THAT(profile_from_json(deep).error, HasSubstr("nested"));
+}
+
+TEST(ModelJson, FileErrorsNameTheFile) {
+  EXPECT_THAT(read_profile_json("/nowhere/profile.json").error,
+              AllOf(HasSubstr("/nowhere/profile.json"), HasSubstr("No such file")));
+  EXPECT_THAT(read_profile_json("/tmp").error, HasSubstr("/tmp is not a file"));
+  EXPECT_THAT(read_profile_json("/dev/zero").error, HasSubstr("/dev/zero is not a file"));
+  const std::string path = temporary("broken.json");
+  std::ofstream(path) << "{\"schema_version\": 1, \"applications\": [";
+  EXPECT_THAT(read_profile_json(path).error, AllOf(HasSubstr(path), HasSubstr("damaged")));
+  std::ofstream(path, std::ios::trunc).flush();
+  EXPECT_THAT(read_profile_json(path).error, HasSubstr("empty"));
+  std::filesystem::remove(path);
+}
+
+TEST(ModelJson, FailedWriteLeavesTheOldFileAndNothingElse) {
+  const std::filesystem::path folder = temporary("full_disk");
+  std::filesystem::create_directories(folder);
+  const std::string path = folder / "profile.json";
+  std::ofstream(path) << "old";
+  // A limit on file size fails in the middle of the file, as a full disk does.
+  struct rlimit before {};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const struct rlimit small { 20000, before.rlim_max };
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Outcome written = write_profile_json(testing::synthetic_run(64), path);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_THAT(written.error, AllOf(HasSubstr(path), HasSubstr("--output")));
+  std::string content;
+  std::ifstream(path) >> content;
+  EXPECT_EQ(content, "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ModelJson, WritingIntoAMissingFolderIsOneSentence) {
+  EXPECT_THAT(write_profile_json(testing::empty_run(), "/nowhere/profile.json").error,
+              AllOf(HasSubstr("/nowhere/profile.json"), HasSubstr("No such file or directory"), HasSubstr("--output")));
+}
+
+TEST(ModelJson, SyntheticRunsFulfilTheRules) {
+  for (const std::uint32_t ranks : {1U, 2U, 7U, 64U, 1024U}) {
+    const Outcome check = check_model(testing::synthetic_run(ranks));
+    EXPECT_TRUE(check) << check.error;
+  }
+}
+
+}  // namespace
+}  // namespace ardoise::reports

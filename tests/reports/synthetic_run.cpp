@@ -1,0 +1,297 @@
+// See synthetic_run.hpp.
+#include "tests/reports/synthetic_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <set>
+
+namespace ardoise::reports::testing {
+
+namespace {
+
+struct Kind {
+  const char* function;
+  const char* category;
+  double weight;        // share of the time in MPI
+  std::uint64_t calls;  // of one rank
+  std::uint64_t bytes;  // of one call
+};
+constexpr std::array<Kind, 14> kKinds{{{"MPI_Waitall", "wait", 0.40, 24000, 0},
+                                       {"MPI_Allreduce", "collective", 0.27, 12000, 8},
+                                       {"MPI_Barrier", "collective", 0.09, 600, 0},
+                                       {"MPI_Isend", "point-to-point", 0.07, 144000, 98304},
+                                       {"MPI_Irecv", "point-to-point", 0.04, 144000, 98304},
+                                       {"MPI_Bcast", "collective", 0.03, 900, 65536},
+                                       {"MPI_Send", "point-to-point", 0.025, 3000, 512},
+                                       {"MPI_Recv", "point-to-point", 0.025, 3000, 512},
+                                       {"MPI_Gather", "collective", 0.02, 120, 4096},
+                                       {"MPI_Put", "one-sided", 0.01, 600, 2048},
+                                       {"MPI_Win_fence", "one-sided", 0.01, 240, 0},
+                                       {"MPI_File_write_at_all", "io", 0.005, 12, 4194304},
+                                       {"MPI_Cart_shift", "management", 0.001, 3, 0},
+                                       {"MPI_Comm_rank", "management", 0.001, 5, 0}}};
+
+std::vector<std::uint32_t> grid_of(std::uint32_t ranks) {
+  auto rows = static_cast<std::uint32_t>(std::sqrt(static_cast<double>(ranks)));
+  while (ranks % rows != 0) --rows;
+  return {rows, ranks / rows};
+}
+
+double noise(std::uint64_t seed) {  // 0 … 1, the same everywhere
+  seed = (seed ^ (seed >> 31)) * 0x9E3779B97F4A7C15ULL;
+  seed = (seed ^ (seed >> 29)) * 0xBF58476D1CE4E5B9ULL;
+  return static_cast<double>((seed ^ (seed >> 32)) & 0xFFFFFF) / static_cast<double>(0xFFFFFF);
+}
+
+void add_edges(Application& a, const SyntheticOptions& o) {
+  const std::uint32_t columns = a.layout.extents[1], rows = a.layout.extents[0];
+  for (std::uint32_t r = 0; r < o.ranks; ++r) {
+    std::set<std::uint32_t> targets;
+    if (o.neighbours >= o.ranks) {
+      for (std::uint32_t t = 0; t < o.ranks; ++t) targets.insert(t);
+    } else {
+      const std::uint32_t x = r % columns, y = r / columns;
+      for (std::uint32_t k = 1; targets.size() < o.neighbours && k <= o.neighbours; ++k) {
+        targets.insert(y * columns + (x + k) % columns);
+        targets.insert(y * columns + (x + columns - k % columns) % columns);
+        targets.insert(((y + k) % rows) * columns + x);
+        targets.insert(((y + rows - k % rows) % rows) * columns + x);
+        targets.erase(r);
+      }
+    }
+    targets.erase(r);
+    for (const std::uint32_t t : targets) {
+      const bool row = r / columns == t / columns;
+      const double factor = (row ? 1.0 : 0.45) * (0.8 + 0.4 * noise(std::uint64_t{r} * o.ranks + t));
+      a.edges.push_back({r, t, static_cast<std::uint64_t>(24000 * factor), static_cast<std::uint64_t>(2.36e9 * factor),
+                         0.31 * factor});
+    }
+  }
+}
+
+void add_ranks(Application& a, const SyntheticOptions& o) {
+  a.hosts = {"node0117"};
+  const std::uint32_t per_host = 128;
+  for (std::uint32_t h = 1; h * per_host < o.ranks; ++h) a.hosts.push_back(fmt::format("node{:04}", 117 + h));
+  for (std::uint32_t r = 0; r < o.ranks; ++r) {
+    // Work falls from the middle of the grid outwards, as refinement in the middle would do.
+    const std::uint32_t columns = a.layout.extents[1], rows = a.layout.extents[0];
+    const double dx = (r % columns + 0.5) / columns - 0.5, dy = (r / columns + 0.5) / rows - 0.5;
+    const double load = std::exp(-8 * (dx * dx + dy * dy)) + 0.08 * noise(r);
+    const double useful = o.wall_seconds * (1 - 0.12) * (1 + o.imbalance * load) / (1 + 1.05 * o.imbalance);
+    a.per_rank.wall_seconds.push_back(o.wall_seconds * (1 - 0.001 * noise(r + 7)));
+    a.per_rank.mpi_seconds.push_back(std::max(0.0, a.per_rank.wall_seconds.back() - useful));
+    a.per_rank.io_seconds.push_back(o.io ? (r == 0 ? 0.06 : 0.002) * o.wall_seconds : 0);
+    a.per_rank.host.push_back(r / per_host);
+  }
+}
+
+void add_functions(Application& a, const SyntheticOptions& o) {
+  const double mpi = std::accumulate(a.per_rank.mpi_seconds.begin(), a.per_rank.mpi_seconds.end(), 0.0);
+  for (std::uint32_t i = 0; i < std::min<std::uint32_t>(o.functions, kKinds.size()); ++i) {
+    const Kind& k = kKinds[i];
+    FunctionProfile f;
+    f.function = k.function;
+    f.category = k.category;
+    f.calls = k.calls * o.ranks;
+    f.seconds = mpi * k.weight;
+    f.bytes = f.calls * k.bytes;
+    f.bytes_sent = f.bytes;
+    f.mean_seconds = f.seconds / static_cast<double>(f.calls);
+    f.min_seconds = f.mean_seconds * 0.02;
+    f.max_seconds = f.mean_seconds * 90;
+    f.sizes.calls.assign(k.bytes == 0 ? 1 : static_cast<std::size_t>(std::log2(static_cast<double>(k.bytes))) + 2, 0);
+    f.sizes.calls.back() = f.calls;
+    a.mpi.push_back(f);
+    for (std::uint32_t s = 0; s < 2; ++s) {
+      CallSite site{f.function,
+                    s == 0 ? "halo_exchange(Grid&, int)" : "solve_step(Grid&, double)",
+                    "src/solver.cpp",
+                    214 + 31 * i + s,
+                    "/home/user/project/build/solver",
+                    0x4a20 + 64 * i + s,
+                    f.calls / 2,
+                    f.seconds * (s == 0 ? 0.8 : 0.2),
+                    f.bytes / 2,
+                    f.min_seconds,
+                    f.mean_seconds,
+                    f.max_seconds,
+                    o.ranks};
+      a.call_sites.push_back(site);
+    }
+    if (i >= o.density_functions) continue;
+    DensityMap map{f.function, {}, {}, {}};
+    for (std::uint32_t r = 0; r < o.ranks; ++r) {
+      map.calls.push_back(k.calls + (i % 2 == 0 ? r % 7 : 0));
+      map.seconds.push_back(a.per_rank.mpi_seconds[r] * k.weight);
+      map.bytes.push_back(k.calls * k.bytes);
+    }
+    a.density.push_back(map);
+  }
+  std::sort(a.call_sites.begin(), a.call_sites.end(),
+            [](const CallSite& x, const CallSite& y) { return x.seconds > y.seconds; });
+}
+
+void add_io(Application& a, const SyntheticOptions& o) {
+  const std::uint64_t writes = 4000;
+  a.posix = {{"write",
+              "io",
+              writes,
+              0.055 * o.wall_seconds,
+              writes * 2048,
+              writes * 2048,
+              0,
+              1e-6,
+              3e-4,
+              0.04,
+              {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, writes}}},
+             {"read", "io", 400, 0.012 * o.wall_seconds, 400 * 65536, 0, 400 * 65536, 1e-6, 2e-4, 0.01, {}},
+             {"open", "io", 12, 0.001, 0, 0, 0, 2e-5, 8e-5, 2e-4, {}}};
+  a.files = {
+      {"/scratch/user/run 7/checkpoint_0001.h5", 2, 0, writes, writes + 4, 0, writes * 2048, 0.055 * o.wall_seconds, 1},
+      {"/scratch/user/run 7/input.cfg", o.ranks, 400, 0, 400 + 2 * o.ranks, 400 * 65536, 0, 0.012 * o.wall_seconds,
+       o.ranks}};
+  DensityMap map{"write", {}, {}, {}};
+  for (std::uint32_t r = 0; r < o.ranks; ++r) {
+    map.calls.push_back(r == 0 ? writes : 0);
+    map.seconds.push_back(r == 0 ? a.posix[0].seconds : 0);
+    map.bytes.push_back(r == 0 ? a.posix[0].bytes : 0);
+  }
+  a.density.push_back(map);
+}
+
+void add_temporal(Application& a, const SyntheticOptions& o) {
+  TemporalMap& t = a.temporal;
+  t.classes = {"point-to-point", "collective", "wait", "io"};
+  t.bins = 240;
+  t.bin_seconds = o.wall_seconds / t.bins;
+  t.ranks_per_group = std::max(1U, (o.ranks + 31) / 32);
+  t.groups = (o.ranks + t.ranks_per_group - 1) / t.ranks_per_group;
+  t.share.resize(t.classes.size() * t.groups * t.bins);
+  for (std::uint32_t c = 0; c < t.classes.size(); ++c) {
+    for (std::uint32_t g = 0; g < t.groups; ++g) {
+      for (std::uint32_t b = 0; b < t.bins; ++b) {
+        const double phase = b < 20 ? 0.15 : 1, wave = 0.5 + 0.5 * std::sin(0.2 * b + c);
+        const double base = c == 3 ? (b % 60 < 4 && g == 0 ? 0.7 : 0) : (c == 2 ? 0.22 : 0.09) * phase * (0.5 + wave);
+        const double edge = std::abs(2.0 * g / std::max(1U, t.groups) - 1);
+        t.share[(static_cast<std::size_t>(c) * t.groups + g) * t.bins + b] =
+            static_cast<float>(std::min(1.0, base * (0.7 + 0.5 * edge)));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Application synthetic_application(const std::string& name, const SyntheticOptions& o) {
+  Application a;
+  a.name = name;
+  a.command = "./" + name + " -i in.cfg --steps 12000";
+  a.working_directory = "/scratch/user/run 7";
+  a.ranks = o.ranks;
+  a.threads = 1;
+  a.thread_level = "MPI_THREAD_FUNNELED";
+  a.wall_seconds = o.wall_seconds;
+  a.init_seconds = 0.31;
+  a.layout.extents = grid_of(o.ranks);
+  a.layout.cartesian = o.cartesian;
+  a.communicators = {
+      {"MPI_COMM_WORLD", o.ranks, 1}, {"cart", o.ranks, 1}, {"rows", a.layout.extents[1], a.layout.extents[0]}};
+  add_ranks(a, o);
+  add_functions(a, o);
+  if (o.io) add_io(a, o);
+  if (o.ranks > 1) add_edges(a, o);
+  add_temporal(a, o);
+  Quality& q = a.quality;
+  std::uint64_t calls = 0;
+  for (const FunctionProfile& f : a.mpi) calls += f.calls;
+  q.ledger = {{"mpi", calls, calls, 0, 0}, {"posix", 4412, 4412, 0, 0}};
+  q.packs = calls / 8000 + 1;
+  q.pack_bytes = calls * 34;
+  q.blocked_seconds = 0.021;
+  q.ranks_complete = o.ranks;
+  q.record_cost_seconds = 38e-9;
+  q.overhead_seconds = static_cast<double>(calls) * q.record_cost_seconds + q.blocked_seconds;
+  q.clock = "tsc, 2.9 GHz, invariant";
+  q.clock_error_seconds = 1.2e-6;
+  q.unresolved_call_sites = 2;
+  return a;
+}
+
+Run synthetic_run(std::uint32_t ranks) {
+  Run run;
+  run.tool_version = "0.1.0";
+  run.started = "2026-11-21T03:00:00Z";
+  const std::uint32_t post = std::max(1U, ranks / 4), solver = std::max(1U, ranks - post);
+  SyntheticOptions options;
+  options.ranks = solver;
+  run.applications.push_back(synthetic_application("solver", options));
+  options = {};
+  options.ranks = post;
+  options.wall_seconds = 39.2;
+  options.imbalance = 0.02;
+  options.functions = 6;
+  options.cartesian = false;
+  run.applications.push_back(synthetic_application("post", options));
+  run.applications[1].partition = 1;
+  run.applications[1].start_seconds = 0.8;
+  run.applications[0].extensions = {
+      {"hydro_phases",
+       {{"title", "Phases of the hydrodynamics"},
+        {"columns", {"phase", "count", "seconds"}},
+        {"rows", {{"advect", 12000, 310.25}, {"project", 12000, 122.5}, {"output", 12, 1.75}}}}}};
+  run.command = fmt::format("ardoise mpirun -n {} ./solver -i in.cfg : -n {} ./post", solver, post);
+  run.universe_ranks = solver + post + 1;
+  run.analyzer_ranks = 1;
+  run.analyzer_workers = 2;
+  run.analysis_seconds = 0.14;
+  return run;
+}
+
+Run empty_run() {
+  Run run;
+  run.tool_version = "0.1.0";
+  Application a;
+  a.name = "idle";
+  a.ranks = 1;
+  run.applications.push_back(a);
+  return run;
+}
+
+Run nasty_run() {
+  Run run = synthetic_run(8);
+  const std::string nasty = "a_b%c&d#e$f\\g{h}i~j^k<l>\"m\"'n'|`é世界😀 -- --- \x01\x1b[31m\xff\xc3(\t\n";
+  run.command = nasty;
+  run.notices = {nasty};
+  for (Application& a : run.applications) {
+    a.name = nasty;
+    a.command = nasty + std::string(5000, 'w') + " " + nasty;
+    a.working_directory = "/" + nasty;
+    a.hosts[0] = nasty;
+    a.thread_level = nasty;
+    for (FunctionProfile& f : a.mpi) f.function += "_%&";
+    a.mpi[0].function = std::string(300, 'F');
+    a.mpi[1].category = nasty;
+    for (CallSite& s : a.call_sites) {
+      s.symbol = "std::__cxx11::" + nasty + std::string(300, 'x') + "<int, (anonymous namespace)::T_1&>";
+      s.source_file = "/home/ünïcødé/源/" + std::string(200, 'p') + "/" + nasty + ".cpp";
+    }
+    a.files[0].path = nasty + std::string(4000, '/');
+    a.communicators[0].name = nasty;
+    a.density[0].function = nasty;
+    a.temporal.classes[0] = nasty;
+    a.quality.clock = nasty;
+    a.quality.notices = {nasty, std::string(3000, 'n')};
+    a.extensions = {
+        {nasty, {{"title", nasty}, {"columns", {nasty, "x"}}, {"rows", {{nasty, 1}, {2, nullptr}, {true}, "no row"}}}},
+        {"odd", 5}};
+  }
+  return run;
+}
+
+}  // namespace ardoise::reports::testing

@@ -1,0 +1,35 @@
+// Models as a run of a program would give them, made from a formula: for the tests of reports/, for its benchmark and
+// for looking at reports of any size without a machine that has the ranks. Deterministic.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "reports/model.hpp"
+
+namespace ardoise::reports::testing {
+
+struct SyntheticOptions {
+  std::uint32_t ranks = 64;
+  double wall_seconds = 42.7;
+  double imbalance = 0.35;       // extra computation of the slowest ranks, as a share
+  std::uint32_t functions = 14;  // MPI functions used, at most 14
+  std::uint32_t density_functions = 6;
+  std::uint32_t neighbours = 6;  // edges a rank; >= ranks: all to all
+  bool cartesian = true;
+  bool io = true;
+};
+
+// A stencil solver (name, command and files may be anything).
+Application synthetic_application(const std::string& name, const SyntheticOptions& options);
+
+// The two-program run that the benchmark uses: a solver and a smaller post-processor, `ranks` in all.
+Run synthetic_run(std::uint32_t ranks);
+
+// One program that called nothing at all.
+Run empty_run();
+
+// Every string that a program may carry: TeX specials, control characters, invalid UTF-8, CJK, emoji, 5,000 letters.
+Run nasty_run();
+
+}  // namespace ardoise::reports::testing

@@ -129,13 +129,13 @@ void Accounts::add_mpi(Scratch& scratch, const MpiSpan& span) {
       },
       [&](const instrument::CompletionRecord& completion) {
         if (completion.peer == instrument::kNoPeer) return;
-        FunctionSums& sums = scratch.at(std::bit_cast<instrument::MpiRecord>(completion).function());
+        FunctionSums& sums = scratch.at(record_of(completion.word).function());
         sums.bytes_received += completion_bytes(completion);
         sums.bytes += completion_bytes(completion);
       },
       [](const instrument::NeighbourExtension&) {},
       [&](const instrument::StartedExtension& started) {
-        FunctionSums& sums = scratch.at(std::bit_cast<instrument::MpiRecord>(started).function());
+        FunctionSums& sums = scratch.at(record_of(started.word).function());
         sums.bytes_sent += started.bytes;
         sums.bytes += started.bytes;
       });

@@ -38,7 +38,12 @@ class ByteWriter {
   [[nodiscard]] std::vector<std::byte> take() { return std::move(bytes_); }
 
  private:
-  void append(std::span<const std::byte> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  void append(std::span<const std::byte> bytes) {
+    if (bytes.empty()) return;
+    const std::size_t old = bytes_.size();
+    bytes_.resize(old + bytes.size());
+    std::memcpy(bytes_.data() + old, bytes.data(), bytes.size());
+  }
   std::vector<std::byte> bytes_;
 };
 

@@ -14,6 +14,9 @@ struct Moved {
   std::uint64_t size;  // "bytes" of the call: what it sent, or what it received where it sent nothing
 };
 
+// The record that a word alone stands for: shape, function and communicator.
+[[nodiscard]] constexpr instrument::MpiRecord record_of(std::uint32_t word) { return {0, 0, 0, 0, 0, 0, word}; }
+
 namespace detail {
 constexpr std::array<std::uint64_t, 16> shape_mask(std::initializer_list<instrument::Shape> shapes) {
   std::array<std::uint64_t, 16> mask{};

@@ -15,6 +15,8 @@
 
 #include "blackboard/plugin.hpp"
 #include "knowledge_sources/analysis.hpp"
+#include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/resolver.hpp"
 
 namespace ardoise::knowledge_sources {
 

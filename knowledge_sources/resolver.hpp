@@ -60,7 +60,7 @@ struct RankLedger {
 struct CommunicatorFacts {
   std::string name;
   std::uint32_t size = 0;
-  std::uint32_t count = 0;  // communicators with this group
+  std::uint32_t count = 0;  // communicators of this size and name
 };
 
 class Resolver {

@@ -1,0 +1,166 @@
+// See level_resolver.hpp.
+#include "knowledge_sources/level_resolver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <tuple>
+
+#include "knowledge_sources/level.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+bool is_rate(double ticks_per_second) { return std::isfinite(ticks_per_second) && ticks_per_second > 0; }
+
+}  // namespace
+
+LevelResolver::LevelResolver(const Program& program, const DefinitionStore& definitions, const Accounts& accounts)
+    : definitions_(definitions), accounts_(accounts) {
+  processes_.resize(program.ranks);
+  seconds_per_tick_.resize(program.ranks);
+  sums_.resize(program.ranks);
+  for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
+    const RankDefinitions& from = definitions.ranks()[rank];
+    ProcessFacts& facts = processes_[rank];
+    facts.has_process = from.has_process;
+    facts.process = from.process;
+    facts.program = definitions.text(from.program);
+    facts.command_line = definitions.text(from.command_line);
+    facts.host = definitions.text(from.host);
+    facts.directory = definitions.text(from.directory);
+    facts.has_clock = from.has_clock;
+    facts.clock = from.clock;
+    facts.clock_name = definitions.text(from.clock_name);
+    facts.node = definitions.text(from.node);
+    facts.threads = std::max(from.threads, accounts.ledger(rank).threads);
+    double rate = from.has_clock ? from.clock.ticks_per_second : 0;
+    if (!is_rate(rate)) rate = accounts.ledger(rank).ticks_per_second;
+    if (!is_rate(rate)) rate = program.ticks_per_second;
+    seconds_per_tick_[rank] = 1.0 / rate;
+    sums_[rank] = accounts.sums(rank);
+  }
+  for (const auto& [key, parts] : definitions.groups()) groups_.emplace(key, assemble(key, parts));
+}
+
+LevelResolver::Members LevelResolver::assemble(const GroupKey& key, const DefinitionStore::Parts& parts) {
+  Members members;
+  for (const auto& [first, ranges] : parts) {
+    if (first != members.ranges.size()) break;  // a part is missing: what comes after it has no known place
+    members.ranges.insert(members.ranges.end(), ranges.begin(), ranges.end());
+  }
+  members.own_ranges = std::min<std::size_t>(key.ranges, members.ranges.size());
+  members.complete = members.ranges.size() == std::size_t{key.ranges} + key.remote_ranges;
+  members.begins.reserve(members.ranges.size() + 1);
+  std::uint64_t place = 0;
+  for (const auto& range : members.ranges) {
+    members.begins.push_back(place);
+    place += range.count;
+  }
+  members.begins.push_back(place);
+  return members;
+}
+
+const CommEntry* LevelResolver::find_comm(std::uint32_t rank, std::uint32_t comm) const {
+  const auto& comms = definitions_.ranks()[rank].comms;
+  const auto place = std::ranges::lower_bound(comms, comm, {}, &CommEntry::comm);
+  return place != comms.end() && place->comm == comm ? &*place : nullptr;
+}
+
+std::int64_t LevelResolver::world_rank(std::uint32_t rank, std::uint32_t comm, std::int32_t peer) const {
+  if (peer < 0) return kOutsideWorld;
+  if (comm == instrument::kWorldComm) return static_cast<std::uint32_t>(peer) < ranks() ? peer : kUnknownRank;
+  const CommEntry* const entry = find_comm(rank, comm);
+  if (entry == nullptr) return kUnknownRank;
+  const auto group = groups_.find(group_key(*entry));
+  if (group == groups_.end()) return kUnknownRank;
+  const Members& members = group->second;
+  const bool inter = entry->kind == instrument::CommunicatorKind::kInter;
+  if (inter && members.own_ranges != entry->ranges) return kUnknownRank;
+  const std::uint64_t place = static_cast<std::uint64_t>(peer) + (inter ? members.begins[members.own_ranges] : 0);
+  if (place >= members.begins[inter ? members.ranges.size() : members.own_ranges]) return kUnknownRank;
+  const auto range =
+      static_cast<std::size_t>(std::ranges::upper_bound(members.begins, place) - members.begins.begin() - 1);
+  const auto& members_of = members.ranges[range];
+  if (members_of.start < 0) return kOutsideWorld;
+  const std::int64_t world =
+      members_of.start + static_cast<std::int64_t>(place - members.begins[range]) * std::int64_t{members_of.stride};
+  return world >= 0 && world < ranks() ? world : kUnknownRank;
+}
+
+const Location& LevelResolver::call_site(std::uint32_t id) const {
+  const auto [place, added] = locations_.try_emplace(id);
+  Location& location = place->second;
+  if (!added) return location;
+  const auto site = definitions_.call_sites().find(id);
+  if (site == definitions_.call_sites().end()) return location;
+  location.offset = site->second.offset;
+  const auto& modules = definitions_.ranks()[site->second.rank].modules;
+  const auto module = std::ranges::lower_bound(modules, site->second.module, {}, &ModuleEntry::module);
+  if (module == modules.end() || module->module != site->second.module) return location;
+  location.module = definitions_.text(module->path);
+  auto frame = symbolizer_.find(location.module, definitions_.text(module->build_id), location.offset);
+  location.symbol = std::move(frame.symbol);
+  location.source_file = std::move(frame.source_file);
+  location.line = frame.line;
+  return location;
+}
+
+std::string_view LevelResolver::file(std::uint32_t rank, std::uint32_t file) const {
+  const auto& files = definitions_.ranks()[rank].files;
+  const auto place = std::ranges::lower_bound(files, file, {}, &FileEntry::file);
+  return place != files.end() && place->file == file ? definitions_.text(place->path) : std::string_view{};
+}
+
+std::optional<Resolver::Cartesian> LevelResolver::cartesian() const {
+  if (ranks() == 0) return std::nullopt;
+  // One that spans the world has rank 0 among its members.
+  for (const TopologyEntry& topology : definitions_.ranks()[0].topologies) {
+    Cartesian result;
+    std::uint64_t cells = 1;
+    for (const auto& dimension : topology.dimensions) {
+      result.extents.push_back(dimension.extent);
+      if (cells <= ranks()) cells *= dimension.extent;
+    }
+    if (cells != ranks() || result.extents.size() < 2) continue;
+    std::vector<bool> seen(ranks());
+    for (std::uint32_t cell = 0; cell < ranks(); ++cell) {
+      const auto world = world_rank(0, topology.comm, static_cast<std::int32_t>(cell));
+      if (world < 0 || seen[static_cast<std::size_t>(world)]) break;
+      seen[static_cast<std::size_t>(world)] = true;
+      result.rank_of_cell.push_back(static_cast<std::uint32_t>(world));
+    }
+    if (result.rank_of_cell.size() == ranks()) return result;
+  }
+  return std::nullopt;
+}
+
+std::vector<CommunicatorFacts> LevelResolver::communicators() const {
+  struct Same {
+    std::set<std::uint32_t> instances;
+    std::set<std::string> names;
+    std::uint32_t size = 0;
+  };
+  std::map<std::tuple<std::uint64_t, std::uint32_t>, Same> groups;
+  for (const RankDefinitions& rank : definitions_.ranks()) {
+    for (const CommEntry& comm : rank.comms) {
+      Same& same = groups[{comm.group_hash, static_cast<std::uint32_t>(comm.kind)}];
+      same.instances.insert(comm.instance);
+      same.size = std::max(same.size, comm.size);
+      if (comm.name != 0) same.names.insert(std::string(definitions_.text(comm.name)));
+    }
+  }
+  // A communicator of its own for each rank (MPI_COMM_SELF) is one line, not one for each rank.
+  std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> counts;
+  for (const auto& [key, same] : groups) {
+    std::string name;
+    for (const auto& each : same.names) name += (name.empty() ? "" : ", ") + each;
+    counts[{same.size, name}] += static_cast<std::uint32_t>(same.instances.size());
+  }
+  std::vector<CommunicatorFacts> result;
+  for (const auto& [key, count] : counts) result.push_back({key.second, key.first, count});
+  std::ranges::stable_sort(result, std::greater{}, &CommunicatorFacts::size);
+  return result;
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,59 @@
+// The Resolver of one level, made from its definitions and accounts when both are complete. Level makes one for
+// contribute(); call sites are looked up in the binaries on first use.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "knowledge_sources/accounts.hpp"
+#include "knowledge_sources/definition_store.hpp"
+#include "knowledge_sources/resolver.hpp"
+#include "knowledge_sources/symbolizer.hpp"
+
+namespace ardoise::knowledge_sources {
+
+struct Program;
+
+class LevelResolver final : public Resolver {
+ public:
+  // Borrows all three.
+  LevelResolver(const Program& program, const DefinitionStore& definitions, const Accounts& accounts);
+
+  std::uint32_t ranks() const override { return static_cast<std::uint32_t>(processes_.size()); }
+  const ProcessFacts& process(std::uint32_t rank) const override { return processes_[rank]; }
+  const RankLedger& ledger(std::uint32_t rank) const override { return accounts_.ledger(rank); }
+  double seconds_per_tick(std::uint32_t rank) const override { return seconds_per_tick_[rank]; }
+  std::span<const FunctionSums> sums(std::uint32_t rank) const override { return sums_[rank]; }
+  std::int64_t world_rank(std::uint32_t rank, std::uint32_t comm, std::int32_t peer) const override;
+  const Location& call_site(std::uint32_t id) const override;
+  std::string_view file(std::uint32_t rank, std::uint32_t file) const override;
+  std::optional<Cartesian> cartesian() const override;
+  std::vector<CommunicatorFacts> communicators() const override;
+  std::vector<std::string> notices() const override { return definitions_.notices().lines(); }
+
+ private:
+  // A list of members: own group, then remote group, as ranges with the place of each range's first member.
+  struct Members {
+    std::vector<instrument::RankRange> ranges;
+    std::vector<std::uint64_t> begins;  // one more than ranges
+    std::size_t own_ranges = 0;         // the remote group begins there
+    bool complete = false;              // no part is missing
+  };
+  static Members assemble(const GroupKey& key, const DefinitionStore::Parts& parts);
+  [[nodiscard]] const CommEntry* find_comm(std::uint32_t rank, std::uint32_t comm) const;
+
+  const DefinitionStore& definitions_;
+  const Accounts& accounts_;
+  std::vector<ProcessFacts> processes_;
+  std::vector<double> seconds_per_tick_;
+  std::vector<std::vector<FunctionSums>> sums_;
+  std::map<GroupKey, Members> groups_;
+  mutable Symbolizer symbolizer_;
+  mutable std::unordered_map<std::uint32_t, Location> locations_;
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,189 @@
+// What one reads first of a program, and how far the numbers can be trusted: who it was, its wall time and that of each
+// rank, time in MPI and in I/O by rank, hosts, communicators, and the quality of the measurement: ledger, clock,
+// overhead. Needs no events of its own. Contributes the scalars of Application, communicators, per_rank and quality.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "knowledge_sources/plugin.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+using instrument::PackClass;
+
+constexpr std::array<const char*, 4> kThreadLevels{"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED", "MPI_THREAD_SERIALIZED",
+                                                   "MPI_THREAD_MULTIPLE"};
+
+// Arguments separated by '\0' as one line that a shell would take apart again.
+std::string shell_line(std::string_view arguments) {
+  std::string line;
+  for (std::size_t begin = 0; begin < arguments.size();) {
+    const std::size_t end = std::min(arguments.find('\0', begin), arguments.size());
+    const std::string_view argument = arguments.substr(begin, end - begin);
+    if (!line.empty()) line += ' ';
+    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+    if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string_view::npos) {
+      line += argument;
+    } else {
+      line += '\'';
+      for (const char c : argument) {
+        if (c == '\'') {
+          line += "'\\''";
+        } else {
+          line += c;
+        }
+      }
+      line += '\'';
+    }
+    begin = end + 1;
+  }
+  return line;
+}
+
+class RunSummary final : public Analysis {
+ public:
+  explicit RunSummary(const AnalysisContext&) {}
+  void attach(blackboard::Blackboard&) override {}
+  std::vector<std::byte> partial() const override { return {}; }
+  void absorb(std::span<const std::byte> partial) override {
+    if (!partial.empty()) throw BadPartial("The partial result of run_summary from another analyzer should be empty.");
+  }
+  void contribute(const Resolver& resolver, reports::Application& application) const override;
+
+ private:
+  static void identity(const Resolver& resolver, reports::Application& application);
+  static void ranks(const Resolver& resolver, reports::Application& application);
+  static void quality(const Resolver& resolver, reports::Application& application);
+};
+
+void RunSummary::contribute(const Resolver& resolver, reports::Application& application) const {
+  identity(resolver, application);
+  ranks(resolver, application);
+  quality(resolver, application);
+  for (auto& comm : resolver.communicators()) {
+    application.communicators.push_back({std::move(comm.name), comm.size, comm.count});
+  }
+}
+
+void RunSummary::identity(const Resolver& resolver, reports::Application& application) {
+  bool named = false;
+  std::uint32_t level = 0;
+  for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
+    const ProcessFacts& facts = resolver.process(rank);
+    application.threads = std::max(application.threads, facts.threads);
+    if (!facts.has_process) continue;
+    if (!named) {
+      named = true;
+      application.command = shell_line(facts.command_line);
+      application.working_directory = facts.directory;
+    }
+    level = std::max(level, facts.process.thread_level);
+    application.init_seconds = std::max(
+        application.init_seconds, static_cast<double>(facts.process.init_ticks) * resolver.seconds_per_tick(rank));
+    if (!facts.has_clock) continue;
+    // Seconds since 1970; Reduction makes them relative to the first program of the run.
+    const double since = (static_cast<double>(facts.process.begin_tick) - static_cast<double>(facts.clock.tick) -
+                          static_cast<double>(facts.process.init_ticks)) *
+                         resolver.seconds_per_tick(rank);
+    const double start = static_cast<double>(facts.clock.realtime_ns) * 1e-9 + since;
+    if (std::isfinite(start) && start > 0 && (application.start_seconds == 0 || start < application.start_seconds)) {
+      application.start_seconds = start;
+    }
+  }
+  if (named) application.thread_level = kThreadLevels[std::min<std::size_t>(level, kThreadLevels.size() - 1)];
+}
+
+void RunSummary::ranks(const Resolver& resolver, reports::Application& application) {
+  auto& summary = application.per_rank;
+  const std::uint32_t count = resolver.ranks();
+  summary.wall_seconds.resize(count);
+  summary.mpi_seconds.resize(count);
+  summary.io_seconds.resize(count);
+  summary.host.resize(count);
+  std::map<std::string_view, std::uint32_t> hosts;
+  for (std::uint32_t rank = 0; rank < count; ++rank) {
+    const ProcessFacts& facts = resolver.process(rank);
+    const double seconds_per_tick = resolver.seconds_per_tick(rank);
+    for (const FunctionSums& sums : resolver.sums(rank)) {
+      const bool mpi = sums.record_class == static_cast<std::uint16_t>(PackClass::kMpi);
+      (mpi ? summary.mpi_seconds : summary.io_seconds)[rank] += static_cast<double>(sums.ticks) * seconds_per_tick;
+    }
+    // A rank that never reached MPI_Finalize ends with its last record.
+    const std::uint64_t begin = facts.has_process ? facts.process.begin_tick : 0;
+    std::uint64_t end = facts.has_clock ? facts.clock.end_tick : 0;
+    if (end == 0) end = resolver.ledger(rank).last_tick;
+    if (begin != 0 && end > begin) summary.wall_seconds[rank] = static_cast<double>(end - begin) * seconds_per_tick;
+    application.wall_seconds = std::max(application.wall_seconds, summary.wall_seconds[rank]);
+
+    const auto [host, added] = hosts.try_emplace(facts.host, static_cast<std::uint32_t>(hosts.size()));
+    if (added) application.hosts.emplace_back(facts.host);
+    summary.host[rank] = host->second;
+  }
+}
+
+void RunSummary::quality(const Resolver& resolver, reports::Application& application) {
+  auto& quality = application.quality;
+  reports::Ledger mpi{.record_class = "mpi"}, posix{.record_class = "posix"};
+  std::uint64_t missing_packs = 0;
+  for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
+    const RankLedger& ledger = resolver.ledger(rank);
+    const ProcessFacts& facts = resolver.process(rank);
+    const double seconds_per_tick = resolver.seconds_per_tick(rank);
+    quality.packs += ledger.packs;
+    quality.pack_bytes += ledger.pack_bytes;
+    quality.ranks_complete += ledger.complete ? 1 : 0;
+    missing_packs += ledger.next_sequence > ledger.packs ? ledger.next_sequence - ledger.packs : 0;
+    mpi.recorded += ledger.mpi.recorded;
+    mpi.dropped += ledger.mpi.dropped;
+    mpi.received += ledger.mpi_received;
+    posix.recorded += ledger.posix.recorded;
+    posix.dropped += ledger.posix.dropped;
+    posix.received += ledger.posix_received;
+
+    const double blocked = static_cast<double>(ledger.blocked_ticks) * seconds_per_tick;
+    std::uint64_t calls = 0;
+    for (const FunctionSums& sums : resolver.sums(rank)) calls += sums.calls;
+    quality.blocked_seconds += blocked;
+    quality.overhead_seconds += blocked;
+    if (!facts.has_clock) continue;
+    const double cost = facts.clock.record_cost_ticks * seconds_per_tick;
+    if (std::isfinite(cost) && cost > 0) {
+      quality.record_cost_seconds = std::max(quality.record_cost_seconds, cost);
+      quality.overhead_seconds += static_cast<double>(calls) * cost;
+    }
+    if (quality.clock.empty()) quality.clock = facts.clock_name;
+    if (std::isfinite(facts.clock.offset_error_seconds)) {
+      quality.clock_error_seconds = std::max(quality.clock_error_seconds, facts.clock.offset_error_seconds);
+    }
+  }
+  for (reports::Ledger* ledger : {&mpi, &posix}) {
+    const std::uint64_t known = ledger->received + ledger->dropped;
+    ledger->lost = ledger->recorded > known ? ledger->recorded - known : 0;
+    if (known > ledger->recorded) {
+      quality.notices.push_back(
+          fmt::format("The ledger of {} records doesn't add up: {} recorded, {} received and {} "
+                      "dropped.",
+                      ledger->record_class, ledger->recorded, ledger->received, ledger->dropped));
+    }
+    quality.ledger.push_back(*ledger);
+  }
+  if (missing_packs != 0) {
+    quality.notices.push_back(fmt::format("{} packs that were numbered did not arrive.", missing_packs));
+  }
+  if (quality.ranks_complete < resolver.ranks()) {
+    quality.notices.push_back(
+        fmt::format("{} of {} ranks did not say their end (MPI_Finalize): their numbers may be "
+                    "incomplete.",
+                    resolver.ranks() - quality.ranks_complete, resolver.ranks()));
+  }
+}
+
+}  // namespace
+}  // namespace ardoise::knowledge_sources
+
+ARDOISE_ANALYSIS(run_summary, "1.0", ardoise::knowledge_sources::RunSummary)

@@ -1,0 +1,185 @@
+// Who sends how much to whom: edges weighted in messages, bytes and time, from point-to-point and one-sided calls and
+// from the parts of neighbourhood collectives. Each message counts once, at the sender; what a Get fetches flows from
+// its target to its origin and counts at the origin. Reads the mpi_events of its level; contributes Application::edges.
+//
+// Time is that of the sending call. A neighbourhood collective's time is shared evenly by its parts in the same pack.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "instrument/event_reader.hpp"
+#include "knowledge_sources/event_bytes.hpp"
+#include "knowledge_sources/plugin.hpp"
+#include "knowledge_sources/topology/edges.hpp"
+#include "knowledge_sources/worker_slots.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+using instrument::Shape;
+
+constexpr std::uint32_t kVersion = 1;
+
+class Topology final : public Analysis {
+ public:
+  explicit Topology(const AnalysisContext& context)
+      : level_(context.level), ranks_(context.ranks), edges_(context.ranks) {}
+
+  void attach(blackboard::Blackboard& board) override {
+    slots_.create(board, [] { return std::make_unique<EdgeScratch>(); });
+    board.add({"topology@" + level_,
+               {blackboard::entry_type(level_, kMpiEvents)},
+               [this](const blackboard::Context& context, std::span<blackboard::EntryRef> entries) {
+                 add(slots_.of(context), entries[0].as<MpiSpan>());
+               }});
+  }
+
+  std::vector<std::byte> partial() const override {
+    ByteWriter out;
+    out.put(kVersion);
+    edges_.write(out);
+    return out.take();
+  }
+
+  void absorb(std::span<const std::byte> partial) override {
+    ByteReader in(partial, "topology");
+    in.expect_version(kVersion);
+    Edges other(ranks_);
+    other.read(in);
+    in.expect_end();
+    edges_.merge(other);
+  }
+
+  void contribute(const Resolver& resolver, reports::Application& application) const override;
+
+ private:
+  void add(EdgeScratch& scratch, const MpiSpan& span);
+
+  std::string level_;
+  std::uint32_t ranks_;
+  WorkerSlots<EdgeScratch> slots_;
+  Edges edges_;
+};
+
+// The time of a neighbourhood collective, until its parts are known.
+class NeighbourTime {
+ public:
+  void call(std::uint64_t ticks) {
+    ticks_ = ticks;
+    parts_ = 0;
+  }
+  void part() { ++parts_; }
+  [[nodiscard]] std::uint64_t share(std::uint64_t part) const {
+    return ticks_ / parts_ + (part < ticks_ % parts_ ? 1 : 0);  // sums to ticks_
+  }
+  [[nodiscard]] std::uint64_t parts() const { return parts_; }
+
+ private:
+  std::uint64_t ticks_ = 0, parts_ = 0;
+};
+
+void Topology::add(EdgeScratch& scratch, const MpiSpan& span) {
+  const auto& header = *span.header;
+  const auto edge = [&](Direction direction, std::uint32_t comm, std::int32_t peer) -> EdgeSums& {
+    return scratch.at(edge_key(direction, comm, peer),
+                      [&](EdgeScratch& full) { edges_.add(header.rank, header.weight, full); });
+  };
+  std::vector<instrument::NeighbourExtension> parts;
+  NeighbourTime neighbour_time;
+  const auto close_neighbours = [&] {
+    for (std::uint64_t i = 0; i < parts.size(); ++i) {
+      EdgeSums& sums = edge(Direction::kToPeer, parts[i].comm, parts[i].destination);
+      sums.messages += 1;
+      sums.bytes += parts[i].bytes;
+      sums.ticks += neighbour_time.share(i);
+    }
+    parts.clear();
+    neighbour_time.call(0);
+  };
+
+  instrument::for_each_event(
+      span.records,
+      [&](const instrument::MpiEvent& event) {
+        if (!parts.empty()) [[unlikely]]
+          close_neighbours();
+        const Shape shape = event.record.shape();
+        if (shape == Shape::kNeighbour) [[unlikely]]
+          neighbour_time.call(event.duration);
+        if (shape != Shape::kSend && shape != Shape::kPut && shape != Shape::kGet) return;
+        if (event.record.peer < 0) return;  // MPI_PROC_NULL
+        EdgeSums& sums = edge(shape == Shape::kGet ? Direction::kFromPeer : Direction::kToPeer, event.record.comm(),
+                              event.record.peer);
+        sums.messages += 1;
+        sums.bytes += event.bytes;
+        sums.ticks += event.duration;
+      },
+      [](const instrument::CompletionRecord&) {},
+      [&](const instrument::NeighbourExtension& part) {
+        if (part.destination < 0) return;
+        parts.push_back(part);
+        neighbour_time.part();
+      },
+      [&](const instrument::StartedExtension& started) {
+        const instrument::MpiRecord operation = record_of(started.operation);
+        if (operation.shape() != Shape::kSend || started.peer < 0) return;
+        EdgeSums& sums = edge(Direction::kToPeer, operation.comm(), started.peer);
+        sums.messages += 1;
+        sums.bytes += started.bytes;
+      });
+  close_neighbours();
+  edges_.add(header.rank, header.weight, scratch);
+}
+
+void Topology::contribute(const Resolver& resolver, reports::Application& application) const {
+  std::uint64_t unknown = 0, outside = 0;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    for (const Edge& edge : edges_.of(rank)) {
+      const std::int64_t peer = resolver.world_rank(rank, comm_of(edge.key), peer_of(edge.key));
+      if (peer < 0) {
+        (peer == kOutsideWorld ? outside : unknown) += edge.sums.messages;
+        continue;
+      }
+      const auto other = static_cast<std::uint32_t>(peer);
+      const bool to_peer = direction_of(edge.key) == Direction::kToPeer;
+      application.edges.push_back({to_peer ? rank : other, to_peer ? other : rank, edge.sums.messages, edge.sums.bytes,
+                                   static_cast<double>(edge.sums.ticks) * resolver.seconds_per_tick(rank)});
+    }
+  }
+
+  // The same pair may have talked over several communicators. Stable: the floating point sums keep their order.
+  auto& edges = application.edges;
+  std::ranges::stable_sort(edges, [](const auto& a, const auto& b) {
+    return a.source != b.source ? a.source < b.source : a.target < b.target;
+  });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (kept != 0 && edges[kept - 1].source == edges[i].source && edges[kept - 1].target == edges[i].target) {
+      edges[kept - 1].messages += edges[i].messages;
+      edges[kept - 1].bytes += edges[i].bytes;
+      edges[kept - 1].seconds += edges[i].seconds;
+    } else {
+      edges[kept++] = edges[i];
+    }
+  }
+  edges.resize(kept);
+
+  auto& notices = application.quality.notices;
+  if (unknown != 0) {
+    notices.push_back(
+        fmt::format("{} messages are not in the communication matrix: the definition of their "
+                    "communicator did not arrive.",
+                    unknown));
+  }
+  if (outside != 0) {
+    notices.push_back(
+        fmt::format("{} messages went to processes outside the program's MPI_COMM_WORLD (spawned or "
+                    "connected) and are not in the communication matrix.",
+                    outside));
+  }
+}
+
+}  // namespace
+}  // namespace ardoise::knowledge_sources
+
+ARDOISE_ANALYSIS(topology, "1.0", ardoise::knowledge_sources::Topology)

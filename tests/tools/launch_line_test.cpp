@@ -1,0 +1,109 @@
+// The launch line is taken apart as mpirun would, and put together again word by word.
+#include "tools/ardoise/launch_line.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tools/ardoise/shell_quote.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::string> split(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+std::string sentence_for(const std::string& line) {
+  try {
+    (void)parse_launch_line(split(line));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+class SameWords : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(SameWords, ComeOutAsWentIn) {
+  const auto words = split(GetParam());
+  EXPECT_EQ(to_words(parse_launch_line(words)), words);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    LaunchLine, SameWords,
+    ::testing::Values("mpirun ./a", "mpirun -n 4 ./solver in.cfg : -n 2 ./post",
+                      "mpiexec --np 3 -x A=B --mca btl tcp,self -H a:2,b ./a -n 4 --mca x",
+                      "/opt/mpi/bin/orterun --oversubscribe -wdir /tmp -n 1 a : -wd / -np 1 b : -c 2 c",
+                      "mpirun --map-by ppr:1:core --bind-to none --rank-by slot -N 2 a",
+                      "mpirun -q -tag-output --timeout 5 --report-bindings a --help",
+                      "mpirun --gmca a b --tune f -am g -rf ranks -n 4 python3 -m mpi4py x.py"));
+
+TEST(LaunchLine, ProgramBeginsAfterTheOptionsArguments) {
+  const auto line =
+      parse_launch_line(split("mpirun --mca a b -x C -n 4 --hostfile h ./solver -n 9 in.cfg : -np 2 post"));
+  ASSERT_EQ(line.contexts.size(), 2U);
+  EXPECT_EQ(line.contexts[0].program, "./solver");
+  EXPECT_THAT(line.contexts[0].arguments, ElementsAre("-n", "9", "in.cfg"));
+  EXPECT_EQ(line.contexts[0].processes(), 4U);
+  EXPECT_EQ(line.contexts[1].program, "post");
+  EXPECT_EQ(line.contexts[1].processes(), 2U);
+}
+
+TEST(LaunchLine, WithoutNumberOfProcessesThereIsNone) {
+  EXPECT_EQ(parse_launch_line({"mpirun", "a"}).contexts[0].processes(), std::nullopt);
+}
+
+TEST(LaunchLine, EveryContextStartsItsOptionsAnew) {
+  const auto line = parse_launch_line(split("mpirun -wdir /x -n 1 a : -n 1 b"));
+  EXPECT_NE(line.contexts[0].find({"wd", "wdir"}), nullptr);
+  EXPECT_EQ(line.contexts[1].find({"wd", "wdir"}), nullptr);
+}
+
+TEST(LaunchLine, EmptyContextAtTheEndIsPassedOver) {
+  EXPECT_EQ(parse_launch_line(split("mpirun -n 1 a :")).contexts.size(), 1U);
+}
+
+TEST(LaunchLine, DoubleDashEndsTheOptions) {
+  EXPECT_EQ(parse_launch_line(split("mpirun -n 1 -- -odd x")).contexts[0].program, "-odd");
+}
+
+TEST(LaunchLine, TheLastOfSeveralCounts) {
+  EXPECT_EQ(parse_launch_line(split("mpirun -n 1 -np 3 a")).contexts[0].processes(), 3U);
+}
+
+TEST(LaunchLine, AppFileBecomesContexts) {
+  const auto path = std::filesystem::path(::testing::TempDir()) / "launch_line_app";
+  std::ofstream(path) << "# two programs\n-np 2 ./a one two\n\n-n 1 -x Q=1 ./b # tail\n";
+  const auto line = parse_launch_line({"mpirun", "--tag-output", "--app", path.string(), "ignored"});
+  EXPECT_THAT(to_words(line), ElementsAre("mpirun", "--tag-output", "-np", "2", "./a", "one", "two", ":", "-n", "1",
+                                          "-x", "Q=1", "./b"));
+}
+
+TEST(LaunchLine, WhatIsWrongIsNamed) {
+  EXPECT_THAT(sentence_for("mpirun"), HasSubstr("names no program"));
+  EXPECT_THAT(sentence_for("mpirun -n 4"), HasSubstr("names no program"));
+  EXPECT_THAT(sentence_for("mpirun -n 4 ./a : -n 2"), HasSubstr("part 2"));
+  EXPECT_THAT(sentence_for("mpirun -n four ./a"), HasSubstr("'four'"));
+  EXPECT_THAT(sentence_for("mpirun -n 4x ./a"), HasSubstr("'4x'"));
+  EXPECT_THAT(sentence_for("mpirun ./a : -n"), HasSubstr("'-n'"));
+  EXPECT_THAT(sentence_for("mpirun --mca one"), HasSubstr("a name and a value"));
+  EXPECT_THAT(sentence_for("mpirun --no-such-option ./a"), HasSubstr("'--no-such-option'"));
+  EXPECT_THAT(sentence_for("mpirun --app /no/such/file"), HasSubstr("/no/such/file"));
+}
+
+TEST(ShellQuote, OnlyWhereNeeded) {
+  EXPECT_EQ(shell_quote({"mpirun", "-x", "A=b", "./a b", "it's", "", "$x"}),
+            "mpirun -x A=b './a b' 'it'\\''s' '' '$x'");
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

@@ -1,0 +1,118 @@
+// What is added to the user's launch line, and what is left alone.
+#include "tools/ardoise/launch_plan.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "tools/ardoise/mpi_launcher.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using ::testing::HasSubstr;
+
+LaunchLine parse(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return parse_launch_line(words);
+}
+
+std::string plan(const std::string& line, const std::optional<std::string>& preload = {},
+                 PreloadBy by = PreloadBy::kExportOption, bool oversubscribe = false) {
+  Measurement measurement;
+  measurement.preload_library = "/lib/libardoise.so";
+  measurement.analyzer = {"/bin/ardoise-analyzer", "--output", "/out"};
+  measurement.analyzers = 2;
+  measurement.preload_by = by;
+  measurement.oversubscribe = oversubscribe;
+  std::string text;
+  for (const auto& word : to_words(plan_launch(parse(line), measurement, preload)))
+    text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+TEST(LaunchPlan, EveryProgramIsPreloadedAndTheAnalyzersComeLast) {
+  EXPECT_EQ(
+      plan("mpirun -n 4 ./solver in.cfg : -n 2 ./post"),
+      "mpirun -n 4 -x LD_PRELOAD=/lib/libardoise.so ./solver in.cfg : -n 2 -x LD_PRELOAD=/lib/libardoise.so ./post"
+      " : -n 2 /bin/ardoise-analyzer --output /out");
+}
+
+TEST(LaunchPlan, ThePreloadOfTheEnvironmentStaysBehindOursAndAwayFromTheAnalyzers) {
+  EXPECT_EQ(plan("mpirun ./a", "/lib/other.so"),
+            "mpirun -x LD_PRELOAD=/lib/libardoise.so:/lib/other.so ./a : -n 2 env -u LD_PRELOAD /bin/ardoise-analyzer "
+            "--output /out");
+}
+
+TEST(LaunchPlan, ThePreloadOfTheLaunchLineWins) {
+  EXPECT_THAT(plan("mpirun -x LD_PRELOAD=mine.so -x OTHER ./a", "env.so"),
+              HasSubstr("mpirun -x OTHER -x LD_PRELOAD=/lib/libardoise.so:mine.so ./a : "));
+  EXPECT_THAT(plan("mpirun -x LD_PRELOAD ./a", "env.so"),
+              HasSubstr("mpirun -x LD_PRELOAD=/lib/libardoise.so:env.so ./a : "));
+  EXPECT_THAT(plan("mpirun -x LD_PRELOADED=1 ./a"), HasSubstr("-x LD_PRELOADED=1 "));
+}
+
+TEST(LaunchPlan, EnvStartsTheProgramWhereExportsReachAllContexts) {
+  EXPECT_EQ(plan("mpirun -n 1 ./a x", {}, PreloadBy::kEnvProgram),
+            "mpirun -n 1 env LD_PRELOAD=/lib/libardoise.so ./a x : -n 2 /bin/ardoise-analyzer --output /out");
+}
+
+TEST(LaunchPlan, OversubscriptionIsAskedForInTheFirstContext) {
+  EXPECT_THAT(plan("mpirun -n 4 ./a : -n 1 ./b", {}, PreloadBy::kExportOption, true),
+              HasSubstr("mpirun --oversubscribe -n 4 "));
+}
+
+TEST(LaunchPlan, RanksAreCountedWhereTheLineSaysThem) {
+  EXPECT_EQ(count_ranks(parse("mpirun -n 4 a : -np 2 b"), std::nullopt), 6U);
+  EXPECT_EQ(count_ranks(parse("mpirun a"), 8), 8U);
+  EXPECT_EQ(count_ranks(parse("mpirun a"), std::nullopt), std::nullopt);
+  EXPECT_EQ(count_ranks(parse("mpirun -N 2 a"), 8), std::nullopt);
+  EXPECT_EQ(count_ranks(parse("mpirun --map-by ppr:2:node a"), 8), std::nullopt);
+}
+
+TEST(LaunchPlan, OneAnalyzerForEvery32Ranks) {
+  EXPECT_EQ(default_analyzers(std::nullopt), 1U);
+  EXPECT_EQ(default_analyzers(1), 1U);
+  EXPECT_EQ(default_analyzers(32), 1U);
+  EXPECT_EQ(default_analyzers(33), 2U);
+  EXPECT_EQ(default_analyzers(1024), 32U);
+}
+
+TEST(LaunchPlan, OversubscriptionInAllItsSpellings) {
+  ::unsetenv("OMPI_MCA_rmaps_base_oversubscribe");
+  EXPECT_FALSE(allows_oversubscription(parse("mpirun -n 2 a")));
+  EXPECT_TRUE(allows_oversubscription(parse("mpirun --oversubscribe -n 2 a")));
+  EXPECT_TRUE(allows_oversubscription(parse("mpirun --map-by node:OVERSUBSCRIBE a")));
+  EXPECT_TRUE(allows_oversubscription(parse("mpirun --mca rmaps_base_oversubscribe 1 a")));
+  EXPECT_FALSE(allows_oversubscription(parse("mpirun --nooversubscribe a")));
+  EXPECT_TRUE(forbids_oversubscription(parse("mpirun --map-by node:NOOVERSUBSCRIBE a")));
+}
+
+TEST(LaunchPlan, SlotsAreAskedForOnTheSameHosts) {
+  std::string text;
+  for (const auto& word : slot_question(parse("mpirun -H a:2 -x Q -n 2 ./a 1 : -n 7 --hostfile h ./b")))
+    text += word + ' ';
+  EXPECT_EQ(text, "mpirun -H a:2 -n 1 printenv OMPI_UNIVERSE_SIZE : --hostfile h -n 1 printenv OMPI_UNIVERSE_SIZE ");
+  EXPECT_EQ(read_slot_answer("some warning\n16\n"), 16U);
+  EXPECT_EQ(read_slot_answer("mpirun: 3 errors\n"), std::nullopt);
+}
+
+TEST(MpiLauncher, IsToldByItsVersion) {
+  const auto four = read_version("mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n");
+  EXPECT_TRUE(four.open_mpi);
+  EXPECT_EQ(four.major, 4U);
+  EXPECT_FALSE(read_version("HYDRA build details:\n    Version: 4.0.2\n").open_mpi);
+}
+
+TEST(MpiLauncher, RefusesWhatIsNone) {
+  EXPECT_NO_THROW(check_launcher_name("/opt/bin/mpiexec.openmpi"));
+  EXPECT_THROW(check_launcher_name("srun"), UsageError);
+  EXPECT_THROW(check_launcher_name("./solver"), UsageError);
+  EXPECT_THROW(check_launcher_name("--analyser"), UsageError);
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

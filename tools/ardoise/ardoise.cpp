@@ -1,0 +1,66 @@
+// The command `ardoise`: in front of the user's own launch line it measures the launch; `ardoise report` renders a
+// report again from its data. Everything but the command line is in the files beside this one.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+
+#include "tools/ardoise/launch_line.hpp"
+#include "tools/ardoise/measure.hpp"
+
+namespace {
+
+using namespace ardoise::launcher;
+
+constexpr const char* kDescription =
+    "Profiles the MPI programs of a launch while they run, without recompiling them.\n\n"
+    "  ardoise [options] mpirun -n 4 ./solver in.cfg : -n 2 ./post\n";
+
+constexpr const char* kFooter =
+    "The exit status is that of mpirun; 2 when ardoise refused to start, 125 when the programs ended well but the "
+    "report\n"
+    "could not be made. Everything else: man ardoise.";
+
+int run(int argc, char** argv) {
+  CLI::App app{kDescription, "ardoise"};
+  app.footer(kFooter);
+  app.set_version_flag("--version", "ardoise " ARDOISE_VERSION);
+  app.prefix_command();
+  Options options;
+  bool no_report = false;
+  app.add_option("--analyzers", options.analyzers, "analyzer processes [one for every 32 ranks]")
+      ->check(CLI::Range(1U, 100000U));
+  app.add_option("--workers", options.workers, "worker threads of each analyzer [by the free cores]")
+      ->check(CLI::Range(1U, 4096U));
+  app.add_option("--output", options.output,
+                 "folder of the report [ardoise-report, or the first free ardoise-report-2 ...]");
+  app.add_flag("--no-report", no_report, "write profile.json and summary.txt, render no PDF");
+  app.add_option("--plugin", options.plugins, "knowledge source to load, may be given several times")
+      ->allow_extra_args(false);
+  app.add_flag("--quiet", options.quiet, "print no summary");
+  app.add_flag("--verbose", options.verbose, "print the launch line that is run");
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}; see ardoise --help.", error.what()));
+  }
+  options.render = !no_report;
+  const auto words = app.remaining();
+  if (words.empty()) throw UsageError("no launch line is given: ardoise mpirun -n 4 ./program; see ardoise --help.");
+  return measure(options, words);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "ardoise: " << error.what() << std::endl;
+    return kUsageStatus;
+  }
+}

@@ -1,0 +1,17 @@
+// Where the parts of Ardoise are: beside this executable, in the build folder as well as in an installation.
+#pragma once
+
+#include <string>
+
+namespace ardoise::launcher {
+
+struct Installation {
+  std::string preload_library;  // libardoise.so
+  std::string analyzer;         // ardoise-analyzer
+  std::string mpi_library;      // the MPI it was built with, "libmpi.so.40"
+};
+
+// Throws UsageError naming what is not there.
+[[nodiscard]] Installation find_installation();
+
+}  // namespace ardoise::launcher

@@ -1,0 +1,276 @@
+// Takes a launch line apart; see launch_line.hpp.
+#include "tools/ardoise/launch_line.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <sstream>
+
+namespace ardoise::launcher {
+namespace {
+
+constexpr auto kWithoutArgument = std::to_array<std::string_view>({"allow-run-as-root",
+                                                                   "bind-to-core",
+                                                                   "bind-to-socket",
+                                                                   "bycore",
+                                                                   "bynode",
+                                                                   "byslot",
+                                                                   "continuous",
+                                                                   "d",
+                                                                   "debug",
+                                                                   "debug-daemons",
+                                                                   "debug-daemons-file",
+                                                                   "debug-devel",
+                                                                   "disable-recovery",
+                                                                   "display-allocation",
+                                                                   "display-devel-allocation",
+                                                                   "display-devel-map",
+                                                                   "display-diffable-map",
+                                                                   "display-map",
+                                                                   "display-topo",
+                                                                   "do-not-launch",
+                                                                   "do-not-resolve",
+                                                                   "dvm",
+                                                                   "enable-instant-on-support",
+                                                                   "enable-recovery",
+                                                                   "fwd-mpirun-port",
+                                                                   "get-stack-traces",
+                                                                   "index-argv-by-rank",
+                                                                   "leave-session-attached",
+                                                                   "merge-stderr-to-stdout",
+                                                                   "nolocal",
+                                                                   "nooversubscribe",
+                                                                   "noprefix",
+                                                                   "novm",
+                                                                   "output-proctable",
+                                                                   "oversubscribe",
+                                                                   "pernode",
+                                                                   "preload-binary",
+                                                                   "q",
+                                                                   "quiet",
+                                                                   "report-bindings",
+                                                                   "report-child-jobs-separately",
+                                                                   "report-state-on-timeout",
+                                                                   "s",
+                                                                   "set-cwd-to-session-dir",
+                                                                   "show-progress",
+                                                                   "tag-output",
+                                                                   "timestamp-output",
+                                                                   "tv",
+                                                                   "use-hwthread-cpus",
+                                                                   "use-regexp",
+                                                                   "v",
+                                                                   "verbose",
+                                                                   "xml"});
+
+constexpr auto kWithOneArgument = std::to_array<std::string_view>({"H",
+                                                                   "N",
+                                                                   "am",
+                                                                   "app",
+                                                                   "bind-to",
+                                                                   "c",
+                                                                   "cartofile",
+                                                                   "cf",
+                                                                   "cpu-list",
+                                                                   "cpu-set",
+                                                                   "cpus-per-proc",
+                                                                   "cpus-per-rank",
+                                                                   "debugger",
+                                                                   "default-hostfile",
+                                                                   "display",
+                                                                   "hnp",
+                                                                   "host",
+                                                                   "hostfile",
+                                                                   "launch-agent",
+                                                                   "machinefile",
+                                                                   "map-by",
+                                                                   "max-restarts",
+                                                                   "max-vm-size",
+                                                                   "n",
+                                                                   "np",
+                                                                   "npernode",
+                                                                   "npersocket",
+                                                                   "ompi-server",
+                                                                   "output",
+                                                                   "output-filename",
+                                                                   "path",
+                                                                   "personality",
+                                                                   "ppr",
+                                                                   "prefix",
+                                                                   "preload-files",
+                                                                   "rank-by",
+                                                                   "rankfile",
+                                                                   "report-events",
+                                                                   "report-pid",
+                                                                   "report-uri",
+                                                                   "rf",
+                                                                   "runtime-options",
+                                                                   "stdin",
+                                                                   "timeout",
+                                                                   "tune",
+                                                                   "wd",
+                                                                   "wdir",
+                                                                   "x",
+                                                                   "xml-file",
+                                                                   "xterm"});
+
+constexpr auto kWithTwoArguments =
+    std::to_array<std::string_view>({"gmca", "gpmixmca", "gprtemca", "mca", "pmixmca", "prtemca"});
+
+template <std::size_t N>
+bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string_view without_dashes(std::string_view word) {
+  if (word.starts_with("--")) return word.substr(2);
+  return word.starts_with('-') ? word.substr(1) : word;
+}
+
+AppContext parse_context(std::span<const std::string> words, std::string_view launcher) {
+  AppContext context;
+  std::size_t at = 0;
+  for (; at < words.size() && words[at].size() > 1 && words[at].front() == '-'; ++at) {
+    LauncherOption option{words[at], {}};
+    if (option.name == "--") {
+      ++at;
+      break;
+    }
+    const auto arity = option_arity(option.name);
+    if (!arity) {
+      throw UsageError(
+          fmt::format("{} has no option '{}' that ardoise knows; options of ardoise itself stand before '{}', and "
+                      "'mpirun --help all' "
+                      "lists those of mpirun.",
+                      launcher, option.name, launcher));
+    }
+    if (words.size() - at - 1 < *arity) {
+      throw UsageError(fmt::format("the option '{}' of {} needs {} after it.", option.name, launcher,
+                                   *arity == 1 ? "a value" : "a name and a value"));
+    }
+    for (unsigned i = 0; i < *arity; ++i) option.values.push_back(words[++at]);
+    context.options.push_back(std::move(option));
+  }
+  if (at < words.size()) {
+    context.program = words[at++];
+    context.arguments.assign(words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
+  }
+  return context;
+}
+
+std::vector<std::vector<std::string>> split_at_colons(std::span<const std::string> words) {
+  std::vector<std::vector<std::string>> parts(1);
+  for (const auto& word : words) {
+    if (word == ":") {
+      parts.emplace_back();
+    } else {
+      parts.back().push_back(word);
+    }
+  }
+  return parts;
+}
+
+// An app file has one context a line; words are separated by blanks, quotes mean nothing (as mpirun reads it).
+std::vector<AppContext> read_app_file(const std::string& path, std::string_view launcher) {
+  std::ifstream file(path);
+  if (!file || std::filesystem::is_directory(path)) {
+    throw UsageError(fmt::format("the app file '{}' cannot be read; check the name after --app.", path));
+  }
+  std::vector<AppContext> contexts;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream stream(line);
+    std::vector<std::string> words;
+    for (std::string word; stream >> word && !word.starts_with('#');) words.push_back(word);
+    if (!words.empty()) contexts.push_back(parse_context(words, launcher));
+  }
+  return contexts;
+}
+
+}  // namespace
+
+std::optional<unsigned> option_arity(std::string_view name) {
+  const auto bare = without_dashes(name);
+  if (contains(kWithoutArgument, bare)) return 0;
+  if (contains(kWithOneArgument, bare)) return 1;
+  if (contains(kWithTwoArguments, bare)) return 2;
+  return std::nullopt;
+}
+
+const LauncherOption* AppContext::find(std::initializer_list<std::string_view> names) const {
+  const auto found = std::find_if(options.rbegin(), options.rend(), [&](const LauncherOption& option) {
+    return std::find(names.begin(), names.end(), without_dashes(option.name)) != names.end();
+  });
+  return found == options.rend() ? nullptr : &*found;
+}
+
+std::optional<unsigned> AppContext::processes() const {
+  const auto* option = find({"n", "np", "c"});
+  if (option == nullptr) return std::nullopt;
+  const auto& text = option->values.front();
+  unsigned value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    throw UsageError(fmt::format("the option '{}' needs a number of processes, not '{}'.", option->name, text));
+  }
+  return value;
+}
+
+bool LaunchLine::has(std::initializer_list<std::string_view> names) const {
+  return std::any_of(contexts.begin(), contexts.end(), [&](const auto& context) { return context.find(names); });
+}
+
+LaunchLine parse_launch_line(const std::vector<std::string>& words) {
+  LaunchLine line{words.at(0), {}};
+  const auto parts = split_at_colons(std::span(words).subspan(1));
+  for (const auto& part : parts) {
+    // mpirun, too, passes over "mpirun -n 1 a :".
+    if (!part.empty() || parts.size() == 1) line.contexts.push_back(parse_context(part, line.launcher));
+  }
+  if (line.contexts.empty())
+    throw UsageError(fmt::format("the launch line names no program: ardoise {} -n 4 ./program", line.launcher));
+  // mpirun ignores everything else on the line when there is an app file; what stands beside it on the line here is
+  // kept, because options for the whole launch (--oversubscribe, --mca) do work from there.
+  if (const auto* app = line.contexts.front().find({"app"})) {
+    auto contexts = read_app_file(app->values.front(), line.launcher);
+    std::vector<LauncherOption> global;
+    for (const auto& option : line.contexts.front().options) {
+      if (without_dashes(option.name) != "app") global.push_back(option);
+    }
+    if (!contexts.empty())
+      contexts.front().options.insert(contexts.front().options.begin(), global.begin(), global.end());
+    line.contexts = std::move(contexts);
+  }
+  if (line.contexts.empty()) throw UsageError("the app file names no program.");
+  for (std::size_t i = 0; i < line.contexts.size(); ++i) {
+    if (line.contexts[i].program.empty()) {
+      throw UsageError(line.contexts.size() == 1
+                           ? fmt::format("the launch line names no program: ardoise {} -n 4 ./program", line.launcher)
+                           : fmt::format("part {} of the launch line (between two ':') names no program.", i + 1));
+    }
+    (void)line.contexts[i].processes();
+  }
+  return line;
+}
+
+std::vector<std::string> to_words(const LaunchLine& line) {
+  std::vector<std::string> words{line.launcher};
+  for (std::size_t i = 0; i < line.contexts.size(); ++i) {
+    if (i > 0) words.emplace_back(":");
+    const auto& context = line.contexts[i];
+    for (const auto& option : context.options) {
+      words.push_back(option.name);
+      words.insert(words.end(), option.values.begin(), option.values.end());
+    }
+    if (context.program.starts_with('-')) words.emplace_back("--");
+    words.push_back(context.program);
+    words.insert(words.end(), context.arguments.begin(), context.arguments.end());
+  }
+  return words;
+}
+
+}  // namespace ardoise::launcher

@@ -1,0 +1,140 @@
+// Adds the measurement to a launch line; see launch_plan.hpp.
+#include "tools/ardoise/launch_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+#include <sstream>
+
+namespace ardoise::launcher {
+namespace {
+
+constexpr std::string_view kPreload = "LD_PRELOAD";
+
+// Takes the user's own "-x LD_PRELOAD[=value]" out of a context: two of them would not be one after the other.
+std::optional<std::string> take_preload(AppContext& context, const std::optional<std::string>& from_environment) {
+  std::optional<std::string> preload = from_environment;
+  std::erase_if(context.options, [&](const LauncherOption& option) {
+    if (option.name != "-x" && option.name != "--x") return false;
+    const std::string_view value = option.values.front();
+    if (value == kPreload) return true;  // exports what the environment has
+    if (!value.starts_with(kPreload) || value[kPreload.size()] != '=') return false;
+    preload = value.substr(kPreload.size() + 1);
+    return true;
+  });
+  return preload;
+}
+
+void add_preload(AppContext& context, const Measurement& measurement, const std::optional<std::string>& user_preload) {
+  const auto theirs = take_preload(context, user_preload);
+  std::vector<std::string> settings{std::string(kPreload) + '=' + measurement.preload_library +
+                                    (theirs && !theirs->empty() ? ':' + *theirs : "")};
+  for (const auto& [name, value] : measurement.environment) settings.push_back(name + '=' + value);
+  if (measurement.preload_by == PreloadBy::kExportOption) {
+    for (auto& setting : settings) context.options.push_back({"-x", {std::move(setting)}});
+    return;
+  }
+  context.arguments.insert(context.arguments.begin(), context.program);
+  context.arguments.insert(context.arguments.begin(), settings.begin(), settings.end());
+  context.program = "env";
+}
+
+AppContext analyzer_context(const Measurement& measurement, bool preloads_something) {
+  AppContext context;
+  context.options.push_back({"-n", {std::to_string(measurement.analyzers)}});
+  auto words = measurement.analyzer;
+  // What the user preloads into programs is not meant for the analyzers.
+  if (preloads_something) words.insert(words.begin(), {"env", "-u", std::string(kPreload)});
+  context.program = words.front();
+  context.arguments.assign(words.begin() + 1, words.end());
+  return context;
+}
+
+bool mentions(const LaunchLine& line, std::string_view word) {
+  for (const auto& context : line.contexts) {
+    for (const auto& option : context.options) {
+      for (const auto& value : option.values) {
+        std::string lower = value;
+        std::transform(lower.begin(), lower.end(), lower.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        if (lower.find(word) != std::string::npos) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+LaunchLine plan_launch(const LaunchLine& user, const Measurement& measurement,
+                       const std::optional<std::string>& user_preload) {
+  LaunchLine plan = user;
+  for (auto& context : plan.contexts) add_preload(context, measurement, user_preload);
+  plan.contexts.push_back(analyzer_context(measurement, user_preload.has_value()));
+  if (measurement.oversubscribe) {
+    auto& first = plan.contexts.front().options;
+    first.insert(first.begin(), {"--oversubscribe", {}});
+  }
+  return plan;
+}
+
+std::optional<unsigned> count_ranks(const LaunchLine& line, std::optional<unsigned> slots) {
+  if (line.has({"N", "npernode", "npersocket", "pernode", "ppr"}) || mentions(line, "ppr:")) return std::nullopt;
+  unsigned ranks = 0;
+  for (const auto& context : line.contexts) {
+    const auto processes = context.processes();
+    if (!processes && !slots) return std::nullopt;
+    ranks += processes ? *processes : *slots;
+  }
+  return ranks;
+}
+
+unsigned default_analyzers(std::optional<unsigned> ranks) {
+  constexpr unsigned kRanksPerAnalyzer = 32;
+  return std::max(1U, (ranks.value_or(1) + kRanksPerAnalyzer - 1) / kRanksPerAnalyzer);
+}
+
+bool allows_oversubscription(const LaunchLine& line) {
+  if (forbids_oversubscription(line)) return false;
+  const char* variable = std::getenv("OMPI_MCA_rmaps_base_oversubscribe");
+  return line.has({"oversubscribe"}) || mentions(line, "oversubscribe") ||
+         (variable != nullptr && std::string_view(variable) != "0" && std::string_view(variable) != "false");
+}
+
+bool forbids_oversubscription(const LaunchLine& line) {
+  return line.has({"nooversubscribe"}) || mentions(line, "nooversubscribe");
+}
+
+std::vector<std::string> slot_question(const LaunchLine& line) {
+  static constexpr auto kKept = std::to_array<std::string_view>(
+      {"H", "host", "hostfile", "machinefile", "default-hostfile", "use-hwthread-cpus", "mca", "gmca", "prefix",
+       "noprefix", "allow-run-as-root", "launch-agent", "nolocal", "personality", "tune", "am", "cpu-set", "cpu-list"});
+  LaunchLine question{line.launcher, {}};
+  for (const auto& context : line.contexts) {
+    AppContext asking;
+    for (const auto& option : context.options) {
+      const auto bare = std::string_view(option.name).substr(option.name.starts_with("--") ? 2 : 1);
+      if (std::find(kKept.begin(), kKept.end(), bare) != kKept.end()) asking.options.push_back(option);
+    }
+    asking.options.push_back({"-n", {"1"}});
+    asking.program = "printenv";
+    asking.arguments = {"OMPI_UNIVERSE_SIZE"};
+    question.contexts.push_back(std::move(asking));
+  }
+  return to_words(question);
+}
+
+std::optional<unsigned> read_slot_answer(const std::string& output) {
+  std::istringstream lines(output);
+  std::optional<unsigned> slots;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && line.size() < 9 &&
+        std::all_of(line.begin(), line.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
+      slots = static_cast<unsigned>(std::stoul(line));
+    }
+  }
+  return slots;
+}
+
+}  // namespace ardoise::launcher

@@ -1,0 +1,130 @@
+// The measured launch; see measure.hpp. Everything that can be wrong is looked for before mpirun starts, because a job
+// that runs is never ended on our account.
+#include "tools/ardoise/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <optional>
+
+#include "tools/ardoise/finish_report.hpp"
+#include "tools/ardoise/installation.hpp"
+#include "tools/ardoise/launch_line.hpp"
+#include "tools/ardoise/launch_plan.hpp"
+#include "tools/ardoise/mpi_launcher.hpp"
+#include "tools/ardoise/output_folder.hpp"
+#include "tools/ardoise/process.hpp"
+#include "tools/ardoise/program_check.hpp"
+#include "tools/ardoise/shell_quote.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class... Args>
+void say(fmt::format_string<Args...> format, Args&&... args) {
+  std::cout.flush();
+  std::cerr << "ardoise: " << fmt::format(format, std::forward<Args>(args)...) << std::endl;
+}
+
+int run_untouched(const std::vector<std::string>& words, const std::string& why) {
+  say("{}; it runs without being measured.", why);
+  const int status = run_and_wait(words).status;
+  return status == 0 ? kNoReportStatus : status;
+}
+
+void check_plugins(const std::vector<std::string>& plugins, const Installation& installation) {
+  if (plugins.empty()) return;
+  std::vector<std::string> words{installation.analyzer, "--check"};
+  for (const auto& plugin : plugins) words.insert(words.end(), {"--plugin", plugin});
+  const auto check = run_and_read(words);
+  if (check.status == 0) return;
+  auto sentence = check.output.substr(0, check.output.find('\n'));
+  if (const std::string prefix = "ardoise-analyzer: "; sentence.starts_with(prefix)) sentence.erase(0, prefix.size());
+  throw UsageError(sentence.empty() ? "the plug-ins could not be checked: ardoise-analyzer does not run." : sentence);
+}
+
+struct Room {
+  unsigned analyzers = 1;
+  bool oversubscribe = false;
+};
+
+// How many analyzers, and do they fit beside the programs? mpirun itself is asked for its slots: only it knows what
+// host files, resource managers and its configuration say.
+Room find_room(const Options& options, const LaunchLine& line) {
+  const bool allowed = allows_oversubscription(line);
+  std::optional<unsigned> slots;
+  auto ranks = count_ranks(line, std::nullopt);
+  if (!ranks || !allowed) slots = read_slot_answer(run_and_read(slot_question(line)).output);
+  if (!ranks) ranks = count_ranks(line, slots);
+  Room room;
+  room.analyzers = options.analyzers != 0 ? options.analyzers : default_analyzers(ranks ? ranks : slots);
+  if (allowed || !slots) return room;
+  // Where the programs alone ask for too much, mpirun says so, as it would without us.
+  if (ranks && (*ranks > *slots || *ranks + room.analyzers <= *slots)) return room;
+  if (forbids_oversubscription(line)) {
+    throw UsageError(
+        fmt::format("{} more slot{} needed for the analyzers, and the launch line forbids oversubscription.",
+                    room.analyzers, room.analyzers == 1 ? " is" : "s are"));
+  }
+  room.oversubscribe = true;
+  return room;
+}
+
+Measurement describe(const Options& options, const Installation& installation, const fs::path& output,
+                     const std::vector<std::string>& words) {
+  Measurement measurement;
+  measurement.preload_library = installation.preload_library;
+  measurement.environment = options.environment;
+  measurement.analyzer = {installation.analyzer, "--under-launcher", "--output",
+                          output.string(),       "--command",        shell_quote(words)};
+  if (options.workers != 0)
+    measurement.analyzer.insert(measurement.analyzer.end(), {"--workers", std::to_string(options.workers)});
+  for (const auto& plugin : options.plugins) {
+    measurement.analyzer.insert(measurement.analyzer.end(), {"--plugin", fs::absolute(plugin).string()});
+  }
+  return measurement;
+}
+
+}  // namespace
+
+int measure(const Options& options, const std::vector<std::string>& words) {
+  check_launcher_name(words.front());
+  const auto line = parse_launch_line(words);
+  const auto installation = find_installation();
+  const auto mpirun = identify_launcher(line.launcher);
+  if (!mpirun.open_mpi) {
+    return run_untouched(
+        words, fmt::format("'{}' is not the mpirun of Open MPI, which this Ardoise was built for", line.launcher));
+  }
+  // Programs of one launch share one real MPI_COMM_WORLD: either all of them are measured or none.
+  for (const auto& context : line.contexts) {
+    const auto check = check_program(context, installation.mpi_library);
+    if (check.not_measurable) return run_untouched(words, *check.not_measurable);
+  }
+  check_plugins(options.plugins, installation);
+  const auto room = find_room(options, line);
+  const auto output = make_output_folder(options.output);
+  if (output.renamed) say("'{}' is taken; the report goes to '{}'.", options.output, output.path.string());
+
+  auto measurement = describe(options, installation, output.path, words);
+  measurement.analyzers = room.analyzers;
+  measurement.oversubscribe = room.oversubscribe;
+  measurement.preload_by = mpirun.major >= 5 ? PreloadBy::kEnvProgram : PreloadBy::kExportOption;
+  const char* preload = std::getenv("LD_PRELOAD");
+  const auto launch =
+      to_words(plan_launch(line, measurement, preload ? std::optional<std::string>(preload) : std::nullopt));
+  if (options.verbose) say("{}", shell_quote(launch));
+
+  const auto job = run_and_wait(launch);
+  const int status = finish_report(options, output, job.status);
+  remove_if_empty(output);
+  return job.status != 0 ? job.status : status;
+}
+
+}  // namespace ardoise::launcher

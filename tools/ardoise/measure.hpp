@@ -1,0 +1,27 @@
+// One measured launch from the checks to the report: what `ardoise mpirun …` does.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ardoise::launcher {
+
+// Exit statuses of the launcher's own; every other one is mpirun's.
+inline constexpr int kUsageStatus = 2;       // refused before anything was started
+inline constexpr int kNoReportStatus = 125;  // the programs ended well, but (part of) the report could not be made
+
+struct Options {
+  unsigned analyzers = 0;  // 0: by the number of ranks
+  unsigned workers = 0;    // 0: the analyzer decides
+  std::string output = "ardoise-report";
+  bool render = true;
+  std::vector<std::string> plugins;
+  std::vector<std::pair<std::string, std::string>> environment;  // for the programs' recorder
+  bool quiet = false;
+  bool verbose = false;
+};
+
+// words: the user's launch line. Returns the exit status. Throws UsageError before anything was started.
+[[nodiscard]] int measure(const Options& options, const std::vector<std::string>& words);
+
+}  // namespace ardoise::launcher

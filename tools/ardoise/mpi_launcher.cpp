@@ -1,0 +1,51 @@
+// Tells mpiruns apart; see mpi_launcher.hpp.
+#include "tools/ardoise/mpi_launcher.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <system_error>
+
+#include "tools/ardoise/process.hpp"
+
+namespace ardoise::launcher {
+
+void check_launcher_name(const std::string& word) {
+  const auto name = std::filesystem::path(word).filename().string();
+  if (name == "srun") {
+    throw UsageError(
+        "srun starts one program on all its ranks and leaves no room for the analyzers; inside the allocation "
+        "(salloc, sbatch) use mpirun instead: ardoise mpirun -n 4 ./program");
+  }
+  for (const auto* known : {"mpirun", "mpiexec", "orterun", "prterun"}) {
+    if (name.starts_with(known)) return;
+  }
+  if (name.starts_with('-')) throw UsageError(fmt::format("there is no option '{}'; see ardoise --help.", word));
+  throw UsageError(
+      fmt::format("'{0}' is no launcher of MPI programs; put it behind one: ardoise mpirun -n 4 {0}", word));
+}
+
+MpiLauncher read_version(const std::string& output) {
+  MpiLauncher found;
+  found.first_line = output.substr(0, output.find('\n'));
+  const auto at = found.first_line.find(") ");
+  found.open_mpi = found.first_line.find("Open MPI") != std::string::npos ||
+                   found.first_line.find("OpenRTE") != std::string::npos ||
+                   found.first_line.find("PRTE") != std::string::npos;
+  if (found.open_mpi && at != std::string::npos) {
+    std::from_chars(found.first_line.data() + at + 2, found.first_line.data() + found.first_line.size(), found.major);
+  }
+  return found;
+}
+
+MpiLauncher identify_launcher(const std::string& launcher) {
+  try {
+    return read_version(run_and_read({launcher, "--version"}).output);
+  } catch (const std::system_error&) {
+    throw UsageError(fmt::format(
+        "there is no '{}'; install Open MPI (Debian: openmpi-bin) or give the path of its mpirun.", launcher));
+  }
+}
+
+}  // namespace ardoise::launcher

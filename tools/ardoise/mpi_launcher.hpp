@@ -1,0 +1,25 @@
+// Which mpirun is it that stands on the launch line?
+#pragma once
+
+#include <string>
+
+#include "tools/ardoise/launch_plan.hpp"
+
+namespace ardoise::launcher {
+
+struct MpiLauncher {
+  bool open_mpi = false;
+  unsigned major = 0;
+  std::string first_line;  // of its --version
+};
+
+// Refuses, with a sentence each, words that are no launcher of MPI programs, and srun.
+void check_launcher_name(const std::string& word);
+
+// Asks `launcher --version`. Throws UsageError when it is not there.
+[[nodiscard]] MpiLauncher identify_launcher(const std::string& launcher);
+
+// Pure part of it.
+[[nodiscard]] MpiLauncher read_version(const std::string& output);
+
+}  // namespace ardoise::launcher

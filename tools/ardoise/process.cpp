@@ -1,0 +1,126 @@
+// Starts children; see process.hpp.
+#include "tools/ardoise/process.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+
+namespace ardoise::launcher {
+namespace {
+
+constexpr std::array kForwarded{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+// Read in a signal handler: a lock-free atomic. Relaxed: it carries no other data.
+std::atomic<pid_t> forward_to{0};
+
+void forward(int signal, siginfo_t* info, void*) {
+  const int saved = errno;
+  const pid_t child = forward_to.load(std::memory_order_relaxed);
+  // The terminal signals the whole foreground group, the child included; twice would make mpirun give up at once.
+  if (child > 0 && info->si_code != SI_KERNEL) ::kill(child, signal);
+  errno = saved;
+}
+
+// Starts a child with the default dispositions and the mask that we were started with.
+pid_t start(const std::vector<std::string>& words, posix_spawn_file_actions_t* actions, const sigset_t& mask) {
+  std::vector<char*> arguments;
+  for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &mask);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  pid_t child = 0;
+  const int error = ::posix_spawnp(&child, arguments[0], actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) throw std::system_error(error, std::generic_category(), "cannot start '" + words[0] + "'");
+  return child;
+}
+
+Outcome wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
+  }
+  if (WIFSIGNALED(status)) return {128 + WTERMSIG(status), true};
+  return {WEXITSTATUS(status), false};
+}
+
+}  // namespace
+
+Outcome run_and_wait(const std::vector<std::string>& words) {
+  // Blocked until the child's id is known, so that no signal in between is lost.
+  sigset_t blocked, before;
+  sigemptyset(&blocked);
+  for (const int signal : kForwarded) sigaddset(&blocked, signal);
+  sigprocmask(SIG_BLOCK, &blocked, &before);
+
+  std::array<struct sigaction, kForwarded.size()> old{};
+  for (std::size_t i = 0; i < kForwarded.size(); ++i) {
+    sigaction(kForwarded[i], nullptr, &old[i]);
+    if (old[i].sa_handler == SIG_IGN) continue;  // nohup: stays ignored, here and in the child
+    struct sigaction action {};
+    action.sa_sigaction = forward;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigaction(kForwarded[i], &action, nullptr);
+  }
+  const auto restore = [&] {
+    for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &old[i], nullptr);
+  };
+  pid_t child = 0;
+  try {
+    child = start(words, nullptr, before);
+  } catch (...) {
+    restore();
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  forward_to.store(child, std::memory_order_relaxed);
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  const auto outcome = wait_for(child);
+  restore();
+  forward_to.store(0, std::memory_order_relaxed);
+  return outcome;
+}
+
+Captured run_and_read(const std::vector<std::string>& words) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  sigset_t mask;
+  sigprocmask(SIG_SETMASK, nullptr, &mask);
+  pid_t child = 0;
+  try {
+    child = start(words, &actions, mask);
+  } catch (...) {
+    posix_spawn_file_actions_destroy(&actions);
+    ::close(ends[0]);
+    ::close(ends[1]);
+    throw;
+  }
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  Captured captured;
+  std::array<char, 4096> buffer{};
+  for (;;) {
+    const auto got = ::read(ends[0], buffer.data(), buffer.size());
+    if (got > 0) captured.output.append(buffer.data(), static_cast<std::size_t>(got));
+    if (got == 0 || (got < 0 && errno != EINTR)) break;
+  }
+  ::close(ends[0]);
+  captured.status = wait_for(child).status;
+  return captured;
+}
+
+}  // namespace ardoise::launcher

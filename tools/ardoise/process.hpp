@@ -1,0 +1,26 @@
+// Child processes of the launcher: mpirun itself, with signals passed on, and short helpers whose output is read.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ardoise::launcher {
+
+// Status as a shell gives it: the exit status, or 128 + the number of the signal that ended it.
+struct Outcome {
+  int status = 0;
+  bool signalled = false;
+};
+
+// Runs words[0] (searched in PATH) with our standard streams and waits for it. Meanwhile SIGINT, SIGTERM, SIGHUP,
+// SIGQUIT, SIGUSR1 and SIGUSR2 that somebody sends to this process are sent on; those the terminal sends reach the
+// child anyway. Throws std::system_error when it cannot be started.
+[[nodiscard]] Outcome run_and_wait(const std::vector<std::string>& words);
+
+struct Captured {
+  int status = 0;
+  std::string output;  // of standard output and standard error
+};
+[[nodiscard]] Captured run_and_read(const std::vector<std::string>& words);
+
+}  // namespace ardoise::launcher

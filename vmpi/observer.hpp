@@ -1,6 +1,6 @@
 // The seam between the wrappers (vmpi) and whoever records (instrument). A wrapper that finds an observer fills one
-// Call, tells enter before and exit after the real MPI function, on the calling thread. Without an observer a wrapper is
-// one load and one test away from the bare call. MPI functions called by MPI itself or by the observer are not told
+// Call, tells enter before and exit after the real MPI function, on the calling thread. Without an observer a wrapper
+// is one load and one test away from the bare call. MPI functions called by MPI itself or by the observer are not told
 // (per-thread depth). The observer must not throw, block on other threads or change errno.
 //
 // enter and exit are told from after_init to before_finalize, both exclusive. A program spawned by MPI_Comm_spawn has a
@@ -20,14 +20,14 @@ namespace ardoise::vmpi {
 // datatype sizes, MPI_IN_PLACE, MPI_PROC_NULL, null datatypes and roots honoured (docs/mpi_functions.md has the rules).
 struct Call {
   FunctionId function;
-  MPI_Comm comm = MPI_COMM_NULL;     // as the library sees it (translated); MPI_COMM_NULL: none
+  MPI_Comm comm = MPI_COMM_NULL;         // as the library sees it (translated); MPI_COMM_NULL: none
   const void* return_address = nullptr;  // of the program's call
-  std::int32_t peer = MPI_PROC_NULL;  // destination, source, target or root, as the program passed it
+  std::int32_t peer = MPI_PROC_NULL;     // destination, source, target or root, as the program passed it
   std::int32_t tag = 0;
   std::int32_t source = MPI_PROC_NULL;  // Sendrecv*: the receiving half
   std::int32_t receive_tag = 0;
-  std::int64_t bytes_sent = 0;       // known at enter
-  std::int64_t bytes_received = 0;   // receives: capacity at enter, actual at exit
+  std::int64_t bytes_sent = 0;      // known at enter
+  std::int64_t bytes_received = 0;  // receives: capacity at enter, actual at exit
   // Requests: started (posted) or completed by this call. `requests` as before the call (a copy for completions).
   MPI_Request* requests = nullptr;
   int request_count = 0;
@@ -38,14 +38,15 @@ struct Call {
   // Objects some functions make or use.
   MPI_Comm new_comm = MPI_COMM_NULL;  // at exit: communicator created (MPI_Comm_split, _dup, Cart_create …)
   MPI_File file = MPI_FILE_NULL;
-  const char* file_name = nullptr;    // MPI_File_open, _delete
+  const char* file_name = nullptr;  // MPI_File_open, _delete
   MPI_Win window = MPI_WIN_NULL;
-  // Neighbourhood collectives: bytes for each destination, in the order of the topology (nullptr: bytes_sent / outdegree).
+  // Neighbourhood collectives: bytes for each destination, in the order of the topology (nullptr: bytes_sent /
+  // outdegree).
   const std::int64_t* neighbour_bytes = nullptr;
   const std::int32_t* neighbours = nullptr;  // their ranks in comm; MPI_PROC_NULL at the border of a Cartesian grid
   int neighbour_count = 0;
-  int result = MPI_SUCCESS;           // at exit
-  std::uint64_t begin = 0;            // observer's own: tick of enter
+  int result = MPI_SUCCESS;  // at exit
+  std::uint64_t begin = 0;   // observer's own: tick of enter
 };
 
 struct Observer {

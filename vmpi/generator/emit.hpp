@@ -2,12 +2,34 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "vmpi/generator/prototypes.hpp"
 #include "vmpi/generator/table.hpp"
 
 namespace ardoise::generator {
 
 // vmpi/mpi_functions.hpp: numbers, names and roles of the functions. Needs no MPI.
 std::string emit_functions_header(const Table& table);
+
+// A function of the table together with its C signature in the installed mpi.h.
+struct Wrapped {
+  Function function;
+  Prototype prototype;
+};
+
+// Pairs the table with the header. Throws TableError when the header declares a function that is neither in the table
+// nor skipped, or with another number of parameters. Functions of the table that the header lacks get no wrapper.
+std::vector<Wrapped> match(const Table& table, const std::vector<Prototype>& prototypes);
+
+// real_functions.hpp: pointers to what a wrapper calls; real_functions.cpp: their definition.
+std::string emit_real_functions_header(const std::vector<Wrapped>& wrapped);
+std::string emit_real_functions(const std::vector<Wrapped>& wrapped);
+
+// The C wrappers, every parts-th one from `part` on, so that a build has several sources to compile at once.
+std::string emit_c_wrappers(const std::vector<Wrapped>& wrapped, std::size_t part, std::size_t parts);
+
+// The Fortran wrappers: f08 false: mpif.h and use mpi (mpi_send_ and its aliases), true: mpi_send_f08_.
+std::string emit_fortran_wrappers(const std::vector<Wrapped>& wrapped, bool f08, std::size_t part, std::size_t parts);
 
 }  // namespace ardoise::generator

@@ -21,8 +21,9 @@ constexpr std::array kIntegers = {
     "request_count"sv, "op"sv,          "file"sv,       "win"sv,      "request"sv,    "comm_out"sv, "comm_inout"sv,
     "comm_later"sv,    "request_out"sv, "request_in"sv, "file_out"sv, "file_inout"sv, "win_out"sv,  "win_inout"sv,
     "flag"sv,          "index"sv,       "out_count"sv};
-constexpr std::array kArrays = {"buf"sv,    "sbuf"sv,     "rbuf"sv,   "scounts"sv,  "rcounts"sv, "stypes"sv,
-                                "rtypes"sv, "requests"sv, "status"sv, "statuses"sv, "indices"sv, "status_in"sv};
+constexpr std::array kIntegerArrays = {"scounts"sv,  "rcounts"sv, "stypes"sv,   "rtypes"sv,
+                                       "requests"sv, "status"sv,  "statuses"sv, "indices"sv};
+constexpr std::array kBuffers = {"buf"sv, "sbuf"sv, "rbuf"sv, "status_in"sv};
 constexpr std::array kInert = {"int"sv,     "aint"sv,          "offset"sv,     "xcount"sv,   "in"sv,
                                "out"sv,     "pointer"sv,       "info"sv,       "group"sv,    "datatype"sv,
                                "message"sv, "message_inout"sv, "errhandler"sv, "function"sv, "errhandler_function"sv,
@@ -107,13 +108,13 @@ std::vector<Rule> make_rules() {
 }  // namespace
 
 bool is_kind(std::string_view word) {
-  return contains(kStrings, word) || contains(kCOnly, word) || contains(kIntegers, word) || contains(kArrays, word) ||
-         contains(kInert, word);
+  return contains(kStrings, word) || contains(kCOnly, word) || contains(kIntegers, word) ||
+         contains(kIntegerArrays, word) || contains(kBuffers, word) || contains(kInert, word);
 }
 
 bool is_fortran_string(std::string_view kind) { return contains(kStrings, kind); }
 bool is_c_parameter_only(std::string_view kind) { return contains(kCOnly, kind); }
-bool is_fortran_integer(std::string_view kind) { return contains(kIntegers, kind); }
+bool is_fortran_integer(std::string_view kind) { return contains(kIntegers, kind) || contains(kIntegerArrays, kind); }
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = make_rules();

@@ -14,7 +14,7 @@ bool is_kind(std::string_view word);
 bool is_fortran_string(std::string_view kind);
 // Not there in Fortran.
 bool is_c_parameter_only(std::string_view kind);
-// A scalar that Fortran passes as the address of an INTEGER and that wrappers read.
+// Fortran passes the address of one INTEGER or of several, and wrappers may read them.
 bool is_fortran_integer(std::string_view kind);
 
 struct Rule {

@@ -1,6 +1,7 @@
 // ardoise-generate-wrappers: a build-time program that turns vmpi/mpi_functions.table into C++ sources.
 //
 //   ardoise-generate-wrappers header <table> <output>
+//   ardoise-generate-wrappers wrappers <table> <preprocessed mpi.h> <folder>
 //
 // Exit status 1 and one sentence when the table is wrong.
 #include <cstdio>
@@ -16,6 +17,9 @@
 namespace {
 
 using ardoise::generator::TableError;
+
+// Sources of each kind of wrapper, so that they compile at the same time; ../CMakeLists.txt lists them.
+constexpr std::size_t kParts = 2;
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -38,7 +42,23 @@ int run(const std::vector<std::string>& arguments) {
     write_file(arguments[2], ardoise::generator::emit_functions_header(table));
     return 0;
   }
-  std::cerr << "usage: ardoise-generate-wrappers header <table> <output>\n";
+  if (arguments.size() == 4 && arguments[0] == "wrappers") {
+    using namespace ardoise::generator;
+    const auto table = parse_table(read_file(arguments[1]), arguments[1]);
+    const auto wrapped = match(table, parse_prototypes(read_file(arguments[2])));
+    const std::string folder = arguments[3] + "/";
+    write_file(folder + "real_functions.hpp", emit_real_functions_header(wrapped));
+    write_file(folder + "real_functions.cpp", emit_real_functions(wrapped));
+    for (std::size_t part = 0; part < kParts; ++part) {
+      const auto end = std::to_string(part) + ".cpp";
+      write_file(folder + "c_wrappers_" + end, emit_c_wrappers(wrapped, part, kParts));
+      write_file(folder + "fortran_wrappers_" + end, emit_fortran_wrappers(wrapped, false, part, kParts));
+      write_file(folder + "fortran_f08_wrappers_" + end, emit_fortran_wrappers(wrapped, true, part, kParts));
+    }
+    return 0;
+  }
+  std::cerr << "usage: ardoise-generate-wrappers header <table> <output>\n"
+            << "       ardoise-generate-wrappers wrappers <table> <preprocessed mpi.h> <folder>\n";
   return 2;
 }
 

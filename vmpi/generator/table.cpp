@@ -24,9 +24,11 @@ void set_flag(Function& function, const std::string& flag, const std::string& wh
   } else if (flag == "!no-f08") {
     function.no_f08 = true;
   } else if (flag == "!special") {
-    function.special = function.special_c = true;
+    function.special_fortran = function.special_c = true;
   } else if (flag == "!special-c") {
     function.special_c = true;
+  } else if (flag == "!special-fortran") {
+    function.special_fortran = true;
   } else if (flag == "!persistent") {
     function.persistent = true;
   } else if (flag == "!cptr") {

@@ -22,8 +22,8 @@ struct Function {
   std::vector<std::string> kinds;  // of the C parameters, in order
   bool c_only = false;             // no Fortran spelling
   bool no_f08 = false;             // removed before mpi_f08 was defined
-  bool special = false;            // both languages: a function of ours stands where the library's would be called
-  bool special_c = false;          // C only
+  bool special_c = false;          // in C, a function of ours stands where the library's would be called
+  bool special_fortran = false;    // likewise in Fortran
   bool persistent = false;         // makes a persistent request: moves its bytes at each start
   bool cptr = false;               // has a second Fortran spelling with a TYPE(C_PTR) argument
 

@@ -1,0 +1,85 @@
+// How many bytes a call hands over and gets, as pure arithmetic: no MPI, tested alone. docs/mpi_functions.md has the
+// rules in words. `sent` is what this process contributes, `received` what it obtains, counted once for each peer; a
+// rooted collective counts the root's own part too, and MPI_IN_PLACE changes nothing.
+//
+// Callables give byte counts and are only called where the standard calls the arguments behind them significant: the
+// other ones may be null or garbage.
+#pragma once
+
+#include <cstdint>
+
+namespace ardoise::vmpi {
+
+struct Volume {
+  std::int64_t sent = 0;
+  std::int64_t received = 0;
+  friend bool operator==(const Volume&, const Volume&) = default;
+};
+
+namespace byte_rules {
+
+// What this process is in a rooted collective.
+enum class Part {
+  kRoot,
+  kLeaf,
+  kBystander,  // in the root's group of an intercommunicator, but not the root
+};
+
+// Whom a collective talks to.
+struct Sides {
+  bool inter = false;      // an intercommunicator: peers are the remote group, and nothing goes to oneself
+  std::int64_t peers = 1;  // processes of the communicator, or of the remote group
+  int rank = 0;            // in the own group
+};
+
+constexpr std::int64_t bytes(std::int64_t count, std::int64_t type_size) {
+  return count > 0 && type_size > 0 ? count * type_size : 0;
+}
+
+// sum of bytes_of(0) ... bytes_of(n - 1)
+constexpr std::int64_t sum(std::int64_t n, auto&& bytes_of) {
+  std::int64_t total = 0;
+  for (std::int64_t i = 0; i < n; ++i) total += bytes_of(i);
+  return total;
+}
+
+constexpr Volume bcast(Part part, std::int64_t all) {
+  return part == Part::kRoot ? Volume{all, 0} : part == Part::kLeaf ? Volume{0, all} : Volume{};
+}
+
+constexpr Volume reduce(Part part, const Sides& sides, std::int64_t all) {
+  if (part == Part::kBystander) return {};
+  if (part == Part::kLeaf) return {all, 0};
+  return {sides.inter ? 0 : all, all};
+}
+
+constexpr Volume exscan(const Sides& sides, std::int64_t all) { return {all, sides.rank == 0 ? 0 : all}; }
+
+// from_all: bytes that arrive at the root; own: the part that this process contributes, own_in_place the same seen from
+// the receive arguments (root only).
+constexpr Volume gather(Part part, const Sides& sides, bool in_place, auto&& own, auto&& own_in_place,
+                        auto&& from_all) {
+  if (part == Part::kBystander) return {};
+  if (part == Part::kLeaf) return {own(), 0};
+  if (sides.inter) return {0, from_all()};
+  return {in_place ? own_in_place() : own(), from_all()};
+}
+
+constexpr Volume scatter(Part part, const Sides& sides, bool in_place, auto&& own, auto&& own_in_place, auto&& to_all) {
+  if (part == Part::kBystander) return {};
+  if (part == Part::kLeaf) return {0, own()};
+  if (sides.inter) return {to_all(), 0};
+  return {to_all(), in_place ? own_in_place() : own()};
+}
+
+constexpr Volume allgather(bool in_place, auto&& own, auto&& own_in_place, auto&& from_all) {
+  return {in_place ? own_in_place() : own(), from_all()};
+}
+
+constexpr Volume alltoall(bool in_place, auto&& to_all, auto&& from_all) {
+  const std::int64_t received = from_all();
+  return {in_place ? received : to_all(), received};
+}
+
+}  // namespace byte_rules
+}  // namespace ardoise::vmpi

@@ -1,0 +1,4 @@
+// Everything in the libraries is hidden except what MPI programs call: MPI functions, their Fortran spellings, VMPI_*.
+#pragma once
+
+#define VMPI_EXPORT extern "C" __attribute__((visibility("default")))

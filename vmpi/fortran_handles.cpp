@@ -1,0 +1,67 @@
+// See fortran_handles.hpp.
+#include "vmpi/fortran_handles.hpp"
+
+#include <dlfcn.h>
+
+#include "vmpi/export.hpp"
+#include "vmpi/world.hpp"
+
+extern "C" {
+// All spellings of common blocks that Fortran compilers use; a program has at most one of them.
+extern int mpi_fortran_in_place __attribute__((weak));
+extern int mpi_fortran_in_place_ __attribute__((weak));
+extern int mpi_fortran_in_place__ __attribute__((weak));
+extern int MPI_FORTRAN_IN_PLACE __attribute__((weak));
+}
+
+namespace ardoise::vmpi {
+namespace {
+
+using FromFortran = MPI_Comm (*)(MPI_Fint);
+using ToFortran = MPI_Fint (*)(MPI_Comm);
+
+// We define these names, so the library's are the next ones. dlsym always gives the same answer: a race is harmless.
+template <class Function>
+Function next(Function& known, const char* name) noexcept {
+  Function function = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  if (function == nullptr) {
+    function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+    __atomic_store_n(&known, function, __ATOMIC_RELAXED);
+  }
+  return function;
+}
+
+FromFortran from_fortran = nullptr;
+ToFortran to_fortran = nullptr;
+
+}  // namespace
+
+MPI_Comm real_comm_f2c(MPI_Fint comm) noexcept { return next(from_fortran, "PMPI_Comm_f2c")(comm); }
+MPI_Fint real_comm_c2f(MPI_Comm comm) noexcept { return next(to_fortran, "PMPI_Comm_c2f")(comm); }
+
+MPI_Fint fortran_world() noexcept {
+#ifdef OPEN_MPI
+  return 0;
+#else
+  return real_comm_c2f(MPI_COMM_WORLD);
+#endif
+}
+
+MPI_Comm comm_from_fortran(MPI_Fint comm) noexcept {
+  return comm == fortran_world() ? to_library(MPI_COMM_WORLD) : real_comm_f2c(comm);
+}
+
+MPI_Fint comm_to_fortran(MPI_Comm comm) noexcept { return real_comm_c2f(to_program(comm)); }
+
+bool is_fortran_in_place(const void* buffer) noexcept {
+  return buffer != nullptr && (buffer == &mpi_fortran_in_place_ || buffer == &mpi_fortran_in_place ||
+                               buffer == &mpi_fortran_in_place__ || buffer == &MPI_FORTRAN_IN_PLACE);
+}
+
+}  // namespace ardoise::vmpi
+
+// Inside Open MPI's Fortran libraries every communicator passes through these two. In MPICH they are macros.
+#undef PMPI_Comm_f2c
+#undef PMPI_Comm_c2f
+VMPI_EXPORT MPI_Comm PMPI_Comm_f2c(MPI_Fint comm) { return ardoise::vmpi::comm_from_fortran(comm); }
+VMPI_EXPORT MPI_Fint PMPI_Comm_c2f(MPI_Comm comm) { return ardoise::vmpi::comm_to_fortran(comm); }

@@ -1,0 +1,149 @@
+// Writes the Fortran wrappers. A routine forwards every argument untouched to the library's pmpi_ twin; communicators
+// are translated further down, in PMPI_Comm_f2c. Its parameters are addresses, with one hidden length behind the others
+// for each CHARACTER argument.
+#include <sstream>
+
+#include "vmpi/generator/emit.hpp"
+#include "vmpi/generator/kinds.hpp"
+#include "vmpi/generator/observation.hpp"
+
+namespace ardoise::generator {
+namespace {
+
+std::string fortran_type(const std::string& kind) {
+  if (is_fortran_string(kind)) return "char*";
+  if (is_fortran_integer(kind)) return "MPI_Fint*";
+  return "void*";
+}
+
+class Routine {
+ public:
+  Routine(const Wrapped& wrapped, bool f08)
+      : function_(wrapped.function),
+        prototype_(wrapped.prototype),
+        returns_code_(prototype_.return_type == "int"),
+        name_(function_.lower_name() + (f08 ? "_f08_" : "_")),
+        real_("p" + name_) {}
+
+  void write(std::ostream& out, bool with_aliases) {
+    const std::string slot = "real_" + name_;
+    const std::string type = returns_code_ ? "void" : prototype_.return_type;
+    out << "\nextern \"C\" " << type << " " << real_ << "(" << parameters() << ") __attribute__((weak));\n"
+        << "static decltype(&" << real_ << ") " << slot << " = " << real_ << ";\n"
+        << "VMPI_EXPORT " << type << " " << name_ << "(" << parameters() << ") {\n"
+        << "  const void* const caller = __builtin_return_address(0);\n"
+        << "  const auto routine = fortran_function(" << slot << ", \"" << real_ << "\", caller);\n";
+    write_body(out);
+    out << "}\n";
+    if (with_aliases) write_aliases(out);
+  }
+
+  // The same routine under another name, e.g. with a TYPE(C_PTR) argument.
+  void rename(const std::string& suffix, bool f08) {
+    name_ = function_.lower_name() + suffix + (f08 ? "_f08_" : "_");
+    real_ = "p" + name_;
+  }
+
+ private:
+  [[nodiscard]] std::string name_of(int i) const { return prototype_.parameters[static_cast<std::size_t>(i)].name; }
+  [[nodiscard]] std::string length_of(int i) const { return name_of(i) + "_length"; }
+
+  [[nodiscard]] std::string parameters() const {
+    std::string list;
+    std::string lengths;
+    for (std::size_t i = 0; i < function_.kinds.size(); ++i) {
+      const auto& kind = function_.kinds[i];
+      if (is_c_parameter_only(kind)) continue;
+      list += (list.empty() ? "" : ", ") + fortran_type(kind) + " " + name_of(static_cast<int>(i));
+      if (is_fortran_string(kind)) lengths += ", std::size_t " + length_of(static_cast<int>(i));
+    }
+    if (returns_code_) list += std::string(list.empty() ? "" : ", ") + "MPI_Fint* ierror";
+    return list.empty() ? "void" : list + lengths;
+  }
+
+  [[nodiscard]] std::string arguments(bool observed) const {
+    const NameOf names = [&](int i) { return name_of(i); };
+    std::string list = function_.special_fortran ? "routine" : "";
+    std::string lengths;
+    for (std::size_t i = 0; i < function_.kinds.size(); ++i) {
+      const auto& kind = function_.kinds[i];
+      if (is_c_parameter_only(kind)) continue;
+      const int position = static_cast<int>(i);
+      list += (list.empty() ? "" : ", ") + (observed ? passed_argument(function_, names, position) : name_of(position));
+      if (is_fortran_string(kind)) lengths += ", " + length_of(position);
+    }
+    if (returns_code_) list += (list.empty() ? "" : ", ") + std::string(observed ? "error.pass()" : "ierror");
+    return list + lengths;
+  }
+
+  void write_body(std::ostream& out) const {
+    const NameOf names = [&](int i) { return name_of(i); };
+    const NameOf lengths = [&](int i) { return length_of(i); };
+    const auto text = observe(function_, names, lengths);
+    const std::string called = function_.special_fortran ? "special::fortran_" + function_.bare_name() : "routine";
+    out << "  if (const Observer* const watching = watch(); watching != nullptr) [[unlikely]] {\n"
+        << "    ObservedCall observed(*watching, FunctionId::" << function_.enumerator() << ", caller);\n"
+        << "    [[maybe_unused]] Call& call = observed.call;\n"
+        << text.before;
+    if (returns_code_) {
+      out << "    arguments::ErrorArgument error(ierror);\n    observed.enter();\n    " << called << "("
+          << arguments(true) << ");\n    [[maybe_unused]] const int code = error.read();\n"
+          << text.after << "    observed.exit(code);\n    return;\n  }\n  " << called << "(" << arguments(false)
+          << ");\n";
+    } else {
+      out << "    observed.enter();\n    const auto value = " << called << "(" << arguments(true)
+          << ");\n    observed.exit(MPI_SUCCESS);\n    return value;\n  }\n  return " << called << "("
+          << arguments(false) << ");\n";
+    }
+  }
+
+  // Compilers without, with one and with two underscores, and in capitals.
+  void write_aliases(std::ostream& out) const {
+    const auto base = name_.substr(0, name_.size() - 1);
+    std::string capitals = base;
+    for (char& c : capitals) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    for (const auto& alias : {base, name_ + "_", capitals})
+      out << "#undef " << alias << "\nVMPI_FORTRAN_ALIAS(" << alias << ", " << name_ << ")\n";
+  }
+
+  const Function& function_;
+  const Prototype& prototype_;
+  bool returns_code_;
+  std::string name_;
+  std::string real_;
+};
+
+}  // namespace
+
+std::string emit_fortran_wrappers(const std::vector<Wrapped>& wrapped, bool f08, std::size_t part, std::size_t parts) {
+  std::ostringstream out;
+  out << "// Generated by vmpi/generator from vmpi/mpi_functions.table and the installed mpi.h.\n// Fortran wrappers "
+         "for "
+      << (f08 ? "use mpi_f08" : "mpif.h and use mpi") << ", part " << part + 1 << " of " << parts << ".\n"
+      << R"(#include "vmpi/export.hpp"
+#include "vmpi/fortran_arguments.hpp"
+#include "vmpi/fortran_function.hpp"
+#include "vmpi/neighbourhood.hpp"
+#include "vmpi/observed_call.hpp"
+#include "vmpi/received_bytes.hpp"
+#include "vmpi/special.hpp"
+#include "vmpi/volumes.hpp"
+
+using namespace ardoise::vmpi;
+namespace arguments = ardoise::vmpi::fortran_arguments;
+)";
+  std::size_t number = 0;
+  for (const auto& each : wrapped) {
+    if (number++ % parts != part || each.function.c_only || (f08 && each.function.no_f08)) continue;
+    if (f08 && each.prototype.return_type != "int") continue;  // mpi_f08 uses mpi_wtime_ itself
+    Routine routine(each, f08);
+    routine.write(out, !f08);
+    if (each.function.cptr && !f08) {
+      routine.rename("_cptr", f08);
+      routine.write(out, true);
+    }
+  }
+  return out.str();
+}
+
+}  // namespace ardoise::generator

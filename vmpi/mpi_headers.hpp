@@ -1,0 +1,9 @@
+// mpi.h and, where the MPI has them, its extensions (MPIX_ functions). The same text is preprocessed for the generator.
+#pragma once
+
+#include <mpi.h>
+#if defined(OPEN_MPI) && defined(__has_include)
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+#endif

@@ -1,0 +1,47 @@
+// See preload_environment.hpp.
+#include "vmpi/preload_environment.hpp"
+
+#include <cstdlib>
+#include <exception>
+
+namespace ardoise::vmpi {
+namespace {
+
+bool is_own(std::string_view entry) {
+  const auto slash = entry.rfind('/');
+  const auto file = slash == std::string_view::npos ? entry : entry.substr(slash + 1);
+  for (const std::string_view own : {"libvmpi.so", "libardoise.so"}) {
+    if (file == own || (file.starts_with(own) && file[own.size()] == '.')) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string without_own_entries(std::string_view list) {
+  std::string kept;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const auto end = std::min(list.find_first_of(": ", begin), list.size());
+    const auto entry = list.substr(begin, end - begin);
+    if (!entry.empty() && !is_own(entry)) kept.append(kept.empty() ? "" : ":").append(entry);
+    begin = end + 1;
+  }
+  return kept;
+}
+
+void remove_own_preload() noexcept {
+  try {
+    const char* const list = std::getenv("LD_PRELOAD");
+    if (list == nullptr) return;
+    const std::string kept = without_own_entries(list);
+    if (kept.empty()) {
+      unsetenv("LD_PRELOAD");
+    } else if (kept != list) {
+      setenv("LD_PRELOAD", kept.c_str(), 1);
+    }
+  } catch (const std::exception&) {
+    // Without memory for a string the entry stays; children load us and do nothing.
+  }
+}
+
+}  // namespace ardoise::vmpi

@@ -1,0 +1,83 @@
+// Attributes of the world. The predefined ones (MPI_TAG_UB ...) are cached on the real MPI_COMM_WORLD only, and copied
+// to its duplicates; the partition's communicator is neither. A marker attribute of ours, copied in the same way, says
+// which communicators carry them in the program's eyes.
+#include "vmpi/callbacks.hpp"
+#include "vmpi/fortran_handles.hpp"
+#include "vmpi/real_functions.hpp"
+#include "vmpi/special.hpp"
+#include "vmpi/world.hpp"
+
+namespace ardoise::vmpi::special {
+namespace {
+
+bool is_predefined(int keyval) {
+  return keyval == MPI_TAG_UB || keyval == MPI_HOST || keyval == MPI_IO || keyval == MPI_WTIME_IS_GLOBAL ||
+         keyval == MPI_APPNUM || keyval == MPI_UNIVERSE_SIZE || keyval == MPI_LASTUSEDCODE;
+}
+
+int get_attribute(decltype(&PMPI_Comm_get_attr) get, MPI_Comm comm, int keyval, void* value, int* flag) {
+  if (!is_virtual() || !is_predefined(keyval) || !has_world_attributes(comm))
+    return get(to_library(comm), keyval, value, flag);
+  const int code = get(MPI_COMM_WORLD, keyval, value, flag);
+  if (code == MPI_SUCCESS && *flag != 0 && keyval == MPI_APPNUM) *static_cast<int**>(value) = application_number();
+  return code;
+}
+
+// Value is the integer type through which this routine gives an attribute.
+template <class Value>
+void get_fortran_attribute(FortranGetAttr real, MPI_Fint* comm, void* keyval, void* value, void* flag,
+                           MPI_Fint* ierror) {
+  const int key = *static_cast<const MPI_Fint*>(keyval);
+  if (!is_virtual() || !is_predefined(key) ||
+      !(*comm == fortran_world() || has_world_attributes(comm_from_fortran(*comm)))) {
+    real(comm, keyval, value, flag, ierror);
+    return;
+  }
+  int* found = nullptr;
+  int is_set = 0;
+  const int code = get_attribute(PMPI_Comm_get_attr, MPI_COMM_WORLD, key, &found, &is_set);
+  if (code == MPI_SUCCESS && is_set != 0) *static_cast<Value*>(value) = *found;
+  *static_cast<MPI_Fint*>(flag) = is_set != 0 ? 1 : 0;
+  if (ierror != nullptr) *ierror = code;
+}
+
+}  // namespace
+
+int Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag) {
+  return get_attribute(real.Comm_get_attr, comm, keyval, value, flag);
+}
+
+int Attr_get(MPI_Comm comm, int keyval, void* value, int* flag) {
+  return get_attribute(real.Attr_get, comm, keyval, value, flag);
+}
+
+void fortran_Comm_get_attr(FortranGetAttr real, MPI_Fint* comm, void* keyval, void* value, void* flag,
+                           MPI_Fint* ierror) {
+  get_fortran_attribute<MPI_Aint>(real, comm, keyval, value, flag, ierror);
+}
+
+void fortran_Attr_get(FortranGetAttr real, MPI_Fint* comm, void* keyval, void* value, void* flag, MPI_Fint* ierror) {
+  get_fortran_attribute<MPI_Fint>(real, comm, keyval, value, flag, ierror);
+}
+
+int Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove, int* keyval,
+                       void* extra_state) {
+  return real.Comm_create_keyval(translated_copy(copy), translated_delete(remove), keyval, extra_state);
+}
+
+int Keyval_create(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove, int* keyval,
+                  void* extra_state) {
+  return real.Keyval_create(translated_copy(copy), translated_delete(remove), keyval, extra_state);
+}
+
+void fortran_Comm_create_keyval(FortranCreateKeyval real, void* copy, void* remove, void* keyval, void* extra_state,
+                                MPI_Fint* ierror) {
+  real(translated_fortran_copy(copy), translated_fortran_delete(remove), keyval, extra_state, ierror);
+}
+
+void fortran_Keyval_create(FortranCreateKeyval real, void* copy, void* remove, void* keyval, void* extra_state,
+                           MPI_Fint* ierror) {
+  real(translated_fortran_copy(copy), translated_fortran_delete(remove), keyval, extra_state, ierror);
+}
+
+}  // namespace ardoise::vmpi::special

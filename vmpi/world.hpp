@@ -1,0 +1,34 @@
+// What MPI_COMM_WORLD stands for in this process, and the two translations. Every wrapper of a function with a
+// communicator calls to_library(); the few places where the library hands a communicator back that may be the
+// program's world call to_program(). Fortran goes through PMPI_Comm_f2c and PMPI_Comm_c2f (fortran_handles.cpp).
+#pragma once
+
+#include <mpi.h>
+
+namespace ardoise::vmpi {
+
+// The partition's communicator from the end of MPI_Init to the end of MPI_Finalize, MPI_COMM_WORLD at all other times.
+// Written by the thread in MPI_Init and MPI_Finalize, which the program orders before and after all other MPI calls.
+extern MPI_Comm world;
+
+inline MPI_Comm to_library(MPI_Comm comm) {
+  return comm == MPI_COMM_WORLD ? __atomic_load_n(&world, __ATOMIC_RELAXED) : comm;
+}
+inline MPI_Comm to_program(MPI_Comm comm) {
+  return comm == __atomic_load_n(&world, __ATOMIC_RELAXED) ? MPI_COMM_WORLD : comm;
+}
+inline bool is_virtual() { return __atomic_load_n(&world, __ATOMIC_RELAXED) != MPI_COMM_WORLD; }
+
+// Around the real MPI_Init: called by the wrappers of all languages.
+void before_init() noexcept;
+void after_init(int argc, char** argv) noexcept;  // the real call succeeded
+// Around the real MPI_Finalize.
+void before_finalize() noexcept;
+
+// True: `comm` carries the predefined attributes natively, because it is the world or a duplicate of it.
+bool has_world_attributes(MPI_Comm comm) noexcept;
+
+// As in a launch of this program alone; nullptr: MPI_APPNUM is not set.
+int* application_number() noexcept;
+
+}  // namespace ardoise::vmpi

@@ -1,0 +1,46 @@
+// Numbers of MPI handles: communicators, windows and files of MPI-IO. A thread looks into its own cache first; when the
+// generation has changed, which happens when an object is made or freed, the cache is stale and this table answers.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+
+namespace ardoise::instrument {
+
+// Handles of different kinds may be equal as numbers; keys are not.
+enum class HandleKind : std::uint64_t { kComm = 0, kWindow = 1, kFile = 2 };
+[[nodiscard]] constexpr std::uint64_t handle_key(HandleKind kind, std::uint64_t handle) {
+  return handle ^ static_cast<std::uint64_t>(kind) << 62;
+}
+
+class HandleIds {
+ public:
+  void put(std::uint64_t key, std::uint32_t id) {
+    const std::lock_guard guard(lock_);
+    ids_[key] = id;
+    next_generation();
+  }
+  void erase(std::uint64_t key) {
+    const std::lock_guard guard(lock_);
+    if (ids_.erase(key) != 0) next_generation();
+  }
+  // `missing` when unknown.
+  [[nodiscard]] std::uint32_t find(std::uint64_t key, std::uint32_t missing) {
+    const std::lock_guard guard(lock_);
+    const auto found = ids_.find(key);
+    return found == ids_.end() ? missing : found->second;
+  }
+  // Relaxed: a thread that uses a new handle got it from the thread that made it, by the program's own synchronisation.
+  [[nodiscard]] std::uint32_t generation() const { return generation_.load(std::memory_order_relaxed); }
+
+ private:
+  void next_generation() { generation_.fetch_add(1, std::memory_order_relaxed); }
+
+  std::mutex lock_;
+  std::unordered_map<std::uint64_t, std::uint32_t> ids_;  // guarded by lock_
+  std::atomic<std::uint32_t> generation_{1};              // 0 is no generation: a new thread's cache
+};
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,25 @@
+// Which loaded object an address belongs to, and how the object is known outside this process. Used by call_sites.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace ardoise::instrument {
+
+struct Module {
+  std::uint64_t base = 0;  // load bias: address - base is the object's own address
+  std::uint64_t size = 0;  // from the base to the end of the last segment
+  std::string path;
+  std::string build_id;  // hex, "" when the object has none
+};
+
+// Takes the loader's lock: call it with no lock of ours held, and not from a signal handler.
+[[nodiscard]] std::optional<Module> find_module(const void* address);
+
+[[nodiscard]] std::string file_name_of(const std::string& path);
+
+// Objects that are MPI, its transports, or ourselves: what they read and write is not the program's.
+[[nodiscard]] bool is_mpi_module(const std::string& path);
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,82 @@
+// Everything that records in one process, put together; knows no MPI and no environment. Built when MPI is up
+// (session.cpp), by tests with a transport of their own, and never destroyed while a hook may run.
+//
+//   mpi_recorder.cpp ─┐
+//   posix_hooks*.cpp ─┴─▶ Recorder ──▶ ThreadRecorder ──▶ Sender ──▶ Transport
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "instrument/bin_pool.hpp"
+#include "instrument/call_sites.hpp"
+#include "instrument/definition_queue.hpp"
+#include "instrument/files.hpp"
+#include "instrument/handle_ids.hpp"
+#include "instrument/ledger.hpp"
+#include "instrument/posix_functions.hpp"
+#include "instrument/request_table.hpp"
+#include "instrument/sender.hpp"
+#include "instrument/settings.hpp"
+#include "instrument/thread_recorder.hpp"
+#include "instrument/thread_registry.hpp"
+#include "instrument/transport.hpp"
+
+namespace ardoise::instrument {
+
+class Recorder {
+ public:
+  // threads_call_mpi: several threads may call MPI at once. flush_ticks: age at which a partly filled bin is sent.
+  Recorder(const Settings& settings, Transport& transport, const PackIdentity& identity, std::uint64_t flush_ticks,
+           bool threads_call_mpi);
+
+  // False when there is no memory for bins: do not start.
+  [[nodiscard]] bool ready() const { return pool.bins() != 0; }
+
+  // Requires that the caller is in a Section of `thread`, here and below.
+  [[nodiscard]] std::uint32_t call_site(ThreadRecorder& thread, const void* return_address) {
+    const auto address = reinterpret_cast<std::uint64_t>(return_address);
+    if (const std::uint32_t id = thread.call_sites.find(address); id != 0) [[likely]]
+      return id;
+    return new_call_site(thread, return_address);
+  }
+
+  // file: Files number. Does not record I/O of MPI itself, which it recognises by the caller's module.
+  void posix(ThreadRecorder& thread, PosixFunction function, std::uint32_t file, std::uint64_t begin, std::uint64_t end,
+             std::uint64_t bytes, bool failed, const void* return_address);
+
+  // After the records of a call were written: sends what has become old.
+  void after_event(ThreadRecorder& thread, std::uint64_t end) {
+    if (end >= thread.next_flush) [[unlikely]]
+      flush_old(thread, end);
+  }
+
+  // Ends recording: no thread records any more, all bins go out, then the totals as the last pack with the final
+  // ledger. The calling thread may call MPI and is in no Section. Definitions queued before (the final clock) are sent
+  // too.
+  void finish(std::uint64_t tick);
+
+  // Every entry point asks this first (through Section). Acquire and release: who sees it true sees all that was built.
+  std::atomic<bool> active = false;
+
+  BinPool pool;
+  Ledger ledger;
+  DefinitionQueue definitions;
+  Sender sender;
+  ThreadRegistry threads;
+  CallSites call_sites;
+  Files files;
+  HandleIds handles;
+  RequestTable requests;
+
+ private:
+  std::uint32_t new_call_site(ThreadRecorder& thread, const void* return_address);
+  void flush_old(ThreadRecorder& thread, std::uint64_t end);
+  [[nodiscard]] Bin* totals_pack();
+
+  const std::uint64_t flush_ticks_;
+  // Ticks; relaxed: an occasional extra totals pack does no harm.
+  std::atomic<std::uint64_t> next_totals_ = 0;
+};
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,118 @@
+// See thread_registry.hpp.
+#include "instrument/thread_registry.hpp"
+
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <new>
+#include <thread>
+
+#include "instrument/mapped_memory.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+// Every thread of the process passes a full barrier. Kernels without the expedited command (before 4.14) have the plain
+// one, which takes milliseconds; where a sandbox forbids both, store buffers are given far more time than they need.
+void barrier_in_all_threads() {
+  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
+      ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) {
+    return;
+  }
+  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0) return;
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+// Acquire pairs with the release of ~Section: the thread's bins are ours to read.
+bool wait_until_outside(const ThreadRecorder& thread) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (thread.busy.load(std::memory_order_acquire)) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    ::sched_yield();
+  }
+  return true;
+}
+
+void add(TotalsRecord& sum, const FunctionTotals& totals) {
+  const auto value = [](const FunctionTotals::Counter& counter) { return counter.load(std::memory_order_relaxed); };
+  sum.calls += value(totals.calls);
+  sum.ticks += value(totals.ticks);
+  sum.bytes_sent += value(totals.bytes_sent);
+  sum.bytes_received += value(totals.bytes_received);
+  sum.bytes += value(totals.bytes);
+}
+
+}  // namespace
+
+ThreadRegistry::~ThreadRegistry() {
+  for (ThreadRecorder* thread : threads_) unmap_memory(thread, sizeof(ThreadRecorder));
+}
+
+ThreadRecorder* ThreadRegistry::adopt(std::uint64_t tick) {
+  ThreadRecorder* thread = nullptr;
+  {
+    const std::lock_guard guard(lock_);
+    if (!idle_.empty()) {
+      thread = idle_.back();
+      idle_.pop_back();
+      thread->restart(next_number_++);
+    } else {
+      void* const memory = map_memory(sizeof(ThreadRecorder));
+      if (memory == nullptr) return nullptr;
+      thread = new (memory) ThreadRecorder(sender_, ledger_, next_number_++);
+      threads_.push_back(thread);
+    }
+  }
+  const ThreadDefinition definition{thread->number(), static_cast<std::uint32_t>(::syscall(SYS_gettid)), tick};
+  if (!definitions_.add(definition)) return nullptr;
+  return thread;
+}
+
+void ThreadRegistry::retire(ThreadRecorder* thread) {
+  const std::lock_guard guard(lock_);
+  idle_.push_back(thread);
+}
+
+bool ThreadRegistry::flush_all() {
+  barrier_in_all_threads();
+  bool all = true;
+  const std::lock_guard guard(lock_);
+  for (ThreadRecorder* thread : threads_) {
+    if (wait_until_outside(*thread)) {
+      thread->flush();
+    } else {
+      all = false;
+    }
+  }
+  return all;
+}
+
+std::vector<TotalsRecord> ThreadRegistry::totals() {
+  std::vector<TotalsRecord> result;
+  const std::lock_guard guard(lock_);
+  const auto collect = [&](PackClass pack_class, std::size_t functions, auto&& totals_of) {
+    for (std::size_t function = 0; function < functions; ++function) {
+      TotalsRecord sum{};
+      sum.record_class = static_cast<std::uint16_t>(pack_class);
+      sum.function = static_cast<std::uint16_t>(function);
+      for (ThreadRecorder* thread : threads_) add(sum, totals_of(*thread, function));
+      if (sum.calls != 0 || sum.bytes != 0) result.push_back(sum);
+    }
+  };
+  collect(
+      PackClass::kMpi, ThreadRecorder::kMpiFunctions, [](ThreadRecorder & thread, std::size_t function) -> auto& {
+        return thread.mpi_totals(static_cast<std::uint32_t>(function));
+      });
+  collect(
+      PackClass::kPosix, kPosixFunctionCount, [](ThreadRecorder & thread, std::size_t function) -> auto& {
+        return thread.posix_totals(static_cast<PosixFunction>(function));
+      });
+  return result;
+}
+
+}  // namespace ardoise::instrument

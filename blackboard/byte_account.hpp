@@ -9,8 +9,7 @@
 #include <memory>
 #include <mutex>
 
-#include "blackboard/asymmetric_fence.hpp"
-#include "blackboard/thread_slot.hpp"
+#include "blackboard/sharded.hpp"
 
 namespace ardoise::blackboard {
 
@@ -25,9 +24,8 @@ class ByteAccount {
   void charge(std::size_t bytes) noexcept { bytes_.add(static_cast<std::int64_t>(bytes)); }
   void discharge(std::size_t bytes) noexcept {
     bytes_.add(-static_cast<std::int64_t>(bytes));
-    // Either this load sees the waiter, or the waiter's sum sees the subtraction above.
-    fence_light();
-    if (waiters_.load(std::memory_order_relaxed) != 0) wake();
+    // seq_cst: either this load sees the waiter, or the waiter's sum sees the subtraction above.
+    if (waiters_.load(std::memory_order_seq_cst) != 0) wake();
   }
 
   [[nodiscard]] std::size_t bytes() const noexcept;
@@ -37,7 +35,7 @@ class ByteAccount {
  private:
   void wake() noexcept;
 
-  SlotCounter bytes_;
+  ShardedCounter bytes_;
   std::atomic<unsigned> waiters_{0};
   std::size_t limit_ = 0;
   std::mutex mutex_;

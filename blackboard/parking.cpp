@@ -9,7 +9,8 @@ void Parking::announce(Sleeper& me) {
   const std::lock_guard lock(mutex_);
   me.woken = false;
   announced_.push_back(&me);
-  sleeping_.fetch_add(1, std::memory_order_relaxed);  // ordered by the fences of park() and wake_one()
+  // seq_cst: before stay() looks for work; see wake_one().
+  sleeping_.fetch_add(1, std::memory_order_seq_cst);
 }
 
 void Parking::withdraw(Sleeper& me) {
@@ -36,8 +37,7 @@ void Parking::wake_last() {
 }
 
 void Parking::wake_all() {
-  fence_light();  // as in wake_one()
-  while (sleeping_.load(std::memory_order_relaxed) != 0) wake_last();
+  while (sleeping_.load(std::memory_order_seq_cst) != 0) wake_last();
 }
 
 }  // namespace ardoise::blackboard

@@ -1,0 +1,178 @@
+// See session.hpp.
+#include "instrument/session.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "instrument/clock.hpp"
+#include "instrument/definition_writer.hpp"
+#include "instrument/mpi_queries.hpp"
+#include "vmpi/vmpi.h"
+
+namespace ardoise::instrument {
+
+constinit std::atomic<Session*> session = nullptr;
+
+namespace {
+
+// initial-exec: a preloaded library's thread-local memory is there from the start of every thread, and costs one load.
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadRecorder* current_thread = nullptr;
+pthread_key_t thread_end_key;
+
+void on_thread_end(void* thread_untyped) {
+  auto* const thread = static_cast<ThreadRecorder*>(thread_untyped);
+  current_thread = nullptr;
+  Session* const current = session.load(std::memory_order_acquire);
+  if (current == nullptr) return;
+  {
+    const Section section(*thread, current->recorder.active);
+    if (!section.entered()) return;
+    thread->may_send = false;
+    thread->flush();
+  }
+  current->recorder.threads.retire(thread);
+}
+
+std::string read_command_line() {
+  const long descriptor = ::syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  std::string text(kMaxStringBytes, '\0');
+  const long got = descriptor < 0 ? 0 : ::syscall(SYS_read, descriptor, text.data(), text.size());
+  if (descriptor >= 0) ::syscall(SYS_close, descriptor);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+class NullTransport final : public Transport {
+ public:
+  [[nodiscard]] bool send(Bin*, std::size_t) override { return false; }
+  [[nodiscard]] Bin* reclaim(bool) override { return nullptr; }
+  void close() override {}
+};
+
+}  // namespace
+
+Session::Session(const Settings& settings, Route route, const PackIdentity& identity, const SynchronizedClock& clock,
+                 const ClockSample& loaded, int thread_level)
+    : recorder(settings, *route.first(), identity, static_cast<std::uint64_t>(settings.flush_seconds * clock.rate),
+               thread_level == MPI_THREAD_MULTIPLE),
+      mpi(recorder, mpi_queries()),
+      settings_(settings),
+      route_(std::move(route)),
+      clock_(clock),
+      loaded_(loaded),
+      thread_level_(thread_level) {}
+
+bool Session::start(std::uint64_t init_begin) {
+  if (!recorder.ready() || ::pthread_key_create(&thread_end_key, on_thread_end) != 0) return false;
+  recorder.requests.set_shared(find_shared_request());
+  record_cost_ticks_ = measure_record_cost();
+  define_process(init_begin);
+  define_clock(0, clock_.rate);
+  mpi.define(VMPI_Comm_partition());
+  mpi.define(MPI_COMM_SELF);
+  main_thread_ = thread();
+  if (main_thread_ == nullptr) return false;
+  recorder.active.store(true, std::memory_order_release);
+  return true;
+}
+
+void Session::define_process(std::uint64_t init_begin) {
+  int size = 0, universe_rank = 0;
+  PMPI_Comm_size(VMPI_Comm_partition(), &size);
+  PMPI_Comm_rank(VMPI_Comm_universe(), &universe_rank);
+  const std::uint64_t begin = now();
+  const ProcessDefinition process{static_cast<std::uint32_t>(size),
+                                  static_cast<std::uint32_t>(universe_rank),
+                                  static_cast<std::uint32_t>(::getpid()),
+                                  static_cast<std::uint32_t>(thread_level_),
+                                  begin,
+                                  begin - init_begin,
+                                  settings_.budget_bytes};
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  std::array<char, 4096> directory{};
+  if (::getcwd(directory.data(), directory.size()) == nullptr) directory[0] = '\0';
+  const VMPI_Partition_desc* const own = VMPI_Get_desc_by_id(VMPI_Get_partition_id());
+  (void)recorder.definitions.add(process, std::string_view(own != nullptr ? own->name : ""),
+                                 std::string_view(read_command_line()), std::string_view(host.data()),
+                                 std::string_view(directory.data()));
+}
+
+void Session::define_clock(std::uint64_t end_tick, double rate) {
+  ClockDefinition clock{clock_.tick, clock_.realtime_ns, rate, clock_.offset_seconds, clock_.error_seconds,
+                        end_tick,    record_cost_ticks_};
+  if (end_tick != 0) {
+    // The same line through time, told at a later moment and with the better rate.
+    clock.tick = end_tick;
+    clock.realtime_ns += static_cast<std::uint64_t>(static_cast<double>(end_tick - clock_.tick) / rate * 1e9);
+  }
+  (void)recorder.definitions.add(clock, std::string_view(clock_name()), std::string_view(node_id()));
+}
+
+void Session::finish() {
+  const ClockSample end = sample_clocks();
+  define_clock(end.tick, ticks_per_second(loaded_, end));
+  recorder.finish(end.tick);
+}
+
+ThreadRecorder* Session::thread() {
+  if (current_thread != nullptr) [[likely]]
+    return current_thread;
+  ThreadRecorder* const made = recorder.threads.adopt(now());
+  // Set even when the key fails: then its bins wait for the end of the process.
+  if (made != nullptr) ::pthread_setspecific(thread_end_key, made);
+  return current_thread = made;
+}
+
+ThreadRecorder* known_thread() { return current_thread; }
+
+double measure_record_cost() {
+  Settings settings;
+  settings.budget_bytes = 2 * settings.bin_bytes;
+  NullTransport nowhere;
+  const auto scratch = std::make_unique<Recorder>(settings, nowhere, PackIdentity{}, std::uint64_t{1} << 62, false);
+  MpiRecorder mpi(*scratch, mpi_queries());
+  ThreadRecorder* const thread = scratch->threads.adopt(now());
+  if (!scratch->ready() || thread == nullptr) return 0;
+  vmpi::Call call{vmpi::FunctionId::kBarrier};
+  call.return_address = reinterpret_cast<const void*>(&measure_record_cost);
+  constexpr int kBatches = 16, kCalls = 100;
+  std::uint64_t shortest = ~std::uint64_t{0};
+  for (int batch = 0; batch < kBatches; ++batch) {
+    const std::uint64_t begin = now();
+    for (int i = 0; i < kCalls; ++i) {
+      call.begin = now();
+      mpi.record(*thread, call, now());
+    }
+    shortest = std::min(shortest, now() - begin);
+  }
+  return static_cast<double>(shortest) / kCalls;
+}
+
+void say(std::string_view sentence) noexcept {
+  std::array<char, 512> line{};
+  const int saved = errno;
+  const auto length = fmt::format_to_n(line.data(), line.size() - 1, "ardoise: {}", sentence).size;
+  const std::size_t end = std::min(length, line.size() - 1);
+  line[end] = '\n';
+  (void)::syscall(SYS_write, 2, line.data(), end + 1);
+  errno = saved;
+}
+
+void switch_off(std::string_view why) noexcept {
+  vmpi::observer.store(nullptr, std::memory_order_release);
+  Session* const current = session.exchange(nullptr, std::memory_order_acq_rel);
+  if (current != nullptr) current->recorder.active.store(false, std::memory_order_release);
+  static std::atomic_flag said = ATOMIC_FLAG_INIT;
+  if (!said.test_and_set(std::memory_order_relaxed)) say(why);
+}
+
+}  // namespace ardoise::instrument

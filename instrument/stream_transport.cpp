@@ -1,0 +1,28 @@
+// See stream_transport.hpp.
+#include "instrument/stream_transport.hpp"
+
+namespace ardoise::instrument {
+
+int StreamTransport::open(int analyzer_partition, std::size_t block_bytes) {
+  VMPI_Map map{};
+  int code = VMPI_Map_clear(&map);
+  if (code == VMPI_SUCCESS) code = VMPI_Map_partitions(analyzer_partition, VMPI_MAP_ROUND_ROBIN, &map);
+  if (code == VMPI_SUCCESS) code = VMPI_Stream_init(&stream_, block_bytes, VMPI_STREAM_BALANCE_ROUND_ROBIN);
+  if (code == VMPI_SUCCESS) code = VMPI_Stream_open_map(&stream_, &map, "w");
+  VMPI_Map_free(&map);
+  return code;
+}
+
+bool StreamTransport::send(Bin* bin, std::size_t bytes) {
+  return VMPI_Stream_lend(&stream_, bin, bytes) == VMPI_SUCCESS;
+}
+
+Bin* StreamTransport::reclaim(bool wait) {
+  void* block = nullptr;
+  return VMPI_Stream_reclaim(&stream_, &block, wait ? 0 : VMPI_STREAM_NONBLOCK) == 1 ? static_cast<Bin*>(block)
+                                                                                     : nullptr;
+}
+
+void StreamTransport::close() { VMPI_Stream_close(&stream_); }
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,74 @@
+// What a captured run says, put together for tests: events by function name, completions, totals, definitions, ledger.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "instrument/definition_reader.hpp"
+#include "instrument/event_reader.hpp"
+#include "instrument/pack_file.hpp"
+
+namespace ardoise::instrument {
+
+struct CapturedEvent {
+  std::string function;
+  Shape shape = Shape::kLocal;
+  std::uint32_t comm = 0, call_site = 0, thread = 0;
+  std::int32_t peer = 0, tag = 0;
+  std::uint64_t begin = 0, duration = 0, bytes = 0, received = 0;
+  bool has_receive_half = false;
+  ReceiveHalfExtension receive_half{};
+};
+struct CapturedPosix {
+  std::string function, path;
+  std::uint64_t bytes = 0;
+  bool failed = false;
+  std::uint32_t thread = 0;
+};
+struct CapturedComm {
+  CommunicatorDefinition fixed{};
+  std::vector<std::int32_t> members;  // own group, then remote
+  std::string name;
+  std::vector<TopologyDimension> dimensions;
+};
+struct CapturedCompletion {
+  std::string function;  // that started the operation
+  CompletionRecord record{};
+};
+
+struct Capture {
+  std::string error;  // "": every pack was good
+  std::vector<CapturedEvent> events;
+  std::vector<CapturedCompletion> completions;
+  std::vector<NeighbourExtension> neighbours;
+  std::vector<StartedExtension> started;
+  std::vector<CapturedPosix> posix;
+  std::map<std::string, TotalsRecord> totals;  // MPI and POSIX by name; of the last totals pack
+  std::map<std::uint32_t, CapturedComm> comms;
+  std::map<std::uint32_t, std::string> files;
+  std::map<std::uint32_t, CallSiteDefinition> call_sites;
+  std::map<std::uint32_t, std::string> modules;
+  std::vector<ThreadDefinition> threads;
+  std::vector<std::string> notices;
+  std::string program, command_line;
+  ProcessDefinition process{};
+  ClockDefinition first_clock{}, last_clock{};
+  std::size_t packs = 0;
+  std::uint64_t mpi_records = 0, posix_records = 0;  // summed over packs
+  PackHeader last{};                                 // header of the last pack
+  bool sequence_ok = true;                           // 0, 1, 2 … and kLastPack on the last only
+
+  [[nodiscard]] std::size_t count(std::string_view function) const;
+  [[nodiscard]] std::uint64_t bytes(std::string_view function) const;
+  [[nodiscard]] std::uint64_t posix_bytes(std::string_view function, std::string_view path_end) const;
+  [[nodiscard]] std::size_t posix_count(std::string_view function, std::string_view path_end = "") const;
+  // "": the ledger of the last pack agrees with the packs, and every id that a record uses is defined.
+  [[nodiscard]] std::string fault() const;
+};
+
+[[nodiscard]] Capture read_capture(const std::filesystem::path& path);
+
+}  // namespace ardoise::instrument

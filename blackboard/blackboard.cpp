@@ -9,24 +9,6 @@
 namespace ardoise::blackboard {
 namespace {
 
-// Twice as many FIFOs as workers: a worker seldom finds another at the end it wants, and a sweep stays short.
-unsigned fifos_for(unsigned workers) { return 2 * workers; }
-
-// The slot where the calling thread counts and whether it shares it.
-struct Counting {
-  Tally& tally;
-  bool own;
-  // release: see quiet(). Own slots need no read-modify-write.
-  void add(std::atomic<std::uint64_t> Tally::*counter, std::uint64_t amount) const noexcept {
-    auto& value = tally.*counter;
-    if (own) {
-      value.store(value.load(std::memory_order_relaxed) + amount, std::memory_order_release);
-    } else {
-      value.fetch_add(amount, std::memory_order_release);
-    }
-  }
-};
-
 constinit thread_local Random visitor_random{1};
 
 }  // namespace
@@ -36,13 +18,14 @@ Blackboard::Implementation::Implementation(Blackboard& board, Options options)
       options_(std::move(options)),
       account_(ByteAccount::open(options_.byte_limit)),
       table_(new SensitivityTable({})),
-      queue_(fifos_for(options_.workers)) {
+      queue_(options_.workers) {
+  prepare_fences();
   for (unsigned i = 0; i < std::max(1u, options_.workers); ++i) seats_.push_back(std::make_unique<Seat>(this, i));
 }
 
 Blackboard::Implementation::~Implementation() {
   drain();
-  stopping_.store(true, std::memory_order_seq_cst);  // before the sleepers are looked for; see Parking::park
+  stopping_.store(true, std::memory_order_release);  // wake_all() fences before it looks for sleepers
   parking_.wake_all();
   for (std::thread& thread : threads_) thread.join();
   delete table_.load(std::memory_order_relaxed);
@@ -56,20 +39,22 @@ void Blackboard::Implementation::submit(EntryRef entry) {
   if (!entry) return;
   DataEntry::get(entry)->charge_to(*account_);
   Seat* const seat = seat_at(this);
-  const Counting count =
-      seat != nullptr ? Counting{seat->tally, true} : Counting{visitors_[this_thread_shard()], false};
-  Random& random = seat != nullptr ? seat->random : visitor_random;
 
   const ReadDomain::Section section(readers_);
-  const std::span<const Match> matches = table_.load(std::memory_order_seq_cst)->find(entry.type());  // see Section
-  count.add(&Tally::submitted, 1);
-  if (matches.empty()) return count.add(&Tally::unmatched, 1);
+  // acquire: the contents of the table.
+  const std::span<const Match> matches = table_.load(std::memory_order_acquire)->find(entry.type());
+  count(&Tally::submitted);
+  if (matches.empty()) return count(&Tally::unmatched);
   for (std::size_t i = 0; i < matches.size(); ++i) {
     // The last gets this reference itself, so that a single user is a sole owner.
-    auto job = matches[i].source->offer(matches[i].kind, i + 1 < matches.size() ? entry : std::move(entry));
+    const auto job = matches[i].source->offer(matches[i].kind, i + 1 < matches.size() ? entry : std::move(entry));
     if (!job) continue;
-    count.add(&Tally::created, 1);  // before anybody can end it
-    queue_.push(*job, random);
+    count(&Tally::created);  // before anybody can end it
+    if (seat != nullptr) {
+      queue_.push_home(*job, seat->hand);
+    } else {
+      queue_.push(*job, visitor_random);
+    }
     parking_.wake_one();
   }
 }
@@ -78,16 +63,15 @@ Counters Blackboard::Implementation::counters() const noexcept {
   Counters total;
   std::uint64_t ended = 0;
   std::uint64_t dropped = 0;
-  const auto add = [&](const Tally& tally) {
+  for (const auto& line : tallies_) {
+    const Tally& tally = line.cell;
     // relaxed: numbers for people; exact when the board is quiet.
     total.submitted += tally.submitted.load(std::memory_order_relaxed);
     total.unmatched += tally.unmatched.load(std::memory_order_relaxed);
     total.jobs_failed += tally.failed.load(std::memory_order_relaxed);
     dropped += tally.dropped.load(std::memory_order_relaxed);
     ended += tally.ended.load(std::memory_order_relaxed);
-  };
-  for (const auto& seat : seats_) add(seat->tally);
-  for (const Tally& visitor : visitors_) add(visitor);
+  }
   total.jobs_run = ended - std::min(ended, dropped);
   return total;
 }

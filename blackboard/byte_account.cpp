@@ -25,7 +25,7 @@ ByteAccount* ByteAccount::open(std::size_t limit) {
   {
     Retired& list = retired();
     const std::lock_guard lock(list.mutex);
-    // Retired accounts see only subtractions, so a sum of 0 is final (ShardedCounter::sum).
+    // Retired accounts see only subtractions, so a sum of 0 is final (SlotCounter::sum).
     const auto idle = std::find_if(list.accounts.begin(), list.accounts.end(),
                                    [](const ByteAccount* candidate) { return candidate->bytes_.sum() == 0; });
     if (idle != list.accounts.end()) {
@@ -47,7 +47,7 @@ void ByteAccount::retire(ByteAccount* account) noexcept {
 }
 
 std::size_t ByteAccount::bytes() const noexcept {
-  // The sum of moving shards may be off by what moves, even below 0, when an entry is charged on one and discharged on
+  // The sum of moving cells may be off by what moves, even below 0, when an entry is charged in one and discharged in
   // another.
   return static_cast<std::size_t>(std::max<std::int64_t>(0, bytes_.sum()));
 }
@@ -55,17 +55,18 @@ std::size_t ByteAccount::bytes() const noexcept {
 bool ByteAccount::wait_below_limit(std::chrono::milliseconds timeout) {
   if (!over_limit()) return true;
   std::unique_lock lock(mutex_);
-  waiters_.fetch_add(1, std::memory_order_seq_cst);  // order: see discharge()
+  waiters_.fetch_add(1, std::memory_order_relaxed);
+  fence_heavy();  // pairs with discharge()'s
   const bool below = below_.wait_for(lock, timeout, [this] { return !over_limit(); });
   waiters_.fetch_sub(1, std::memory_order_relaxed);  // a discharge that still sees it notifies nobody
   return below;
 }
 
 void ByteAccount::wake() noexcept {
-  if (over_limit()) return;
-  // With the lock: a waiter is either before its check, and sees the bytes gone, or already waiting.
+  // The sum under the lock: of several threads that let bytes go at the same moment, the last one here sees them all
+  // gone.
   const std::lock_guard lock(mutex_);
-  below_.notify_all();
+  if (!over_limit()) below_.notify_all();
 }
 
 }  // namespace ardoise::blackboard

@@ -9,7 +9,8 @@
 #include <memory>
 #include <mutex>
 
-#include "blackboard/sharded.hpp"
+#include "blackboard/asymmetric_fence.hpp"
+#include "blackboard/thread_slot.hpp"
 
 namespace ardoise::blackboard {
 
@@ -24,8 +25,9 @@ class ByteAccount {
   void charge(std::size_t bytes) noexcept { bytes_.add(static_cast<std::int64_t>(bytes)); }
   void discharge(std::size_t bytes) noexcept {
     bytes_.add(-static_cast<std::int64_t>(bytes));
-    // seq_cst: either this load sees the waiter, or the waiter's sum sees the subtraction above.
-    if (waiters_.load(std::memory_order_seq_cst) != 0) wake();
+    // Either this load sees the waiter, or the waiter's sum sees the subtraction above.
+    fence_light();
+    if (waiters_.load(std::memory_order_relaxed) != 0) wake();
   }
 
   [[nodiscard]] std::size_t bytes() const noexcept;
@@ -35,7 +37,7 @@ class ByteAccount {
  private:
   void wake() noexcept;
 
-  ShardedCounter bytes_;
+  SlotCounter bytes_;
   std::atomic<unsigned> waiters_{0};
   std::size_t limit_ = 0;
   std::mutex mutex_;

@@ -25,6 +25,14 @@
 
 namespace ardoise::blackboard {
 
+// Event counts of one thread slot. They only grow.
+struct Tally {
+  std::atomic<std::uint64_t> submitted{0}, unmatched{0};
+  std::atomic<std::uint64_t> created{0};             // jobs, counted before anybody can take them
+  std::atomic<std::uint64_t> ended{0};               // jobs, counted after everything they did
+  std::atomic<std::uint64_t> dropped{0}, failed{0};  // of those ended
+};
+
 struct Blackboard::Implementation {
   Implementation(Blackboard& board, Options options);
   ~Implementation();
@@ -52,10 +60,14 @@ struct Blackboard::Implementation {
   void work(Seat& seat);
   void run(Seat& seat, Job job);
   void call(Seat& seat, Job job);
-  void report_failure(Seat& seat, const Source& source, std::string_view message) noexcept;
+  void report_failure(const Source& source, std::string_view message) noexcept;
   void drain_here();
   void look_for_quiet();
   [[nodiscard]] bool quiet() const noexcept;
+  void count(std::atomic<std::uint64_t> Tally::*event, std::uint64_t times = 1) noexcept {
+    const ThreadSlot slot = this_thread_slot();
+    add_in_slot(slot, tallies_[slot].*event, times);
+  }
 
   // Sources by age, and those removed that jobs still refer to.
   std::mutex registry_mutex_;
@@ -72,7 +84,7 @@ struct Blackboard::Implementation {
   std::vector<std::thread> threads_;
   std::atomic<bool> stopping_{false};
 
-  std::array<Tally, kShards> visitors_;  // counts of threads without a seat
+  PerSlot<Tally> tallies_;
 
   alignas(kCacheLine) std::atomic<unsigned> drainers_{0};
   std::mutex quiet_mutex_;

@@ -1,65 +1,116 @@
 // Pushing, sweeping, overflowing.
 #include "blackboard/job_queue.hpp"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 namespace ardoise::blackboard {
-namespace {
 
-// The load keeps the line shared while another holds the lock. acquire: after what the last holder did.
-bool try_lock(std::atomic<unsigned>& lock) noexcept {
-  return lock.load(std::memory_order_relaxed) == 0 && lock.exchange(1, std::memory_order_acquire) == 0;
+JobQueue::JobQueue(unsigned workers) {
+  for (unsigned i = 0; i < workers; ++i) homes_.push_back(std::make_unique<Fifo>());
+  // As many as workers, and two at least, so that workers rarely want the end that a submitter holds.
+  for (unsigned i = 0; i < (workers == 0 ? 0 : std::max(2u, workers)); ++i) shared_.push_back(std::make_unique<Fifo>());
 }
 
-}  // namespace
-
-JobQueue::JobQueue(unsigned fifos) {
-  for (unsigned i = 0; i < fifos; ++i) fifos_.push_back(std::make_unique<Fifo>());
-}
-
-bool JobQueue::try_push(Fifo& fifo, Job job) {
-  if (!try_lock(fifo.producer)) return false;
+bool JobQueue::push_shared(Fifo& fifo, Job job) {
+  // The load keeps the line shared while another holds the lock. acquire: after the last producer's use of the ring.
+  if (fifo.producing.load(std::memory_order_relaxed) || fifo.producing.exchange(true, std::memory_order_acquire)) {
+    return false;
+  }
   const bool pushed = fifo.ring.push(job);
-  // release: the ring for the next producer. seq_cst exchange rather than a store: the caller reads next who sleeps,
-  // and a worker that announced its sleep reads this lock next (maybe_filled); one of the two sees the other. All
-  // changes of the lock are read-modify-writes, so whoever reads a later value of it also sees the job.
-  fifo.producer.exchange(0, std::memory_order_seq_cst);
+  fifo.producing.store(false, std::memory_order_release);  // the ring for the next producer
   return pushed;
 }
 
-bool JobQueue::try_pop(Fifo& fifo, Job& job) {
-  if (fifo.ring.read_available() == 0 || !try_lock(fifo.consumer)) return false;
-  const bool popped = fifo.ring.pop(job);
-  fifo.consumer.store(0, std::memory_order_release);  // the ring for the next consumer
-  return popped;
-}
-
 void JobQueue::push(Job job, Random& random) {
-  const std::size_t count = fifos_.size();
+  const std::size_t count = shared_.size();
   const std::size_t start = count == 0 ? 0 : random() % count;
   for (std::size_t i = 0; i < count; ++i) {
-    if (try_push(*fifos_[(start + i) % count], job)) return;
+    if (push_shared(*shared_[(start + i) % count], job)) return;
   }
   push_overflow(job);
 }
 
-bool JobQueue::pop(Job& job, Random& random) {
-  const std::size_t count = fifos_.size() + 1;  // the overflow list takes its turn like a FIFO
-  const std::size_t start = random() % count;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t at = (start + i) % count;
-    if (at == fifos_.size() ? pop_overflow(job) : try_pop(*fifos_[at], job)) return true;
+void JobQueue::push_home(Job job, Hand& hand) {
+  if (homes_.empty()) return push_overflow(job);
+  if (!homes_[hand.home]->ring.push(job)) push(job, hand.random);
+}
+
+std::size_t JobQueue::take(Fifo& fifo, Job* jobs, std::size_t most) {
+  std::uint32_t turn = fifo.turn.load(std::memory_order_relaxed);
+  // acquire: after the last consumer's use of the ring.
+  if (turn % 2 != 0 ||
+      !fifo.turn.compare_exchange_strong(turn, turn + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+    return 0;
+  }
+  const std::size_t taken = most == 1 ? static_cast<std::size_t>(fifo.ring.pop(*jobs)) : fifo.ring.pop(jobs, most);
+  fifo.turn.store(turn + 2, std::memory_order_release);  // the ring for the next consumer
+  return taken;
+}
+
+bool JobQueue::pop(Job& job, Hand& hand) {
+  if (homes_.empty()) return pop_overflow(job);
+  if (++hand.pops % kFairTurn == 0 && sweep(job, hand, shared_.size() + 1)) return true;
+  Fifo& home = *homes_[hand.home];
+  if (home.ring.read_available() != 0 && take(home, &job, 1) == 1) return true;
+  return sweep(job, hand, shared_.size() + 1 + homes_.size());
+}
+
+// Places are the shared FIFOs, the overflow list, the homes; the first `places` of them are looked at.
+bool JobQueue::sweep(Job& job, Hand& hand, std::size_t places) {
+  const std::size_t start = hand.random() % places;
+  for (std::size_t i = 0; i < places; ++i) {
+    std::size_t at = start + i < places ? start + i : start + i - places;
+    if (at < shared_.size()) {
+      if (take_share(*shared_[at], job, hand)) return true;
+      continue;
+    }
+    at -= shared_.size();
+    if (at == 0) {
+      if (pop_overflow(job)) return true;
+      continue;
+    }
+    const auto other = static_cast<unsigned>(at - 1);
+    if (other != hand.home && !owner_keeps_up(other, hand) && take_share(*homes_[other], job, hand)) return true;
   }
   return false;
+}
+
+// A job taken from a worker that would have run it within the next microsecond costs both more than it gains: the lines
+// of the FIFO and of the entry change sides. So a look finds out first whether the owner is taking jobs itself, by
+// comparing with the last look.
+bool JobQueue::owner_keeps_up(unsigned home, Hand& hand) {
+  Fifo& fifo = *homes_[home];
+  const std::size_t waiting = fifo.ring.read_available();
+  if (waiting == 0) return true;
+  if (waiting > kPlenty) return false;
+  hand.last_turns.resize(homes_.size(), 1);  // 1: no turn that anybody sees between two takes
+  const std::uint32_t turn = fifo.turn.load(std::memory_order_relaxed);
+  return std::exchange(hand.last_turns[home], turn) != turn;
+}
+
+bool JobQueue::take_share(Fifo& fifo, Job& job, Hand& hand) {
+  const std::size_t waiting = fifo.ring.read_available();
+  if (waiting == 0) return false;
+  std::array<Job, kMostTaken> jobs;
+  const std::size_t taken = take(fifo, jobs.data(), std::min(kMostTaken, (waiting + 1) / 2));
+  if (taken == 0) return false;
+  job = jobs[0];
+  // At home they can be taken by others again: nothing waits behind a long job.
+  for (std::size_t i = 1; i < taken; ++i) push_home(jobs[i], hand);
+  hand.brought_home = taken > 1;
+  return true;
 }
 
 void JobQueue::push_overflow(Job job) {
   const std::lock_guard lock(overflow_mutex_);
   overflow_.push_back(job);
-  // seq_cst: before the caller reads who sleeps; see try_push.
-  overflow_size_.store(overflow_.size(), std::memory_order_seq_cst);
+  // relaxed: who needs to see it uses fences (maybe_filled) or takes the lock.
+  overflow_size_.store(overflow_.size(), std::memory_order_relaxed);
 }
 
 bool JobQueue::pop_overflow(Job& job) {
-  // relaxed: a hint; before sleeping maybe_filled() looks properly.
   if (overflow_size_.load(std::memory_order_relaxed) == 0) return false;
   const std::lock_guard lock(overflow_mutex_);
   if (overflow_.empty()) return false;
@@ -70,12 +121,9 @@ bool JobQueue::pop_overflow(Job& job) {
 }
 
 bool JobQueue::maybe_filled() const noexcept {
-  if (overflow_size_.load(std::memory_order_seq_cst) != 0) return true;
-  for (const auto& fifo : fifos_) {
-    // A taken lock means a job may be on its way. Order: see try_push.
-    if (fifo->producer.load(std::memory_order_seq_cst) != 0 || fifo->ring.read_available() != 0) return true;
-  }
-  return false;
+  const auto filled = [](const auto& fifo) { return fifo->ring.read_available() != 0; };
+  return overflow_size_.load(std::memory_order_relaxed) != 0 || std::any_of(homes_.begin(), homes_.end(), filled) ||
+         std::any_of(shared_.begin(), shared_.end(), filled);
 }
 
 }  // namespace ardoise::blackboard

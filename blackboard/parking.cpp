@@ -9,8 +9,7 @@ void Parking::announce(Sleeper& me) {
   const std::lock_guard lock(mutex_);
   me.woken = false;
   announced_.push_back(&me);
-  // seq_cst: before stay() looks for work; see wake_one().
-  sleeping_.fetch_add(1, std::memory_order_seq_cst);
+  sleeping_.fetch_add(1, std::memory_order_relaxed);  // ordered by the fences of park() and wake_one()
 }
 
 void Parking::withdraw(Sleeper& me) {
@@ -37,7 +36,8 @@ void Parking::wake_last() {
 }
 
 void Parking::wake_all() {
-  while (sleeping_.load(std::memory_order_seq_cst) != 0) wake_last();
+  fence_light();  // as in wake_one()
+  while (sleeping_.load(std::memory_order_relaxed) != 0) wake_last();
 }
 
 }  // namespace ardoise::blackboard

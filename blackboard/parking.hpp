@@ -6,7 +6,8 @@
 #include <mutex>
 #include <vector>
 
-#include "blackboard/sharded.hpp"
+#include "blackboard/asymmetric_fence.hpp"
+#include "blackboard/thread_slot.hpp"
 
 namespace ardoise::blackboard {
 
@@ -20,8 +21,9 @@ class Parking {
 
   // Wakes the worker that fell asleep last, whose caches are warmest, if one sleeps. Each call wakes another.
   void wake_one() {
-    // seq_cst: after the caller made its work visible, see park().
-    if (sleeping_.load(std::memory_order_seq_cst) != 0) wake_last();
+    // After the caller made its work visible; pairs with park()'s.
+    fence_light();
+    if (sleeping_.load(std::memory_order_relaxed) != 0) wake_last();
   }
   void wake_all();
 
@@ -30,6 +32,7 @@ class Parking {
   template <class Stay>
   void park(Sleeper& me, Stay stay) {
     announce(me);
+    fence_heavy();
     if (stay()) {
       withdraw(me);
     } else {

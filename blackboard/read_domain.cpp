@@ -6,18 +6,15 @@
 namespace ardoise::blackboard {
 
 void ReadDomain::wait_for_readers() {
-  const std::lock_guard lock(writers_);
-  // Twice: a reader that took the phase just before a change may count itself on the side that was already found empty;
-  // the second turn looks at that side again. After the change nobody new comes to the side that is waited for, so this
-  // ends.
-  for (int turn = 0; turn < 2; ++turn) {
-    const unsigned old = phase_.load(std::memory_order_relaxed);
-    phase_.store(1 - old, std::memory_order_seq_cst);
-    for (Slot& slot : slots_) {
-      // seq_cst: after the table was published, before it is reclaimed; see Section. It includes acquire.
-      while (slot.readers[old].load(std::memory_order_seq_cst) != 0) std::this_thread::yield();
-    }
+  fence_heavy();  // pairs with Section's
+  for (const auto& line : turns_) {
+    const std::atomic<std::uint64_t>& turn = line.cell;
+    // acquire: after what the section read. Any other value than this one means that the section has ended.
+    const std::uint64_t seen = turn.load(std::memory_order_acquire);
+    if (seen % 2 == 0) continue;
+    while (turn.load(std::memory_order_acquire) == seen) std::this_thread::yield();
   }
+  const std::lock_guard after_shared_sections(shared_slot_);
 }
 
 }  // namespace ardoise::blackboard

@@ -1,51 +1,60 @@
 // Read sections for data that is read on every submit and replaced almost never: the sensitivity table. A reader
-// announces itself in a cache line of its own; a writer publishes the new version and then waits until nobody can still
-// hold the old one. This is sleepable RCU (McKenney 2006: two counters a slot and a phase) with one slot a thread.
+// announces itself with a plain store in a cell of its own; a writer publishes the new version and then waits until
+// nobody can still hold the old one. This is user-space RCU (Desnoyers et al., IEEE TPDS 2012) in its membarrier
+// flavour.
 //
-// Why not std::atomic<std::shared_ptr>: in libstdc++ 12 its load takes a spin bit in the pointer itself and changes the
-// shared count, two contended lines on every submit. Why not std::shared_mutex, even sharded: its lock and unlock cost
-// about three times these two increments, and it lets readers starve the writer.
+// Why not std::atomic<std::shared_ptr>: in libstdc++ 12 its load locks a bit in the pointer itself and changes the
+// shared count, contended lines on every submit. Why not std::shared_mutex, even sharded: two read-modify-writes a
+// section at best, and readers can starve the writer.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <mutex>
 
-#include "blackboard/sharded.hpp"
+#include "blackboard/asymmetric_fence.hpp"
+#include "blackboard/thread_slot.hpp"
 
 namespace ardoise::blackboard {
 
-// Thread safety: read sections on any thread, also nested; wait_for_readers() on any thread outside of a read section.
+// Thread safety: sections on any thread, one at a time on each; wait_for_readers() on any thread outside of a section.
 // A section must be short and must not wait for a writer.
 class ReadDomain {
  public:
   class Section {
    public:
-    explicit Section(ReadDomain& domain) noexcept
-        : counter_(domain.slots_[this_thread_shard()].readers[domain.phase_.load(std::memory_order_relaxed)]) {
-      // seq_cst: ordered before the load of the table pointer, which is seq_cst too. A writer that saw 0 here published
-      // before, so that this reader finds the new version. phase_ may be relaxed: the writer looks at both counters.
-      counter_.fetch_add(1, std::memory_order_seq_cst);
+    explicit Section(ReadDomain& domain) noexcept : domain_(domain), slot_(this_thread_slot()) {
+      if (!slot_.own()) {
+        domain_.shared_slot_.lock();
+        return;
+      }
+      std::atomic<std::uint64_t>& turn = domain_.turns_[slot_];
+      turn.store(turn.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+      // Before the load of the table: either the writer sees this section, or the section sees the writer's table.
+      fence_light();
     }
-    // release: what was read is read before the writer sees the section closed.
-    ~Section() { counter_.fetch_sub(1, std::memory_order_release); }
+    ~Section() {
+      if (!slot_.own()) {
+        domain_.shared_slot_.unlock();
+        return;
+      }
+      std::atomic<std::uint64_t>& turn = domain_.turns_[slot_];
+      // release: what was read is read before the writer sees the section ended.
+      turn.store(turn.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
     Section(const Section&) = delete;
     Section& operator=(const Section&) = delete;
 
    private:
-    std::atomic<unsigned>& counter_;
+    ReadDomain& domain_;
+    const ThreadSlot slot_;
   };
 
-  // Returns when every section that began before the call has ended.
+  // Returns when every section has ended that may have begun before the call.
   void wait_for_readers();
 
  private:
-  struct alignas(kCacheLine) Slot {
-    std::array<std::atomic<unsigned>, 2> readers{};
-  };
-  std::array<Slot, kShards> slots_;
-  alignas(kCacheLine) std::atomic<unsigned> phase_{0};
-  std::mutex writers_;
+  PerSlot<std::atomic<std::uint64_t>> turns_;  // odd: in a section
+  std::mutex shared_slot_;                     // held in the sections of threads without an own slot
 };
 
 }  // namespace ardoise::blackboard

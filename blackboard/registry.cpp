@@ -53,17 +53,18 @@ void Blackboard::Implementation::publish_table() {
   pointers.reserve(sources_.size());
   for (const auto& source : sources_) pointers.push_back(source.get());
   const SensitivityTable* const next = new SensitivityTable(pointers);
-  // seq_cst: before the wait looks for readers; see ReadDomain::Section.
-  const SensitivityTable* const last = table_.exchange(next, std::memory_order_seq_cst);
+  // release: the table's contents. wait_for_readers() fences before it looks for readers.
+  const SensitivityTable* const last = table_.exchange(next, std::memory_order_acq_rel);
   readers_.wait_for_readers();
   delete last;
 }
 
 void Blackboard::Implementation::wait_while_running(const Source& source) const {
+  fence_heavy();  // after mark_removed(); pairs with run()'s
   // Rare, and as long as one operation: not worth a wake-up that every job would have to look for.
   for (const auto& seat : seats_) {
-    // seq_cst: after mark_removed(); see Source::removed.
-    while (seat->running.load(std::memory_order_seq_cst) == &source) {
+    // acquire: after what the operation did.
+    while (seat->running.load(std::memory_order_acquire) == &source) {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "blackboard/blackboard.hpp"
-#include "blackboard/sharded.hpp"
+#include "blackboard/thread_slot.hpp"
 
 namespace ardoise::blackboard {
 
@@ -46,10 +46,10 @@ class Source {
   void run(Job job, const Context& context);
   void drop(Job job) noexcept;
 
-  void mark_removed() noexcept { removed_.store(true, std::memory_order_seq_cst); }
-  // seq_cst, both: a worker announces the job and then reads this; a remover sets this and then reads the
-  // announcements. One of them sees the other.
-  [[nodiscard]] bool removed() const noexcept { return removed_.load(std::memory_order_seq_cst); }
+  // relaxed, both: a worker announces the job, then reads this; a remover sets this, then reads the announcements. The
+  // asymmetric fences between them let one see the other; removed_ itself hands over nothing.
+  void mark_removed() noexcept { removed_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] bool removed() const noexcept { return removed_.load(std::memory_order_relaxed); }
   // Entries that wait for others, taken out. Only after the table's readers have gone.
   [[nodiscard]] std::vector<EntryRef> take_waiting();
 
@@ -72,7 +72,7 @@ class Source {
   const Operation operation_;
   const std::size_t arity_;
   std::atomic<bool> removed_{false};
-  ShardedCounter jobs_;
+  SlotCounter jobs_;
   std::mutex waiting_mutex_;  // guards kinds_[].waiting and complete_kinds_
   std::vector<Kind> kinds_;
   std::size_t complete_kinds_ = 0;  // kinds with an entry waiting for each of their positions

@@ -1,10 +1,12 @@
 // Running jobs: the workers' loop, failures, and drain.
 #include <pthread.h>
 
+#include <chrono>
 #include <csignal>
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "blackboard/implementation.hpp"
 
@@ -27,7 +29,7 @@ class Backoff {
   [[nodiscard]] bool exhausted() const noexcept { return rounds_ == kPauseRounds + kYieldRounds; }
   void wait() noexcept {
     if (rounds_ < kPauseRounds) {
-      for (unsigned i = 0; i < 1u << rounds_; ++i) pause_processor();
+      for (unsigned i = 0; i < 2u << rounds_; ++i) pause_processor();
     } else {
       std::this_thread::yield();
     }
@@ -35,9 +37,11 @@ class Backoff {
   }
 
  private:
-  static constexpr unsigned kPauseRounds = 7, kYieldRounds = 8;
+  static constexpr unsigned kPauseRounds = 6, kYieldRounds = 8;
   unsigned rounds_ = 0;
 };
+
+constexpr std::chrono::microseconds kNap{100};
 
 // A thread that starts other threads keeps all signals for those that expect them.
 class SignalsBlocked {
@@ -54,12 +58,6 @@ class SignalsBlocked {
  private:
   sigset_t before_;
 };
-
-// Only the seat's own thread writes its tally, so no read-modify-write is needed. release: what was done before the
-// event was counted is visible to who reads the count; quiet() depends on it.
-void count_own(std::atomic<std::uint64_t>& counter) noexcept {
-  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-}
 
 }  // namespace
 
@@ -78,7 +76,8 @@ void Blackboard::Implementation::work(Seat& seat) {
   Backoff backoff;
   bool worked = true;
   for (Job job; true;) {
-    if (queue_.pop(job, seat.random)) {
+    if (queue_.pop(job, seat.hand)) {
+      if (std::exchange(seat.hand.brought_home, false)) parking_.wake_one();
       run(seat, job);
       backoff.reset();
       worked = true;
@@ -95,39 +94,47 @@ void Blackboard::Implementation::work(Seat& seat) {
       backoff.wait();
       continue;
     }
-    parking_.park(seat.sleeper, [this] { return queue_.maybe_filled() || stopping_.load(std::memory_order_seq_cst); });
+    if (queue_.maybe_filled()) {
+      // There are jobs, but their worker keeps up with them. No wake-up is wanted: that would be a system call for it.
+      std::this_thread::sleep_for(kNap);
+    } else {
+      // relaxed: ordered by the fences of Parking.
+      parking_.park(seat.sleeper,
+                    [this] { return queue_.maybe_filled() || stopping_.load(std::memory_order_relaxed); });
+    }
     backoff.reset();
   }
 }
 
 void Blackboard::Implementation::run(Seat& seat, Job job) {
   Source& source = *job.source;
-  // seq_cst: before removed() is asked; see Source::removed.
-  seat.running.store(&source, std::memory_order_seq_cst);
+  // relaxed, with a fence: either remove() sees this, or removed() is seen here.
+  seat.running.store(&source, std::memory_order_relaxed);
+  fence_light();
   if (source.removed()) {
     source.drop(job);
-    count_own(seat.tally.dropped);
+    count(&Tally::dropped);
   } else {
     call(seat, job);
   }
   // release: remove() returns after what the operation did.
   seat.running.store(nullptr, std::memory_order_release);
   source.job_ended();
-  count_own(seat.tally.ended);
+  count(&Tally::ended);
 }
 
 void Blackboard::Implementation::call(Seat& seat, Job job) {
   try {
     job.source->run(job, Context{board_, seat.index});
   } catch (const std::exception& exception) {
-    report_failure(seat, *job.source, exception.what());
+    report_failure(*job.source, exception.what());
   } catch (...) {
-    report_failure(seat, *job.source, "an exception that is no std::exception");
+    report_failure(*job.source, "an exception that is no std::exception");
   }
 }
 
-void Blackboard::Implementation::report_failure(Seat& seat, const Source& source, std::string_view message) noexcept {
-  count_own(seat.tally.failed);
+void Blackboard::Implementation::report_failure(const Source& source, std::string_view message) noexcept {
+  count(&Tally::failed);
   if (!options_.on_failure) return;
   try {
     options_.on_failure(source.name(), message);
@@ -156,7 +163,7 @@ void Blackboard::Implementation::drain_here() {
     const std::lock_guard lock(seat0_mutex_);
     Seat& seat = *seats_.front();
     const Sitting sitting(seat);
-    for (Job job; queue_.pop(job, seat.random);) run(seat, job);
+    for (Job job; queue_.pop(job, seat.hand);) run(seat, job);
   }
   destroy_idle_sources();
 }
@@ -176,10 +183,9 @@ void Blackboard::Implementation::look_for_quiet() {
 bool Blackboard::Implementation::quiet() const noexcept {
   std::uint64_t ended = 0;
   std::uint64_t created = 0;
-  // acquire: pairs with the release of count_own().
-  for (const auto& seat : seats_) ended += seat->tally.ended.load(std::memory_order_acquire);
-  for (const auto& seat : seats_) created += seat->tally.created.load(std::memory_order_acquire);
-  for (const Tally& visitor : visitors_) created += visitor.created.load(std::memory_order_acquire);
+  // acquire: pairs with the release of add_in_slot().
+  for (const auto& line : tallies_) ended += line.cell.ended.load(std::memory_order_acquire);
+  for (const auto& line : tallies_) created += line.cell.created.load(std::memory_order_acquire);
   return ended == created;
 }
 

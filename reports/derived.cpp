@@ -1,7 +1,7 @@
 // The derived part of profile.json: what follows from the model and saves others the arithmetic. Readers skip it.
 #include <cmath>
 
-#include "reports/efficiency.hpp"
+#include "reports/findings.hpp"
 #include "reports/json_writer.hpp"
 
 namespace ardoise::reports {
@@ -14,6 +14,17 @@ double rounded(double share) { return std::round(share * 1e4) / 1e4; }
 }  // namespace
 
 void derived_members(JsonWriter& writer, const Application& application) {
+  nlohmann::json findings = nlohmann::json::array();
+  for (const Finding& finding : findings_of(application)) {
+    nlohmann::json evidence = nlohmann::json::object();
+    for (const auto& [key, number] : finding.evidence) evidence[key] = number;
+    findings.push_back({{"id", finding.id},
+                        {"severity", to_string(finding.severity)},
+                        {"text", finding.text},
+                        {"advice", finding.advice},
+                        {"evidence", std::move(evidence)}});
+  }
+  writer.member("findings", findings);
   const Efficiency e = efficiency_of(application);
   if (!e.known) return;
   nlohmann::json derived;

@@ -28,7 +28,10 @@ inline const char* stack_address() {
 #endif
 }
 
-// nullptr: just call the real function. The unobserved path is this one load and test.
+// False: just call the real function. The unobserved path is this one load and test.
+inline bool is_observed() { return observer.load(std::memory_order_relaxed) != nullptr; }
+
+// Who is told about this call; nullptr: nobody.
 inline const Observer* watch() {
   const Observer* const current = observer.load(std::memory_order_acquire);  // pairs with the store that published it
   if (current == nullptr) [[likely]]

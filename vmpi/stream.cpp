@@ -29,12 +29,12 @@ Stream::Stream(Transport& transport, std::vector<Endpoint> endpoints, Mode mode,
       sender_(transport, endpoints_, options.block_bytes, options.writer_buffers, options.balance, seed),
       receiver_(transport, endpoints_, tag, options.block_bytes, pool_blocks(options, mode), options.balance, seed) {}
 
-int Stream::progress(bool read_ahead) {
+int Stream::progress(ReadAhead how_far) {
   if (failure_ != VMPI_SUCCESS) return failure_;
   const auto in_flight = sender_.blocks_in_flight();
   int code = sender_.poll();
   if (code == VMPI_SUCCESS) code = receiver_.match();
-  if (code == VMPI_SUCCESS && read_ahead) code = receiver_.fill();
+  if (code == VMPI_SUCCESS && mode_.reads) code = receiver_.fill(how_far);
   // Who has closed takes no more blocks; our end lets its close() return.
   if (code == VMPI_SUCCESS && mode_.writes) code = sender_.tell_end(EndTo::closed_peers);
   if (code != VMPI_SUCCESS) failure_ = code;
@@ -43,9 +43,9 @@ int Stream::progress(bool read_ahead) {
 }
 
 template <typename Ready>
-int Stream::wait_until(Ready ready, bool read_ahead) {
+int Stream::wait_until(Ready ready, ReadAhead how_far) {
   for (;;) {
-    if (const int code = progress(read_ahead); code != VMPI_SUCCESS) return code;
+    if (const int code = progress(how_far); code != VMPI_SUCCESS) return code;
     if (ready()) {
       backoff_.reset();
       return VMPI_SUCCESS;
@@ -79,11 +79,9 @@ int Stream::write(const void* buffer, int blocks) {
   if (!mode_.writes) return VMPI_ERR_STATE;
   const auto* from = static_cast<const std::byte*>(buffer);
   for (int written = 0; written < blocks; ++written) {
-    int code = progress(mode_.reads);
-    // A two-way stream reads ahead while it waits, so that two ends that write to each other don't wait for each other
-    // as long as their pools have room.
+    int code = progress(while_writing());
     if (code == VMPI_SUCCESS && !sender_.has_free_buffer())
-      code = wait_until([this] { return sender_.has_free_buffer(); }, mode_.reads);
+      code = wait_until([this] { return sender_.has_free_buffer(); }, while_writing());
     if (code == VMPI_SUCCESS) {
       void* block = sender_.free_buffer();
       std::memcpy(block, from + static_cast<std::size_t>(written) * block_bytes_, block_bytes_);
@@ -96,7 +94,7 @@ int Stream::write(const void* buffer, int blocks) {
 
 int Stream::lend(void* block, std::size_t bytes) {
   if (!mode_.writes) return VMPI_ERR_STATE;
-  if (const int code = progress(mode_.reads); code != VMPI_SUCCESS) return code;
+  if (const int code = progress(while_writing()); code != VMPI_SUCCESS) return code;
   return sender_.start(block, bytes, true);
 }
 
@@ -105,7 +103,7 @@ int Stream::reclaim(void** block, bool may_wait) {
   if (!sender_.has_lent()) return 0;
   if (!sender_.can_reclaim()) {
     const auto ready = [this] { return sender_.can_reclaim(); };
-    const int code = may_wait ? wait_until(ready, mode_.reads) : progress(mode_.reads);
+    const int code = may_wait ? wait_until(ready, while_writing()) : progress(while_writing());
     if (code != VMPI_SUCCESS) return code;
     if (!ready()) return nothing_there();
   }
@@ -128,11 +126,11 @@ int Stream::take(void** block, std::size_t* bytes, int* universe_rank, bool may_
     return is_there || untold_deaths_ > 0 || receiver_.at_end();
   };
   if (!may_wait) {
-    if (const int code = progress(true); code != VMPI_SUCCESS) return code;
+    if (const int code = progress(ReadAhead::one_block); code != VMPI_SUCCESS) return code;
     if (!ready()) {
       if (const int code = nothing_there(); !ready()) return code;
     }
-  } else if (const int code = wait_until(ready, true); code != VMPI_SUCCESS) {
+  } else if (const int code = wait_until(ready, ReadAhead::one_block); code != VMPI_SUCCESS) {
     return code;
   }
   if (!is_there && untold_deaths_ > 0) {
@@ -152,14 +150,14 @@ int Stream::read_one(std::byte* memory, bool may_wait) {
     return receiver_.has_blocks() || receiver_.has_matched() || untold_deaths_ > 0 || receiver_.at_end();
   };
   if (!receiver_.has_blocks()) {
-    const int code = may_wait ? wait_until(ready, false) : progress(false);
+    const int code = may_wait ? wait_until(ready, ReadAhead::nothing) : progress(ReadAhead::nothing);
     if (code != VMPI_SUCCESS) return code;
   }
   if (!receiver_.has_blocks() && receiver_.has_matched()) {
     // Straight into the caller's memory. When MPI needs time for it, the pool is filled meanwhile.
     Delivery delivery;
     int code = receiver_.start_direct(memory, delivery);
-    if (code == VMPI_SUCCESS) code = wait_until([this] { return receiver_.direct_done(); }, true);
+    if (code == VMPI_SUCCESS) code = wait_until([this] { return receiver_.direct_done(); }, ReadAhead::one_block);
     if (code != VMPI_SUCCESS) return failure_ = code;
     std::memset(memory + delivery.bytes, 0, block_bytes_ - delivery.bytes);
     return 1;
@@ -190,10 +188,11 @@ int Stream::close() {
   if (taken_blocks() > 0) return VMPI_ERR_STATE;
   receiver_.discard_all();
   int code = failure_;
-  if (code == VMPI_SUCCESS && mode_.writes) code = wait_until([this] { return sender_.idle(); }, mode_.reads);
+  if (code == VMPI_SUCCESS && mode_.writes) code = wait_until([this] { return sender_.idle(); }, while_writing());
   if (code == VMPI_SUCCESS) code = sender_.tell_end(mode_.writes ? EndTo::everybody : EndTo::open_peers);
   // A reader that closes first has told the writers so; what they sent before they heard of it is thrown away.
-  if (code == VMPI_SUCCESS && mode_.reads) code = wait_until([this] { return receiver_.at_end(); }, true);
+  if (code == VMPI_SUCCESS && mode_.reads)
+    code = wait_until([this] { return receiver_.at_end(); }, ReadAhead::everything);
   if (code == VMPI_SUCCESS && untold_deaths_ > 0) code = VMPI_ERR_PEER;
   return code;
 }

@@ -41,13 +41,16 @@ class Stream {
   int close();
 
  private:
-  // Makes everything go on that can. read_ahead: also receive into the pool what nobody has asked for yet.
-  int progress(bool read_ahead);
+  // Makes everything go on that can.
+  int progress(ReadAhead how_far);
   // Calls progress until ready() or an error, without spinning when nothing happens.
   template <typename Ready>
-  int wait_until(Ready ready, bool read_ahead);
+  int wait_until(Ready ready, ReadAhead how_far);
   // Once a second at most, when nothing happens: which peers have died?
   void look_for_dead_peers();
+  // For calls of the writing half. A two-way stream reads ahead in them, so that two ends that write to each other
+  // don't wait for each other as long as their pools have room.
+  ReadAhead while_writing() const { return mode_.reads ? ReadAhead::everything : ReadAhead::nothing; }
   int read_one(std::byte* memory, bool may_wait);
   // The code to return when nothing is there: an error that wasn't told yet, the end, or VMPI_EAGAIN.
   int nothing_there();

@@ -41,10 +41,14 @@ int StreamReceiver::match() {
   return VMPI_SUCCESS;
 }
 
-int StreamReceiver::fill() {
-  while (!matched_.empty()) {
+int StreamReceiver::fill(ReadAhead how_far) {
+  for (;;) {
+    if (const int code = find_completed(); code != VMPI_SUCCESS) return code;
+    if (discards_) discard_completed();
+    const bool is_far_enough = how_far == ReadAhead::nothing || (how_far == ReadAhead::one_block && complete_ > 0);
+    if (matched_.empty() || is_far_enough) return VMPI_SUCCESS;
     void* block = pool_.acquire();
-    if (block == nullptr) break;
+    if (block == nullptr) return VMPI_SUCCESS;
     auto arrival = matched_.pop();
     MPI_Request request = MPI_REQUEST_NULL;
     if (const int code = transport_.receive(arrival.message, block, request); code != VMPI_SUCCESS) {
@@ -54,14 +58,16 @@ int StreamReceiver::fill() {
     receiving_.push_back({arrival.endpoint, block, arrival.message.bytes, false});
     transfers_.add(request, &receiving_.back());
   }
+}
+
+int StreamReceiver::find_completed() {
   const auto completed = [this](Receive* receive) {
     receive->is_complete = true;
+    ++complete_;
     activity_ = true;
   };
   if (const int code = transfers_.poll(transport_, completed); code != VMPI_SUCCESS) return code;
-  if (const int code = direct_.poll(transport_, [this](int) { activity_ = true; }); code != VMPI_SUCCESS) return code;
-  if (discards_) discard_completed();
-  return VMPI_SUCCESS;
+  return direct_.poll(transport_, [this](int) { activity_ = true; });
 }
 
 bool StreamReceiver::deliver(Delivery& delivery) {
@@ -75,6 +81,7 @@ bool StreamReceiver::deliver(Delivery& delivery) {
     }
     delivery = {next->block, next->bytes, endpoints_[next->endpoint].rank};
     pool_.deliver(next->block);
+    --complete_;
     receiving_.erase(next);
     return true;
   }
@@ -101,6 +108,7 @@ void StreamReceiver::discard_completed() {
   for (auto next = receiving_.begin(); next != receiving_.end();) {
     if (next->is_complete) {
       pool_.recycle(next->block);
+      --complete_;
       next = receiving_.erase(next);
     } else {
       ++next;

@@ -30,6 +30,15 @@ struct Delivery {
   int universe_rank = -1;
 };
 
+// What to receive into the pool before the program asks for it.
+enum class ReadAhead {
+  nothing,
+  // Until a block is complete. Where MPI copies inside the call (shared memory) that is one block, handed out while it
+  // is still in the cache; where it works by itself (network) it gets receives until it is busy or the pool is used up.
+  one_block,
+  everything  // as long as there are free blocks
+};
+
 class StreamReceiver {
  public:
   StreamReceiver(Transport& transport, std::vector<Endpoint>& endpoints, int tag, std::size_t block_bytes,
@@ -37,8 +46,8 @@ class StreamReceiver {
 
   // Matches what has arrived and notes ends of streams.
   int match();
-  // Starts to receive matched messages as long as there are free blocks, and looks for completed ones.
-  int fill();
+  // Looks for completed blocks and starts to receive matched messages.
+  int fill(ReadAhead how_far);
   // The next complete block. false: none at present.
   bool deliver(Delivery& delivery);
   // Receives the next matched message straight into memory of the program, block_bytes long. Only when nothing is in
@@ -67,6 +76,7 @@ class StreamReceiver {
     std::size_t bytes;
     bool is_complete;
   };
+  int find_completed();
   void discard_completed();
 
   Transport& transport_;
@@ -77,6 +87,7 @@ class StreamReceiver {
   BlockPool pool_;
   ArrivalQueue<Incoming> matched_;
   std::list<Receive> receiving_;  // in the order of matching; a list, because transfers_ points into it
+  std::size_t complete_ = 0;      // of receiving_
   Transfers<Receive*> transfers_;
   Transfers<int> direct_;
   std::vector<unsigned> passed_over_;  // by endpoint: number of the last deliver() that met an incomplete block of it

@@ -16,6 +16,23 @@ std::string declared_parameters(const Prototype& prototype) {
   return list.empty() ? "void" : list;
 }
 
+// Without the ellipsis of MPI_Pcontrol, which cannot be passed on.
+std::string own_parameters(const Prototype& prototype) {
+  std::string list;
+  for (const auto& parameter : prototype.parameters) {
+    if (parameter.name != "...") list += (list.empty() ? "" : ", ") + parameter.declaration;
+  }
+  return list;
+}
+
+std::string own_names(const Prototype& prototype) {
+  std::string list;
+  for (const auto& parameter : prototype.parameters) {
+    if (parameter.name != "...") list += parameter.name + ", ";
+  }
+  return list;
+}
+
 // `observed`: status arguments are replaced by private ones where the program ignores them.
 std::string call_arguments(const Wrapped& wrapped, bool observed) {
   const auto& [function, prototype] = wrapped;
@@ -39,15 +56,20 @@ void write_wrapper(std::ostream& out, const Wrapped& wrapped) {
   const auto real = (function.special_c ? "special::" : "real.") + function.bare_name();
   const bool returns_code = prototype.return_type == "int";
 
-  out << "\nVMPI_EXPORT " << prototype.return_type << " " << prototype.name << "(" << declared_parameters(prototype)
-      << ") {\n"
-      << "  if (const Observer* const watching = watch(); watching != nullptr) [[unlikely]] {\n"
-      << "    ObservedCall observed(*watching, FunctionId::" << function.enumerator()
-      << ", __builtin_return_address(0));\n    [[maybe_unused]] Call& call = observed.call;\n"
-      << text.before << "    observed.enter();\n"
-      << "    const auto code = " << real << "(" << call_arguments(wrapped, true) << ");\n"
-      << text.after << "    observed.exit(" << (returns_code ? "code" : "MPI_SUCCESS") << ");\n    return code;\n  }\n"
-      << "  return " << real << "(" << call_arguments(wrapped, false) << ");\n}\n";
+  // The observed call is a function of its own: the path without observer needs no stack frame then.
+  const std::string caller = std::string(prototype.parameters.empty() ? "" : ", ") + "const void* caller";
+  out << "\n[[gnu::noinline]] static " << prototype.return_type << " observed_" << prototype.name << "("
+      << (prototype.parameters.empty() ? "" : own_parameters(prototype)) << caller << ") {\n"
+      << "  const Observer* const watching = watch();\n"
+      << "  if (watching == nullptr) return " << real << "(" << call_arguments(wrapped, false) << ");\n"
+      << "  ObservedCall observed(*watching, FunctionId::" << function.enumerator()
+      << ", caller);\n  [[maybe_unused]] Call& call = observed.call;\n"
+      << text.before << "  observed.enter();\n"
+      << "  const auto code = " << real << "(" << call_arguments(wrapped, true) << ");\n"
+      << text.after << "  observed.exit(" << (returns_code ? "code" : "MPI_SUCCESS") << ");\n  return code;\n}\n"
+      << "VMPI_EXPORT " << prototype.return_type << " " << prototype.name << "(" << declared_parameters(prototype)
+      << ") {\n  if (is_observed()) [[unlikely]]\n    return observed_" << prototype.name << "(" << own_names(prototype)
+      << "__builtin_return_address(0));\n  return " << real << "(" << call_arguments(wrapped, false) << ");\n}\n";
 }
 
 void write_undefinitions(std::ostream& out, const std::vector<Wrapped>& wrapped) {

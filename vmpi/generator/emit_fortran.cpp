@@ -30,11 +30,15 @@ class Routine {
     const std::string type = returns_code_ ? "void" : prototype_.return_type;
     out << "\nextern \"C\" " << type << " " << real_ << "(" << parameters() << ") __attribute__((weak));\n"
         << "static decltype(&" << real_ << ") " << slot << " = " << real_ << ";\n"
-        << "VMPI_EXPORT " << type << " " << name_ << "(" << parameters() << ") {\n"
-        << "  const void* const caller = __builtin_return_address(0);\n"
-        << "  const auto routine = fortran_function(" << slot << ", \"" << real_ << "\", caller);\n";
-    write_body(out);
-    out << "}\n";
+        << "[[gnu::noinline]] static " << type << " observed_" << name_ << "(" << parameters_and("const void* caller")
+        << ") {\n  const auto routine = fortran_function(" << slot << ", \"" << real_ << "\", caller);\n"
+        << "  const Observer* const watching = watch();\n  if (watching == nullptr) return " << called() << "("
+        << arguments(false) << ");\n";
+    write_observed(out);
+    out << "}\nVMPI_EXPORT " << type << " " << name_ << "(" << parameters() << ") {\n"
+        << "  const auto routine = __atomic_load_n(&" << slot << ", __ATOMIC_RELAXED);\n"
+        << "  if (is_observed() || routine == nullptr) [[unlikely]]\n    return observed_" << name_ << "(" << names()
+        << "__builtin_return_address(0));\n  return " << called() << "(" << arguments(false) << ");\n}\n";
     if (with_aliases) write_aliases(out);
   }
 
@@ -61,6 +65,23 @@ class Routine {
     return list.empty() ? "void" : list + lengths;
   }
 
+  [[nodiscard]] std::string parameters_and(const std::string& last) const {
+    const auto list = parameters();
+    return list == "void" ? last : list + ", " + last;
+  }
+
+  // All names in the order of parameters(), each followed by a comma.
+  [[nodiscard]] std::string names() const {
+    std::string list;
+    std::string lengths;
+    for (std::size_t i = 0; i < function_.kinds.size(); ++i) {
+      if (is_c_parameter_only(function_.kinds[i])) continue;
+      list += name_of(static_cast<int>(i)) + ", ";
+      if (is_fortran_string(function_.kinds[i])) lengths += length_of(static_cast<int>(i)) + ", ";
+    }
+    return list + (returns_code_ ? "ierror, " : "") + lengths;
+  }
+
   [[nodiscard]] std::string arguments(bool observed) const {
     const NameOf names = [&](int i) { return name_of(i); };
     std::string list = function_.special_fortran ? "routine" : "";
@@ -76,24 +97,24 @@ class Routine {
     return list + lengths;
   }
 
-  void write_body(std::ostream& out) const {
+  [[nodiscard]] std::string called() const {
+    return function_.special_fortran ? "special::fortran_" + function_.bare_name() : "routine";
+  }
+
+  void write_observed(std::ostream& out) const {
     const NameOf names = [&](int i) { return name_of(i); };
     const NameOf lengths = [&](int i) { return length_of(i); };
     const auto text = observe(function_, names, lengths);
-    const std::string called = function_.special_fortran ? "special::fortran_" + function_.bare_name() : "routine";
-    out << "  if (const Observer* const watching = watch(); watching != nullptr) [[unlikely]] {\n"
-        << "    ObservedCall observed(*watching, FunctionId::" << function_.enumerator() << ", caller);\n"
-        << "    [[maybe_unused]] Call& call = observed.call;\n"
+    out << "  ObservedCall observed(*watching, FunctionId::" << function_.enumerator()
+        << ", caller);\n  [[maybe_unused]] Call& call = observed.call;\n"
         << text.before;
     if (returns_code_) {
-      out << "    arguments::ErrorArgument error(ierror);\n    observed.enter();\n    " << called << "("
-          << arguments(true) << ");\n    [[maybe_unused]] const int code = error.read();\n"
-          << text.after << "    observed.exit(code);\n    return;\n  }\n  " << called << "(" << arguments(false)
-          << ");\n";
+      out << "  arguments::ErrorArgument error(ierror);\n  observed.enter();\n  " << called() << "(" << arguments(true)
+          << ");\n  [[maybe_unused]] const int code = error.read();\n"
+          << text.after << "  observed.exit(code);\n";
     } else {
-      out << "    observed.enter();\n    const auto value = " << called << "(" << arguments(true)
-          << ");\n    observed.exit(MPI_SUCCESS);\n    return value;\n  }\n  return " << called << "("
-          << arguments(false) << ");\n";
+      out << "  observed.enter();\n  const auto value = " << called() << "(" << arguments(true)
+          << ");\n  observed.exit(MPI_SUCCESS);\n  return value;\n";
     }
   }
 

@@ -30,8 +30,8 @@ class Writer {
   [[nodiscard]] std::string in_place(std::string_view kind) const {
     return "arguments::is_in_place(" + name(kind) + ")";
   }
-  void before(const std::string& line) { before_ += "    " + line + "\n"; }
-  void after(const std::string& line) { after_ += "    " + line + "\n"; }
+  void before(const std::string& line) { before_ += "  " + line + "\n"; }
+  void after(const std::string& line) { after_ += "  " + line + "\n"; }
   [[nodiscard]] bool rule_starts_with(std::string_view prefix) const { return rule_.starts_with(prefix); }
 
   void write_objects() {

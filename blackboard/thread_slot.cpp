@@ -1,0 +1,36 @@
+// Handing out slots to threads.
+#include "blackboard/thread_slot.hpp"
+
+#include <bit>
+#include <mutex>
+
+namespace ardoise::blackboard {
+namespace {
+
+static_assert(kOwnSlots < 32);
+
+// The lock also orders one owner of a slot before the next.
+constinit std::mutex mutex;
+constinit std::uint32_t taken = 0;
+
+struct SlotHolder {
+  ~SlotHolder() {
+    const std::lock_guard lock(mutex);
+    if (detail::slot_of_thread < kOwnSlots) taken &= ~(1u << detail::slot_of_thread);
+    detail::slot_of_thread = kOwnSlots;  // later destructors of this thread use the shared slot
+  }
+};
+
+}  // namespace
+
+unsigned detail::assign_slot() noexcept {
+  static thread_local SlotHolder holder;
+  static_cast<void>(holder);
+  const std::lock_guard lock(mutex);
+  const auto free = static_cast<unsigned>(std::countr_one(taken));
+  slot_of_thread = free < kOwnSlots ? free : kOwnSlots;
+  if (free < kOwnSlots) taken |= 1u << free;
+  return slot_of_thread;
+}
+
+}  // namespace ardoise::blackboard

@@ -1,0 +1,86 @@
+// See child_process.hpp.
+#include "reports/child_process.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr int kNotFound = 127, kNotStarted = 126;
+
+// In the child, after fork: only async-signal-safe calls, for the caller may have had threads.
+[[noreturn]] void become(char* const* arguments, char* const* environment, const ChildOptions& options) {
+  ::setpgid(0, 0);
+  if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) ::_exit(kNotStarted);
+  const int in = ::open("/dev/null", O_RDONLY);
+  const int out = ::open(options.output_file.empty() ? "/dev/null" : options.output_file.c_str(),
+                         O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  if (in < 0 || out < 0) ::_exit(kNotStarted);
+  ::dup2(in, 0);
+  ::dup2(out, 1);
+  ::dup2(out, 2);
+  ::execvpe(arguments[0], arguments, environment);
+  ::_exit(errno == ENOENT ? kNotFound : kNotStarted);
+}
+
+std::vector<std::string> clean_environment() {
+  std::vector<std::string> kept;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    const bool unwanted = text.starts_with("LD_PRELOAD=") || text.starts_with("OMPI_") || text.starts_with("PMIX_") ||
+                          text.starts_with("PMI_");
+    if (!unwanted) kept.emplace_back(text);
+  }
+  return kept;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (std::string& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+}  // namespace
+
+ChildResult run_child(const std::vector<std::string>& arguments, const ChildOptions& options) {
+  std::vector<std::string> words = arguments, variables = clean_environment();
+  const std::vector<char*> argv = pointers(words), envp = pointers(variables);
+  const pid_t child = ::fork();
+  if (child < 0) return {};
+  if (child == 0) become(argv.data(), envp.data(), options);
+
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + std::chrono::duration<double>(options.timeout_seconds);
+  bool late = false;
+  int status = 0;
+  // Polling with a growing pause: a pidfd or a SIGCHLD handler would need Linux 5.3 or reach into the caller's process.
+  for (int pause_ms = 1;;) {
+    const pid_t ended = ::waitpid(child, &status, WNOHANG);
+    if (ended == child) break;
+    if (ended < 0 && errno != EINTR) return {};
+    if (!late && Clock::now() >= deadline) {
+      late = true;
+      ::kill(-child, SIGKILL);
+      ::kill(child, SIGKILL);  // it may not have made its group yet
+    }
+    ::poll(nullptr, 0, pause_ms);
+    if (pause_ms < 16) pause_ms *= 2;
+  }
+  if (late) return {ChildResult::End::timed_out, -1};
+  if (WIFSIGNALED(status)) return {ChildResult::End::finished, 128 + WTERMSIG(status)};
+  if (WEXITSTATUS(status) == kNotFound) return {ChildResult::End::not_found, kNotFound};
+  if (WEXITSTATUS(status) == kNotStarted) return {ChildResult::End::failed_to_start, kNotStarted};
+  return {ChildResult::End::finished, WEXITSTATUS(status)};
+}
+
+}  // namespace ardoise::reports

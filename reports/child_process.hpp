@@ -1,0 +1,25 @@
+// Runs another program (Graphviz, LaTeX) and waits for it, with a time limit. Used where figures and the PDF are made.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ardoise::reports {
+
+struct ChildResult {
+  enum class End { finished, not_found, timed_out, failed_to_start } end = End::failed_to_start;
+  int status = -1;  // exit status when finished; 128 + signal when a signal ended it
+  [[nodiscard]] bool ok() const { return end == End::finished && status == 0; }
+};
+
+struct ChildOptions {
+  std::string folder;       // working directory, "" this one
+  std::string output_file;  // standard output and error; "" thrown away
+  double timeout_seconds = 60;
+};
+
+// `arguments[0]` is looked up in PATH; no shell is involved. Standard input is empty. A child that takes too long is
+// killed with its own children. The variables that would put our preload library or a launcher into it are removed.
+[[nodiscard]] ChildResult run_child(const std::vector<std::string>& arguments, const ChildOptions& options);
+
+}  // namespace ardoise::reports

@@ -1,0 +1,119 @@
+// Density maps: for each function three maps (calls, time, bytes) with one cell a rank; see figures.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "reports/canvas.hpp"
+#include "reports/figures.hpp"
+#include "reports/units.hpp"
+#include "reports/utf8.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr double kMapWidth = 140, kMapHeight = 96, kColumn = 158, kRow = 142;
+constexpr std::size_t kMostCells = 1024;  // on a side; beyond, cells are means of blocks
+
+// Where the ranks are: planes of the last two dimensions, side by side with a gap of one cell.
+class Places {
+ public:
+  explicit Places(const Application& app) : ranks_(app.ranks), layout_(app.layout) {
+    if (layout_.extents.size() >= 2) {
+      width_ = layout_.extents.back();
+      height_ = layout_.extents[layout_.extents.size() - 2];
+    } else {
+      width_ = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(ranks_))));
+      height_ = (ranks_ + width_ - 1) / width_;
+    }
+    const std::size_t cells = layout_.rank_of_cell.empty() ? ranks_ : layout_.rank_of_cell.size();
+    planes_ = (cells + width_ * height_ - 1) / (width_ * height_);
+    // As many planes in a row as make the whole about as wide as its place on the page.
+    const double ideal = std::sqrt(static_cast<double>(planes_ * (height_ + 1)) / static_cast<double>(width_ + 1) *
+                                   kMapWidth / kMapHeight);
+    across_ = std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(ideal)), 1, planes_);
+  }
+
+  template <class T>
+  [[nodiscard]] Grid grid(const std::vector<T>& of_rank) const {
+    const std::size_t down = (planes_ + across_ - 1) / across_, gap = planes_ > 1 ? 1 : 0;
+    Grid out(across_ * (width_ + gap) - gap, down * (height_ + gap) - gap);
+    const std::size_t cells = layout_.rank_of_cell.empty() ? ranks_ : layout_.rank_of_cell.size();
+    for (std::size_t cell = 0; cell < cells; ++cell) {
+      const std::size_t rank = layout_.rank_of_cell.empty() ? cell : layout_.rank_of_cell[cell];
+      if (rank >= of_rank.size()) continue;
+      const std::size_t plane = cell / (width_ * height_), in_plane = cell % (width_ * height_);
+      out.at((plane % across_) * (width_ + gap) + in_plane % width_,
+             (plane / across_) * (height_ + gap) + in_plane / width_) = static_cast<double>(of_rank[rank]);
+    }
+    return out;
+  }
+
+ private:
+  std::size_t ranks_;
+  const Layout& layout_;
+  std::size_t width_ = 1, height_ = 1, planes_ = 1, across_ = 1;
+};
+
+template <class T>
+void draw_map(Canvas& canvas, double x, double y, const Places& places, const std::vector<T>& of_rank,
+              std::string (*format)(double)) {
+  const bool nothing = std::all_of(of_rank.begin(), of_rank.end(), [](T v) { return !(v > 0); });
+  if (nothing) {
+    canvas.text(x + kMapWidth / 2, y + kMapHeight / 2, "none", Align::centre);
+    return;
+  }
+  const Grid whole = places.grid(of_rank);
+  const Scale scale = Scale::over(whole.values, false);
+  const Grid grid = reduced(whole, kMostCells);
+  const double cell =
+      std::min(kMapWidth / static_cast<double>(grid.columns), kMapHeight / static_cast<double>(grid.rows));
+  // A long strip would vanish: its cells may be higher than wide.
+  const double w = std::max(cell * static_cast<double>(grid.columns), 8.0),
+               h = std::max(cell * static_cast<double>(grid.rows), 8.0);
+  canvas.cells(x, y, w, h, grid, scale);
+  canvas.box(x, y, w, h);
+  canvas.flat_legend(x, y + kMapHeight + 6, kMapWidth, scale, format);
+}
+
+std::string layout_sentence(const Application& app) {
+  const Layout& layout = app.layout;
+  if (layout.extents.size() < 2) return "ranks row by row";
+  std::string text;
+  for (const std::uint32_t e : layout.extents) text += (text.empty() ? "" : " x ") + std::to_string(e);
+  text = (layout.cartesian ? "the program's own Cartesian topology, " : "ranks row by row, ") + text;
+  return layout.extents.size() > 2 ? text + ", planes of the last two dimensions side by side" : text;
+}
+
+}  // namespace
+
+std::vector<Figure> draw_density(const Application& app, FigureFolder& folder) {
+  std::vector<Figure> figures;
+  const Places places(app);
+  for (std::size_t first = 0; first < app.density.size(); first += kMapsPerFigure) {
+    const std::size_t count = std::min<std::size_t>(kMapsPerFigure, app.density.size() - first);
+    const std::string file = fmt::format("{}density_{}.pdf", folder.prefix, figures.size());
+    Canvas canvas(folder.path + "/" + file, 3 * kColumn - 12, 14 + static_cast<double>(count) * kRow);
+    canvas.text(0, 8, "Calls", Align::left, 8, true);
+    canvas.text(kColumn, 8, "Time", Align::left, 8, true);
+    canvas.text(2 * kColumn, 8, "Bytes", Align::left, 8, true);
+    for (std::size_t i = 0; i < count; ++i) {
+      const DensityMap& map = app.density[first + i];
+      const double y = 14 + static_cast<double>(i) * kRow;
+      canvas.line(0, y, 3 * kColumn - 12, y, 0.4, {0.7, 0.7, 0.7});
+      canvas.text(0, y + 9.5, shortened(map.function, 70), Align::left, 8, true);
+      draw_map(canvas, 0.5, y + 15, places, map.calls, human_count);
+      draw_map(canvas, kColumn, y + 15, places, map.seconds, human_seconds);
+      draw_map(canvas, 2 * kColumn, y + 15, places, map.bytes, human_bytes);
+    }
+    if (const Outcome done = canvas.finish(); !done && folder.error.empty()) folder.error = done.error;
+    figures.push_back({file,
+                       fmt::format("Density maps ({}–{} of {}): one cell a rank, {}.", first + 1, first + count,
+                                   app.density.size(), layout_sentence(app)),
+                       1.0});
+  }
+  return figures;
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,61 @@
+// The look of the report: page, fonts, headings, tables. XeLaTeX with what Debian's texlive-xetex brings along.
+#include "reports/latex_report.hpp"
+
+namespace ardoise::reports {
+
+const char* latex_preamble() {
+  return R"TEX(% Made by ardoise from profile.json. Build: xelatex report.tex, twice.
+\documentclass[10pt,a4paper,headings=small,numbers=noenddot]{scrreprt}
+\usepackage[no-math]{fontspec}
+\usepackage[top=24mm,bottom=24mm,left=23mm,right=23mm,headsep=8mm]{geometry}
+\usepackage{xcolor,graphicx,booktabs,array,longtable}
+\usepackage[automark,headsepline]{scrlayer-scrpage}
+\usepackage[font=small,labelfont={sf,bold},textfont=sf,justification=raggedright,singlelinecheck=false,skip=5pt]{caption}
+\definecolor{slate}{HTML}{2B3A4A}
+\definecolor{chalk}{HTML}{EEF1F4}
+\definecolor{high}{HTML}{A8231C}
+\definecolor{medium}{HTML}{B8701A}
+\definecolor{note}{HTML}{5F7285}
+\usepackage[hidelinks,bookmarksnumbered,pdftitle={Ardoise report},pdfcreator={ardoise}]{hyperref}
+% No TeX ligatures: "--" in a command line is two hyphens.
+\defaultfontfeatures{}
+\defaultfontfeatures[\rmfamily,\sffamily]{}
+\setmainfont{lmroman10-regular.otf}[BoldFont=lmroman10-bold.otf,ItalicFont=lmroman10-italic.otf,BoldItalicFont=lmroman10-bolditalic.otf]
+\setsansfont{lmsans10-regular.otf}[BoldFont=lmsans10-bold.otf,ItalicFont=lmsans10-oblique.otf,BoldItalicFont=lmsans10-boldoblique.otf]
+\setmonofont{lmmonolt10-regular.otf}[BoldFont=lmmonolt10-bold.otf,ItalicFont=lmmonolt10-oblique.otf,BoldItalicFont=lmmonolt10-boldoblique.otf]
+\IfFontExistsTF{DejaVu Sans}{\newfontfamily\fallback{DejaVu Sans}[Scale=0.9]}{\let\fallback\relax}
+% A character outside ASCII: from this font, else from the fallback, else its number.
+\newcommand\missing[1]{{\fboxsep=0.8pt\fcolorbox{note}{white}{\sffamily\tiny #1}}}
+\newcommand\U[1]{\iffontchar\font"#1 \char"#1 \else{\fallback\iffontchar\font"#1 \char"#1 \else\missing{#1}\fi}\fi}
+\newcommand\B{\penalty50\hskip0pt\relax}
+\newcommand\C{\penalty800\hskip0pt\relax}
+\newcommand\code[1]{{\ttfamily #1}}
+\setkomafont{disposition}{\sffamily\bfseries\color{slate}}
+\setkomafont{pageheadfoot}{\small\sffamily\color{note}}
+\setkomafont{pagenumber}{\small\sffamily\color{note}}
+\RedeclareSectionCommand[beforeskip=0pt,afterskip=10pt plus 2pt,font=\huge]{chapter}
+\RedeclareSectionCommand[beforeskip=18pt plus 4pt,afterskip=6pt]{section}
+\RedeclareSectionCommand[tocbeforeskip=3pt]{chapter}
+\renewcommand*\chapterpagestyle{scrheadings}
+\clearpairofpagestyles\ihead{\leftmark}\ohead{Ardoise report}\cfoot*{\pagemark}
+\setcounter{secnumdepth}{0}\setcounter{tocdepth}{0}
+\setlength\parindent{0pt}\setlength\parskip{4pt plus 1pt}
+\setlength\LTleft{0pt}\setlength\LTpre{4pt}\setlength\LTpost{8pt}\setlength\tabcolsep{5pt}
+\setlength\emergencystretch{3em}\hbadness=10000\hfuzz=1pt
+\renewcommand\arraystretch{1.12}
+\newcolumntype{L}[1]{>{\raggedright\arraybackslash\hspace{0pt}}p{#1}}
+\newcolumntype{R}[1]{>{\raggedleft\arraybackslash\hspace{0pt}}p{#1}}
+\newcommand\head[1]{{\sffamily\bfseries #1}}
+\newcommand\finding[3]{\par\noindent\begin{minipage}[t]{15mm}\raggedright\sffamily\bfseries\footnotesize\textcolor{#1}{\MakeUppercase{#1}}\end{minipage}%
+  \begin{minipage}[t]{\dimexpr\linewidth-15mm}\raggedright #2\ifx\relax#3\relax\else\par{\itshape #3}\fi\end{minipage}\par\vspace{4pt plus 1pt}}
+\newcommand\fact[2]{{\sffamily\bfseries #1}&#2\\}
+\newcommand\figurehere[3]{\begin{figure}[htbp]\centering\includegraphics[width=#1\linewidth,height=0.8\textheight,keepaspectratio]{figures/#2}\caption{#3}\end{figure}}
+\renewcommand\topfraction{0.95}\renewcommand\bottomfraction{0.95}\renewcommand\textfraction{0.02}\renewcommand\floatpagefraction{0.7}
+\setcounter{topnumber}{4}\setcounter{totalnumber}{6}
+\raggedbottom
+\makeatletter\@fptop=0pt\@fpsep=18pt\@fpbot=0pt plus 1fil\makeatother
+\begin{document}
+)TEX";
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,121 @@
+// Files and programs around the renderers; see render.hpp.
+#include "reports/render.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "reports/atomic_file.hpp"
+#include "reports/child_process.hpp"
+#include "reports/latex_report.hpp"
+#include "reports/model_json.hpp"
+#include "reports/summary.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr const char* kInstallLatex =
+    "sudo apt-get install --no-install-recommends texlive-xetex texlive-latex-recommended lmodern fonts-dejavu-core";
+
+// One run; `pdf` false is the first, which only finds out page numbers.
+ChildResult run_latex(const RenderOptions& options, const std::string& folder, bool pdf) {
+  std::vector<std::string> command{options.latex, "-interaction=batchmode", "-halt-on-error", "-no-shell-escape"};
+  if (!pdf && std::filesystem::path(options.latex).filename() == "xelatex") command.emplace_back("-no-pdf");
+  command.emplace_back("report.tex");
+  return run_child(command, {folder, "", options.latex_timeout_seconds});
+}
+
+void make_pdf(const RenderOptions& options, const std::string& folder, RenderResult& result) {
+  const std::filesystem::path made = folder + "/report.pdf", wanted = options.output + "/report.pdf";
+  std::error_code ignored;
+  std::filesystem::remove(made, ignored);
+  ChildResult run = run_latex(options, folder, false);
+  if (run.ok()) run = run_latex(options, folder, true);
+  if (run.end == ChildResult::End::not_found) {
+    result.notices.push_back(fmt::format(
+        "No report.pdf: {} is not installed. Install it with\n  {}\nand run: ardoise report {}/profile.json",
+        options.latex, kInstallLatex, options.output));
+    return;
+  }
+  if (run.ok() && std::filesystem::exists(made, ignored)) {
+    std::error_code error;
+    std::filesystem::rename(made, wanted, error);
+    if (error) {
+      result.error =
+          fmt::format("Cannot write {}: {}; choose another folder with --output.", wanted.string(), error.message());
+    } else {
+      result.pdf = wanted.string();
+    }
+    return;
+  }
+  const std::string why =
+      run.end == ChildResult::End::timed_out ? fmt::format("took more than {:.0f} s", options.latex_timeout_seconds)
+      : run.end == ChildResult::End::failed_to_start ? "could not be started"
+                                                     : fmt::format("failed with status {}", run.status);
+  result.error = fmt::format("No new report.pdf: {0} {1}; see {2}/report.log, and check that these are installed: {3}",
+                             options.latex, why, folder, kInstallLatex);
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return parent.empty() ? "." : parent;
+}
+
+}  // namespace
+
+Outcome write_results(const Run& run, const std::string& output, std::string& summary) {
+  summary = summary_text(run);
+  if (Outcome made = make_folder(output); !made) return made;
+  // One that can't be written must not keep the other from being there.
+  const Outcome json = write_profile_json(run, output + "/profile.json"),
+                text = write_file(output + "/summary.txt", summary);
+  return json ? text : json;
+}
+
+RenderResult render_report(const Run& run, const RenderOptions& options) {
+  RenderResult result;
+  const std::string folder = options.output + "/latex";
+  if (const Outcome made = make_folder(folder + "/figures"); !made) {
+    result.error = made.error;
+    return result;
+  }
+  std::vector<ApplicationFigures> figures;
+  for (std::size_t i = 0; i < run.applications.size(); ++i) {
+    FigureFolder figure_folder{
+        folder + "/figures", fmt::format("app{}_", i), options.graph_timeout_seconds, options.graphviz, {}, {}};
+    figures.push_back(draw_figures(run.applications[i], figure_folder));
+    result.notices.insert(result.notices.end(), figure_folder.notices.begin(), figure_folder.notices.end());
+    if (!figure_folder.error.empty()) {
+      result.error = figure_folder.error;
+      return result;
+    }
+  }
+  if (const Outcome written = write_file(folder + "/report.tex", latex_report(run, figures)); !written) {
+    result.error = written.error;
+    return result;
+  }
+  make_pdf(options, folder, result);
+  return result;
+}
+
+RenderResult report_again(const std::string& profile_json, RenderOptions options, std::string& summary) {
+  RenderResult result;
+  const Result<Run> run = read_profile_json(profile_json);
+  if (!run) {
+    result.error = run.error;
+    return result;
+  }
+  if (options.output.empty()) options.output = folder_of(profile_json);
+  summary = summary_text(*run.value);
+  Outcome written = make_folder(options.output);
+  if (written) written = write_file(options.output + "/summary.txt", summary);
+  if (!written) {
+    result.error = written.error;
+    return result;
+  }
+  return render_report(*run.value, options);
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,19 @@
+// Numbers as people read them, three significant digits. Used by summary, findings and the report.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ardoise::reports {
+
+[[nodiscard]] std::string human_seconds(
+    double seconds);  // "120 ns", "4.50 µs", "12.3 ms", "42.7 s", "12 min 30 s", "2 h 13 min"
+[[nodiscard]] std::string human_bytes(double bytes);         // "512 B", "4.00 KiB", "2.36 GiB"
+[[nodiscard]] std::string human_count(double count);         // "999", "12,345", "12.3 M", "4.56 G"
+[[nodiscard]] std::string human_share(double share);         // of 1: "42 %", "4.2 %", "< 0.1 %", "0 %"
+[[nodiscard]] std::string with_separators(std::uint64_t n);  // "1,234,567"
+
+// "1 rank", "64 ranks"
+[[nodiscard]] std::string counted(std::uint64_t n, const std::string& singular);
+
+}  // namespace ardoise::reports

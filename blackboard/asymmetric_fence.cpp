@@ -19,8 +19,12 @@ constinit std::atomic<bool> detail::kernel_fences{false};
 void detail::full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
 void prepare_fences() noexcept {
-  static const bool registered = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-  detail::kernel_fences.store(registered, std::memory_order_relaxed);
+  static const bool once = [] {
+    const bool registered = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+    detail::kernel_fences.store(registered, std::memory_order_relaxed);
+    return true;
+  }();
+  static_cast<void>(once);
 }
 
 void fence_heavy() noexcept {

@@ -19,7 +19,7 @@ extern constinit std::atomic<bool> kernel_fences;
 void full_fence() noexcept;
 }  // namespace detail
 
-// Called by everybody who will use the fences, before.
+// Called by everybody who will use the fences, before; asks the kernel once.
 void prepare_fences() noexcept;
 
 inline void fence_light() noexcept {

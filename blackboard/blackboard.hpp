@@ -60,7 +60,7 @@ struct Counters {
 class Blackboard {
  public:
   explicit Blackboard(Options options);
-  // Drains, then stops the workers. No other thread may use the board any more.
+  // Drains, then stops the workers. Not inside an operation; no other thread may use the board any more.
   ~Blackboard();
   Blackboard(const Blackboard&) = delete;
   Blackboard& operator=(const Blackboard&) = delete;

@@ -23,7 +23,7 @@ bool JobQueue::push_shared(Fifo& fifo, Job job) {
   return pushed;
 }
 
-void JobQueue::push(Job job, Random& random) {
+void JobQueue::push(Job job, Random& random) noexcept {
   const std::size_t count = shared_.size();
   const std::size_t start = count == 0 ? 0 : random() % count;
   for (std::size_t i = 0; i < count; ++i) {
@@ -32,7 +32,7 @@ void JobQueue::push(Job job, Random& random) {
   push_overflow(job);
 }
 
-void JobQueue::push_home(Job job, Hand& hand) {
+void JobQueue::push_home(Job job, Hand& hand) noexcept {
   if (homes_.empty()) return push_overflow(job);
   if (!homes_[hand.home]->ring.push(job)) push(job, hand.random);
 }

@@ -10,10 +10,10 @@
 // random; jobs that operations bring about stay with their worker here, where the entries are still in the cache: with
 // two workers and empty jobs that is several times faster. A worker with nothing at home takes up to half of what it
 // finds elsewhere, at once.
-//
-// Why not boost::lockfree::queue: five atomic read-modify-writes a job where this takes one or two, it reads nodes that
-// another thread may be rewriting (a data race in C++ terms and for the thread sanitizer), and 16-bit tags protect
-// them.
+// Why not boost::lockfree::queue: five atomic read-modify-writes a job where this takes one or two (a push and a pop,
+// one thread: 26 ns, this 6 at home and 11 when shared), it reads nodes that another thread may be rewriting (a data
+// race in C++ terms and for the thread sanitizer), and only 16-bit tags protect it from mistaking a reused node for the
+// old one.
 //
 // When the FIFOs are full, jobs go to the overflow list: submit() never blocks, because a worker that waited for room
 // would wait for itself. A job there costs 16 bytes and its entries' payloads count in Blackboard::bytes(), so
@@ -64,8 +64,9 @@ class JobQueue {
   // With 0 workers everything goes through the overflow list, in order.
   explicit JobQueue(unsigned workers);
 
-  void push(Job job, Random& random);
-  void push_home(Job job, Hand& hand);
+  // noexcept: a process without memory for 16 bytes ends; with a job lost no drain() would.
+  void push(Job job, Random& random) noexcept;
+  void push_home(Job job, Hand& hand) noexcept;
 
   // False: nothing at home, and elsewhere nothing, or only what others are just taking or will soon get done.
   [[nodiscard]] bool pop(Job& job, Hand& hand);

@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+
+#include "blackboard/blackboard.hpp"
 
 namespace ardoise::blackboard {
 namespace {
@@ -33,6 +36,26 @@ TEST(Plugin, LoadsAndRegistersOnce) {
   EXPECT_EQ(plugin->name, "good_1");
   EXPECT_EQ(plugin->version, "1.2");
   EXPECT_EQ(registrations, 1);
+}
+
+TEST(Plugin, UsesTheBoardOfTheProgram) {
+  std::atomic<int> sum{0};
+  std::string failure;
+  Blackboard board({.workers = 1, .on_failure = [&](std::string_view name, std::string_view message) {
+                      failure = std::string(name) + ": " + std::string(message);
+                    }});
+  const auto result = load_plugin(path_of("uses_board"), "test.interface", &board);
+  ASSERT_TRUE(std::holds_alternative<LoadedPlugin>(result)) << std::get<PluginError>(result).sentence;
+  // The plug-in's value: an int, and the reference to the entry it was made of.
+  board.add({"sum", {entry_type("", "out")}, [&](const Context&, std::span<EntryRef> entries) {
+               sum += entries[0].as<int>();
+             }});
+  for (int i = 1; i <= 100; ++i) board.submit(make_entry_of(entry_type("", "in"), i));
+  board.submit(make_entry_of(entry_type("", "in"), -1));
+  board.drain();
+  EXPECT_EQ(sum, 10100);
+  EXPECT_EQ(failure, "plugin: negative");
+  EXPECT_EQ(board.bytes(), 0u);
 }
 
 TEST(Plugin, OfAnotherAbiNamesBothVersions) {

@@ -1,11 +1,12 @@
 // See world.hpp. The order in MPI_Init: environment and library checks, the real call, partitions, the translation on,
 // the observer told. In MPI_Finalize: the observer told, the real call, and inside it, when the program's own attribute
-// callbacks on MPI_COMM_SELF have run, the partitions' end.
+// callbacks on MPI_COMM_SELF have run, the fence of the program's own world and the partitions' end.
 #include "vmpi/world.hpp"
 
 #include <climits>
 
 #include "vmpi/chain.hpp"
+#include "vmpi/finalize_fence.hpp"
 #include "vmpi/library_check.hpp"
 #include "vmpi/observed_call.hpp"
 #include "vmpi/partitions.hpp"
@@ -27,6 +28,7 @@ void set_world(MPI_Comm comm) { __atomic_store_n(&world, comm, __ATOMIC_RELAXED)
 // MPI deletes attributes in the reverse order of their setting, so this one, set before the program had a chance to
 // set its own, comes last.
 int end_of_world(MPI_Comm /*self*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
+  fence(to_library(MPI_COMM_WORLD));
   finalise_partitions();  // delete callbacks of the world's attributes run here and still see MPI_COMM_WORLD
   set_world(MPI_COMM_WORLD);
   return MPI_SUCCESS;
@@ -50,16 +52,20 @@ void find_application_number(MPI_Comm partition) {
   own_application_number = own - lowest;
 }
 
+void mark_the_end() {
+  int end_keyval = MPI_KEYVAL_INVALID;
+  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_world, &end_keyval, nullptr);
+  PMPI_Comm_set_attr(MPI_COMM_SELF, end_keyval, nullptr);
+  PMPI_Comm_free_keyval(&end_keyval);  // when its last attribute goes
+}
+
 void make_world(int argc, char** argv) {
+  mark_the_end();
   if (is_spawned() || !initialise_partitions(argc, argv)) return;
   const MPI_Comm partition = partition_comm();
   find_application_number(partition);
   PMPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &marker_keyval, nullptr);
   PMPI_Comm_set_attr(partition, marker_keyval, nullptr);
-  int end_keyval = MPI_KEYVAL_INVALID;
-  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_world, &end_keyval, nullptr);
-  PMPI_Comm_set_attr(MPI_COMM_SELF, end_keyval, nullptr);
-  PMPI_Comm_free_keyval(&end_keyval);  // when its last attribute goes
   set_world(partition);
 }
 
@@ -69,12 +75,14 @@ void before_init() noexcept {
   remove_own_preload();
   chain_to_next_tool();
   if (!is_expected_library()) return;
+  drop_job_fence();
   if (const Observer* const told = observer.load(std::memory_order_acquire); told != nullptr && told->before_init)
     told->before_init();
 }
 
 void after_init(int argc, char** argv) noexcept {
   if (!is_expected_library()) return;
+  restore_fence_environment();
   const Unobserved unobserved;
   type_sizes::initialise();
   make_world(argc, argv);

@@ -10,3 +10,64 @@ add_executable(vmpi_unit_test
   stream_test.cpp)
 target_link_libraries(vmpi_unit_test PRIVATE ardoise_vmpi_stream GTest::gtest_main Threads::Threads)
 gtest_discover_tests(vmpi_unit_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
+
+# Programs that need a launch, one for each end.
+foreach(program stream_program map_program)
+  add_executable(${program} ${program}.cpp)
+  target_link_libraries(${program} PRIVATE vmpi fmt::fmt CLI11::CLI11)
+endforeach()
+
+# add_launch_test(name EXPECT text PROGRAMS "-n 2 program ..." "-n 1 program ...")
+function(add_launch_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 launch "" "EXPECT" "PROGRAMS")
+  set(line ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none)
+  foreach(program IN LISTS launch_PROGRAMS)
+    separate_arguments(arguments UNIX_COMMAND "${program}")
+    list(APPEND line ${arguments} ":")
+  endforeach()
+  list(POP_BACK line)
+  add_test(NAME ${name} COMMAND ${line})
+  set_tests_properties(${name} PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 120 ENVIRONMENT
+    "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;OMPI_MCA_mpi_yield_when_idle=1")
+  if(launch_EXPECT)
+    # A launch that fails has no such text at its end; PASS_REGULAR_EXPRESSION replaces the exit status.
+    set_tests_properties(${name} PROPERTIES PASS_REGULAR_EXPRESSION "${launch_EXPECT}")
+  endif()
+endfunction()
+
+set(writer $<TARGET_FILE:vmpi_writer>)
+add_launch_test(PaperPrograms.AnalyzerReadsWhatTwoProgramsWrite EXPECT "Analyzer: 500 blocks" PROGRAMS
+  "-n 3 ${writer} 100" "-n 2 ${writer} 100" "-n 2 $<TARGET_FILE:vmpi_analyzer>")
+add_launch_test(PaperPrograms.WriterWithoutAnalyzerSaysSo EXPECT "Could not locate analyzer partition" PROGRAMS "-n 2 ${writer} 1")
+
+set(map_program $<TARGET_FILE:map_program>)
+add_launch_test(Maps.LargerToSmaller PROGRAMS "-n 5 ${map_program} left" "-n 2 ${map_program} right")
+add_launch_test(Maps.SmallerToLarger PROGRAMS "-n 1 ${map_program} left" "-n 6 ${map_program} right")
+add_launch_test(Maps.EqualAndThree PROGRAMS
+  "-n 3 ${map_program} left" "-n 3 ${map_program} right" "-n 2 ${map_program} middle")
+add_launch_test(Maps.NamesJoinContexts PROGRAMS
+  "-n 2 ${map_program} left" "-n 3 ${map_program} right" "-n 2 ${map_program} left")
+
+# add_stream_test(name writers readers "options of both" "options of writers" "options of readers")
+set(stream_program $<TARGET_FILE:stream_program>)
+function(add_stream_test name writers readers both write read)
+  add_launch_test(Streams.${name} PROGRAMS
+    "-n ${writers} ${stream_program} write ${both} ${write}" "-n ${readers} ${stream_program} read ${both} ${read}")
+endfunction()
+foreach(write_balance 0 1 2)
+  foreach(read_balance 0 1 2)
+    add_stream_test(Balance${write_balance}To${read_balance} 2 3 "--blocks 100" "--balance ${write_balance}"
+      "--balance ${read_balance} --pause 100")
+  endforeach()
+endforeach()
+add_stream_test(ManyWriters 12 2 "--blocks 60 --block-bytes 300000" "" "--limit 4")
+add_stream_test(SlowReader 3 1 "--blocks 100" "" "--pause 5000")
+add_stream_test(SlowWriters 3 2 "--blocks 60" "--pause 5000" "")
+add_stream_test(SmallBlocks 3 2 "--block-bytes 200 --blocks 3000" "" "")
+add_stream_test(HugeBlocks 2 1 "--block-bytes 20000000 --blocks 5" "" "--limit 1")
+add_stream_test(CopiesAndNonBlocking 3 2 "--copies" "" "--nonblocking")
+add_stream_test(ReleaseFromOtherThreads 3 1 "" "" "--threads --limit 64")
+add_stream_test(WritersCloseAtDifferentTimes 5 2 "--blocks 5" "--late 200" "")
+add_stream_test(NothingWritten 3 2 "--blocks 0" "" "")
+add_stream_test(TwoWay 3 3 "--two-way --blocks 300 --buffers 2" "" "--pause 300")
+add_stream_test(RandomMap 7 3 "--map 1 --seed 3 --blocks 60" "" "")

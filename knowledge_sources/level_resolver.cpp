@@ -2,16 +2,16 @@
 #include "knowledge_sources/level_resolver.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <tuple>
 
 #include "knowledge_sources/level.hpp"
+#include "knowledge_sources/pack_time.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
 
-bool is_rate(double ticks_per_second) { return std::isfinite(ticks_per_second) && ticks_per_second > 0; }
+constexpr std::size_t kMaxDimensions = 32;  // that the model holds
 
 }  // namespace
 
@@ -35,8 +35,8 @@ LevelResolver::LevelResolver(const Program& program, const DefinitionStore& defi
     facts.node = definitions.text(from.node);
     facts.threads = std::max(from.threads, accounts.ledger(rank).threads);
     double rate = from.has_clock ? from.clock.ticks_per_second : 0;
-    if (!is_rate(rate)) rate = accounts.ledger(rank).ticks_per_second;
-    if (!is_rate(rate)) rate = program.ticks_per_second;
+    if (!is_clock_rate(rate)) rate = accounts.ledger(rank).ticks_per_second;
+    if (!is_clock_rate(rate)) rate = program.ticks_per_second;
     seconds_per_tick_[rank] = 1.0 / rate;
     sums_[rank] = accounts.sums(rank);
   }
@@ -122,7 +122,7 @@ std::optional<Resolver::Cartesian> LevelResolver::cartesian() const {
       result.extents.push_back(dimension.extent);
       if (cells <= ranks()) cells *= dimension.extent;
     }
-    if (cells != ranks() || result.extents.size() < 2) continue;
+    if (cells != ranks() || result.extents.size() < 2 || result.extents.size() > kMaxDimensions) continue;
     std::vector<bool> seen(ranks());
     for (std::uint32_t cell = 0; cell < ranks(); ++cell) {
       const auto world = world_rank(0, topology.comm, static_cast<std::int32_t>(cell));

@@ -2,17 +2,21 @@
 // order of addition, sums of floating point numbers would.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "instrument/event_format.hpp"
 
 namespace ardoise::knowledge_sources {
 
+// A rate that some clock could have; anything else in a pack or definition is not believed.
+[[nodiscard]] inline bool is_clock_rate(double ticks_per_second) {
+  return ticks_per_second >= 1.0 && ticks_per_second <= 1e12;  // false for NaN
+}
+
 // Nanoseconds per tick of the clock that wrote the pack; by the nominal rate where the pack doesn't say.
 [[nodiscard]] inline double ns_per_tick(const instrument::PackHeader& header, double nominal_ticks_per_second) {
   const double rate = header.ticks_per_second;
-  return 1e9 / (std::isfinite(rate) && rate > 0 ? rate : nominal_ticks_per_second);
+  return 1e9 / (is_clock_rate(rate) ? rate : nominal_ticks_per_second);
 }
 
 // Saturates: a malformed record may name any number of ticks.

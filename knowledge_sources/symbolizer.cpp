@@ -118,13 +118,21 @@ class Symbolizer::Module {
       frame.line = static_cast<std::uint32_t>(std::max(number_of_line, 0));
     }
 
+    // The scopes around an address lead from an inlined function to where it was written; those around the inlined
+    // instance itself lead to where it was inlined, which is what a call stack would show.
     Dwarf_Die* scopes_raw = nullptr;
-    const int count = dwarf_getscopes(unit, address - unit_bias, &scopes_raw);
+    int scope_count = 0;
+    if (dwarf_getscopes(unit, address - unit_bias, &scopes_raw) > 0) {
+      Dwarf_Die innermost = scopes_raw[0];
+      std::free(scopes_raw);
+      scopes_raw = nullptr;
+      scope_count = dwarf_getscopes_die(&innermost, &scopes_raw);
+    }
     const std::unique_ptr<Dwarf_Die, FreeScopes> owner(scopes_raw);
     Dwarf_Files* files = nullptr;
     std::size_t file_count = 0;
     (void)dwarf_getsrcfiles(unit, &files, &file_count);
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < scope_count; ++i) {
       Dwarf_Die* const scope = &scopes_raw[i];
       const int tag = dwarf_tag(scope);
       if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;

@@ -1,0 +1,167 @@
+// Identity, ranks and quality of a run.
+#include "fixture.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+using testing::Contains;
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using namespace std::string_view_literals;
+
+constexpr std::uint64_t kRealtime = 1'700'000'000'000'000'000;
+
+PackMaker process(std::uint32_t rank, std::string_view command = "./solver\0in put.cfg\0it's\0$x"sv,
+                  std::uint64_t seconds_later = 0) {
+  PackMaker maker({.rank = rank, .origin_tick = 1'000'000});
+  maker.define(instrument::ProcessDefinition{2, rank, 9, 1 + rank * 2, 1'000'000, 200'000 + rank, 0}, "solver"sv,
+               command, rank == 0 ? "alpha"sv : "beta"sv, "/home/user"sv);
+  maker.define(instrument::ClockDefinition{1'000'000, kRealtime + seconds_later * 1'000'000'000, 1e9, 0, 2e-6 * rank,
+                                           3'000'000 + rank * 500'000, 40},
+               "tsc"sv, "boot"sv);
+  return maker;
+}
+
+TEST(RunSummary, IdentityAndRanks) {
+  Session session({{0, "solver", 2}});
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    auto maker = process(rank);
+    maker.call(FunctionId::kSend, Shape::kSend, 1'500'000, 1000 * (rank + 1), 1, 0, 8);
+    maker.finish();
+    session.submit(maker.take());
+  }
+  const auto run = session.finish();
+  EXPECT_EQ(run.started, "2023-11-14T22:13:19Z") << "the begin of MPI_Init";
+  const auto& application = run.applications.at(0);
+  EXPECT_EQ(application.name, "solver");
+  EXPECT_EQ(application.command, "./solver 'in put.cfg' 'it'\\''s' '$x'");
+  EXPECT_EQ(application.working_directory, "/home/user");
+  EXPECT_EQ(application.ranks, 2u);
+  EXPECT_EQ(application.threads, 1u);
+  EXPECT_EQ(application.thread_level, "MPI_THREAD_MULTIPLE");
+  EXPECT_THAT(application.hosts, ElementsAre("alpha", "beta"));
+  EXPECT_THAT(application.per_rank.host, ElementsAre(0, 1));
+  EXPECT_THAT(application.per_rank.wall_seconds, ElementsAre(DoubleNear(2e-3, 1e-12), DoubleNear(2.5e-3, 1e-12)));
+  EXPECT_THAT(application.per_rank.mpi_seconds, ElementsAre(DoubleNear(1e-6, 1e-15), DoubleNear(2e-6, 1e-15)));
+  EXPECT_NEAR(application.wall_seconds, 2.5e-3, 1e-12);
+  EXPECT_NEAR(application.init_seconds, 200'001e-9, 1e-12);
+  EXPECT_EQ(application.start_seconds, 0);
+  EXPECT_EQ(application.quality.clock, "tsc");
+  EXPECT_DOUBLE_EQ(application.quality.clock_error_seconds, 2e-6);
+  EXPECT_EQ(application.quality.ranks_complete, 2u);
+  EXPECT_NEAR(application.quality.record_cost_seconds, 40e-9, 1e-15);
+  EXPECT_NEAR(application.quality.overhead_seconds, 2 * 40e-9, 1e-15);
+}
+
+TEST(RunSummary, ProgramsStartRelativeToTheFirst) {
+  Session session({{0, "late", 1}, {3, "early", 1}});
+  auto late = process(0, "late"sv, 7);
+  late.finish();
+  session.submit(late.take());
+  PackMaker early({.partition = 3});
+  early.define(instrument::ProcessDefinition{1, 0, 9, 0, 1'000'000, 200'000, 0}, "early"sv, "early"sv, "h"sv, "/"sv);
+  early.define(instrument::ClockDefinition{1'000'000, kRealtime, 1e9, 0, 0, 2'000'000, 0}, "tsc"sv, "boot"sv);
+  early.finish();
+  session.submit(early.take());
+  const auto run = session.finish();
+  ASSERT_EQ(run.applications.size(), 2u);
+  EXPECT_EQ(run.applications[0].name, "late");
+  EXPECT_NEAR(run.applications[0].start_seconds, 7, 1e-6);
+  EXPECT_EQ(run.applications[1].start_seconds, 0);
+  EXPECT_EQ(run.applications[1].partition, 3u);
+}
+
+TEST(RunSummary, TheLedgerAddsUp) {
+  auto maker = process(0);
+  for (int i = 0; i < 5; ++i) maker.call(FunctionId::kSend, Shape::kSend, 1'500'000, 10, 0, 0, 8);
+  maker.posix({1'600'000, 10, 1, 1, 0, 0, 0});
+  maker.drop(3, 1);
+  maker.finish();
+  Session session({{0, "solver", 1}});
+  session.submit(maker.take());
+  const auto quality = session.application().quality;
+  ASSERT_EQ(quality.ledger.size(), 2u);
+  EXPECT_EQ(quality.ledger[0].recorded, 8u);
+  EXPECT_EQ(quality.ledger[0].received, 5u);
+  EXPECT_EQ(quality.ledger[0].dropped, 3u);
+  EXPECT_EQ(quality.ledger[0].lost, 0u);
+  EXPECT_EQ(quality.ledger[1].recorded, 2u);
+  EXPECT_EQ(quality.ledger[1].lost, 0u);
+  EXPECT_EQ(quality.packs, 4u);
+  EXPECT_TRUE(quality.notices.empty()) << quality.notices.front();
+}
+
+TEST(RunSummary, AMissingPackIsSeen) {
+  auto maker = process(0);
+  for (int i = 0; i < 5; ++i) maker.call(FunctionId::kSend, Shape::kSend, 1'500'000, 10, 0, 0, 8);
+  maker.finish();
+  auto packs = maker.take();
+  packs.erase(packs.begin() + 1);
+  Session session({{0, "solver", 1}});
+  session.submit(packs);
+  const auto quality = session.application().quality;
+  EXPECT_EQ(quality.ledger[0].lost, 5u);
+  EXPECT_THAT(quality.notices, Contains(HasSubstr("1 packs that were numbered did not arrive")));
+}
+
+TEST(RunSummary, ARankThatDiedEndsWithItsLastRecord) {
+  auto maker = process(1);
+  maker.flush();
+  (void)maker.take();
+  PackMaker dying({.origin_tick = 1'000'000});
+  dying.define(instrument::ProcessDefinition{2, 0, 9, 0, 1'000'000, 0, 0}, "solver"sv, "x"sv, "h"sv, "/"sv);
+  dying.call(FunctionId::kSend, Shape::kSend, 1'400'000, 100'000, 0, 0, 8);
+  dying.flush();
+  Session session({{0, "solver", 2}});
+  session.submit(dying.take());
+  const auto application = session.application();
+  EXPECT_NEAR(application.per_rank.wall_seconds[0], 0.5e-3, 1e-12);
+  EXPECT_EQ(application.quality.ranks_complete, 0u);
+  EXPECT_THAT(application.quality.notices, Contains(HasSubstr("2 of 2 ranks did not say their end")));
+}
+
+TEST(RunSummary, CommunicatorsOfTheProgram) {
+  Session session({{0, "solver", 2}});
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    auto maker = process(rank);
+    const instrument::RankRange all{0, 2, 1}, self{static_cast<std::int32_t>(rank), 1, 1};
+    const auto kIntra = instrument::CommunicatorKind::kIntra;
+    maker.define(instrument::CommunicatorDefinition{0, kIntra, 1, 0, 2, rank, 0, 1, 0, 0, 1}, std::span(&all, 1),
+                 "MPI_COMM_WORLD"sv);
+    maker.define(instrument::CommunicatorDefinition{1, kIntra, 10 + rank, 0, 1, 0, 0, 1, 0, 0, 1}, std::span(&self, 1),
+                 "MPI_COMM_SELF"sv);
+    maker.finish();
+    session.submit(maker.take());
+  }
+  const auto communicators = session.application().communicators;
+  ASSERT_EQ(communicators.size(), 2u);
+  EXPECT_EQ(communicators[0].name, "MPI_COMM_WORLD");
+  EXPECT_EQ(communicators[0].size, 2u);
+  EXPECT_EQ(communicators[0].count, 1u);
+  EXPECT_EQ(communicators[1].name, "MPI_COMM_SELF");
+  EXPECT_EQ(communicators[1].count, 2u);
+}
+
+TEST(RunSummary, NoticesOfProcessesAreCounted) {
+  Session session({{0, "solver", 2}});
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    auto maker = process(rank);
+    maker.define(instrument::NoticeDefinition{1, 0}, "Something was not seen."sv);
+    maker.finish();
+    session.submit(maker.take());
+  }
+  EXPECT_THAT(session.application().quality.notices, ElementsAre("Something was not seen. (2 times)"));
+}
+
+TEST(RunSummary, AProgramThatSentNothing) {
+  Session session({{0, "silent", 4}});
+  const auto application = session.application();
+  EXPECT_EQ(application.name, "silent");
+  EXPECT_EQ(application.ranks, 4u);
+  EXPECT_EQ(application.per_rank.wall_seconds.size(), 4u);
+  EXPECT_TRUE(application.mpi.empty());
+}
+
+}  // namespace
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,99 @@
+// Call sites to function, file and line: with debug information, with it in a separate file, without.
+#include "knowledge_sources/symbolizer.hpp"
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+// Called by the library; what it returns is the call site.
+extern "C" [[gnu::visibility("default"), gnu::noinline]] void* current_return_address() {
+  return __builtin_return_address(0);
+}
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+
+const std::string kDirectory = TEST_TARGETS;
+
+// The return address in the library of the call that `function` makes.
+std::uint64_t call_site(const char* function) {
+  static void* const library = dlopen((kDirectory + "symbolizer_target.so").c_str(), RTLD_NOW);
+  if (library == nullptr) throw std::runtime_error(dlerror());
+  auto* const call = reinterpret_cast<void* (*)()>(dlsym(library, function));
+  void* const address = call();
+  Dl_info info;
+  if (dladdr(address, &info) == 0) throw std::runtime_error("no library at the call site");
+  return static_cast<std::uint64_t>(static_cast<char*>(address) - static_cast<char*>(info.dli_fbase));
+}
+
+TEST(Symbolizer, FunctionFileAndLine) {
+  Symbolizer symbolizer;
+  const auto frame = symbolizer.find(kDirectory + "symbolizer_target.so", "", call_site("call_plain"));
+  EXPECT_EQ(frame.symbol, "target::Solver::exchange_halo(int)");
+  EXPECT_THAT(frame.source_file, EndsWith("tests/knowledge_sources/symbolizer_target.cpp"));
+  EXPECT_EQ(frame.line, 14u);
+}
+
+TEST(Symbolizer, InlinedFramesInnermostFirst) {
+  Symbolizer symbolizer;
+  const auto frames = symbolizer.frames(kDirectory + "symbolizer_target.so", "", call_site("call_inlined"));
+  ASSERT_GE(frames.size(), 2u);
+  EXPECT_EQ(frames[0].symbol, "target::inner_function()");
+  EXPECT_EQ(frames[0].line, 8u);
+  EXPECT_EQ(frames[1].symbol, "target::Solver::exchange_inlined()");
+  EXPECT_EQ(frames[1].line, 18u);
+  EXPECT_THAT(frames[1].source_file, EndsWith("symbolizer_target.cpp"));
+}
+
+TEST(Symbolizer, SeparateDebugFile) {
+  Symbolizer symbolizer;
+  const auto frame = symbolizer.find(kDirectory + "linked.so", "", call_site("call_plain"));
+  EXPECT_EQ(frame.symbol, "target::Solver::exchange_halo(int)");
+  EXPECT_EQ(frame.line, 14u);
+}
+
+TEST(Symbolizer, ExportedNamesOfAStrippedLibrary) {
+  Symbolizer symbolizer;
+  const auto frame = symbolizer.find(kDirectory + "stripped.so", "", call_site("call_exported"));
+  EXPECT_EQ(frame.symbol, "call_exported");
+  EXPECT_EQ(frame.source_file, "");
+  EXPECT_EQ(frame.line, 0u);
+  EXPECT_EQ(symbolizer.find(kDirectory + "stripped.so", "", call_site("call_plain")).symbol, "")
+      << "a function that is not exported must not be taken for its neighbour";
+}
+
+TEST(Symbolizer, WhatCannotBeReadIsEmpty) {
+  Symbolizer symbolizer;
+  const std::string text = kDirectory + "not_a_binary";
+  std::ofstream(text) << "no ELF here";
+  const std::string cut = kDirectory + "cut.so";
+  std::filesystem::copy_file(kDirectory + "symbolizer_target.so", cut,
+                             std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::resize_file(cut, 3000);
+  for (const auto& path :
+       {std::string("/no/such/file"), kDirectory, std::string(""), std::string("[vdso]"), text, cut}) {
+    EXPECT_EQ(symbolizer.find(path, "", 0x1000).symbol, "") << path;
+  }
+  const std::string good = kDirectory + "symbolizer_target.so";
+  EXPECT_EQ(symbolizer.find(good, "", 0).symbol, "");
+  EXPECT_EQ(symbolizer.find(good, "", ~std::uint64_t{0}).symbol, "");
+  EXPECT_EQ(symbolizer.find(good, "", 1u << 30).symbol, "");
+}
+
+TEST(Symbolizer, AnotherBuildIsNotBelieved) {
+  Symbolizer symbolizer;
+  const auto site = call_site("call_plain");
+  const std::string path = kDirectory + "symbolizer_target.so";
+  EXPECT_EQ(symbolizer.find(path, "00112233445566778899aabbccddeeff00112233", site).symbol, "");
+  EXPECT_NE(symbolizer.find(path, "", site).symbol, "");
+}
+
+}  // namespace
+}  // namespace ardoise::knowledge_sources

@@ -5,7 +5,10 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <string_view>
 
+#include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/launch_line.hpp"
 #include "tools/ardoise/measure.hpp"
 
@@ -15,14 +18,33 @@ using namespace ardoise::launcher;
 
 constexpr const char* kDescription =
     "Profiles the MPI programs of a launch while they run, without recompiling them.\n\n"
-    "  ardoise [options] mpirun -n 4 ./solver in.cfg : -n 2 ./post\n";
+    "  ardoise [options] mpirun -n 4 ./solver in.cfg : -n 2 ./post\n"
+    "  ardoise report profile.json [--output folder]\n";
 
 constexpr const char* kFooter =
     "The exit status is that of mpirun; 2 when ardoise refused to start, 125 when the programs ended well but the "
     "report\n"
     "could not be made. Everything else: man ardoise.";
 
+int report(int argc, char** argv) {
+  CLI::App app{"Renders a report again, on any machine, from the profile.json of a run.", "ardoise report"};
+  std::string profile, output;
+  bool quiet = false;
+  app.add_option("profile", profile, "profile.json of a run")->required();
+  app.add_option("--output", output, "folder of the report [that of profile.json]");
+  app.add_flag("--quiet", quiet, "print no summary");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}; see ardoise report --help.", error.what()));
+  }
+  return render_again(profile, output, quiet);
+}
+
 int run(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "report") return report(argc - 1, argv + 1);
   CLI::App app{kDescription, "ardoise"};
   app.footer(kFooter);
   app.set_version_flag("--version", "ardoise " ARDOISE_VERSION);
@@ -38,6 +60,10 @@ int run(int argc, char** argv) {
   app.add_flag("--no-report", no_report, "write profile.json and summary.txt, render no PDF");
   app.add_option("--plugin", options.plugins, "knowledge source to load, may be given several times")
       ->allow_extra_args(false);
+  app.add_option("--budget", options.budget, "memory of each process for events, e.g. 8M [16M]")
+      ->transform(CLI::AsSizeValue(false));
+  app.add_option("--capture", options.capture,
+                 "folder for a copy of all event packs (ardoise-analyzer --replay reads it)");
   app.add_flag("--quiet", options.quiet, "print no summary");
   app.add_flag("--verbose", options.verbose, "print the launch line that is run");
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);

@@ -3,12 +3,23 @@
 // ends all of them at the first one that fails, and mixes their output; here the summary comes last and in one piece.
 #pragma once
 
-#include "tools/ardoise/measure.hpp"
-#include "tools/ardoise/output_folder.hpp"
+#include <filesystem>
+#include <string>
 
 namespace ardoise::launcher {
 
-// Returns 0, or kNoReportStatus when something that was asked for is missing. `job_status` is only for the words.
-[[nodiscard]] int finish_report(const Options& options, const OutputFolder& output, int job_status);
+struct FinishOptions {
+  bool render = true;
+  bool quiet = false;
+};
+
+// The file in the output folder in which the analyzer leaves its exit status (its --status-file).
+[[nodiscard]] std::filesystem::path status_file_in(const std::filesystem::path& output);
+
+// Returns 0, or kNoReportStatus when (part of) what was asked for is missing. `job_status` is only for the words.
+[[nodiscard]] int finish_report(const FinishOptions& options, const std::filesystem::path& output, int job_status);
+
+// `ardoise report`: renders again from the data.
+[[nodiscard]] int render_again(const std::string& profile, const std::string& output, bool quiet);
 
 }  // namespace ardoise::launcher

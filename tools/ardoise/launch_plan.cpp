@@ -43,6 +43,9 @@ void add_preload(AppContext& context, const Measurement& measurement, const std:
 AppContext analyzer_context(const Measurement& measurement, bool preloads_something) {
   AppContext context;
   context.options.push_back({"-n", {std::to_string(measurement.analyzers)}});
+  if (measurement.preload_by == PreloadBy::kExportOption) {
+    for (const auto& [name, value] : measurement.environment) context.options.push_back({"-x", {name + '=' + value}});
+  }
   auto words = measurement.analyzer;
   // What the user preloads into programs is not meant for the analyzers.
   if (preloads_something) words.insert(words.begin(), {"env", "-u", std::string(kPreload)});

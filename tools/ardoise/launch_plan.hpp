@@ -18,7 +18,7 @@ enum class PreloadBy { kExportOption, kEnvProgram };
 
 struct Measurement {
   std::string preload_library;                                   // absolute path of libardoise.so
-  std::vector<std::pair<std::string, std::string>> environment;  // more variables for the programs
+  std::vector<std::pair<std::string, std::string>> environment;  // more variables, for all processes
   std::vector<std::string> analyzer;                             // its program and arguments
   unsigned analyzers = 1;
   bool oversubscribe = false;  // add --oversubscribe

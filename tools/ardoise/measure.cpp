@@ -4,17 +4,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <optional>
 
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/installation.hpp"
 #include "tools/ardoise/launch_line.hpp"
 #include "tools/ardoise/launch_plan.hpp"
+#include "tools/ardoise/message.hpp"
 #include "tools/ardoise/mpi_launcher.hpp"
 #include "tools/ardoise/output_folder.hpp"
 #include "tools/ardoise/process.hpp"
@@ -25,12 +23,6 @@ namespace ardoise::launcher {
 namespace {
 
 namespace fs = std::filesystem;
-
-template <class... Args>
-void say(fmt::format_string<Args...> format, Args&&... args) {
-  std::cout.flush();
-  std::cerr << "ardoise: " << fmt::format(format, std::forward<Args>(args)...) << std::endl;
-}
 
 int run_untouched(const std::vector<std::string>& words, const std::string& why) {
   say("{}; it runs without being measured.", why);
@@ -76,13 +68,38 @@ Room find_room(const Options& options, const LaunchLine& line) {
   return room;
 }
 
+// The settings of the recorder travel as variables. They are named on the launch line, because mpirun takes the
+// environment only to processes on this machine.
+std::vector<std::pair<std::string, std::string>> recorder_settings(const Options& options) {
+  std::vector<std::pair<std::string, std::string>> settings;
+  const auto add = [&](const char* name, const std::string& option) {
+    const char* variable = std::getenv(name);
+    if (!option.empty()) {
+      settings.emplace_back(name, option);
+    } else if (variable != nullptr) {
+      settings.emplace_back(name, variable);
+    }
+  };
+  add("ARDOISE_BUDGET", options.budget);
+  add("ARDOISE_CAPTURE", options.capture.empty() ? "" : fs::absolute(options.capture).string());
+  for (const auto* name : {"ARDOISE_BIN", "ARDOISE_FLUSH", "ARDOISE_DISABLE"}) add(name, "");
+  return settings;
+}
+
 Measurement describe(const Options& options, const Installation& installation, const fs::path& output,
                      const std::vector<std::string>& words) {
   Measurement measurement;
   measurement.preload_library = installation.preload_library;
-  measurement.environment = options.environment;
-  measurement.analyzer = {installation.analyzer, "--under-launcher", "--output",
-                          output.string(),       "--command",        shell_quote(words)};
+  measurement.environment = recorder_settings(options);
+  measurement.analyzer = {installation.analyzer,
+                          "--no-report",
+                          "--quiet",
+                          "--status-file",
+                          status_file_in(output).string(),
+                          "--output",
+                          output.string(),
+                          "--command",
+                          shell_quote(words)};
   if (options.workers != 0)
     measurement.analyzer.insert(measurement.analyzer.end(), {"--workers", std::to_string(options.workers)});
   for (const auto& plugin : options.plugins) {
@@ -110,6 +127,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   check_plugins(options.plugins, installation);
   const auto room = find_room(options, line);
   const auto output = make_output_folder(options.output);
+  if (!options.capture.empty()) make_writable_folder(options.capture);
   if (output.renamed) say("'{}' is taken; the report goes to '{}'.", options.output, output.path.string());
 
   auto measurement = describe(options, installation, output.path, words);
@@ -122,7 +140,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   if (options.verbose) say("{}", shell_quote(launch));
 
   const auto job = run_and_wait(launch);
-  const int status = finish_report(options, output, job.status);
+  const int status = finish_report({options.render, options.quiet}, output.path, job.status);
   remove_if_empty(output);
   return job.status != 0 ? job.status : status;
 }

@@ -7,6 +7,7 @@
 namespace ardoise::launcher {
 
 // Exit statuses of the launcher's own; every other one is mpirun's.
+inline constexpr int kFailedStatus = 1;      // `ardoise report` could not render
 inline constexpr int kUsageStatus = 2;       // refused before anything was started
 inline constexpr int kNoReportStatus = 125;  // the programs ended well, but (part of) the report could not be made
 
@@ -16,7 +17,8 @@ struct Options {
   std::string output = "ardoise-report";
   bool render = true;
   std::vector<std::string> plugins;
-  std::vector<std::pair<std::string, std::string>> environment;  // for the programs' recorder
+  std::string budget;   // "": the recorder's default
+  std::string capture;  // folder; "": none
   bool quiet = false;
   bool verbose = false;
 };

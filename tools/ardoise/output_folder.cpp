@@ -12,8 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const fs::path& path, const std::string& why) {
-  throw UsageError(
-      fmt::format("the output folder '{}' cannot be used: {}; name another one with --output.", path.string(), why));
+  throw UsageError(fmt::format("the folder '{}' cannot be written: {}; name another one.", path.string(), why));
 }
 
 // Permission bits do not tell (root, read-only mounts, full disks): a file does.
@@ -49,6 +48,13 @@ OutputFolder make_output_folder(const fs::path& wished) {
     return {path, number > 1, made};
   }
   refuse(base, "it and all its numbered neighbours are taken");
+}
+
+void make_writable_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) refuse(folder, error.message());
+  try_writing(folder);
 }
 
 void remove_if_empty(const OutputFolder& folder) {

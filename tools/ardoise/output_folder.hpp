@@ -16,6 +16,9 @@ struct OutputFolder {
 // cannot be made or written into.
 [[nodiscard]] OutputFolder make_output_folder(const std::filesystem::path& wished);
 
+// Makes a folder where there is none, with the same sentence when it cannot be written into.
+void make_writable_folder(const std::filesystem::path& folder);
+
 // Removes it again where it is still empty and was made here.
 void remove_if_empty(const OutputFolder& folder);
 

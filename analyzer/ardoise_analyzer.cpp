@@ -1,0 +1,114 @@
+// The analyzer: an MPI program that is launched beside the programs to be measured, as the partition "Analyzer".
+//
+//   load plug-ins → wait until programs use MPI → MPI_Init → ingest until all streams end → merge to rank 0
+//   → MPI_Finalize → model, profile.json, summary.txt → report.pdf
+//
+// MPI_Finalize comes before everything that the programs need not wait for: in Open MPI it is a fence over the whole
+// job.
+//
+// Open MPI ends all processes of a job when one exits with a status that is not 0. Programs may still be at work after
+// their MPI_Finalize, so under the launcher (--status-file) this process always exits with 0 and leaves its status in a
+// file; by hand, a status of 1 comes after everything else was done.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "analyzer/ingest.hpp"
+#include "analyzer/job_watch.hpp"
+#include "analyzer/options.hpp"
+#include "analyzer/plugins.hpp"
+#include "analyzer/replay.hpp"
+#include "analyzer/results.hpp"
+#include "analyzer/session.hpp"
+#include "analyzer/tree_reduction.hpp"
+#include "analyzer/workers.hpp"
+#include "instrument/analyzer_partition.hpp"
+#include "instrument/settings.hpp"
+#include "vmpi/vmpi.h"
+
+namespace {
+
+using namespace ardoise::analyzer;
+
+int check(const Options& options) {
+  const auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
+  for (const auto& complaint : plugins.complaints) say(complaint);
+  return plugins.complaints.empty() ? kDone : kUsage;
+}
+
+// The last rank of the launch is an analyzer; before MPI_Init nobody else can be chosen to speak for all.
+bool is_last_of_launch() {
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
+  return rank == nullptr || size == nullptr || std::atoi(rank) + 1 == std::atoi(size);
+}
+
+int serve(const Options& options, int argc, char** argv) {
+  auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
+  if (wait_for_programs() == JobState::kEndedWithoutMpi) {
+    if (is_last_of_launch()) say("no program of this launch called MPI_Init, so there is nothing to report.");
+    return kIncomplete;
+  }
+  VMPI_Set_partition_name(ardoise::instrument::kAnalyzerPartition);
+  int level = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+  const MPI_Comm analyzers = VMPI_Comm_partition();
+  if (analyzers == MPI_COMM_NULL) {
+    say("the launch could not be divided into programs and analyzers, so there is nothing to report.");
+    MPI_Finalize();
+    return kIncomplete;
+  }
+
+  RunFacts facts;
+  int rank = 0, ranks = 1, universe = 1;
+  PMPI_Comm_rank(analyzers, &rank);
+  PMPI_Comm_size(analyzers, &ranks);
+  PMPI_Comm_size(MPI_COMM_UNIVERSE, &universe);
+  facts.universe_ranks = static_cast<std::uint32_t>(universe);
+  facts.analyzer_ranks = static_cast<std::uint32_t>(ranks);
+  facts.analyzer_workers = options.workers != 0 ? options.workers : default_workers();
+
+  Session session({facts.analyzer_workers, options.memory_bytes, std::move(plugins.analyses)});
+  if (rank == 0) {  // the same on all of them
+    for (const auto& complaint : plugins.complaints) session.complain(complaint);
+  }
+  // Both ends of a stream must have blocks of the same size, and one block is one pack: the variables of the programs'
+  // recorder count here too.
+  const auto recorder =
+      ardoise::instrument::read_settings([](const char* name) -> const char* { return std::getenv(name); });
+  const auto ingested = ingest(session, {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes});
+  facts.programs_ended = ingested.ended;
+  merge_to_root(analyzers, session);
+  MPI_Finalize();
+  // A program that exits with a status of its own makes mpirun end the job: SIGTERM, a second later SIGKILL. That is
+  // time enough for the files below, which are written whole or not at all.
+  std::signal(SIGTERM, SIG_IGN);
+
+  if (rank != 0) return kDone;
+  if (ingested.programs == 0) {
+    say("there is no program beside the analyzer in this launch, so there is nothing to report.");
+    return kIncomplete;
+  }
+  return write_report(session, facts, options);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto parsed = parse_options(argc, argv);
+  if (!parsed.options) return parsed.status;
+  const auto& options = *parsed.options;
+  try {
+    if (options.check) return check(options);
+    if (!options.replay.empty()) return replay(options);
+    return exit_status(serve(options, argc, argv), options);
+  } catch (const std::exception& error) {
+    say(fmt::format("the analyzer stopped: {}.", error.what()));
+    return exit_status(kIncomplete, options);
+  }
+}

@@ -1,0 +1,77 @@
+// See ingest.hpp.
+#include "analyzer/ingest.hpp"
+
+#include <fmt/format.h>
+
+#include "vmpi/vmpi.h"
+
+namespace ardoise::analyzer {
+namespace {
+
+int map_programs(Session& session, VMPI_Map& map) {
+  int programs = 0;
+  VMPI_Map_clear(&map);
+  for (int id = 0; id < VMPI_Get_partition_count(); ++id) {
+    const auto* partition = VMPI_Get_desc_by_id(id);
+    if (id == VMPI_Get_partition_id() || partition == nullptr) continue;
+    ++programs;
+    session.add_program({.partition = static_cast<std::uint32_t>(id),
+                         .name = partition->name,
+                         .ranks = static_cast<std::uint32_t>(partition->size)});
+    if (const int code = VMPI_Map_partitions(id, VMPI_MAP_ROUND_ROBIN, &map); code != VMPI_SUCCESS) {
+      session.complain(fmt::format("The program {} could not be mapped to the analyzers: {}.", partition->name,
+                                   VMPI_Error_string(code)));
+    }
+  }
+  return programs;
+}
+
+void give_back(void* stream, std::span<std::byte> block) noexcept {
+  VMPI_Stream_release(static_cast<VMPI_Stream*>(stream), block.data());
+}
+
+void read_to_end(VMPI_Stream& stream, Session& session) {
+  for (;;) {
+    if (!session.wait_for_room(std::chrono::milliseconds(100))) continue;
+    void* block = nullptr;
+    std::size_t bytes = 0;
+    int from = 0;
+    const int code = VMPI_Stream_take(&stream, &block, &bytes, &from, 0);
+    if (code == 0) return;
+    if (code == VMPI_ERR_PEER) {
+      session.complain(
+          "A process of a program ended without finishing its measurement; what it had not sent is missing.");
+      continue;
+    }
+    if (code < 0) {
+      session.complain(fmt::format("Receiving events failed, and the rest is missing: {}.", VMPI_Error_string(code)));
+      return;
+    }
+    session.submit({static_cast<std::byte*>(block), bytes}, give_back, &stream);
+  }
+}
+
+}  // namespace
+
+Ingested ingest(Session& session, const IngestOptions& options) {
+  VMPI_Map map;
+  Ingested result;
+  result.programs = map_programs(session, map);
+  VMPI_Stream stream{};
+  int code = VMPI_Stream_init(&stream, options.block_bytes, VMPI_STREAM_BALANCE_ROUND_ROBIN);
+  constexpr int kWriterBuffers = 3;  // of no use to a reader
+  if (code == VMPI_SUCCESS) code = VMPI_Stream_set_buffers(&stream, kWriterBuffers, options.memory_bytes);
+  if (code == VMPI_SUCCESS) code = VMPI_Stream_open_map(&stream, &map, "r");
+  if (code != VMPI_SUCCESS) {
+    session.complain(fmt::format("The stream from the programs could not be opened: {}.", VMPI_Error_string(code)));
+  } else {
+    read_to_end(stream, session);
+  }
+  result.ended = std::chrono::steady_clock::now();
+  session.drain();  // gives every block back
+  VMPI_Stream_close(&stream);
+  VMPI_Map_free(&map);
+  return result;
+}
+
+}  // namespace ardoise::analyzer

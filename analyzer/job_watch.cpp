@@ -1,0 +1,135 @@
+// See job_watch.hpp.
+#include "analyzer/job_watch.hpp"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <thread>
+
+namespace ardoise::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+std::string read_all(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<std::uint16_t> server_ports() {
+  std::vector<std::uint16_t> ports;
+  for (const auto* name :
+       {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3", "PMIX_SERVER_URI21", "PMIX_SERVER_URI2"}) {
+    const char* address = std::getenv(name);
+    if (const auto port = address != nullptr ? port_of(address) : std::uint16_t{0}; port != 0) ports.push_back(port);
+  }
+  return ports;
+}
+
+bool has_client(const std::vector<std::uint16_t>& ports) {
+  for (const auto* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    const auto text = read_all(table);
+    for (const auto port : ports) {
+      if (has_connection_to(text, port)) return true;
+    }
+  }
+  return false;
+}
+
+// Parent of a process, nothing when it is gone or only waits for its parent to notice that.
+std::optional<pid_t> parent_of_living(const fs::path& process) {
+  const auto stat = read_all(process / "stat");
+  const auto name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return std::nullopt;
+  std::istringstream fields(stat.substr(name_end + 1));
+  char state = 0;
+  pid_t parent = 0;
+  if (!(fields >> state >> parent) || state == 'Z' || state == 'X') return std::nullopt;
+  return parent;
+}
+
+struct Siblings {
+  unsigned analyzers = 0;  // this process among them
+  unsigned programs = 0;
+};
+
+Siblings count_siblings() {
+  Siblings siblings;
+  std::error_code error;
+  const auto self = fs::read_symlink("/proc/self/exe", error);
+  const pid_t parent = ::getppid();
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const auto name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos || parent_of_living(entry.path()) != parent) continue;
+    ++(fs::read_symlink(entry.path() / "exe", error) == self ? siblings.analyzers : siblings.programs);
+  }
+  return siblings;
+}
+
+}  // namespace
+
+std::uint16_t port_of(std::string_view server_address) {
+  const auto colon = server_address.rfind(':');
+  std::uint16_t port = 0;
+  if (colon == std::string_view::npos || server_address.find("tcp") == std::string_view::npos) return 0;
+  const auto* begin = server_address.data() + colon + 1;
+  const auto* end = server_address.data() + server_address.size();
+  return std::from_chars(begin, end, port).ptr == end ? port : std::uint16_t{0};
+}
+
+bool has_connection_to(std::string_view table, std::uint16_t port) {
+  std::istringstream lines{std::string(table)};
+  std::string line;
+  std::getline(lines, line);  // headings
+  while (std::getline(lines, line)) {
+    std::istringstream fields(line);
+    std::string slot, local, remote;
+    if (!(fields >> slot >> local >> remote)) continue;
+    const auto colon = remote.rfind(':');
+    unsigned value = 0;
+    if (colon == std::string::npos) continue;
+    std::from_chars(remote.data() + colon + 1, remote.data() + remote.size(), value, 16);
+    if (value == port) return true;
+  }
+  return false;
+}
+
+JobState wait_for_programs() {
+  const char* local_size = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  const auto ports = server_ports();
+  if (local_size == nullptr || ports.empty()) return JobState::kUsesMpi;
+  const auto local = static_cast<unsigned>(std::strtoul(local_size, nullptr, 10));
+
+  // mpirun starts programs before analyzers, but other analyzers may not be there yet: only what stays the same for two
+  // seconds is believed.
+  constexpr auto kSure = 2s;
+  constexpr auto kPoll = 10ms, kLook = 500ms;
+  auto last_look = std::chrono::steady_clock::now() - kLook;
+  auto alone_since = std::chrono::steady_clock::time_point::max();
+  for (;; std::this_thread::sleep_for(kPoll)) {
+    if (has_client(ports)) return JobState::kUsesMpi;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_look < kLook) continue;
+    last_look = now;
+    const auto siblings = count_siblings();
+    if (siblings.programs > 0) {
+      alone_since = std::chrono::steady_clock::time_point::max();
+      continue;
+    }
+    if (siblings.analyzers >= local) return JobState::kUsesMpi;  // the programs are on other machines
+    if (alone_since == std::chrono::steady_clock::time_point::max()) alone_since = now;
+    if (now - alone_since >= kSure) return JobState::kEndedWithoutMpi;
+  }
+}
+
+}  // namespace ardoise::analyzer

@@ -1,0 +1,26 @@
+// Waits with MPI_Init until a program of the launch has called it. Open MPI keeps a job alive (or ends it as failed)
+// when one process initialises MPI and another never does: `ardoise mpirun hostname` would hang. So the analyzer looks,
+// from outside: a process that initialised MPI has connected to the PMIx server of the launch on this machine. When all
+// other processes of the launch on this machine ended without that, there is nothing to analyze.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ardoise::analyzer {
+
+enum class JobState { kUsesMpi, kEndedWithoutMpi };
+
+// Returns at once when not launched by Open MPI, or when no program of the launch is on this machine.
+[[nodiscard]] JobState wait_for_programs();
+
+// Pure parts.
+
+// Port in the address of a PMIx server, "1932001280.0;tcp4://127.0.0.1:35309"; 0: none.
+[[nodiscard]] std::uint16_t port_of(std::string_view server_address);
+// Does the text of /proc/net/tcp or tcp6 have a connection to this port?
+[[nodiscard]] bool has_connection_to(std::string_view table, std::uint16_t port);
+
+}  // namespace ardoise::analyzer

@@ -1,0 +1,32 @@
+// The command line of ardoise-analyzer.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ardoise::analyzer {
+
+struct Options {
+  std::string output = "ardoise-report";
+  unsigned workers = 0;  // 0: by the free cores
+  std::size_t memory_bytes = std::size_t{256} << 20;
+  std::vector<std::string> plugins;
+  std::string command;  // the launch line, for the report
+  bool render = true;
+  bool quiet = false;
+  bool check = false;       // load the plug-ins, say what is wrong, end
+  std::string status_file;  // see ardoise_analyzer.cpp
+  std::vector<std::string> replay;
+};
+
+struct ParsedOptions {
+  std::optional<Options> options;  // else end with `status`
+  int status = 0;
+};
+
+// Prints what --help, --version and mistakes need.
+[[nodiscard]] ParsedOptions parse_options(int argc, char** argv);
+
+}  // namespace ardoise::analyzer

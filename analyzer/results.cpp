@@ -1,0 +1,65 @@
+// See results.hpp.
+#include "analyzer/results.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <iostream>
+
+#include "reports/atomic_file.hpp"
+#include "reports/render.hpp"
+
+namespace ardoise::analyzer {
+
+void say(const std::string& sentence) {
+  // One write, so that lines of several ranks do not mix.
+  std::cerr << fmt::format("ardoise-analyzer: {}\n", sentence) << std::flush;
+}
+
+int exit_status(int status, const Options& options) {
+  if (options.status_file.empty()) return status;
+  if (const auto written = reports::write_file(options.status_file, fmt::format("{}\n", status)); !written)
+    say(written.error);
+  return 0;
+}
+
+int write_report(const Session& session, const RunFacts& facts, const Options& options) {
+  int status = kDone;
+  for (const auto& complaint : session.complaints()) {
+    say(complaint);
+    status = kIncomplete;
+  }
+  try {
+    reports::Run run;
+    run.tool_version = ARDOISE_VERSION;
+    run.command = options.command;
+    run.universe_ranks = facts.universe_ranks;
+    run.analyzer_ranks = facts.analyzer_ranks;
+    run.analyzer_workers = facts.analyzer_workers;
+    session.contribute(run);
+    run.analysis_seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - facts.programs_ended).count();
+
+    std::string summary;
+    const auto written = reports::write_results(run, options.output, summary);
+    if (!options.quiet) std::cout << summary << std::flush;
+    if (!written) {
+      say(written.error);
+      return kIncomplete;
+    }
+    if (!options.render) return status;
+    const auto rendered = reports::render_report(run, {.output = options.output});
+    for (const auto& notice : rendered.notices) say(notice);
+    if (!rendered.ok()) {
+      say(rendered.error);
+      return kIncomplete;
+    }
+    if (!options.quiet && !rendered.pdf.empty()) say(fmt::format("the report is {}.", rendered.pdf));
+  } catch (const std::exception& error) {
+    say(fmt::format("the report could not be made: {}.", error.what()));
+    return kIncomplete;
+  }
+  return status;
+}
+
+}  // namespace ardoise::analyzer

@@ -1,0 +1,60 @@
+// One analyzer rank's work without MPI: the blackboard, the reduction of every program on it, and what went wrong. The
+// server feeds it blocks of streams, replay packs of files; both then merge sessions and make the model in the same
+// way.
+//
+//   submit() … submit()  →  drain()  →  partial() ──▶ absorb() on another session  →  contribute() on the last one
+//
+// submit() and wait_for_room() belong to one thread; the rest needs a drained session.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "blackboard/blackboard.hpp"
+#include "knowledge_sources/plugin.hpp"
+#include "knowledge_sources/reduction.hpp"
+#include "knowledge_sources/sentences.hpp"
+#include "reports/model.hpp"
+
+namespace ardoise::analyzer {
+
+class Session {
+ public:
+  struct Options {
+    unsigned workers = 1;
+    std::size_t memory_bytes = std::size_t{256} << 20;  // of packs being worked on
+    std::vector<knowledge_sources::AnalysisFactory> analyses;
+  };
+  explicit Session(Options options);
+  ~Session() { board_.drain(); }  // so that no pack is in use when the reduction goes
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void add_program(knowledge_sources::Program program);
+
+  // One pack, aligned to 8 bytes; release(context, pack) is called when its last user is done, on any thread.
+  void submit(std::span<std::byte> pack, blackboard::ReleaseFunction release, void* context);
+  // False: more than the memory limit is being worked on, and was so for the whole time.
+  [[nodiscard]] bool wait_for_room(std::chrono::milliseconds timeout) { return board_.wait_below_limit(timeout); }
+  void drain() { board_.drain(); }
+
+  // A sentence for the report, and a reason for an exit status that is not 0.
+  void complain(const std::string& sentence);
+  [[nodiscard]] std::vector<std::string> complaints() const;
+
+  [[nodiscard]] std::vector<std::byte> partial() const;
+  void absorb(std::span<const std::byte> partial);  // malformed bytes become a complaint
+  void contribute(reports::Run& run) const;         // applications and notices
+
+ private:
+  mutable std::mutex complaints_mutex_;  // workers complain too, so it outlives board_
+  knowledge_sources::Sentences complaints_;
+  blackboard::Blackboard board_;
+  knowledge_sources::Reduction reduction_;
+};
+
+}  // namespace ardoise::analyzer

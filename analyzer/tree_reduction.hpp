@@ -1,0 +1,24 @@
+// Merges the sessions of all analyzer ranks into that of rank 0, along a binomial tree: in each round half of those
+// that are left send their partial results to a neighbour and are done. log2(analyzers) rounds; nobody holds more than
+// its own and one other's bytes. Waiting sleeps, because the programs of some analyzers may run much longer than those
+// of others.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "analyzer/session.hpp"
+
+namespace ardoise::analyzer {
+
+// Collective over comm, the analyzers' own. Sessions are drained. False: an MPI call failed, which is a complaint.
+bool merge_to_root(MPI_Comm comm, Session& session);
+
+// A message of any length: its size, then pieces that an int can count.
+bool send_bytes(MPI_Comm comm, int to, std::span<const std::byte> bytes);
+bool receive_bytes(MPI_Comm comm, int from, std::vector<std::byte>& bytes);
+
+}  // namespace ardoise::analyzer

@@ -1,0 +1,47 @@
+// Knowledge sources are loaded one by one; one that does not load costs a sentence, not the others.
+#include "analyzer/plugins.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace ardoise::analyzer {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TEST(Plugins, AllOfTheFolderAreLoaded) {
+  const auto plugins = load_plugins(ARDOISE_PLUGIN_DIR, {});
+  EXPECT_THAT(plugins.complaints, IsEmpty());
+  for (const auto* name : {"mpi_profile", "posix_profile", "topology", "density", "temporal", "run_summary"}) {
+    EXPECT_TRUE(std::ranges::any_of(plugins.analyses, [&](const auto& factory) { return factory.name == name; }))
+        << name;
+  }
+}
+
+TEST(Plugins, OneThatDoesNotLoadIsNamedAndTheOthersStay) {
+  const auto path = std::filesystem::path(::testing::TempDir()) / "not_a_plugin.so";
+  std::ofstream(path) << "no library";
+  const auto all = load_plugins(ARDOISE_PLUGIN_DIR, {});
+  const auto plugins = load_plugins(ARDOISE_PLUGIN_DIR, {path.string(), "/no/such/plugin.so"});
+  ASSERT_THAT(plugins.complaints, SizeIs(2));
+  EXPECT_THAT(plugins.complaints[0], HasSubstr("not_a_plugin.so"));
+  EXPECT_THAT(plugins.complaints[1], HasSubstr("/no/such/plugin.so"));
+  EXPECT_THAT(plugins.analyses, SizeIs(all.analyses.size()));
+  std::filesystem::remove(path);
+}
+
+TEST(Plugins, TheSameOneTwiceIsRefused) {
+  const auto plugins = load_plugins(ARDOISE_PLUGIN_DIR, {ARDOISE_PLUGIN_DIR "/topology.so"});
+  ASSERT_THAT(plugins.complaints, SizeIs(1));
+  EXPECT_THAT(plugins.complaints[0], HasSubstr("topology"));
+}
+
+TEST(Plugins, AnEmptyFolderIsTold) { EXPECT_THAT(load_plugins("/no/such/folder", {}).complaints, SizeIs(1)); }
+
+}  // namespace
+}  // namespace ardoise::analyzer

@@ -1,0 +1,194 @@
+// Captured packs become the same profile however many analyzers, workers and orders there are, and bad files cost
+// themselves only.
+#include "analyzer/replay.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+
+#include "analyzer/plugins.hpp"
+#include "analyzer/results.hpp"
+#include "replay/synthetic.hpp"
+#include "reports/model_json.hpp"
+
+namespace ardoise::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+class ReplayTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) /
+              (std::string("replay_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "packs");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // Two programs of the synthetic kind, a file for each rank.
+  std::vector<std::string> capture_two_programs() {
+    for (std::uint32_t partition = 0; partition < 2; ++partition) {
+      const replay::SyntheticProgram program{.partition = partition, .ranks = 8 + 4 * partition, .steps = 20};
+      for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
+        instrument::PackFileWriter writer(folder_ / "packs" / (std::to_string(partition) + "." + std::to_string(rank)));
+        for (auto& pack : replay::synthetic_packs(program, rank)) EXPECT_TRUE(writer.write(pack.bytes()));
+      }
+    }
+    return {(folder_ / "packs").string()};
+  }
+
+  // The profile of the capture with so many analyzers of so many workers, without what may differ.
+  static std::string profile(Capture& capture, std::uint32_t analyzers, unsigned workers) {
+    static const auto plugins = load_plugins(ARDOISE_PLUGIN_DIR, {});
+    std::vector<std::unique_ptr<Session>> sessions;
+    for (std::uint32_t part = 0; part < analyzers; ++part) {
+      auto& session = *sessions.emplace_back(
+          std::make_unique<Session>(Session::Options{.workers = workers, .analyses = plugins.analyses}));
+      for (const auto& program : capture.programs) session.add_program(program);
+      feed(capture, session, part, analyzers);
+      session.drain();
+    }
+    for (std::uint32_t part = analyzers; part-- > 1;) sessions[0]->absorb(sessions[part]->partial());
+    EXPECT_THAT(sessions[0]->complaints(), IsEmpty());
+    reports::Run run;
+    sessions[0]->contribute(run);
+    return reports::profile_to_json(run);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(ReplayTest, ProgramsAreFoundInTheCapture) {
+  const auto capture = read_capture(capture_two_programs());
+  EXPECT_THAT(capture.complaints, IsEmpty());
+  ASSERT_THAT(capture.programs, SizeIs(2));
+  EXPECT_EQ(capture.programs[0].ranks, 8U);
+  EXPECT_EQ(capture.programs[1].partition, 1U);
+  EXPECT_EQ(capture.programs[1].ranks, 12U);
+}
+
+TEST_F(ReplayTest, NumbersAreTheSameForAnyNumberOfAnalyzersAndWorkers) {
+  auto capture = read_capture(capture_two_programs());
+  const auto one = profile(capture, 1, 1);
+  EXPECT_THAT(one, HasSubstr("MPI_Allreduce"));
+  EXPECT_EQ(profile(capture, 1, 3), one);
+  EXPECT_EQ(profile(capture, 2, 1), one);
+  EXPECT_EQ(profile(capture, 3, 2), one);
+  EXPECT_EQ(profile(capture, 7, 1), one);
+}
+
+TEST_F(ReplayTest, CountsAreThoseOfTheProgram) {
+  auto capture = read_capture(capture_two_programs());
+  const auto run = reports::profile_from_json(profile(capture, 2, 1));
+  ASSERT_TRUE(run) << run.error;
+  ASSERT_THAT(run.value->applications, SizeIs(2));
+  for (const auto& application : run.value->applications) {
+    const auto found = std::ranges::find(application.mpi, "MPI_Allreduce", &reports::FunctionProfile::function);
+    ASSERT_NE(found, application.mpi.end());
+    EXPECT_EQ(found->calls, 20U * application.ranks);
+  }
+}
+
+TEST_F(ReplayTest, ReplayWritesTheFilesOfAReport) {
+  Options options;
+  options.replay = capture_two_programs();
+  options.output = (folder_ / "out").string();
+  options.render = false;
+  options.quiet = true;
+  EXPECT_EQ(replay(options), kDone);
+  const auto run = reports::read_profile_json((folder_ / "out" / "profile.json").string());
+  ASSERT_TRUE(run) << run.error;
+  EXPECT_EQ(run.value->universe_ranks, 20U);
+  EXPECT_TRUE(fs::exists(folder_ / "out" / "summary.txt"));
+}
+
+TEST_F(ReplayTest, ATruncatedFileIsReadToItsLastWholePack) {
+  const auto paths = capture_two_programs();
+  const auto file = folder_ / "packs" / "0.0";
+  fs::resize_file(file, fs::file_size(file) - 40);
+  const auto capture = read_capture(paths);
+  ASSERT_THAT(capture.complaints, SizeIs(1));
+  EXPECT_THAT(capture.complaints[0], HasSubstr("0.0"));
+  EXPECT_THAT(capture.programs, SizeIs(2));
+}
+
+TEST_F(ReplayTest, NoPacksAtAllIsToldAndNothingIsWritten) {
+  std::ofstream(folder_ / "packs" / "x") << "no pack";
+  Options options;
+  options.replay = {(folder_ / "packs").string(), "/no/such/file"};
+  options.output = (folder_ / "out").string();
+  EXPECT_EQ(replay(options), kIncomplete);
+  EXPECT_FALSE(fs::exists(folder_ / "out"));
+}
+
+TEST_F(ReplayTest, AFolderThatCannotBeMadeIsTold) {
+  Options options;
+  options.replay = capture_two_programs();
+  std::ofstream(folder_ / "file") << "in the way";
+  options.output = (folder_ / "file" / "out").string();
+  options.render = false;
+  options.quiet = true;
+  EXPECT_EQ(replay(options), kIncomplete);
+}
+
+// A knowledge source that fails at every pack.
+class Failing final : public knowledge_sources::Analysis {
+ public:
+  explicit Failing(const knowledge_sources::AnalysisContext& context) : level_(context.level) {}
+  void attach(blackboard::Blackboard& board) override {
+    board.add(
+        {"failing@" + level_,
+         {blackboard::entry_type(level_, knowledge_sources::kMpiEvents)},
+         [](const blackboard::Context&, std::span<blackboard::EntryRef>) { throw std::runtime_error("on purpose"); }});
+  }
+  [[nodiscard]] std::vector<std::byte> partial() const override { throw std::runtime_error("no partial result"); }
+  void absorb(std::span<const std::byte>) override {}
+  void contribute(const knowledge_sources::Resolver&, reports::Application&) const override {
+    throw std::runtime_error("nothing to say");
+  }
+
+ private:
+  std::string level_;
+};
+
+TEST_F(ReplayTest, AThrowingKnowledgeSourceCostsItsOwnPartOnly) {
+  auto capture = read_capture(capture_two_programs());
+  const auto without = reports::profile_from_json(profile(capture, 1, 1));
+  auto analyses = load_plugins(ARDOISE_PLUGIN_DIR, {}).analyses;
+  analyses.push_back({"failing", &knowledge_sources::create_analysis<Failing>});
+  Session root({.workers = 2, .analyses = analyses});
+  Session other({.workers = 2, .analyses = analyses});
+  for (auto* session : {&root, &other}) {
+    for (const auto& program : capture.programs) session->add_program(program);
+    feed(capture, *session, session == &root ? 0 : 1, 2);
+    session->drain();
+  }
+  root.absorb(other.partial());
+  ASSERT_THAT(root.complaints(), Not(IsEmpty()));
+  EXPECT_THAT(root.complaints()[0], HasSubstr("failing@"));
+  EXPECT_THAT(root.complaints()[0], HasSubstr("on purpose"));
+  reports::Run run;
+  root.contribute(run);
+  ASSERT_THAT(run.applications, SizeIs(2));
+  EXPECT_EQ(run.applications[0].mpi.size(), without.value->applications[0].mpi.size());
+  EXPECT_EQ(run.applications[0].edges.size(), without.value->applications[0].edges.size());
+}
+
+TEST_F(ReplayTest, MalformedPartialResultsAreAComplaint) {
+  Session session({});
+  const std::vector<std::byte> garbage(57, std::byte{0xAB});
+  session.absorb(garbage);
+  session.absorb({});
+  EXPECT_THAT(session.complaints(), Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace ardoise::analyzer

@@ -5,8 +5,11 @@
  * through streams: persistent, buffered, asynchronous channels that behave like UNIX pipes.
  *
  * All functions return VMPI_SUCCESS (0) or one of the negative codes below unless they say otherwise, and are to be
- * called between MPI_Init and MPI_Finalize, except VMPI_Set_partition_name, which comes before MPI_Init.
- * Thread safety: a stream belongs to one thread at a time, except VMPI_Stream_release (any thread, no MPI inside).
+ * called between MPI_Init and MPI_Finalize (VMPI_ERR_STATE otherwise), except VMPI_Set_partition_name, which comes before
+ * MPI_Init. Outputs are set on success only. Nothing here aborts the program or throws.
+ * Thread safety: a stream belongs to one thread at a time, one that may call MPI at the program's thread level; only
+ * VMPI_Stream_release may be called by any thread at any time, it has no MPI inside.
+ * docs/streams.md explains the ideas and the protocol.
  */
 #ifndef VMPI_H
 #define VMPI_H
@@ -32,44 +35,74 @@ enum {
   VMPI_ERR_MAP = -7,      /* a user-defined map gave a rank out of range or left a process unmapped */
   VMPI_ERR_PEER = -8      /* a peer went away without closing */
 };
+/** What a code means, as the end of a sentence; a static string, never NULL. At any time. */
 VMPI_API const char* VMPI_Error_string(int code);
 
 /* ---- partitions ---- */
 #define VMPI_MAX_NAME 128
+/** Of the processes of one program; the same in every process. Lives until MPI_Finalize. */
 typedef struct VMPI_Partition_desc {
-  int id;                   /* 0 ... count-1, in the order of universe ranks */
+  int id;                   /* 0 ... count-1, in the order of the first universe rank */
   char name[VMPI_MAX_NAME]; /* of the program, or explicit; unique ("solver", "solver#2" ...) */
-  const char* command;      /* command line of its root, arguments separated by blanks */
+  const char* command;      /* command line of its root, arguments separated by blanks, at most 16 KiB */
   int size;                 /* processes */
   int root;                 /* universe rank of its first process */
 } VMPI_Partition_desc;
 
+/** The real world: all processes of the launch. MPI_COMM_NULL outside of MPI_Init ... MPI_Finalize. */
 VMPI_API MPI_Comm VMPI_Comm_universe(void);
 #define MPI_COMM_UNIVERSE VMPI_Comm_universe()
-VMPI_API MPI_Comm VMPI_Comm_partition(void); /* the communicator that MPI_COMM_WORLD stands for */
+/** The communicator that MPI_COMM_WORLD stands for. MPI_COMM_NULL outside of MPI_Init ... MPI_Finalize. */
+VMPI_API MPI_Comm VMPI_Comm_partition(void);
 
-VMPI_API int VMPI_Set_partition_name(const char* name); /* also: environment variable VMPI_PARTITION_NAME */
+/** Names the partition of this process; all processes of the launch with this name make one partition, whatever
+ * application context they are from. Comes before the environment variable VMPI_PARTITION_NAME, which does the same.
+ * @return VMPI_ERR_STATE after MPI_Init; VMPI_ERR_ARG for a name that is empty, longer than 127 bytes or has control
+ *         characters: the program's own name is used then, and its partition's root says so on standard error. */
+VMPI_API int VMPI_Set_partition_name(const char* name);
+/** Number of partitions, or VMPI_ERR_STATE. */
 VMPI_API int VMPI_Get_partition_count(void);
+/** The id of the caller's partition, or VMPI_ERR_STATE. */
 VMPI_API int VMPI_Get_partition_id(void);
-VMPI_API const VMPI_Partition_desc* VMPI_Get_desc_by_name(const char* name); /* NULL: no such partition */
+/** NULL: no such partition. */
+VMPI_API const VMPI_Partition_desc* VMPI_Get_desc_by_name(const char* name);
+/** NULL: no such partition. */
 VMPI_API const VMPI_Partition_desc* VMPI_Get_desc_by_id(int id);
-VMPI_API int VMPI_Get_universe_rank(int partition, int rank); /* negative: error code */
+/** Universe rank of a partition's process; VMPI_ERR_ARG: no such partition or process. */
+VMPI_API int VMPI_Get_universe_rank(int partition, int rank);
 
 /* ---- maps ---- */
+/** Between two partitions the larger is the slave, the smaller (of equals the one with the lower id) the master. Each
+ * slave gets one master, each master at least one slave. ROUND_ROBIN: slave modulo number of masters. FIXED: runs of
+ * neighbouring slaves. RANDOM: evenly, but scattered; the same in every launch of the same partitions. USER: see
+ * VMPI_Map_partitions_user. */
 typedef enum { VMPI_MAP_ROUND_ROBIN = 0, VMPI_MAP_RANDOM = 1, VMPI_MAP_FIXED = 2, VMPI_MAP_USER = 3 } VMPI_Map_policy;
 typedef struct VMPI_Map {
-  int count;        /* mapped processes */
-  int* ranks;       /* their universe ranks, in the order of mapping; owned by the map */
+  int count;    /* mapped processes */
+  int* ranks;   /* their universe ranks, in the order of mapping; owned by the map */
   int capacity;
 } VMPI_Map;
-/* slave: rank in the slave (larger) partition; returns a rank of the master partition. */
+/** slave: rank in the slave (larger) partition; returns a rank of the master partition. */
 typedef int (*VMPI_Map_function)(int slave, int slave_size, int master_size, void* context);
-VMPI_API int VMPI_Map_clear(VMPI_Map* map); /* also initialises */
+/** Makes an empty map of a variable that holds anything; frees nothing. */
+VMPI_API int VMPI_Map_clear(VMPI_Map* map);
+/** Frees what a map holds and leaves it empty. */
 VMPI_API int VMPI_Map_free(VMPI_Map* map);
-VMPI_API int VMPI_Map_partitions(int partition, VMPI_Map_policy policy, VMPI_Map* map); /* additive */
+/** Appends the caller's counterparts in another partition to a map; those that are in it already stay where they are.
+ * Computed locally, no message is sent; the other partition calls it with the same policy.
+ * @return VMPI_ERR_ARG: no such partition, one's own, or VMPI_MAP_USER. */
+VMPI_API int VMPI_Map_partitions(int partition, VMPI_Map_policy policy, VMPI_Map* map);
+/** The same with a function, collective over both partitions. Only the pivot, the first process of the master partition,
+ * calls its function, once for each slave in ascending order; others may pass NULL.
+ * @return VMPI_ERR_MAP in every process of both partitions when the function gave a rank out of range, left a master
+ *         without slaves, or is NULL in the pivot; nothing is appended then. */
 VMPI_API int VMPI_Map_partitions_user(int partition, VMPI_Map_function function, void* context, VMPI_Map* map);
 
 /* ---- streams ---- */
+/** Which endpoint comes next, when there are several. Writer: NONE the first that is open, RANDOM any, ROUND_ROBIN in turn;
+ * the last two prefer endpoints that hold no more than their share of the writer's buffers. Reader: the order in which
+ * blocks that have arrived are served when there are more than it has memory for: NONE as they came, RANDOM from any
+ * writer, ROUND_ROBIN from each in turn. The two ends may differ. Blocks of one writer to one reader stay in order. */
 typedef enum {
   VMPI_STREAM_BALANCE_NONE = 0,
   VMPI_STREAM_BALANCE_RANDOM = 1,
@@ -80,24 +113,47 @@ typedef struct VMPI_Stream {
   struct VMPI_Stream_state* state;
 } VMPI_Stream;
 
+/** @param block_bytes size of a block, 1 ... INT_MAX, equal at both ends. VMPI_Stream_close frees what this makes. */
 VMPI_API int VMPI_Stream_init(VMPI_Stream* stream, size_t block_bytes, VMPI_Stream_balance balance);
-/* Before opening: asynchronous buffers of a writer (default 3); upper limit of a reader's memory, default 64 blocks. */
+/** Before opening.
+ * @param writer_buffers     asynchronous buffers of VMPI_Stream_write, at least 1, default 3; allocated when needed.
+ * @param reader_limit_bytes upper limit of a reader's memory for blocks, however many writers there are; 0: 64 blocks.
+ * @return VMPI_ERR_ARG: no buffer, or a limit below one block. */
 VMPI_API int VMPI_Stream_set_buffers(VMPI_Stream* stream, int writer_buffers, size_t reader_limit_bytes);
-/* mode "r", "w" or "rw"; collective over the mapped processes. */
+/** Meets all processes of a map, which call it as well. Waits for them without spinning.
+ * @param mode "r", "w" or "rw"; the peers' must be "w", "r" or "rw" in turn. An empty map gives a stream that has ended.
+ * @return VMPI_ERR_PROTOCOL at both ends when block sizes or modes don't fit, and at every process that is mapped to one
+ *         of them; the stream can be closed or opened again. VMPI_ERR_ARG: unknown mode or rank. */
 VMPI_API int VMPI_Stream_open_map(VMPI_Stream* stream, const VMPI_Map* map, const char* mode);
+/** The same between two processes. */
 VMPI_API int VMPI_Stream_open_rank(VMPI_Stream* stream, int universe_rank, const char* mode);
-/* Copies `blocks` blocks of block_bytes out of buffer; blocks only when all buffers are in flight. Returns blocks written. */
+/** Copies `blocks` blocks of block_bytes out of buffer; waits only when all buffers are in flight.
+ * @return blocks written; fewer than asked for or a negative code on errors. VMPI_ERR_PEER: no reader is left. */
 VMPI_API int VMPI_Stream_write(VMPI_Stream* stream, const void* buffer, int blocks);
-/* Copies up to `blocks` blocks. Returns blocks read (> 0), 0 when every writer has closed, or a negative code. */
+/** Reads up to `blocks` blocks: waits for the first one unless flags has VMPI_STREAM_NONBLOCK, takes others if they are
+ * there. A block that was lent with fewer bytes is filled up with zeros.
+ * @return blocks read, 0 when every writer has closed, VMPI_EAGAIN when non-blocking and nothing is there, VMPI_ERR_PEER
+ *         once for each writer that died (reading may go on with the others), or another negative code. */
 VMPI_API int VMPI_Stream_read(VMPI_Stream* stream, void* buffer, int blocks, int flags);
-VMPI_API int VMPI_Stream_close(VMPI_Stream* stream); /* writes what is in flight, then says the end */
+/** Waits until what is in flight was received, and says the end. A reader that closes before its writers throws away what
+ * still comes and returns when they have closed or noticed. All blocks taken must have been released (VMPI_ERR_STATE,
+ * and the stream stays open); lent memory is the caller's again.
+ * @return VMPI_ERR_PEER when a peer died unnoticed so far; the stream is closed in any case but VMPI_ERR_STATE. */
+VMPI_API int VMPI_Stream_close(VMPI_Stream* stream);
 
-/* Without copies. Writer: lend memory of one's own (1 ... block_bytes), get it back when the send completed. */
+/* Without copies. */
+/** Sends `bytes` (1 ... block_bytes) of the caller's own memory as a block. Never waits. The memory must stay untouched
+ * until VMPI_Stream_reclaim gives it back. @return VMPI_ERR_PEER: no reader is left, and the memory is the caller's. */
 VMPI_API int VMPI_Stream_lend(VMPI_Stream* stream, void* block, size_t bytes);
-VMPI_API int VMPI_Stream_reclaim(VMPI_Stream* stream, void** block, int flags); /* 1: *block is free again; 0: none lent */
-/* Reader: take a block, give it back from any thread when its last user is done. */
+/** Gives back lent memory whose block was received, in the order of completion.
+ * @return 1: *block is free again; 0: none lent; VMPI_EAGAIN: non-blocking and none is free yet. */
+VMPI_API int VMPI_Stream_reclaim(VMPI_Stream* stream, void** block, int flags);
+/** Takes the next block, to be given back by VMPI_Stream_release. Blocks held count against the reader's limit: who holds
+ * all of them waits for ever unless another thread releases.
+ * @param universe_rank of the writer; may be NULL.
+ * @return 1: taken; 0: every writer has closed; otherwise as VMPI_Stream_read. */
 VMPI_API int VMPI_Stream_take(VMPI_Stream* stream, void** block, size_t* bytes, int* universe_rank, int flags);
-                                                       /* 1: taken; 0: every writer has closed; negative code */
+/** From any thread, lock-free, without MPI. @return VMPI_ERR_ARG: not a block that is taken from this stream. */
 VMPI_API int VMPI_Stream_release(VMPI_Stream* stream, void* block);
 
 #ifdef __cplusplus

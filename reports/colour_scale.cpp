@@ -18,7 +18,7 @@ constexpr std::array<std::array<double, 3>, 9> kViridis{{{253, 231, 37},
                                                          {59, 81, 139},
                                                          {71, 44, 122},
                                                          {68, 1, 84}}};
-constexpr double kSteps = 63;
+constexpr double kSteps = 31;
 
 }  // namespace
 

@@ -12,7 +12,7 @@ struct Rgb {
   double r = 1, g = 1, b = 1;
 };
 
-// t in 0 … 1, clamped; 64 steps, which the eye takes for continuous and PDF compression likes.
+// t in 0 … 1, clamped; 32 steps, which the eye takes for continuous and PDF compression likes.
 [[nodiscard]] Rgb scale_colour(double t);
 
 // Maps values to 0 … 1, linearly or logarithmically.

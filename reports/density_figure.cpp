@@ -44,6 +44,7 @@ class Places {
       const std::size_t rank = layout_.rank_of_cell.empty() ? cell : layout_.rank_of_cell[cell];
       if (rank >= of_rank.size()) continue;
       const std::size_t plane = cell / (width_ * height_), in_plane = cell % (width_ * height_);
+      if (!(of_rank[rank] > 0)) continue;
       out.at((plane % across_) * (width_ + gap) + in_plane % width_,
              (plane / across_) * (height_ + gap) + in_plane / width_) = static_cast<double>(of_rank[rank]);
     }
@@ -72,6 +73,14 @@ void draw_map(Canvas& canvas, double x, double y, const Places& places, const st
   // A long strip would vanish: its cells may be higher than wide.
   const double w = std::max(cell * static_cast<double>(grid.columns), 8.0),
                h = std::max(cell * static_cast<double>(grid.rows), 8.0);
+  const bool uniform =
+      scale.high() <= scale.low() && std::all_of(of_rank.begin(), of_rank.end(), [](T v) { return v > 0; });
+  if (uniform) {
+    canvas.fill(x, y, w, h, {0.92, 0.93, 0.94});
+    canvas.box(x, y, w, h);
+    canvas.text(x + w / 2, y + h / 2 + 2.5, (of_rank.size() == 1 ? "" : "all ") + format(scale.low()), Align::centre);
+    return;
+  }
   canvas.cells(x, y, w, h, grid, scale);
   canvas.box(x, y, w, h);
   canvas.flat_legend(x, y + kMapHeight + 6, kMapWidth, scale, format);
@@ -109,8 +118,8 @@ std::vector<Figure> draw_density(const Application& app, FigureFolder& folder) {
     }
     if (const Outcome done = canvas.finish(); !done && folder.error.empty()) folder.error = done.error;
     figures.push_back({file,
-                       fmt::format("Density maps ({}–{} of {}): one cell a rank, {}.", first + 1, first + count,
-                                   app.density.size(), layout_sentence(app)),
+                       fmt::format("Density maps ({}–{} of {}): one cell a rank, {}; white: none.", first + 1,
+                                   first + count, app.density.size(), layout_sentence(app)),
                        1.0});
   }
   return figures;

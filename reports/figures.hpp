@@ -21,7 +21,7 @@ struct FigureFolder {
   std::string path;    // existing folder
   std::string prefix;  // "app0_": file names of one application
   double graph_timeout_seconds = 20;
-  std::string graphviz = "sfdp";
+  std::string graphviz = "neato";
   std::string error;
   std::vector<std::string> notices;
   [[nodiscard]] std::string file(const std::string& name) const { return path + "/" + prefix + name; }

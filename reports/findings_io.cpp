@@ -53,7 +53,7 @@ void small_requests(const Facts& facts, std::vector<Finding>& out) {
                  share,
                  fmt::format("{} read and write calls move {} each on average{} and take {} in all.",
                              human_count(calls), human_bytes(bytes / calls),
-                             busiest == nullptr ? "" : fmt::format(", most of them on {}", file_name(*busiest)),
+                             busiest == nullptr ? "" : fmt::format(", most of them on {},", file_name(*busiest)),
                              human_seconds(seconds)),
                  "Requests of a megabyte or more are what file systems are good at: buffer, or write larger blocks.",
                  {{"calls", calls}, {"mean_bytes", bytes / calls}, {"seconds", seconds}}});

@@ -20,15 +20,19 @@ std::string number(double v, std::string (*format)(double)) { return latex(forma
 double real(std::uint64_t v) { return static_cast<double>(v); }
 
 std::string figure(const Figure& f) {
-  return f.file.empty() ? "" : fmt::format("\\figurehere{{{:.2f}}}{{{}}}{{{}}}\n", f.width, f.file, latex(f.caption));
+  return f.file.empty() ? ""
+                        : fmt::format(
+                              "\\begin{{figurehere}}\\includegraphics[width={:.2f}\\linewidth]{{figures/"
+                              "{}}}\\captionof{{figure}}{{{}}}\\end{{figurehere}}\n",
+                              f.width, f.file, latex(f.caption));
 }
 
 // Two small pictures in one float.
 std::string pair(const Figure& a, const Figure& b, const std::string& caption) {
   if (a.file.empty() || b.file.empty()) return figure(a) + figure(b);
   return fmt::format(
-      "\\begin{{figure}}[htbp]\\centering\\includegraphics[width={0:.2f}\\linewidth]{{figures/{1}}}\\hfill"
-      "\\includegraphics[width={0:.2f}\\linewidth]{{figures/{2}}}\\caption{{{3}}}\\end{{figure}}\n",
+      "\\begin{{figurehere}}\\includegraphics[width={0:.2f}\\linewidth]{{figures/{1}}}\\hfill"
+      "\\includegraphics[width={0:.2f}\\linewidth]{{figures/{2}}}\\captionof{{figure}}{{{3}}}\\end{{figurehere}}\n",
       a.width, a.file, b.file, latex(caption));
 }
 
@@ -106,7 +110,7 @@ std::string functions(const std::vector<FunctionProfile>& list, const Facts& fac
 }
 
 std::string mpi_profile(const Application& a, const ApplicationFigures& figures) {
-  std::string out = "\\section{MPI profile}\n";
+  std::string out = "\\need{9}\\section{MPI profile}\n";
   if (a.mpi.empty()) return out + "No MPI call was recorded.\n";
   out +=
       "{\\small Time is summed over ranks and threads; share is of the time of all ranks. Bytes are what a call sent, "
@@ -115,7 +119,7 @@ std::string mpi_profile(const Application& a, const ApplicationFigures& figures)
 }
 
 std::string call_sites(const Application& a) {
-  std::string out = "\\section{Call sites}\n";
+  std::string out = "\\need{9}\\section{Call sites}\n";
   if (a.call_sites.empty()) return out + "No call site was recorded.\n";
   const Facts facts(a);
   std::vector<std::vector<std::string>> rows;
@@ -149,13 +153,13 @@ std::string heaviest_edges(const Application& a) {
                     number(e.messages == 0 ? 0 : real(e.bytes) / real(e.messages), human_bytes),
                     number(e.seconds, human_seconds)});
   }
-  return "\\section{Heaviest connections}\n" +
+  return "\\need{9}\\section{Heaviest connections}\n" +
          latex_table("rrrrrr", {"From rank", "To rank", "Messages", "Bytes", "per message", "Time"}, rows) +
          rest(list.size(), shown, "connections");
 }
 
 std::string communication(const Application& a, const ApplicationFigures& f) {
-  std::string out = "\\section{Communication}\n";
+  std::string out = "\\need{12}\\section{Communication}\n";
   if (a.edges.empty()) {
     out += "No message from one rank to another was recorded.\n";
   } else {
@@ -175,21 +179,21 @@ std::string communication(const Application& a, const ApplicationFigures& f) {
     rows.push_back(
         {c.name.empty() ? "unnamed" : latex_code(c.name, 100), with_separators(c.size), with_separators(c.count)});
   }
-  return out + "\\section{Communicators}\n" + latex_table("L{90mm}rr", {"Name", "Ranks", "How many"}, rows) +
+  return out + "\\need{7}\\section{Communicators}\n" + latex_table("L{90mm}rr", {"Name", "Ranks", "How many"}, rows) +
          rest(a.communicators.size(), kCommunicators, "communicators");
 }
 
 std::string density(const ApplicationFigures& f) {
   if (f.density.empty()) return {};
   std::string out =
-      "\\clearpage\\section{Density maps}\nEach map has one cell a rank; where a map is not of one colour, ranks do "
+      "\\need{20}\\section{Density maps}\nEach map has one cell a rank; where a map is not of one colour, ranks do "
       "different things.\n";
   for (const Figure& page : f.density) out += figure(page);
   return out;
 }
 
 std::string io(const Application& a) {
-  std::string out = "\\section{File I/O}\n";
+  std::string out = "\\need{8}\\section{File I/O}\n";
   if (a.posix.empty()) return out + "No POSIX I/O call of the program was recorded; MPI-IO is in the MPI profile.\n";
   out += "{\\small POSIX calls of the program itself; what MPI or this tool does inside is left out.}\\par\n" +
          functions(a.posix, Facts(a), true);
@@ -209,7 +213,7 @@ std::string io(const Application& a) {
 std::string extensions(const Application& a) {
   std::string out;
   for (const ExtensionTable& table : extension_tables(a.extensions)) {
-    out += fmt::format("\\section{{\\texorpdfstring{{{}}}{{{}}}}}\n{{\\small From the plug-in {}.}}\\par\n",
+    out += fmt::format("\\need{{7}}\\section{{\\texorpdfstring{{{}}}{{{}}}}}\n{{\\small From the plug-in {}.}}\\par\n",
                        latex(table.title.substr(0, 200)), latex_bookmark(table.title), latex_code(table.plugin, 80));
     const std::size_t columns = std::min<std::size_t>(table.columns.size(), 8);
     std::string spec;
@@ -234,7 +238,7 @@ std::string extensions(const Application& a) {
 std::string latex_application(const Application& a, const ApplicationFigures& f) {
   std::string out = latex_chapter(a.name.empty() ? "program" : a.name);
   out += overview(a, f) + mpi_profile(a, f) + call_sites(a) + communication(a, f) + density(f);
-  if (!f.temporal.file.empty()) out += "\\section{Over time}\n" + figure(f.temporal);
+  if (!f.temporal.file.empty()) out += "\\need{20}\\section{Over time}\n" + figure(f.temporal);
   return out + io(a) + extensions(a);
 }
 

@@ -10,7 +10,7 @@ const char* latex_preamble() {
 \usepackage[top=24mm,bottom=24mm,left=23mm,right=23mm,headsep=8mm]{geometry}
 \usepackage{xcolor,graphicx,booktabs,array,longtable}
 \usepackage[automark,headsepline]{scrlayer-scrpage}
-\usepackage[font=small,labelfont={sf,bold},textfont=sf,justification=raggedright,singlelinecheck=false,skip=5pt]{caption}
+\usepackage[font=small,labelfont={sf,bf},textfont=sf,justification=raggedright,singlelinecheck=false,skip=5pt]{caption}
 \definecolor{slate}{HTML}{2B3A4A}
 \definecolor{chalk}{HTML}{EEF1F4}
 \definecolor{high}{HTML}{A8231C}
@@ -40,7 +40,7 @@ const char* latex_preamble() {
 \clearpairofpagestyles\ihead{\leftmark}\ohead{Ardoise report}\cfoot*{\pagemark}
 \setcounter{secnumdepth}{0}\setcounter{tocdepth}{0}
 \setlength\parindent{0pt}\setlength\parskip{4pt plus 1pt}
-\setlength\LTleft{0pt}\setlength\LTpre{4pt}\setlength\LTpost{8pt}\setlength\tabcolsep{5pt}
+\setlength\LTleft{0pt}\setlength\LTright{0pt}\setlength\LTpre{4pt}\setlength\LTpost{8pt}\setlength\tabcolsep{5pt}
 \setlength\emergencystretch{3em}\hbadness=10000\hfuzz=1pt
 \renewcommand\arraystretch{1.12}
 \newcolumntype{L}[1]{>{\raggedright\arraybackslash\hspace{0pt}}p{#1}}
@@ -49,11 +49,10 @@ const char* latex_preamble() {
 \newcommand\finding[3]{\par\noindent\begin{minipage}[t]{15mm}\raggedright\sffamily\bfseries\footnotesize\textcolor{#1}{\MakeUppercase{#1}}\end{minipage}%
   \begin{minipage}[t]{\dimexpr\linewidth-15mm}\raggedright #2\ifx\relax#3\relax\else\par{\itshape #3}\fi\end{minipage}\par\vspace{4pt plus 1pt}}
 \newcommand\fact[2]{{\sffamily\bfseries #1}&#2\\}
-\newcommand\figurehere[3]{\begin{figure}[htbp]\centering\includegraphics[width=#1\linewidth,height=0.8\textheight,keepaspectratio]{figures/#2}\caption{#3}\end{figure}}
-\renewcommand\topfraction{0.95}\renewcommand\bottomfraction{0.95}\renewcommand\textfraction{0.02}\renewcommand\floatpagefraction{0.7}
-\setcounter{topnumber}{4}\setcounter{totalnumber}{6}
+% Figures stay where they are spoken of. \need{n}: at least n lines here, else a new page.
+\newcommand\need[1]{\par\vskip0pt plus #1\baselineskip\penalty-200\vskip0pt plus -#1\baselineskip}
+\newenvironment{figurehere}{\par\addvspace{8pt}\noindent\begin{minipage}{\linewidth}\centering}{\end{minipage}\par\addvspace{10pt}}
 \raggedbottom
-\makeatletter\@fptop=0pt\@fpsep=18pt\@fpbot=0pt plus 1fil\makeatother
 \begin{document}
 )TEX";
 }

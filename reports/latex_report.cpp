@@ -32,7 +32,7 @@ std::string latex_findings(const Application& app, std::size_t most, bool advice
 
 std::string latex_table(const std::string& spec, const std::vector<std::string>& heads,
                         const std::vector<std::vector<std::string>>& rows) {
-  std::string out = "{\\small\\begin{longtable}{@{}" + spec + "@{}}\n\\toprule ";
+  std::string out = "{\\small\\begin{longtable}{@{\\extracolsep{\\fill}}" + spec + "@{}}\n\\toprule ";
   for (std::size_t i = 0; i < heads.size(); ++i) out += (i == 0 ? "\\head{" : "&\\head{") + heads[i] + "}";
   out += "\\\\ \\midrule\\endhead\\bottomrule\\endfoot\n";
   for (const auto& row : rows) {

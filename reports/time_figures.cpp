@@ -91,7 +91,8 @@ Figure draw_rank_times(const Application& app, FigureFolder& folder) {
   }
   const double mean = efficiency_of(app).mean_useful, at = y0 + h * (1 - mean / top);
   canvas.line(kLeft, at, kLeft + kPlot, at, 0.9, {0.75, 0.2, 0.15});
-  canvas.text(kLeft + kPlot - 2, at - 3, "mean time outside MPI", Align::right, 6.5);
+  canvas.line(kLeft + kPlot - 100, 5, kLeft + kPlot - 86, 5, 0.9, {0.75, 0.2, 0.15});
+  canvas.text(kLeft + kPlot, 8, "mean time outside MPI", Align::right);
   canvas.box(kLeft, y0, kPlot, h);
   for (const double tick : round_ticks(top, 4)) {
     canvas.line(kLeft - 3, y0 + h * (1 - tick / top), kLeft, y0 + h * (1 - tick / top));
@@ -130,7 +131,7 @@ Figure draw_message_sizes(const Application& app, FigureFolder& folder) {
     const double x = kLeft + 6 + bar * static_cast<double>(i), height = h * calls[first + i] / (1.1 * top);
     canvas.fill(x + bar * 0.1, y0 + h - height, bar * 0.8, height, kClassColours[2]);
     const double size = first + i == 0 ? 0 : std::exp2(static_cast<double>(first + i) - 1);
-    if (bar > 20 || i % 2 == 0)
+    if (bar > 32 || i % 2 == 0)
       canvas.text(x + bar / 2, y0 + h + 9,
                   i + first == 0 ? "0"
                                  : "≥ " + fmt::format("{:.0f} {}",
@@ -225,14 +226,14 @@ Figure draw_temporal(const Application& app, FigureFolder& folder) {
   time_axis(canvas, y0 + h, seconds);
 
   double y = y0 + h + 38;
-  const std::size_t group_block = (groups + 255) / 256;
   for (std::size_t i = 0; strips && i < used.size(); ++i) {
     Grid grid(bins, groups);
     for (std::size_t g = 0; g < groups; ++g) {
-      for (std::size_t b = 0; b < bins; ++b) grid.at(b, g) = share(used[i], g, b);
+      for (std::size_t b = 0; b < bins; ++b) {
+        if (share(used[i], g, b) > 0) grid.at(b, g) = share(used[i], g, b);
+      }
     }
-    const double most = *std::max_element(grid.values.begin(), grid.values.end());
-    const Scale scale(0, most, false);
+    const Scale scale(0, Scale::over(grid.values, false).high(), false);
     canvas.text(kLeft, y - 3, shortened(map.classes[used[i]], 40), Align::left, 7.5, true);
     canvas.flat_legend(kWidth - 8 - 110, y - 15, 110, scale, human_share);
     canvas.cells(kLeft, y, kPlot, strip, reduced(grid, 1024), scale);
@@ -245,10 +246,9 @@ Figure draw_temporal(const Application& app, FigureFolder& folder) {
   finish(canvas, folder);
   std::string caption =
       "Over time since MPI_Init: share of the ranks' time in each class of calls, for all ranks together";
-  caption += strips ? fmt::format(" and, below, for each group of {} (top: the lowest ranks).",
+  caption += strips ? fmt::format(" and, below, for each group of {} (top: the lowest ranks; white: none).",
                                   counted(map.ranks_per_group, "rank"))
                     : ".";
-  if (group_block > 1) caption += " Groups are averaged where there are more than the picture has lines.";
   return {file, caption, 1.0};
 }
 

@@ -195,7 +195,7 @@ void Canvas::legend(double x, double y, double h, const Scale& scale, const std:
 void Canvas::flat_legend(double x, double y, double w, const Scale& scale, std::string (*format)(double)) {
   if (scale.high() <= scale.low()) {
     fill(x, y, 8, 5, scale_colour(scale.at(scale.low())));
-    text(x + 11, y + 5, "all " + format(scale.low()), Align::left, 6.5);
+    text(x + 11, y + 5, format(scale.low()), Align::left, 6.5);
     return;
   }
   constexpr int kBands = 64;

@@ -78,7 +78,7 @@ void draw_map(Canvas& canvas, double x, double y, const Places& places, const st
   if (uniform) {
     canvas.fill(x, y, w, h, {0.92, 0.93, 0.94});
     canvas.box(x, y, w, h);
-    canvas.text(x + w / 2, y + h / 2 + 2.5, (of_rank.size() == 1 ? "" : "all ") + format(scale.low()), Align::centre);
+    canvas.text(x + w / 2, y + h / 2 + 2.5, "all " + format(scale.low()), Align::centre);
     return;
   }
   canvas.cells(x, y, w, h, grid, scale);
@@ -99,6 +99,7 @@ std::string layout_sentence(const Application& app) {
 
 std::vector<Figure> draw_density(const Application& app, FigureFolder& folder) {
   std::vector<Figure> figures;
+  if (app.ranks < 2) return figures;  // the tables say it all
   const Places places(app);
   for (std::size_t first = 0; first < app.density.size(); first += kMapsPerFigure) {
     const std::size_t count = std::min<std::size_t>(kMapsPerFigure, app.density.size() - first);

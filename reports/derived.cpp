@@ -1,5 +1,8 @@
 // The derived part of profile.json: what follows from the model and saves others the arithmetic. Readers skip it.
+#include <fmt/format.h>
+
 #include <cmath>
+#include <cstdlib>
 
 #include "reports/findings.hpp"
 #include "reports/json_writer.hpp"
@@ -11,13 +14,15 @@ namespace {
 // Shares: four decimals say all there is to know.
 double rounded(double share) { return std::round(share * 1e4) / 1e4; }
 
+double six_digits(double v) { return std::strtod(fmt::format("{:.6g}", v).c_str(), nullptr); }
+
 }  // namespace
 
 void derived_members(JsonWriter& writer, const Application& application) {
   nlohmann::json findings = nlohmann::json::array();
   for (const Finding& finding : findings_of(application)) {
     nlohmann::json evidence = nlohmann::json::object();
-    for (const auto& [key, number] : finding.evidence) evidence[key] = number;
+    for (const auto& [key, number] : finding.evidence) evidence[key] = six_digits(number);
     findings.push_back({{"id", finding.id},
                         {"severity", to_string(finding.severity)},
                         {"text", finding.text},

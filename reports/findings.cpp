@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "reports/units.hpp"
+#include "reports/utf8.hpp"
 
 namespace ardoise::reports {
 
@@ -43,9 +44,13 @@ const DensityMap* Facts::density(const std::string& function) const {
 }
 
 std::string base_name(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
+  const std::size_t end = path.find_last_not_of('/');
+  if (end == std::string::npos) return path;
+  const std::size_t slash = path.rfind('/', end), begin = slash == std::string::npos ? 0 : slash + 1;
+  return path.substr(begin, end + 1 - begin);
 }
+
+std::string in_sentence(const std::string& name) { return shortened(printable(name), 60); }
 
 std::string name_of(const CallSite& site) {
   const std::string place =
@@ -68,7 +73,7 @@ std::string Facts::main_call_site(const std::string& function) const {
     const bool resolved = !site.symbol.empty() || !site.source_file.empty();
     if (site.function == function && resolved && (best == nullptr || site.seconds > best->seconds)) best = &site;
   }
-  return best == nullptr ? "" : name_of(*best);
+  return best == nullptr ? "" : in_sentence(name_of(*best));
 }
 
 std::vector<Finding> findings_of(const Application& application) {

@@ -52,6 +52,9 @@ void find_io(const Facts& facts, std::vector<Finding>& out);
 // "solve_step (solver.cpp:214)", "solver+0x4a20" when not resolved.
 [[nodiscard]] std::string name_of(const CallSite& site);
 
+// A name from a program, fit for a sentence: printable and not too long.
+[[nodiscard]] std::string in_sentence(const std::string& name);
+
 // The last part of a path.
 [[nodiscard]] std::string base_name(const std::string& path);
 

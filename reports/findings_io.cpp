@@ -6,7 +6,6 @@
 
 #include "reports/findings.hpp"
 #include "reports/units.hpp"
-#include "reports/utf8.hpp"
 
 namespace ardoise::reports {
 
@@ -14,7 +13,7 @@ namespace {
 
 constexpr double kSmallRequest = 16 * 1024;  // bytes
 
-std::string file_name(const FileProfile& file) { return shortened(printable(base_name(file.path)), 40); }
+std::string file_name(const FileProfile& file) { return in_sentence(base_name(file.path)); }
 
 void one_rank(const Facts& facts, std::vector<Finding>& out) {
   const auto& io = facts.app.per_rank.io_seconds;

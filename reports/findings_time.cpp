@@ -87,8 +87,8 @@ void dominating_call(const Facts& facts, std::vector<Finding>& out) {
       {"dominating_call",
        share > 0.25 ? Severity::medium : Severity::note,
        share,
-       fmt::format("{} takes {} of the time in MPI ({} of all){}.", f.function, human_share(of_mpi), human_share(share),
-                   site.empty() ? "" : ", most of it called from " + site),
+       fmt::format("{} takes {} of the time in MPI ({} of all){}.", in_sentence(f.function), human_share(of_mpi),
+                   human_share(share), site.empty() ? "" : ", most of it called from " + site),
        "",
        {{"seconds", f.seconds}, {"share", share}, {"share_of_mpi", of_mpi}, {"calls", static_cast<double>(f.calls)}}});
 }

@@ -103,7 +103,7 @@ std::string functions(const std::vector<FunctionProfile>& list, const Facts& fac
     }
     rows.push_back(std::move(row));
   }
-  return latex_table("L{40mm}rrrrrrrr",
+  return latex_table("L{35mm}rrrrrrrr",
                      {posix ? "Function" : "MPI function", "Calls", "Time", "Share", "Mean", "Shortest", "Longest",
                       posix ? "Read" : "Bytes", posix ? "Written" : "per call"},
                      rows);

@@ -25,11 +25,11 @@ const char* latex_preamble() {
 \setmonofont{lmmonolt10-regular.otf}[BoldFont=lmmonolt10-bold.otf,ItalicFont=lmmonolt10-oblique.otf,BoldItalicFont=lmmonolt10-boldoblique.otf]
 \IfFontExistsTF{DejaVu Sans}{\newfontfamily\fallback{DejaVu Sans}[Scale=0.9]}{\let\fallback\relax}
 % A character outside ASCII: from this font, else from the fallback, else its number.
-\newcommand\missing[1]{{\fboxsep=0.8pt\fcolorbox{note}{white}{\sffamily\tiny #1}}}
-\newcommand\U[1]{\iffontchar\font"#1 \char"#1 \else{\fallback\iffontchar\font"#1 \char"#1 \else\missing{#1}\fi}\fi}
+\DeclareRobustCommand\missing[1]{{\fboxsep=0.8pt\fcolorbox{note}{white}{\sffamily\tiny #1}}}
+\DeclareRobustCommand\U[1]{\iffontchar\font"#1 \char"#1 \else{\fallback\iffontchar\font"#1 \char"#1 \else\missing{#1}\fi}\fi}
 \newcommand\B{\penalty50\hskip0pt\relax}
 \newcommand\C{\penalty800\hskip0pt\relax}
-\newcommand\code[1]{{\ttfamily #1}}
+\DeclareRobustCommand\code[1]{{\ttfamily #1}}
 \setkomafont{disposition}{\sffamily\bfseries\color{slate}}
 \setkomafont{pageheadfoot}{\small\sffamily\color{note}}
 \setkomafont{pagenumber}{\small\sffamily\color{note}}
@@ -40,7 +40,7 @@ const char* latex_preamble() {
 \clearpairofpagestyles\ihead{\leftmark}\ohead{Ardoise report}\cfoot*{\pagemark}
 \setcounter{secnumdepth}{0}\setcounter{tocdepth}{0}
 \setlength\parindent{0pt}\setlength\parskip{4pt plus 1pt}
-\setlength\LTleft{0pt}\setlength\LTright{0pt}\setlength\LTpre{4pt}\setlength\LTpost{8pt}\setlength\tabcolsep{5pt}
+\setlength\LTleft{0pt}\setlength\LTright{0pt}\setlength\LTpre{4pt}\setlength\LTpost{8pt}\setlength\tabcolsep{4pt}
 \setlength\emergencystretch{3em}\hbadness=10000\hfuzz=1pt
 \renewcommand\arraystretch{1.12}
 \newcolumntype{L}[1]{>{\raggedright\arraybackslash\hspace{0pt}}p{#1}}
@@ -50,7 +50,8 @@ const char* latex_preamble() {
   \begin{minipage}[t]{\dimexpr\linewidth-15mm}\raggedright #2\ifx\relax#3\relax\else\par{\itshape #3}\fi\end{minipage}\par\vspace{4pt plus 1pt}}
 \newcommand\fact[2]{{\sffamily\bfseries #1}&#2\\}
 % Figures stay where they are spoken of. \need{n}: at least n lines here, else a new page.
-\newcommand\need[1]{\par\vskip0pt plus #1\baselineskip\penalty-200\vskip0pt plus -#1\baselineskip}
+\newcommand\need[1]{\par\penalty-100\begingroup\dimen0=#1\baselineskip\dimen1=\pagegoal\advance\dimen1-\pagetotal
+  \ifdim\dimen0>\dimen1\ifdim\dimen1>0pt\vfil\fi\break\fi\endgroup}
 \newenvironment{figurehere}{\par\addvspace{8pt}\noindent\begin{minipage}{\linewidth}\centering}{\end{minipage}\par\addvspace{10pt}}
 \raggedbottom
 \begin{document}

@@ -80,7 +80,8 @@ std::string latex_cover(const Run& run) {
     out += latex_findings(a, most, false);
   }
   out +=
-      "\\par\\vspace{4mm}{\\sffamily\\bfseries\\large\\color{slate}Contents}\\par\\makeatletter\\@starttoc{toc}"
+      "\\par\\vspace{4mm}\\need{6}{\\sffamily\\bfseries\\large\\color{slate}Contents}\\par\\makeatletter\\@starttoc{"
+      "toc}"
       "\\makeatother\n";
   return out;
 }

@@ -32,7 +32,7 @@ std::string heading(const Application& a) {
 
 std::string overview(const Application& a) {
   const Facts facts(a);
-  std::string out = fmt::format("  {}", counted(a.ranks, "rank"));
+  std::string out = counted(a.ranks, "rank");
   if (a.hosts.size() > 1) out += fmt::format(" on {}", counted(a.hosts.size(), "host"));
   if (a.threads > 1) out += fmt::format(", up to {} threads", a.threads);
   out += fmt::format(" · wall {}", human_seconds(a.wall_seconds));
@@ -44,7 +44,7 @@ std::string overview(const Application& a) {
     out += fmt::format(" · load balance {:.2f} · parallel efficiency {:.2f}", facts.efficiency.load_balance,
                        facts.efficiency.parallel);
   }
-  return out + "\n";
+  return wrapped(out, "  ", kWidth);
 }
 
 std::string findings(const Application& a) {

@@ -1,0 +1,23 @@
+// libFuzzer target: whatever bytes profile.json holds, reading gives a model that fulfils its rules and can be rendered
+// as text, or one sentence. Seeds: tests/fuzz/profile_json_seeds (a written profile is the best one).
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "reports/model_check.hpp"
+#include "reports/model_json.hpp"
+#include "reports/summary.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace ardoise::reports;
+  const Result<Run> run = profile_from_json({reinterpret_cast<const char*>(data), size});
+  if (!run) {
+    if (run.error.empty() || run.error.find('\n') != std::string::npos) std::abort();
+    return 0;
+  }
+  if (!check_model(*run.value)) std::abort();
+  (void)summary_text(*run.value);
+  if (!profile_from_json(profile_to_json(*run.value))) std::abort();  // what we write, we read
+  return 0;
+}

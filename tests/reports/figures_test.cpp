@@ -1,0 +1,184 @@
+// What figures are made of: colours, grids, graphs, child processes; and that each size of program gives whole files.
+#include "reports/figures.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "reports/canvas.hpp"
+#include "reports/child_process.hpp"
+#include "reports/latex_report.hpp"
+#include "tests/reports/synthetic_run.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(ColourScale, LuminanceFallsMonotonically) {
+  double before = 2;
+  for (int i = 0; i <= 31; ++i) {
+    const Rgb c = scale_colour(i / 31.0);
+    const double luminance = 0.2126 * c.r + 0.7152 * c.g + 0.0722 * c.b;
+    EXPECT_LT(luminance, before) << i;
+    before = luminance;
+  }
+  EXPECT_EQ(scale_colour(std::nan("")).r, scale_colour(0).r);
+}
+
+TEST(Scale, LogarithmicOnlyWhereTheRangeIsWide) {
+  EXPECT_FALSE(Scale::over({1, 2, 3}, true).log());
+  EXPECT_TRUE(Scale::over({0, 1, 1e6}, true).log());
+  EXPECT_FALSE(Scale::over({0, 1, 1e6}, false).log());
+  const Scale log = Scale::over({1, 1e6}, true);
+  EXPECT_NEAR(log.at(1e3), 0.5, 1e-12);
+  EXPECT_EQ(Scale::over({5, 5}, true).at(5), 0.5);
+  EXPECT_EQ(Scale::over({}, true).ticks().size(), 1U);
+}
+
+TEST(RoundTicks, AreRoundAndWithin) {
+  EXPECT_EQ(round_ticks(47, 10), (std::vector<double>{0, 5, 10, 15, 20, 25, 30, 35, 40, 45}));
+  EXPECT_EQ(round_ticks(0, 5), std::vector<double>{0});
+  for (const double high : {1e-9, 0.3, 1.0, 63.0, 1023.0, 1e12}) {
+    const auto ticks = round_ticks(high, 6);
+    EXPECT_LE(ticks.size(), 7U);
+    EXPECT_GE(ticks.size(), 3U);
+    EXPECT_LE(ticks.back(), high * 1.001);
+  }
+}
+
+TEST(Grid, ReducedIsTheMeanOfFilledCells) {
+  Grid grid(4, 2);
+  grid.at(0, 0) = 1;
+  grid.at(1, 0) = 3;
+  grid.at(3, 1) = 8;
+  const Grid half = reduced(grid, 2);
+  ASSERT_EQ(half.columns, 2U);
+  ASSERT_EQ(half.rows, 2U);
+  EXPECT_EQ(half.values[0], 2);
+  EXPECT_TRUE(std::isnan(half.values[1]));
+  EXPECT_EQ(half.values[3], 8);
+}
+
+TEST(Graph, AboveTheLimitNodesAreBlocksAndSumsStay) {
+  const Application a = testing::synthetic_run(1024).applications[0];
+  const Graph graph = graph_of(a, 128, 32);
+  EXPECT_LE(graph.nodes, 32U);
+  std::uint64_t inside = 0, all = 0, kept = 0;
+  for (const Edge& e : a.edges) {
+    all += e.bytes;
+    if (e.source / graph.ranks_per_node == e.target / graph.ranks_per_node) inside += e.bytes;
+  }
+  for (const Edge& e : graph.edges) kept += e.bytes;
+  EXPECT_EQ(kept + inside, all);
+  EXPECT_EQ(graph.labels[0], "0–23");
+  EXPECT_EQ(graph_of(testing::synthetic_run(64).applications[0], 128, 32).nodes, 48U);
+}
+
+TEST(Graph, LayoutFromOutsideIsChecked) {
+  EXPECT_EQ(read_plain_layout("graph 1 2 2\nnode 0 1 1 0.4\nnode 1 2 2 0.4\nstop\n", 2).size(), 2U);
+  EXPECT_TRUE(read_plain_layout("node 0 1 1\n", 2).empty());
+  EXPECT_TRUE(read_plain_layout("node 7 1 1\n", 2).empty());
+  EXPECT_TRUE(read_plain_layout("node 0 x y\nnode 1 1 1\n", 2).empty());
+  EXPECT_TRUE(read_plain_layout("", 2).empty());
+}
+
+TEST(ChildProcess, TellsHowItEnded) {
+  EXPECT_TRUE(run_child({"true"}, {}).ok());
+  EXPECT_EQ(run_child({"sh", "-c", "exit 3"}, {}).status, 3);
+  EXPECT_EQ(run_child({"ardoise-no-such-program"}, {}).end, ChildResult::End::not_found);
+  EXPECT_EQ(run_child({"true"}, {"/no/such/folder", "", 5}).end, ChildResult::End::failed_to_start);
+  EXPECT_EQ(run_child({"sh", "-c", "kill -9 $$"}, {}).status, 128 + 9);
+}
+
+TEST(ChildProcess, TakesTheGrandchildrenAlong) {
+  const fs::path pid_file = ::testing::TempDir() + "ardoise_grandchild";
+  const ChildResult late =
+      run_child({"sh", "-c", "sleep 1000 & echo $! > " + pid_file.string() + "; wait"}, {"", "", 0.5});
+  EXPECT_EQ(late.end, ChildResult::End::timed_out);
+  int pid = 0;
+  std::ifstream(pid_file) >> pid;
+  ASSERT_GT(pid, 0);
+  // Dead or a zombie that init has not fetched yet.
+  std::ifstream state("/proc/" + std::to_string(pid) + "/stat");
+  std::string id, name, letter = "gone";
+  state >> id >> name >> letter;
+  EXPECT_TRUE(letter == "gone" || letter == "Z" || letter == "X") << letter;
+  fs::remove(pid_file);
+}
+
+TEST(ChildProcess, OurPreloadDoesNotReachIt) {
+  ::setenv("OMPI_MCA_ardoise_test", "1", 1);
+  EXPECT_TRUE(run_child({"sh", "-c", "test -z \"$OMPI_MCA_ardoise_test\""}, {}).ok());
+  ::unsetenv("OMPI_MCA_ardoise_test");
+}
+
+class FigureSizes : public ::testing::TestWithParam<std::uint32_t> {};
+
+TEST_P(FigureSizes, EveryFigureIsAWholeSmallPdf) {
+  const fs::path path = ::testing::TempDir() + "ardoise_figures_" + std::to_string(GetParam());
+  fs::create_directories(path);
+  FigureFolder folder;
+  folder.path = path;
+  for (const Application& a : testing::synthetic_run(GetParam()).applications) {
+    const ApplicationFigures figures = draw_figures(a, folder);
+    EXPECT_EQ(folder.error, "");
+    EXPECT_EQ(figures.matrix_bytes.file.empty(), a.edges.empty());
+    EXPECT_EQ(figures.density.empty(), a.ranks < 2);
+    for (const auto& entry : fs::directory_iterator(path)) {
+      if (entry.path().extension() != ".pdf") continue;
+      EXPECT_LT(entry.file_size(), 700000U) << entry.path();
+      std::ifstream in(entry.path(), std::ios::binary);
+      std::string head(5, '\0');
+      in.read(head.data(), 5);
+      EXPECT_EQ(head, "%PDF-");
+    }
+  }
+  fs::remove_all(path);
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, FigureSizes, ::testing::Values(1, 2, 4, 7, 64, 1024, 5000));
+
+TEST(Figures, ThreeDimensionalAndSparseLayoutsAreDrawn) {
+  const fs::path path = ::testing::TempDir() + "ardoise_layouts";
+  fs::create_directories(path);
+  FigureFolder folder;
+  folder.path = path;
+  Application a = testing::synthetic_run(64).applications[0];
+  a.layout.extents = {4, 4, 3};
+  EXPECT_FALSE(draw_density(a, folder).empty());
+  a.layout.extents = {7, 7};
+  a.layout.rank_of_cell.assign(49, 0xFFFFFFFF);
+  for (std::uint32_t r = 0; r < 48; ++r) a.layout.rank_of_cell[48 - r] = r;
+  EXPECT_FALSE(draw_density(a, folder).empty());
+  a.layout = {};
+  EXPECT_FALSE(draw_density(a, folder).empty());
+  EXPECT_EQ(folder.error, "");
+  fs::remove_all(path);
+}
+
+TEST(Figures, AFolderThatCannotBeWrittenIsOneSentence) {
+  FigureFolder folder;
+  folder.path = "/nowhere";
+  (void)draw_matrix(testing::synthetic_run(4).applications[0], Weight::bytes, false, folder);
+  EXPECT_THAT(folder.error, ::testing::HasSubstr("Cannot write /nowhere/matrix_bytes.pdf"));
+}
+
+TEST(Figures, WithoutGraphvizTheGraphIsACircleAndSaysSo) {
+  const fs::path path = ::testing::TempDir() + "ardoise_no_graphviz";
+  fs::create_directories(path);
+  FigureFolder folder;
+  folder.path = path;
+  folder.graphviz = "ardoise-no-such-graphviz";
+  EXPECT_EQ(draw_graphs(testing::synthetic_run(64).applications[0], folder).size(), 3U);
+  ASSERT_EQ(folder.notices.size(), 1U);
+  EXPECT_THAT(folder.notices[0], ::testing::HasSubstr("apt-get install graphviz"));
+  EXPECT_EQ(folder.error, "");
+  fs::remove_all(path);
+}
+
+}  // namespace
+}  // namespace ardoise::reports

@@ -1,0 +1,154 @@
+// Units, UTF-8, tables and LaTeX text.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "reports/extensions.hpp"
+#include "reports/latex_text.hpp"
+#include "reports/summary.hpp"
+#include "reports/text_table.hpp"
+#include "reports/units.hpp"
+#include "reports/utf8.hpp"
+#include "tests/reports/synthetic_run.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Units, ThreeDigitsAndTheRightUnit) {
+  EXPECT_EQ(human_seconds(0), "0 s");
+  EXPECT_EQ(human_seconds(120e-9), "120 ns");
+  EXPECT_EQ(human_seconds(4.5e-6), "4.50 µs");
+  EXPECT_EQ(human_seconds(0.0123), "12.3 ms");
+  EXPECT_EQ(human_seconds(0.99999), "1.00 s");
+  EXPECT_EQ(human_seconds(42.71), "42.7 s");
+  EXPECT_EQ(human_seconds(750), "12 min 30 s");
+  EXPECT_EQ(human_seconds(7980), "2 h 13 min");
+  EXPECT_EQ(human_bytes(0), "0 B");
+  EXPECT_EQ(human_bytes(1023), "1023 B");
+  EXPECT_EQ(human_bytes(1024), "1.00 KiB");
+  EXPECT_EQ(human_bytes(1023.9 * 1024), "1.00 MiB");
+  EXPECT_EQ(human_bytes(2.36 * 1024 * 1024 * 1024), "2.36 GiB");
+  EXPECT_EQ(human_count(999), "999");
+  EXPECT_EQ(human_count(1234567), "1,234,567");
+  EXPECT_EQ(human_count(12.3e6), "12.3 M");
+  EXPECT_EQ(human_count(4.56e9), "4.56 G");
+  EXPECT_EQ(human_share(0), "0 %");
+  EXPECT_EQ(human_share(0.0001), "< 0.1 %");
+  EXPECT_EQ(human_share(0.042), "4.2 %");
+  EXPECT_EQ(human_share(1), "100 %");
+  EXPECT_EQ(with_separators(18446744073709551615ULL), "18,446,744,073,709,551,615");
+  EXPECT_EQ(counted(1, "rank"), "1 rank");
+  EXPECT_EQ(counted(64, "rank"), "64 ranks");
+}
+
+TEST(Utf8, MalformedBytesBecomeReplacements) {
+  EXPECT_EQ(valid_utf8("aé世😀"), "aé世😀");
+  EXPECT_EQ(valid_utf8("\xff"
+                       "a"),
+            "\uFFFDa");
+  EXPECT_EQ(valid_utf8("\xc3"), "\uFFFD");
+  EXPECT_EQ(valid_utf8("\xc0\x80"), "\uFFFD\uFFFD");                 // overlong
+  EXPECT_EQ(valid_utf8("\xed\xa0\x80"), "\uFFFD\uFFFD\uFFFD");       // surrogate
+  EXPECT_EQ(valid_utf8("\xf4\x90\x80\x80").substr(0, 3), "\uFFFD");  // above U+10FFFF
+}
+
+TEST(Utf8, NoNameMovesTheCursor) {
+  EXPECT_EQ(printable("a\x1b[2Jb\nc\t"), "a\uFFFD[2Jb\uFFFDc\uFFFD");
+  EXPECT_EQ(printable("a\u202Eb"), "a\uFFFDb");
+}
+
+TEST(Utf8, ShortenedKeepsBothEndsAndTheWidth) {
+  EXPECT_EQ(shortened("short", 10), "short");
+  EXPECT_EQ(shortened("/home/user/project/solver", 11), "/home…olver");
+  for (std::size_t w = 0; w < 12; ++w) EXPECT_LE(display_width(shortened("世界世界世界世界", w)), w);
+}
+
+TEST(TextTable, AlignsWideCharacters) {
+  const std::string table =
+      text_table({{"name", false, 12}, {"n", true}}, {{"世界", "1"}, {"a very long name", "100"}}, "");
+  EXPECT_EQ(table, "name            n\n世界            1\na ver…g name  100\n");
+}
+
+TEST(Wrapped, BreaksLongWordsAndIndents) {
+  const std::string text = wrapped("one two " + std::string(50, 'x'), " - ", 20);
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 20U) << line;
+  EXPECT_TRUE(text.starts_with(" - one two"));
+}
+
+TEST(Latex, EscapesEverySpecial) {
+  EXPECT_EQ(latex("_%&#$"), "\\_\\%\\&\\#\\$");
+  EXPECT_EQ(latex("\\{}~^"), "\\textbackslash{}\\{\\}\\textasciitilde{}\\textasciicircum{}");
+  EXPECT_EQ(latex("é"), "\\U{00E9}");
+  EXPECT_EQ(latex("\x01\xff"), "\\U{FFFD}\\U{FFFD}");
+}
+
+TEST(Latex, AnyBytesGiveBalancedAsciiWithoutActiveCharacters) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    std::string text;
+    for (int i = 0; i < 100; ++i) text += static_cast<char>(random() & 0xFF);
+    for (const std::string& out : {latex(text), latex_code(text)}) {
+      int depth = 0;
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        ASSERT_TRUE(out[i] >= 0x20 && out[i] < 0x7F);
+        if (out[i] == '\\') {
+          ++i;  // a command or an escaped character
+          continue;
+        }
+        ASSERT_EQ(std::string("#$%&_^~").find(out[i]), std::string::npos) << out;
+        depth += out[i] == '{' ? 1 : out[i] == '}' ? -1 : 0;
+        ASSERT_GE(depth, 0);
+      }
+      ASSERT_EQ(depth, 0);
+    }
+    for (const char c : latex_bookmark(text)) ASSERT_EQ(std::string("#$%&_^~{}\\").find(c), std::string::npos);
+  }
+}
+
+TEST(Latex, LongWordsMayBreak) { EXPECT_THAT(latex_code(std::string(200, 'x')), HasSubstr("\\C{}")); }
+
+TEST(Summary, FitsTheTerminalWhateverTheNames) {
+  for (const reports::Run& run : {testing::synthetic_run(1), testing::synthetic_run(64), testing::synthetic_run(1024),
+                                  testing::empty_run(), testing::nasty_run(), reports::Run{}}) {
+    const std::string text = summary_text(run);
+    std::istringstream lines(text);
+    std::size_t count = 0;
+    for (std::string line; std::getline(lines, line); ++count) {
+      EXPECT_LE(display_width(line), 100U) << line;
+      EXPECT_EQ(line.find('\x1b'), std::string::npos);
+    }
+    EXPECT_LE(count, 45 * std::max<std::size_t>(1, run.applications.size()) + 10);
+  }
+}
+
+TEST(Summary, SaysWhatTheIssueAsksFor) {
+  const std::string text = summary_text(testing::synthetic_run(64));
+  for (const char* part :
+       {"solver", "post", "48 ranks", "wall 42.7 s", "MPI 27 %", "load balance", "MPI_Waitall",
+        "halo_exchange (solver.cpp:214)", "Heaviest of", "0 dropped, 0 lost", "Phases of the hydrodynamics"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+  EXPECT_THAT(summary_text(reports::Run{}), HasSubstr("No program delivered any data"));
+}
+
+TEST(Extensions, OnlyTablesAreTaken) {
+  const auto tables =
+      extension_tables(nlohmann::json::parse(R"({"p": {"columns": ["a", 2], "rows": [[1, "x"], [2.5], "no", [1, 2, 3]]},
+      "q": 5, "r": {"columns": [], "rows": []}, "s": {"columns": ["a"]}})"));
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_EQ(tables[0].title, "p");
+  ASSERT_EQ(tables[0].rows.size(), 3U);
+  EXPECT_EQ(tables[0].rows[1], (std::vector<std::string>{"2.5", ""}));
+  EXPECT_TRUE(tables[0].numeric[0]);
+  EXPECT_FALSE(tables[0].numeric[1]);
+  EXPECT_TRUE(extension_tables(nlohmann::json::array()).empty());
+}
+
+}  // namespace
+}  // namespace ardoise::reports

@@ -107,11 +107,16 @@ void read_totals(Capture& out, const PackView& pack) {
 }  // namespace
 
 Capture read_capture(const std::filesystem::path& path) {
-  Capture out;
   const PackFile file = read_pack_file(path);
-  out.error = file.error;
+  Capture out = read_capture(file.bytes());
+  if (!file.error.empty()) out.error = file.error;
+  return out;
+}
+
+Capture read_capture(std::span<const std::byte> bytes) {
+  Capture out;
   bool was_last = false;
-  PackSequence packs(file.bytes());
+  PackSequence packs(bytes);
   while (const auto pack = packs.next()) {
     if (pack->header().sequence != out.packs++ || was_last) out.sequence_ok = false;
     was_last = (pack->header().flags & kLastPack) != 0;
@@ -133,7 +138,7 @@ Capture read_capture(const std::filesystem::path& path) {
         break;
     }
   }
-  if (out.error.empty()) out.error = packs.error();
+  out.error = packs.error();
   if (!was_last) out.sequence_ok = false;
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,5 +71,7 @@ struct Capture {
 };
 
 [[nodiscard]] Capture read_capture(const std::filesystem::path& path);
+// Of packs in memory, aligned to 8.
+[[nodiscard]] Capture read_capture(std::span<const std::byte> bytes);
 
 }  // namespace ardoise::instrument

@@ -1,0 +1,438 @@
+// MpiRecorder: what becomes of each kind of Call. The Calls are made by hand, the questions to MPI are answered here;
+// MPI is never initialised.
+#include "instrument/mpi_recorder.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/instrument/capture.hpp"
+#include "tests/instrument/fake_transport.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+using vmpi::Call;
+using vmpi::FunctionId;
+
+// Answers: the bytes of a status and whether it is cancelled are kept in its error field and tag.
+constexpr int kCancelledTag = 4444;
+std::int64_t answer_bytes(const MPI_Status& status) { return status.MPI_ERROR; }
+bool answer_cancelled(const MPI_Status& status) { return status.MPI_TAG == kCancelledTag; }
+CommunicatorFacts answer_describe(MPI_Comm) {
+  CommunicatorFacts facts;
+  facts.local = {0, 1, 2};
+  facts.name = "described";
+  return facts;
+}
+
+template <class Handle>
+Handle handle(std::uintptr_t value) {
+  return reinterpret_cast<Handle>(value);
+}
+const auto kWorld = handle<MPI_Comm>(0x1000);
+const auto kOther = handle<MPI_Comm>(0x2000);
+
+MPI_Status status(int source, int tag, int bytes) {
+  MPI_Status made{};
+  made.MPI_SOURCE = source;
+  made.MPI_TAG = tag;
+  made.MPI_ERROR = bytes;
+  return made;
+}
+
+class MpiRecorderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    mpi_.define(kWorld);
+    thread_ = recorder_.threads.adopt(0);
+    recorder_.active = true;
+  }
+
+  // Lasts 10 ticks.
+  void record(Call call, std::uint64_t duration = 10) {
+    call.begin = tick_ += 100;
+    call.return_address = &kSite;
+    const Section section(*thread_, recorder_.active);
+    mpi_.record(*thread_, call, call.begin + duration);
+    last_begin_ = call.begin;
+  }
+  static Call on_world(FunctionId function) {
+    Call call{function};
+    call.comm = kWorld;
+    return call;
+  }
+  void post(FunctionId function, std::uintptr_t request, std::int64_t sent, std::int64_t received, int peer = 1) {
+    Call call = on_world(function);
+    auto posted = handle<MPI_Request>(request);
+    call.peer = peer;
+    call.tag = 9;
+    call.bytes_sent = sent;
+    call.bytes_received = received;
+    call.requests = &posted;
+    call.request_count = 1;
+    record(call);
+  }
+  void complete(FunctionId function, std::vector<std::uintptr_t> handles, const std::vector<MPI_Status>& statuses,
+                const std::vector<int>* indices = nullptr) {
+    Call call{function};
+    std::vector<MPI_Request> requests;
+    for (const auto value : handles) requests.push_back(handle<MPI_Request>(value));
+    call.requests = requests.data();
+    call.request_count = static_cast<int>(requests.size());
+    call.completed_count = static_cast<int>(indices != nullptr ? indices->size() : requests.size());
+    call.completed_indices = indices != nullptr ? indices->data() : nullptr;
+    call.statuses = statuses.empty() ? nullptr : statuses.data();
+    record(call);
+  }
+  Capture finish() {
+    recorder_.finish(1);
+    bytes_ = transport_.bytes();
+    return read_capture(std::as_bytes(std::span(bytes_)));
+  }
+
+  static constexpr int kSite = 0;
+  FakeTransport transport_;
+  std::vector<std::uint64_t> bytes_;
+  Recorder recorder_{Settings{}, transport_, PackIdentity{}, std::uint64_t{1} << 60, false};
+  MpiRecorder mpi_{recorder_, MpiQueries{answer_bytes, answer_cancelled, answer_describe}};
+  ThreadRecorder* thread_ = nullptr;
+  std::uint64_t tick_ = 0, last_begin_ = 0;
+};
+
+TEST_F(MpiRecorderTest, SendHasItsPeerTagAndBytes) {
+  Call call = on_world(FunctionId::kSend);
+  call.peer = 2;
+  call.tag = 5;
+  call.bytes_sent = 800;
+  record(call);
+  call.peer = MPI_PROC_NULL;
+  call.bytes_sent = 0;
+  record(call);
+  const Capture capture = finish();
+  ASSERT_EQ(capture.fault(), "");
+  ASSERT_EQ(capture.events.size(), 2u);
+  EXPECT_EQ(capture.events[0].shape, Shape::kSend);
+  EXPECT_EQ(capture.events[0].comm, kWorldComm);
+  EXPECT_EQ(capture.events[0].peer, 2);
+  EXPECT_EQ(capture.events[0].tag, 5);
+  EXPECT_EQ(capture.events[0].bytes, 800u);
+  EXPECT_EQ(capture.events[0].duration, 10u);
+  EXPECT_EQ(capture.events[1].peer, kNoPeer);
+  EXPECT_EQ(capture.totals.at("MPI_Send").calls, 2u);
+  EXPECT_EQ(capture.totals.at("MPI_Send").bytes_sent, 800u);
+  EXPECT_EQ(capture.totals.at("MPI_Send").ticks, 20u);
+}
+
+TEST_F(MpiRecorderTest, ReceiveFromAnywhereNamesTheActualSource) {
+  const MPI_Status actual = status(2, 77, 0);
+  Call call = on_world(FunctionId::kRecv);
+  call.peer = MPI_ANY_SOURCE;
+  call.tag = MPI_ANY_TAG;
+  call.bytes_received = 40;
+  call.statuses = &actual;
+  record(call);
+  const Capture capture = finish();
+  EXPECT_EQ(capture.events[0].peer, 2);
+  EXPECT_EQ(capture.events[0].tag, 77);
+  EXPECT_EQ(capture.events[0].bytes, 40u);
+  EXPECT_EQ(capture.totals.at("MPI_Recv").bytes_received, 40u);
+  EXPECT_EQ(capture.totals.at("MPI_Recv").bytes, 40u);
+}
+
+TEST_F(MpiRecorderTest, FailedCallMovesNothing) {
+  Call call = on_world(FunctionId::kSend);
+  call.peer = 1;
+  call.bytes_sent = 40;
+  call.result = MPI_ERR_RANK;
+  record(call);
+  const Capture capture = finish();
+  EXPECT_EQ(capture.count("MPI_Send"), 1u);
+  EXPECT_EQ(capture.bytes("MPI_Send"), 0u);
+}
+
+TEST_F(MpiRecorderTest, SendrecvIsASendWithAReceivingHalf) {
+  const MPI_Status actual = status(0, 3, 0);
+  Call call = on_world(FunctionId::kSendrecv);
+  call.peer = 1;
+  call.tag = 2;
+  call.bytes_sent = 100;
+  call.source = MPI_ANY_SOURCE;
+  call.receive_tag = MPI_ANY_TAG;
+  call.bytes_received = 50;
+  call.statuses = &actual;
+  record(call);
+  const Capture capture = finish();
+  ASSERT_EQ(capture.fault(), "");
+  ASSERT_EQ(capture.events.size(), 1u);
+  ASSERT_TRUE(capture.events[0].has_receive_half);
+  EXPECT_EQ(capture.events[0].bytes, 100u);
+  EXPECT_EQ(capture.events[0].receive_half.bytes, 50u);
+  EXPECT_EQ(capture.events[0].receive_half.source, 0);
+  EXPECT_EQ(capture.events[0].receive_half.tag, 3);
+  EXPECT_EQ(capture.totals.at("MPI_Sendrecv").bytes_received, 50u);
+  EXPECT_EQ(capture.last.mpi.recorded, 2u) << "the half is a record too";
+}
+
+TEST_F(MpiRecorderTest, ValuesBeyond32BitsAreExact) {
+  const std::int64_t huge = 5'000'000'000;
+  Call call = on_world(FunctionId::kSend);
+  call.peer = 1;
+  call.bytes_sent = huge;
+  record(call);
+  record(on_world(FunctionId::kBarrier), 6'000'000'000);
+  call = on_world(FunctionId::kAllreduce);
+  call.bytes_sent = 8;
+  call.bytes_received = huge + 1;
+  record(call);
+  const Capture capture = finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.events[0].bytes, 5'000'000'000u);
+  EXPECT_EQ(capture.events[0].duration, 10u);
+  EXPECT_EQ(capture.events[1].duration, 6'000'000'000u);
+  EXPECT_EQ(capture.events[2].bytes, 8u);
+  EXPECT_EQ(capture.events[2].received, 5'000'000'001u);
+}
+
+TEST_F(MpiRecorderTest, NonBlockingReceiveCountsItsBytesAtCompletion) {
+  post(FunctionId::kIrecv, 0x10, 0, 4000, MPI_ANY_SOURCE);
+  const std::uint64_t posted = last_begin_;
+  post(FunctionId::kIsend, 0x20, 64, 0);
+  complete(FunctionId::kWaitall, {0x10, 0x20}, {status(2, 9, 24), status(0, 0, 0)});
+  const Capture capture = finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.events[0].shape, Shape::kPostReceive);
+  EXPECT_EQ(capture.events[0].peer, kAnySource);
+  EXPECT_EQ(capture.events[0].bytes, 4000u);
+  EXPECT_EQ(capture.events[2].shape, Shape::kCompletes);
+  EXPECT_EQ(capture.events[2].tag, 2);
+  ASSERT_EQ(capture.completions.size(), 2u);
+  EXPECT_EQ(capture.completions[0].function, "MPI_Irecv");
+  EXPECT_EQ(capture.completions[0].record.post_begin, posted);
+  EXPECT_EQ(capture.completions[0].record.peer, 2);
+  EXPECT_EQ(completion_bytes(capture.completions[0].record), 24u);
+  EXPECT_EQ(capture.completions[1].record.peer, kNoPeer);
+  EXPECT_EQ(capture.totals.at("MPI_Irecv").bytes_received, 24u);
+  EXPECT_EQ(capture.totals.at("MPI_Isend").bytes_sent, 64u);
+  EXPECT_EQ(capture.totals.at("MPI_Waitall").bytes, 0u);
+}
+
+TEST_F(MpiRecorderTest, WaitsomeCompletesTheIndicesItNames) {
+  for (std::uintptr_t request : {0x10, 0x20, 0x30}) post(FunctionId::kIrecv, request, 0, 100);
+  const std::vector<int> indices{2, 0};
+  complete(FunctionId::kWaitsome, {0x10, 0x20, 0x30}, {status(7, 1, 70), status(5, 1, 50)}, &indices);
+  const Capture capture = finish();
+  ASSERT_EQ(capture.completions.size(), 2u);
+  EXPECT_EQ(capture.completions[0].record.peer, 7);
+  EXPECT_EQ(completion_bytes(capture.completions[1].record), 50u);
+  EXPECT_EQ(recorder_.requests.size(), 1u);
+}
+
+TEST_F(MpiRecorderTest, SharedRequestOfManySendsCompletesEachOnce) {
+  recorder_.requests.set_shared(0x77);
+  post(FunctionId::kIsend, 0x77, 8, 0);
+  const std::uint64_t first = last_begin_;
+  post(FunctionId::kIsend, 0x77, 16, 0);
+  complete(FunctionId::kWaitall, {0x77, 0x77}, {});
+  const Capture capture = finish();
+  ASSERT_EQ(capture.completions.size(), 2u);
+  EXPECT_EQ(capture.completions[0].record.post_begin, first);
+  EXPECT_EQ(capture.completions[1].record.post_begin, first + 100);
+  EXPECT_EQ(capture.totals.at("MPI_Isend").bytes_sent, 24u);
+}
+
+TEST_F(MpiRecorderTest, PersistentRequestMovesItsBytesAtEachStart) {
+  post(FunctionId::kSend_init, 0x10, 32, 0);
+  post(FunctionId::kRecv_init, 0x20, 0, 32);
+  for (int round = 0; round < 2; ++round) {
+    for (std::uintptr_t request : {0x10, 0x20}) {
+      Call call{FunctionId::kStart};
+      auto started = handle<MPI_Request>(request);
+      call.requests = &started;
+      call.request_count = 1;
+      record(call);
+    }
+    complete(FunctionId::kWaitall, {0x10, 0x20}, {status(0, 0, 0), status(1, 9, 20)});
+  }
+  const Capture capture = finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.events[0].shape, Shape::kLocal);
+  EXPECT_EQ(capture.events[0].bytes, 0u);
+  EXPECT_EQ(capture.events[2].function, "MPI_Start");
+  EXPECT_EQ(capture.events[2].shape, Shape::kSend);
+  EXPECT_EQ(capture.events[2].bytes, 32u);
+  EXPECT_EQ(capture.events[2].comm, kWorldComm);
+  EXPECT_EQ(capture.events[3].shape, Shape::kPostReceive);
+  EXPECT_EQ(capture.completions.size(), 4u);
+  EXPECT_EQ(capture.totals.at("MPI_Start").bytes_sent, 64u);
+  EXPECT_EQ(capture.totals.at("MPI_Recv_init").bytes_received, 40u);
+}
+
+TEST_F(MpiRecorderTest, StartallIsOneCallWithItsOperationsBehind) {
+  post(FunctionId::kSend_init, 0x10, 32, 0, 2);
+  post(FunctionId::kRecv_init, 0x20, 0, 32, 1);
+  Call call{FunctionId::kStartall};
+  std::array<MPI_Request, 2> requests{handle<MPI_Request>(0x10), handle<MPI_Request>(0x20)};
+  call.requests = requests.data();
+  call.request_count = 2;
+  record(call);
+  complete(FunctionId::kWaitall, {0x10, 0x20}, {status(0, 0, 0), status(1, 9, 20)});
+  const Capture capture = finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.count("MPI_Startall"), 1u);
+  ASSERT_EQ(capture.started.size(), 2u);
+  EXPECT_EQ(capture.started[0].bytes, 32u);
+  EXPECT_EQ(capture.started[0].peer, 2);
+  EXPECT_EQ(capture.started[1].bytes, 0u);
+  EXPECT_EQ(capture.completions[1].record.post_begin, capture.started[1].begin);
+  EXPECT_EQ(capture.totals.at("MPI_Startall").bytes_sent, 32u);
+}
+
+TEST_F(MpiRecorderTest, FreedRequestIsForgotten) {
+  post(FunctionId::kIsend, 0x10, 8, 0);
+  complete(FunctionId::kRequest_free, {0x10}, {});
+  EXPECT_EQ(recorder_.requests.size(), 0u);
+  EXPECT_TRUE(finish().completions.empty());
+}
+
+TEST_F(MpiRecorderTest, CancelledReceiveHasNoBytesAndNoSource) {
+  post(FunctionId::kIrecv, 0x10, 0, 100);
+  record(Call{FunctionId::kCancel});
+  complete(FunctionId::kWait, {0x10}, {status(1, kCancelledTag, 55)});
+  const Capture capture = finish();
+  ASSERT_EQ(capture.completions.size(), 1u);
+  EXPECT_EQ(capture.completions[0].record.peer, kNoPeer);
+  EXPECT_EQ(completion_bytes(capture.completions[0].record), 0u);
+  EXPECT_EQ(capture.totals.at("MPI_Irecv").bytes_received, 0u);
+}
+
+TEST_F(MpiRecorderTest, NullAndUnknownRequestsCompleteNothing) {
+  Call call{FunctionId::kWait};
+  MPI_Request null = MPI_REQUEST_NULL;
+  call.requests = &null;
+  call.request_count = call.completed_count = 1;
+  record(call);
+  complete(FunctionId::kWait, {0x99}, {status(1, 1, 1)});
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_TRUE(capture.completions.empty());
+}
+
+TEST_F(MpiRecorderTest, ManyCompletionsGoOverSeveralPacks) {
+  constexpr std::uintptr_t kMany = 5000;
+  std::vector<std::uintptr_t> requests;
+  for (std::uintptr_t i = 1; i <= kMany; ++i) {
+    post(FunctionId::kIsend, i * 16, 1, 0);
+    requests.push_back(i * 16);
+  }
+  complete(FunctionId::kWaitall, requests, {});
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.completions.size(), kMany);
+  EXPECT_GT(capture.packs, 4u);
+}
+
+TEST_F(MpiRecorderTest, NeighbourhoodCollectiveNamesItsDestinations) {
+  const std::array<std::int32_t, 3> neighbours{2, MPI_PROC_NULL, 1};
+  const std::array<std::int64_t, 3> bytes{10, 20, 30};
+  Call call = on_world(FunctionId::kNeighbor_alltoallv);
+  call.neighbours = neighbours.data();
+  call.neighbour_bytes = bytes.data();
+  call.neighbour_count = 3;
+  call.bytes_sent = 40;
+  call.bytes_received = 44;
+  record(call);
+  const Capture capture = finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.events[0].shape, Shape::kNeighbour);
+  EXPECT_EQ(capture.events[0].received, 44u);
+  ASSERT_EQ(capture.neighbours.size(), 2u);
+  EXPECT_EQ(capture.neighbours[1].destination, 1);
+  EXPECT_EQ(capture.neighbours[1].bytes, 30u);
+  EXPECT_EQ(capture.neighbours[1].comm, kWorldComm);
+}
+
+TEST_F(MpiRecorderTest, CommunicatorsAreDefinedFollowedAndForgotten) {
+  Call make = on_world(FunctionId::kComm_split);
+  make.new_comm = kOther;
+  record(make);
+  Call use{FunctionId::kBarrier};
+  use.comm = kOther;
+  record(use);
+  Call end{FunctionId::kComm_free};
+  end.comm = kOther;
+  record(end);
+  record(make);  // MPI gives the handle out again
+  record(use);
+  const Capture capture = finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.events[0].comm, kWorldComm);
+  EXPECT_EQ(capture.events[1].comm, 1u);
+  EXPECT_EQ(capture.events[2].comm, 1u);
+  EXPECT_EQ(capture.events[4].comm, 2u);
+  EXPECT_EQ(capture.comms.at(2).fixed.instance, 2u);
+}
+
+TEST_F(MpiRecorderTest, OneSidedCallsAreOnTheCommunicatorOfTheWindow) {
+  Call make = on_world(FunctionId::kWin_create);
+  make.window = handle<MPI_Win>(0x500);
+  record(make);
+  Call put{FunctionId::kPut};
+  put.window = handle<MPI_Win>(0x500);
+  put.peer = 2;
+  put.bytes_sent = 12;
+  record(put);
+  const Capture capture = finish();
+  EXPECT_EQ(capture.events[1].shape, Shape::kPut);
+  EXPECT_EQ(capture.events[1].comm, kWorldComm);
+  EXPECT_EQ(capture.events[1].peer, 2);
+  EXPECT_EQ(capture.totals.at("MPI_Put").bytes_sent, 12u);
+}
+
+TEST_F(MpiRecorderTest, FilesOfMpiIoHaveNamesAndBytes) {
+  Call open = on_world(FunctionId::kFile_open);
+  open.file = handle<MPI_File>(0x600);
+  open.file_name = "/data/field";
+  record(open);
+  Call read{FunctionId::kFile_read_at};
+  read.file = handle<MPI_File>(0x600);
+  read.bytes_received = 512;
+  record(read);
+  const Capture capture = finish();
+  EXPECT_EQ(capture.events[1].shape, Shape::kFileRead);
+  EXPECT_EQ(capture.files.at(static_cast<std::uint32_t>(capture.events[1].peer)), "/data/field");
+  EXPECT_EQ(capture.events[1].bytes, 512u);
+}
+
+TEST_F(MpiRecorderTest, NonBlockingFileReadCountsAtCompletion) {
+  Call read{FunctionId::kFile_iread};
+  auto request = handle<MPI_Request>(0x10);
+  read.file = handle<MPI_File>(0x600);
+  read.bytes_received = 512;
+  read.requests = &request;
+  read.request_count = 1;
+  record(read);
+  complete(FunctionId::kWait, {0x10}, {status(0, 0, 100)});
+  const Capture capture = finish();
+  EXPECT_EQ(capture.bytes("MPI_File_iread"), 0u);
+  EXPECT_EQ(capture.totals.at("MPI_File_iread").bytes_received, 100u);
+  ASSERT_EQ(capture.completions.size(), 1u);
+  EXPECT_EQ(completion_bytes(capture.completions[0].record), 100u);
+}
+
+TEST_F(MpiRecorderTest, RootOfARootedCollectiveIsItsPeer) {
+  Call call = on_world(FunctionId::kBcast);
+  call.peer = 2;
+  call.bytes_sent = 0;
+  call.bytes_received = 40;
+  record(call);
+  call.peer = MPI_ROOT;
+  record(call);
+  const Capture capture = finish();
+  EXPECT_EQ(capture.events[0].shape, Shape::kRooted);
+  EXPECT_EQ(capture.events[0].peer, 2);
+  EXPECT_EQ(capture.events[0].received, 40u);
+  EXPECT_EQ(capture.totals.at("MPI_Bcast").bytes, 80u) << "received where nothing was sent";
+  EXPECT_EQ(capture.events[1].peer, kRootGroup);
+}
+
+}  // namespace
+}  // namespace ardoise::instrument

@@ -1,0 +1,193 @@
+// The recorder without MPI: definitions before use, the ledger, pressure, failure, threads that come, go and are cut
+// off.
+#include "instrument/recorder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "instrument/clock.hpp"
+#include "tests/instrument/capture.hpp"
+#include "tests/instrument/fake_transport.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+constexpr std::uint64_t kNever = std::uint64_t{1} << 60;
+constexpr std::size_t kBin = 32768;
+constexpr std::size_t kRecordsInBin = (kBin - sizeof(PackHeader)) / sizeof(PosixRecord);
+
+Settings small(std::size_t bins) {
+  Settings settings;
+  settings.bin_bytes = kBin;
+  settings.budget_bytes = bins * kBin;
+  return settings;
+}
+
+class RecorderTest : public testing::Test {
+ protected:
+  explicit RecorderTest(std::size_t bins = 8, std::uint64_t flush_ticks = kNever)
+      : recorder_(small(bins), transport_, PackIdentity{1, 2, 3, 4, 5.0}, flush_ticks, true) {
+    recorder_.active = true;
+  }
+
+  // A write of one byte, `tick` ticks after the start.
+  void record(ThreadRecorder& thread, std::uint64_t tick) {
+    const Section section(thread, recorder_.active);
+    if (!section.entered()) return;
+    recorder_.posix(thread, PosixFunction::kWrite, recorder_.files.of_path("/data"), tick, tick + 1, 1, false,
+                    &kSomewhere);
+  }
+
+  Capture finish() {
+    recorder_.finish(1);
+    bytes_ = transport_.bytes();
+    return read_capture(std::as_bytes(std::span(bytes_)));
+  }
+
+  static constexpr int kSomewhere = 0;
+  FakeTransport transport_;
+  std::vector<std::uint64_t> bytes_;
+  Recorder recorder_;
+};
+
+TEST_F(RecorderTest, RecordsArriveWithDefinitionsTotalsAndLedger) {
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  for (std::uint64_t i = 0; i < 5; ++i) record(thread, i);
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.posix_count("write", "/data"), 5u);
+  EXPECT_EQ(capture.totals.at("write").bytes_sent, 5u);
+  EXPECT_EQ(capture.last.posix.recorded, 5u);
+  EXPECT_EQ(capture.last.partition, 2u);
+  EXPECT_EQ(capture.last.rank, 3u);
+  EXPECT_EQ(capture.last.origin_tick, 4u);
+  EXPECT_TRUE(transport_.closed);
+}
+
+TEST_F(RecorderTest, NothingRecordedIsAGoodCaptureToo) {
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.last.posix.recorded, 0u);
+}
+
+TEST_F(RecorderTest, AThreadThatMayNotSendDropsAndCountsWhenMemoryIsUsedUp) {
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  const std::uint64_t kWritten = 10 * kRecordsInBin;
+  for (std::uint64_t i = 0; i < kWritten; ++i) record(thread, i);
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.last.posix.recorded, kWritten);
+  EXPECT_GT(capture.last.posix.dropped, 0u);
+  EXPECT_EQ(capture.posix.size(), kWritten - capture.last.posix.dropped);
+  EXPECT_EQ(capture.totals.at("write").calls, kWritten) << "totals are exact whatever is dropped";
+}
+
+TEST_F(RecorderTest, AThreadThatMaySendWaitsInsteadAndLosesNothing) {
+  transport_.arrives_at_once = false;
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  thread.may_send = true;
+  const std::uint64_t kWritten = 20 * kRecordsInBin;
+  for (std::uint64_t i = 0; i < kWritten; ++i) record(thread, i);
+  EXPECT_GT(transport_.waits, 0);
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.posix.size(), kWritten);
+  EXPECT_EQ(capture.last.posix.dropped, 0u);
+  EXPECT_GT(capture.last.blocked_ticks, 0u);
+}
+
+TEST_F(RecorderTest, FailedTransportDropsEverythingAndCountsIt) {
+  transport_.fails = true;
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  thread.may_send = true;
+  const std::uint64_t kWritten = 20 * kRecordsInBin;
+  for (std::uint64_t i = 0; i < kWritten; ++i) record(thread, i);
+  EXPECT_TRUE(recorder_.sender.failed());
+  recorder_.finish(1);
+  const ClassLedger ledger = recorder_.ledger.of(PackClass::kPosix);
+  EXPECT_EQ(ledger.recorded, kWritten);
+  EXPECT_EQ(ledger.dropped, kWritten);
+}
+
+TEST_F(RecorderTest, EveryThreadHasItsNumberAndDefinition) {
+  ThreadRecorder* const first = recorder_.threads.adopt(0);
+  ThreadRecorder* const second = recorder_.threads.adopt(0);
+  EXPECT_NE(first->number(), second->number());
+  record(*second, 1);
+  second->flush();
+  recorder_.threads.retire(second);
+  ThreadRecorder* const third = recorder_.threads.adopt(0);
+  EXPECT_EQ(third, second) << "memory is used again";
+  EXPECT_EQ(third->number(), 2u);
+  record(*third, 2);
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.threads.size(), 3u);
+  ASSERT_EQ(capture.posix.size(), 2u);
+  EXPECT_EQ(capture.posix[0].thread, 1u);
+  EXPECT_EQ(capture.posix[1].thread, 2u);
+  EXPECT_EQ(capture.totals.at("write").calls, 2u) << "of the thread that ended too";
+}
+
+TEST_F(RecorderTest, NothingIsRecordedAfterTheEnd) {
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  record(thread, 1);
+  const Capture capture = finish();
+  record(thread, 2);
+  EXPECT_EQ(recorder_.ledger.of(PackClass::kPosix).recorded, 1u);
+  EXPECT_EQ(capture.posix.size(), 1u);
+}
+
+class FlushTest : public RecorderTest {
+ protected:
+  FlushTest() : RecorderTest(8, 100) {}
+};
+
+TEST_F(FlushTest, OldBinsAreSentAtTheNextEvent) {
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  thread.may_send = true;
+  record(thread, 1000);
+  record(thread, 1050);
+  EXPECT_TRUE(transport_.packs.empty());
+  record(thread, 1200);
+  EXPECT_FALSE(transport_.packs.empty());
+  EXPECT_EQ(finish().fault(), "");
+}
+
+// Threads write while the recorder is ended under their hands: what was recorded is what arrived or was declared
+// dropped.
+TEST(RecorderThreads, LedgerIsExactWhenCutOff) {
+  for (int round = 0; round < 20; ++round) {
+    FakeTransport transport;
+    Recorder recorder(small(12), transport, PackIdentity{}, kNever, true);
+    recorder.active = true;
+    constexpr int kThreads = 4;
+    std::atomic<std::uint64_t> written = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        ThreadRecorder& thread = *recorder.threads.adopt(0);
+        const std::uint32_t file = recorder.files.of_path("/data/" + std::to_string(t));
+        for (std::uint64_t i = 0; i < 20000; ++i) {
+          const Section section(thread, recorder.active);
+          if (!section.entered()) return;
+          thread.may_send = t % 2 == 0;
+          recorder.posix(thread, PosixFunction::kRead, file, i, i + 1, 1, false, &recorder);
+          written.fetch_add(1, std::memory_order_relaxed);
+        }
+      });
+    }
+    while (written.load(std::memory_order_relaxed) < 3000) std::this_thread::yield();
+    recorder.finish(1);
+    for (auto& thread : threads) thread.join();
+    const auto bytes = transport.bytes();
+    const Capture capture = read_capture(std::as_bytes(std::span(bytes)));
+    EXPECT_EQ(capture.fault(), "");
+    EXPECT_EQ(capture.last.posix.recorded, written.load());
+    EXPECT_EQ(capture.totals.at("read").calls, written.load());
+  }
+}
+
+}  // namespace
+}  // namespace ardoise::instrument

@@ -1,0 +1,109 @@
+// RequestTable: requests come back with what was posted, shared and reused handles in order of posting.
+#include "instrument/request_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace ardoise::instrument {
+namespace {
+
+constexpr std::size_t kBin = 65536;
+
+Request request(std::uint64_t begin, bool persistent = false) {
+  Request made;
+  made.post_begin = begin;
+  made.persistent = persistent;
+  made.active = !persistent;
+  return made;
+}
+
+class RequestTableTest : public testing::Test {
+ protected:
+  BinPool pool_{8 * kBin, kBin};
+  RequestTable table_{pool_, false};
+};
+
+TEST_F(RequestTableTest, CompletesWhatWasPosted) {
+  ASSERT_TRUE(table_.post(100, request(1)));
+  ASSERT_TRUE(table_.post(200, request(2)));
+  EXPECT_EQ(table_.complete(200)->post_begin, 2u);
+  EXPECT_EQ(table_.complete(100)->post_begin, 1u);
+  EXPECT_FALSE(table_.complete(100).has_value());
+  EXPECT_EQ(table_.size(), 0u);
+}
+
+TEST_F(RequestTableTest, UnknownRequestsAreNone) {
+  EXPECT_FALSE(table_.complete(1).has_value());
+  EXPECT_FALSE(table_.start(1, 0, 0).has_value());
+  EXPECT_FALSE(table_.forget(1).has_value());
+}
+
+TEST_F(RequestTableTest, SharedHandleIsFirstInFirstOut) {
+  table_.set_shared(7);
+  for (std::uint64_t i = 0; i < 5; ++i) ASSERT_TRUE(table_.post(7, request(i)));
+  for (std::uint64_t i = 0; i < 5; ++i) EXPECT_EQ(table_.complete(7)->post_begin, i);
+  EXPECT_FALSE(table_.complete(7).has_value());
+  ASSERT_TRUE(table_.post(7, request(9)));
+  EXPECT_EQ(table_.complete(7)->post_begin, 9u);
+}
+
+TEST_F(RequestTableTest, PersistentRequestsLiveUntilForgotten) {
+  ASSERT_TRUE(table_.post(3, request(1, true)));
+  EXPECT_FALSE(table_.complete(3).has_value()) << "was not started";
+  EXPECT_EQ(table_.start(3, 50, 77)->post_begin, 50u);
+  EXPECT_EQ(table_.complete(3)->call_site, 77u);
+  EXPECT_FALSE(table_.complete(3).has_value()) << "inactive again";
+  EXPECT_TRUE(table_.start(3, 60, 78).has_value());
+  EXPECT_TRUE(table_.forget(3).has_value());
+  EXPECT_FALSE(table_.complete(3).has_value());
+}
+
+TEST_F(RequestTableTest, RepostedHandleReplacesOneWhoseEndWasNotSeen) {
+  ASSERT_TRUE(table_.post(3, request(1)));
+  ASSERT_TRUE(table_.post(3, request(2)));
+  EXPECT_EQ(table_.complete(3)->post_begin, 2u);
+  EXPECT_EQ(table_.size(), 0u);
+}
+
+TEST_F(RequestTableTest, ManyActiveRequestsGoBeyondTheBudget) {
+  constexpr std::uint64_t kMany = 20000;
+  for (std::uint64_t i = 1; i <= kMany; ++i) ASSERT_TRUE(table_.post(i * 64, request(i)));
+  EXPECT_EQ(table_.size(), kMany);
+  for (std::uint64_t i = kMany; i >= 1; --i) ASSERT_EQ(table_.complete(i * 64)->post_begin, i);
+}
+
+TEST(RequestTableThreads, ReusedHandlesStayInOrder) {
+  BinPool pool(8 * kBin, kBin);
+  RequestTable table(pool, true);
+  ASSERT_TRUE(table.post(3, request(1)));
+  ASSERT_TRUE(table.post(3, request(2)));  // MPI gave the handle out again before its completion was told
+  EXPECT_EQ(table.complete(3)->post_begin, 1u);
+  EXPECT_EQ(table.complete(3)->post_begin, 2u);
+}
+
+TEST(RequestTableThreads, NothingIsLostBetweenThreads) {
+  BinPool pool(8 * kBin, kBin);
+  RequestTable table(pool, true);
+  table.set_shared(1);
+  constexpr std::uint64_t kThreads = 4, kRounds = 2000;
+  std::atomic<std::uint64_t> completed = 0;
+  std::vector<std::thread> threads;
+  for (std::uint64_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::uint64_t i = 0; i < kRounds; ++i) {
+        const std::uint64_t own = (t + 1) * 1000 + i % 10;
+        if (!table.post(own, request(i)) || !table.post(1, request(i))) return;
+        if (table.complete(own)->post_begin == i) completed.fetch_add(1, std::memory_order_relaxed);
+        if (table.complete(1)) completed.fetch_add(1, std::memory_order_relaxed);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(completed.load(), 2 * kThreads * kRounds);
+  EXPECT_EQ(table.size(), 0u);
+}
+
+}  // namespace
+}  // namespace ardoise::instrument

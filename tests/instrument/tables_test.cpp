@@ -1,0 +1,211 @@
+// Call sites, files, handles, settings: the small tables behind the recorder.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "instrument/call_sites.hpp"
+#include "instrument/definition_reader.hpp"
+#include "instrument/files.hpp"
+#include "instrument/handle_ids.hpp"
+#include "instrument/id_cache.hpp"
+#include "instrument/settings.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+class TablesTest : public testing::Test {
+ protected:
+  template <class Decoded>
+  std::vector<Decoded> defined() {
+    std::vector<Decoded> all;
+    bins_ = queue_.take();
+    for (Bin* bin : bins_) {
+      DefinitionReader reader({bin->payload(), bin->header.payload_bytes});
+      while (const auto definition = reader.next()) {
+        if (const auto* wanted = std::get_if<Decoded>(&*definition)) all.push_back(*wanted);
+      }
+    }
+    return all;
+  }
+
+  BinPool pool_{8 * 65536, 65536};
+  DefinitionQueue queue_{pool_};
+  std::vector<Bin*> bins_;
+};
+
+int some_function(int value) { return value + 1; }
+
+TEST_F(TablesTest, CallSiteIsDefinedOnceWithItsModule) {
+  CallSites sites(queue_);
+  const void* const here = reinterpret_cast<const void*>(&some_function);
+  const std::uint32_t id = sites.id_of(here);
+  EXPECT_GT(id, kMpiCallSite);
+  EXPECT_EQ(sites.id_of(here), id);
+  bins_ = queue_.take();
+  ASSERT_EQ(bins_.size(), 1u);
+  DefinitionReader reader({bins_[0]->payload(), bins_[0]->header.payload_bytes});
+  const auto module = std::get<DecodedModule>(reader.next().value());
+  EXPECT_TRUE(module.path.ends_with("recorder_test")) << module.path;
+  const auto site = std::get<DecodedCallSite>(reader.next().value());
+  EXPECT_EQ(site.fixed.call_site, id);
+  EXPECT_EQ(site.fixed.offset + module.fixed.base, reinterpret_cast<std::uint64_t>(here));
+  EXPECT_FALSE(reader.next().has_value());
+}
+
+TEST_F(TablesTest, AddressWithoutModuleIsACallSiteToo) {
+  CallSites sites(queue_);
+  const std::uint32_t id = sites.id_of(reinterpret_cast<const void*>(16));
+  EXPECT_GT(id, kMpiCallSite);
+  const auto all = defined<DecodedCallSite>();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].fixed.module, 0xFFFFFFFFu);
+  EXPECT_EQ(sites.id_of(nullptr), kNoCallSite);
+}
+
+TEST(CallSiteId, DependsOnNameBuildAndOffsetOnly) {
+  EXPECT_EQ(call_site_id("a", "b", 1), call_site_id("a", "b", 1));
+  EXPECT_NE(call_site_id("a", "b", 1), call_site_id("a", "b", 2));
+  EXPECT_NE(call_site_id("a", "b", 1), call_site_id("ab", "", 1));
+}
+
+TEST(Modules, MpiAndOurselvesAreRecognisedByName) {
+  for (const char* path : {"/usr/lib/libmpi.so.40", "/opt/libopen-pal.so.40.30.2", "/x/openmpi3/mca_btl_tcp.so",
+                           "libpmix.so.2", "/usr/lib/libevent_core-2.1.so.7", "/b/libardoise.so", "/b/libvmpi.so.0"}) {
+    EXPECT_TRUE(is_mpi_module(path)) << path;
+  }
+  for (const char* path :
+       {"/home/me/solver", "/usr/lib/libhdf5.so.103", "/usr/lib/libc.so.6", "/opt/libmpiio_app/a.out"}) {
+    EXPECT_FALSE(is_mpi_module(path)) << path;
+  }
+}
+
+TEST_F(TablesTest, DescriptorsAreNamedByTheSystem) {
+  Files files(queue_);
+  std::array<char, 32> name = {"/tmp/ardoise_files_XXXXXX"};
+  const int descriptor = ::mkstemp(name.data());
+  ASSERT_GE(descriptor, 0);
+  const std::uint32_t number = files.of_descriptor(descriptor);
+  EXPECT_EQ(files.of_descriptor(descriptor), number);
+  EXPECT_EQ(files.of_path(name.data()), number);
+  ::unlink(name.data());
+  files.forget(descriptor);
+  EXPECT_EQ(files.of_descriptor(descriptor), number) << "a deleted file keeps its name";
+  ::close(descriptor);
+  files.forget(descriptor);
+  EXPECT_EQ(files.of_descriptor(descriptor), Files::kUnknown);
+  EXPECT_EQ(files.of_descriptor(-1), Files::kUnknown);
+  const auto all = defined<DecodedFile>();
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].path, name.data());
+}
+
+TEST_F(TablesTest, ReusedDescriptorGetsItsNewName) {
+  Files files(queue_);
+  const int first = ::open("/dev/null", O_RDONLY);
+  const std::uint32_t before = files.of_descriptor(first);
+  ::close(first);
+  const int second = ::open("/dev/zero", O_RDONLY);
+  ASSERT_EQ(first, second);
+  EXPECT_EQ(files.of_descriptor(second), before) << "nobody told";
+  files.forget(second);
+  EXPECT_NE(files.of_descriptor(second), before);
+  ::close(second);
+}
+
+TEST_F(TablesTest, TooManyFilesShareANumber) {
+  Files files(queue_);
+  for (std::size_t i = 0; i < Files::kMaxFiles; ++i) ASSERT_EQ(files.of_path("/f/" + std::to_string(i)), i + 1);
+  const std::uint32_t rest = files.of_path("/one/more");
+  EXPECT_EQ(rest, Files::kMaxFiles + 1);
+  EXPECT_EQ(files.of_path("/and/another"), rest);
+}
+
+TEST(DisplayPath, SaysWhatAUserUnderstands) {
+  EXPECT_EQ(display_path(5, "/data/x (deleted)"), "/data/x");
+  EXPECT_EQ(display_path(5, "socket:[4711]"), "(socket)");
+  EXPECT_EQ(display_path(5, "pipe:[1]"), "(pipe)");
+  EXPECT_EQ(display_path(5, "anon_inode:[eventfd]"), "(eventfd)");
+  EXPECT_EQ(display_path(5, "anon_inode:inotify"), "(inotify)");
+  EXPECT_EQ(display_path(1, "pipe:[1]"), "(standard output)");
+  EXPECT_EQ(display_path(2, "/dev/pts/0"), "(standard error)");
+  EXPECT_EQ(display_path(1, "/home/me/out.txt"), "/home/me/out.txt");
+}
+
+TEST(HandleIds, GenerationTellsOfEveryChange) {
+  HandleIds ids;
+  const std::uint32_t start = ids.generation();
+  ids.put(7, 1);
+  EXPECT_NE(ids.generation(), start);
+  EXPECT_EQ(ids.find(7, 99), 1u);
+  const std::uint32_t known = ids.generation();
+  ids.erase(8);
+  EXPECT_EQ(ids.generation(), known);
+  ids.erase(7);
+  EXPECT_NE(ids.generation(), known);
+  EXPECT_EQ(ids.find(7, 99), 99u);
+  EXPECT_NE(handle_key(HandleKind::kComm, 5), handle_key(HandleKind::kFile, 5));
+}
+
+TEST(IdCache, RemembersUntilOverwritten) {
+  IdCache<4> cache;
+  EXPECT_EQ(cache.find(1), 0u);
+  for (std::uint64_t key = 1; key <= 100; ++key) {
+    cache.put(key, static_cast<std::uint32_t>(key));
+    EXPECT_EQ(cache.find(key), key);
+  }
+  cache.clear();
+  EXPECT_EQ(cache.find(100), 0u);
+}
+
+std::map<std::string, std::string> environment;
+const char* get(const char* name) {
+  const auto found = environment.find(name);
+  return found == environment.end() ? nullptr : found->second.c_str();
+}
+
+TEST(Settings, AreReadWithSuffixes) {
+  environment = {{"ARDOISE_BUDGET", "1G"},
+                 {"ARDOISE_BIN", "128k"},
+                 {"ARDOISE_FLUSH", "0.5"},
+                 {"ARDOISE_CAPTURE", "/d"},
+                 {"ARDOISE_DISABLE", "1"}};
+  const Settings settings = read_settings(get);
+  EXPECT_EQ(settings.budget_bytes, std::size_t{1} << 30);
+  EXPECT_EQ(settings.bin_bytes, 131072u);
+  EXPECT_EQ(settings.flush_seconds, 0.5);
+  EXPECT_EQ(settings.capture_directory, "/d");
+  EXPECT_TRUE(settings.disabled);
+  EXPECT_EQ(settings.complaint, "");
+}
+
+TEST(Settings, NonsenseLeavesTheDefaultAndSaysSo) {
+  const Settings defaults = [] {
+    environment = {};
+    return read_settings(get);
+  }();
+  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"ARDOISE_BUDGET", "lots"},
+                                                                                    {"ARDOISE_BUDGET", "1k"},
+                                                                                    {"ARDOISE_BIN", "64kk"},
+                                                                                    {"ARDOISE_BIN", "-1"},
+                                                                                    {"ARDOISE_FLUSH", "0"},
+                                                                                    {"ARDOISE_FLUSH", "nan"}}) {
+    environment = {{name, value}};
+    const Settings settings = read_settings(get);
+    EXPECT_NE(settings.complaint.find(name), std::string::npos) << name << value;
+    EXPECT_EQ(settings.budget_bytes, defaults.budget_bytes);
+    EXPECT_EQ(settings.bin_bytes, defaults.bin_bytes);
+    EXPECT_EQ(settings.flush_seconds, defaults.flush_seconds);
+  }
+  environment = {{"ARDOISE_DISABLE", "0"}};
+  EXPECT_FALSE(read_settings(get).disabled);
+}
+
+TEST(Settings, BudgetHoldsAtLeastEightBins) {
+  environment = {{"ARDOISE_BIN", "16M"}};
+  EXPECT_EQ(read_settings(get).budget_bytes, std::size_t{128} << 20);
+}
+
+}  // namespace
+}  // namespace ardoise::instrument

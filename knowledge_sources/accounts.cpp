@@ -128,7 +128,7 @@ void Accounts::add_mpi(Scratch& scratch, const MpiSpan& span) {
         sums.bytes += bytes.size;
       },
       [&](const instrument::CompletionRecord& completion) {
-        if (completion.peer == instrument::kNoPeer) return;
+        if (!tells_bytes(completion)) return;
         FunctionSums& sums = scratch.at(record_of(completion.word).function());
         sums.bytes_received += completion_bytes(completion);
         sums.bytes += completion_bytes(completion);

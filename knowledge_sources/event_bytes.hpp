@@ -39,4 +39,10 @@ inline constexpr auto kReceivedMask = shape_mask({kReceive, kGet, kFileRead});
   return {sent, received, sent != 0 ? sent : received};
 }
 
+// Whether a completion tells what arrived (receives, reads); sends and collectives said their bytes when they were
+// posted.
+[[nodiscard]] inline bool tells_bytes(const instrument::CompletionRecord& completion) {
+  return completion.peer != instrument::kNoPeer || instrument::completion_bytes(completion) != 0;
+}
+
 }  // namespace ardoise::knowledge_sources

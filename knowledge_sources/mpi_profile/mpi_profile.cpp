@@ -86,7 +86,7 @@ class MpiProfile final : public Analysis {
             add_file(slot, header, event);
         },
         [&](const instrument::CompletionRecord& completion) {
-          if (completion.peer == instrument::kNoPeer) return;  // of a send or collective: booked when it was posted
+          if (!tells_bytes(completion)) return;
           const auto function = record_of(completion.word).function();
           scratch.add_bytes(function, completion.call_site, completion_bytes(completion));
           scratch.add_size(function, completion_bytes(completion));

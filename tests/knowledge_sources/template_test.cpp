@@ -1,0 +1,27 @@
+// The plug-in to copy works as it stands, built in this tree or (ARDOISE_TEMPLATE_PLUGIN) out of it.
+#include <cstdlib>
+#include <filesystem>
+
+#include "fixture.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+TEST(Template, AddsItsTableToTheReport) {
+  const char* const out_of_tree = std::getenv("ARDOISE_TEMPLATE_PLUGIN");
+  const std::filesystem::path plugin = out_of_tree != nullptr ? out_of_tree : TEMPLATE_PLUGIN;
+  Session session({{0, "program", 1}}, 2, 2, replay::load_plugins({plugin.stem()}, plugin.parent_path()));
+  for (std::size_t analyzer = 0; analyzer < 2; ++analyzer) {
+    PackMaker maker({});
+    maker.call(FunctionId::kSend, Shape::kSend, 2000, 100, 0, 5, 64);
+    maker.call(FunctionId::kSend, Shape::kSend, 3000, 100, 0, 1, 10);
+    maker.finish();
+    session.submit(maker.take(), analyzer);
+  }
+  const auto table = session.application().extensions.at("tag_usage");
+  EXPECT_EQ(table.at("columns"), nlohmann::json({"tag", "messages", "bytes"}));
+  EXPECT_EQ(table.at("rows"), nlohmann::json::parse("[[1, 2, 20], [5, 2, 128]]"));
+}
+
+}  // namespace
+}  // namespace ardoise::knowledge_sources

@@ -83,11 +83,11 @@ int serve(const Options& options, int argc, char** argv) {
       ardoise::instrument::read_settings([](const char* name) -> const char* { return std::getenv(name); });
   const auto ingested = ingest(session, {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes});
   facts.programs_ended = ingested.ended;
+  // All programs are at their MPI_Finalize. One that exits with a status of its own makes mpirun end the job: SIGTERM, a
+  // second later SIGKILL. That is time enough for the files below, which are written whole or not at all.
+  std::signal(SIGTERM, SIG_IGN);
   merge_to_root(analyzers, session);
   MPI_Finalize();
-  // A program that exits with a status of its own makes mpirun end the job: SIGTERM, a second later SIGKILL. That is
-  // time enough for the files below, which are written whole or not at all.
-  std::signal(SIGTERM, SIG_IGN);
 
   if (rank != 0) return kDone;
   if (ingested.programs == 0) {

@@ -1,0 +1,9 @@
+# Programs for the end-to-end tests of launcher and analyzer.
+add_executable(ring_program ring_program.cpp)
+target_compile_definitions(ring_program PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+target_link_libraries(ring_program PRIVATE ardoise_options MPI::MPI_C)
+
+# A knowledge source that fails at every pack.
+add_library(failing_source MODULE failing_source.cpp)
+target_link_libraries(failing_source PRIVATE ardoise_analysis)
+set_target_properties(failing_source PROPERTIES PREFIX "" OUTPUT_NAME failing LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})

@@ -1,0 +1,30 @@
+// A plug-in whose operation throws, for the tests of what that costs: nothing but its own part.
+#include <stdexcept>
+#include <string>
+
+#include "knowledge_sources/plugin.hpp"
+
+namespace {
+
+using namespace ardoise;
+
+class Failing final : public knowledge_sources::Analysis {
+ public:
+  explicit Failing(const knowledge_sources::AnalysisContext& context) : level_(context.level) {}
+  void attach(blackboard::Blackboard& board) override {
+    board.add(
+        {"failing@" + level_,
+         {blackboard::entry_type(level_, knowledge_sources::kMpiEvents)},
+         [](const blackboard::Context&, std::span<blackboard::EntryRef>) { throw std::runtime_error("on purpose"); }});
+  }
+  [[nodiscard]] std::vector<std::byte> partial() const override { return {}; }
+  void absorb(std::span<const std::byte>) override {}
+  void contribute(const knowledge_sources::Resolver&, reports::Application&) const override {}
+
+ private:
+  std::string level_;
+};
+
+}  // namespace
+
+ARDOISE_ANALYSIS(failing, "1.0", Failing)

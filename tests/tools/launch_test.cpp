@@ -1,0 +1,246 @@
+// The whole chain under mpirun: launcher, preload library, streams, analyzer, profile. Every number is counted by hand.
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "reports/model_json.hpp"
+#include "tools/ardoise/measure.hpp"
+#include "tools/ardoise/process.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using Words = std::vector<std::string>;
+
+class LaunchTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) /
+              (std::string("launch_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    output_ = (folder_ / "report").string();
+    for (const auto* name :
+         {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_mpi_yield_when_idle"}) {
+      ::setenv(name, "1", 1);
+    }
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // ardoise, its options, mpirun, oversubscribed.
+  Captured ardoise(const Words& options, const Words& launch) const {
+    Words words{ARDOISE, "--no-report", "--output", output_};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"mpirun", "--oversubscribe"});
+    words.insert(words.end(), launch.begin(), launch.end());
+    return run_and_read(words);
+  }
+
+  [[nodiscard]] reports::Run profile() const {
+    auto run = reports::read_profile_json(output_ + "/profile.json");
+    EXPECT_TRUE(run) << run.error;
+    return run ? *run.value : reports::Run{};
+  }
+
+  static const reports::FunctionProfile& function(const reports::Application& application, const std::string& name) {
+    static const reports::FunctionProfile none;
+    const auto found = std::ranges::find(application.mpi, name, &reports::FunctionProfile::function);
+    return found == application.mpi.end() ? none : *found;
+  }
+
+  static void expect_ring(const reports::Application& application, std::uint32_t ranks, std::uint64_t rounds) {
+    EXPECT_EQ(application.ranks, ranks);
+    EXPECT_EQ(function(application, "MPI_Send").calls, ranks * rounds);
+    EXPECT_EQ(function(application, "MPI_Send").bytes, 1000 * ranks * rounds);
+    EXPECT_EQ(function(application, "MPI_Irecv").calls, ranks * rounds);
+    EXPECT_EQ(function(application, "MPI_Irecv").bytes_received, 1000 * ranks * rounds);
+    EXPECT_EQ(function(application, "MPI_Wait").calls, ranks * rounds);
+    EXPECT_EQ(function(application, "MPI_Allreduce").calls, ranks * ((rounds + 9) / 10));
+    EXPECT_EQ(function(application, "MPI_Allreduce").bytes, 8 * ranks * ((rounds + 9) / 10));
+    ASSERT_EQ(application.edges.size(), ranks);
+    for (const auto& edge : application.edges) {
+      EXPECT_EQ(edge.target, (edge.source + 1) % ranks);
+      EXPECT_EQ(edge.messages, rounds);
+      EXPECT_EQ(edge.bytes, 1000 * rounds);
+    }
+    EXPECT_EQ(application.quality.ranks_complete, ranks);
+    for (const auto& ledger : application.quality.ledger) {
+      EXPECT_EQ(ledger.lost, 0U);
+      EXPECT_EQ(ledger.dropped, 0U);
+    }
+  }
+
+  fs::path folder_;
+  std::string output_;
+};
+
+TEST_F(LaunchTest, TwoProgramsHaveWorldsAndNumbersOfTheirOwn) {
+  const auto result = ardoise({}, {"-n", "2", RING, "200", ":", "-n", "3", RING, "50"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("ring of 2 ranks, sum 2"));
+  EXPECT_THAT(result.output, HasSubstr("ring of 3 ranks, sum 3"));
+  const auto run = profile();
+  EXPECT_EQ(run.universe_ranks, 6U);
+  EXPECT_EQ(run.analyzer_ranks, 1U);
+  EXPECT_THAT(run.command, HasSubstr("mpirun --oversubscribe -n 2"));
+  EXPECT_THAT(run.notices, IsEmpty());
+  ASSERT_THAT(run.applications, SizeIs(2));
+  expect_ring(run.applications[0], 2, 200);
+  expect_ring(run.applications[1], 3, 50);
+  EXPECT_NE(run.applications[0].name, run.applications[1].name);
+}
+
+TEST_F(LaunchTest, SeveralAnalyzersFindTheSameNumbers) {
+  const auto result = ardoise({"--analyzers", "3", "--workers", "2"}, {"-n", "4", RING, "3000"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  const auto run = profile();
+  EXPECT_EQ(run.analyzer_ranks, 3U);
+  EXPECT_EQ(run.analyzer_workers, 2U);
+  ASSERT_THAT(run.applications, SizeIs(1));
+  expect_ring(run.applications[0], 4, 3000);
+}
+
+TEST_F(LaunchTest, MoreAnalyzersThanRanks) {
+  const auto result = ardoise({"--analyzers", "3"}, {"-n", "1", RING, "20"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  ASSERT_THAT(profile().applications, SizeIs(1));
+  expect_ring(profile().applications[0], 1, 20);
+}
+
+TEST_F(LaunchTest, ExitStatusIsThatOfTheProgramAndTheReportIsThere) {
+  const auto result = ardoise({}, {"-n", "2", RING, "20", "exit", "3"});
+  EXPECT_EQ(result.status, 3) << result.output;
+  ASSERT_THAT(profile().applications, SizeIs(1));
+  expect_ring(profile().applications[0], 2, 20);
+}
+
+TEST_F(LaunchTest, AKilledProgramGivesTheStatusOfItsSignal) {
+  const auto result = ardoise({}, {"-n", "2", RING, "20", "signal", "9"});
+  EXPECT_EQ(result.status, 128 + 9) << result.output;
+  EXPECT_FALSE(fs::exists(output_ + "/profile.json.tmp"));
+}
+
+TEST_F(LaunchTest, ProgramsWorkOnAfterFinalizeUndisturbed) {
+  const auto file = (folder_ / "late").string();
+  const auto result = ardoise({"--plugin", FAILING_SOURCE}, {"-n", "3", RING, "20", "late", file});
+  EXPECT_EQ(fs::file_size(file), 3U) << result.output;
+}
+
+TEST_F(LaunchTest, AThrowingPluginCostsItsOwnPartOnly) {
+  const auto result = ardoise({"--plugin", FAILING_SOURCE}, {"-n", "2", RING, "20"});
+  EXPECT_EQ(result.status, kNoReportStatus);
+  EXPECT_THAT(result.output, HasSubstr("failing@"));
+  EXPECT_THAT(result.output, HasSubstr("on purpose"));
+  const auto run = profile();
+  ASSERT_THAT(run.applications, SizeIs(1));
+  expect_ring(run.applications[0], 2, 20);
+  EXPECT_THAT(run.notices, Not(IsEmpty()));
+}
+
+TEST_F(LaunchTest, ShellScriptsAndWrappersAreMeasured) {
+  const auto script = folder_ / "wrapper.sh";
+  std::ofstream(script) << "#!/bin/sh\necho before\n" << RING << " \"$@\"\nstatus=$?\necho after\nexit $status\n";
+  fs::permissions(script, fs::perms::owner_all);
+  const auto result = ardoise({}, {"-n", "2", script.string(), "20", ":", "-n", "1", "env", "A=B", RING, "30"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("after"));
+  const auto run = profile();
+  ASSERT_THAT(run.applications, SizeIs(2));
+  expect_ring(run.applications[0], 2, 20);
+  expect_ring(run.applications[1], 1, 30);
+}
+
+TEST_F(LaunchTest, ProgramsWithoutMpiEndAsTheyWould) {
+  const auto result = ardoise({}, {"-n", "2", "echo", "hello"});
+  EXPECT_EQ(result.status, kNoReportStatus);
+  EXPECT_THAT(result.output, HasSubstr("hello\nhello\n"));
+  EXPECT_THAT(result.output, HasSubstr("MPI_Init"));
+  EXPECT_FALSE(fs::exists(output_));
+  EXPECT_EQ(ardoise({}, {"-n", "2", "sh", "-c", "exit 5"}).status, 5);
+}
+
+TEST_F(LaunchTest, NamesWithEverythingInThem) {
+  const auto program = folder_ / "r_%&#$\\{} ü'\"g";
+  fs::create_symlink(RING, program);
+  const auto result = ardoise({}, {"-n", "2", program.string(), "20", "it's", "50% & $more\\{}"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  const auto run = profile();
+  ASSERT_THAT(run.applications, SizeIs(1));
+  EXPECT_THAT(run.applications[0].command, HasSubstr("50% & $more\\{}"));
+}
+
+TEST_F(LaunchTest, SlotsForTheAnalyzersAreNotNeeded) {
+  // As many ranks as there are slots, and no --oversubscribe: without us it runs, so with us it does.
+  const Words hosts{"-H", "localhost:2"};
+  Words words{ARDOISE, "--no-report", "--output", output_, "--verbose", "mpirun",
+              "-H",    "localhost:2", "-n",       "2",     RING,        "20"};
+  const auto result = run_and_read(words);
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("mpirun --oversubscribe -H"));
+  words = {ARDOISE, "--no-report", "--output", output_, "mpirun", "--nooversubscribe",
+           "-H",    "localhost:2", "-n",       "2",     RING,     "20"};
+  EXPECT_EQ(run_and_read(words).status, kUsageStatus);
+}
+
+TEST_F(LaunchTest, AFullDiskCostsTheReportAndLeavesNoHalfFile) {
+  // No file of these processes may be longer than 512 bytes: profile.json does not fit, as on a full disk.
+  Words words{"sh",    "-c",          "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"",
+              ARDOISE, "--no-report", "--output",
+              output_, "mpirun",      "--oversubscribe",
+              "--mca", "btl",         "self,tcp",
+              "-n",    "2",           RING,
+              "20"};
+  const auto result = run_and_read(words);
+  EXPECT_NE(result.status, 0) << result.output;
+  EXPECT_FALSE(fs::exists(output_ + "/profile.json"));
+}
+
+TEST_F(LaunchTest, OneCaptureReplaysToTheSameNumbers) {
+  const auto packs = (folder_ / "packs").string();
+  ASSERT_EQ(ardoise({"--capture", packs}, {"-n", "3", RING, "500"}).status, 0);
+  const auto live = profile();
+  const auto again = (folder_ / "again").string();
+  const auto result = run_and_read({ANALYZER, "--replay", packs, "--output", again, "--no-report"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  const auto replayed = reports::read_profile_json(again + "/profile.json");
+  ASSERT_TRUE(replayed) << replayed.error;
+  ASSERT_THAT(replayed.value->applications, SizeIs(1));
+  expect_ring(replayed.value->applications[0], 3, 500);
+  EXPECT_EQ(replayed.value->applications[0].wall_seconds, live.applications[0].wall_seconds);
+}
+
+TEST_F(LaunchTest, ByHandTheAnalyzerDoesItAll) {
+  const auto result =
+      run_and_read({"mpirun", "--oversubscribe", "-n", "2", "env", std::string("LD_PRELOAD=") + PRELOAD_LIBRARY, RING,
+                    "20", ":", "-n", "1", ANALYZER, "--output", output_, "--no-report"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("Ardoise"));
+  ASSERT_THAT(profile().applications, SizeIs(1));
+  expect_ring(profile().applications[0], 2, 20);
+}
+
+TEST_F(LaunchTest, AnAnalyzerAloneSaysSo) {
+  const auto result = run_and_read({"mpirun", "--oversubscribe", "-n", "2", ANALYZER, "--output", output_});
+  EXPECT_NE(result.status, 0);
+  EXPECT_THAT(result.output, HasSubstr("no program"));
+}
+
+TEST_F(LaunchTest, ReportOfABrokenProfileIsOneSentence) {
+  std::ofstream(folder_ / "profile.json") << "{\"schema_version\": 1, ";
+  const auto result = run_and_read({ARDOISE, "report", (folder_ / "profile.json").string()});
+  EXPECT_EQ(result.status, kFailedStatus);
+  EXPECT_EQ(std::ranges::count(result.output, '\n'), 1) << result.output;
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

@@ -82,8 +82,8 @@ class Blackboard {
   // ignored.
   void submit(EntryRef entry);
 
-  // Waits until every job that exists or that these jobs bring about has run. Throws std::logic_error inside an
-  // operation. Entries that wait in joins are no jobs.
+  // Waits until every job that exists or that these jobs bring about has run; while other threads go on submitting,
+  // that may be until they pause. Throws std::logic_error inside an operation. Entries that wait in joins are no jobs.
   void drain();
 
   // Submission does not obey the limit: a submitter that can wait (ingest) asks and waits. An entry counts on the first

@@ -1,0 +1,47 @@
+// Feeds bytes as the partial result of one analysis to a level: whatever they are, the model that comes out is sound.
+// The first byte chooses the analysis.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/reduction.hpp"
+#include "replay/plugins.hpp"
+#include "reports/model_check.hpp"
+
+using namespace ardoise;
+using namespace ardoise::knowledge_sources;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const auto factories = replay::load_plugins();
+  if (size == 0) return 0;
+  std::vector<std::string> names{"(accounts)", "(definitions)"};
+  for (const auto& factory : factories) names.push_back(factory.name);
+
+  // The frame of a level's partial result with one part.
+  ByteWriter out;
+  out.put(std::uint32_t{1});
+  out.put(std::uint32_t{4});
+  Sentences().write(out);
+  Sentences().write(out);
+  out.put_count(1);
+  out.put_text(names[data[0] % names.size()]);
+  out.put_bytes(std::as_bytes(std::span(data, size)).subspan(1));
+
+  blackboard::Options options;
+  options.workers = 0;
+  blackboard::Blackboard board(options);
+  Reduction reduction(board, factories);
+  Level& level = reduction.add_program({0, "program", 4});
+  level.absorb(out.take());
+  (void)level.partial();
+  reports::Run run;
+  reduction.contribute(run);
+  const auto outcome = reports::check_model(run);
+  if (!outcome.error.empty()) {
+    std::fprintf(stderr, "%s\n", outcome.error.c_str());
+    std::abort();
+  }
+  return 0;
+}

@@ -111,13 +111,12 @@ void hot_rank(const Facts& facts, std::vector<Finding>& out) {
   const Application& a = facts.app;
   if (a.ranks < 4 || a.edges.empty()) return;
   std::vector<double> traffic(a.ranks, 0);
-  double total = 0, messages = 0;
+  double total = 0;
   for (const Edge& e : a.edges) {
     const auto bytes = static_cast<double>(e.bytes);
     traffic[e.source] += bytes;
     if (e.target != e.source) traffic[e.target] += bytes;
     total += bytes;
-    messages += static_cast<double>(e.messages);
   }
   if (total <= 0) return;
   const auto hottest = std::max_element(traffic.begin(), traffic.end());

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <atomic>
-#include <boost/lockfree/stack.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,13 +17,11 @@ namespace ardoise::vmpi {
 // acquire, deliver and recycle: the stream's thread. release and taken_blocks: any thread, wait for nobody.
 class BlockPool {
  public:
-  // Throws std::bad_alloc when the address space can't be reserved. blocks is cut to kMaxBlocks.
+  // Throws std::bad_alloc when the address space can't be reserved.
   BlockPool(std::size_t block_bytes, std::size_t blocks);
   ~BlockPool();
   BlockPool(const BlockPool&) = delete;
   BlockPool& operator=(const BlockPool&) = delete;
-
-  static constexpr std::size_t kMaxBlocks = 65000;  // of the lock-free stack, which numbers its nodes with 16 bits
 
   // A free block, or nullptr.
   void* acquire();
@@ -40,17 +37,25 @@ class BlockPool {
 
  private:
   enum State : std::uint8_t { kFree, kAcquired, kTaken };
-  std::size_t index_of(const void* block) const;
+  struct Slot {
+    std::atomic<State> state{kFree};
+    std::size_t below = kNone;  // the slot under this one in the stack of free blocks
+  };
+  static constexpr std::size_t kNone = ~std::size_t{0};
 
-  std::size_t stride_;  // block size rounded up to whole cache lines
+  std::size_t index_of(const void* block) const;
+  void push(std::size_t index) noexcept;
+
+  std::size_t stride_;  // block size rounded up to whole cache lines or pages
   std::size_t blocks_;
   std::size_t reserved_bytes_;
   std::byte* memory_;
   std::size_t fresh_ = 0;  // blocks from here on were never used
-  std::unique_ptr<std::atomic<State>[]> states_;
+  std::unique_ptr<Slot[]> slots_;
   std::atomic<int> taken_{0};
-  // Pushing a block orders its last reads before the stream's next write into it, popping orders them the other way.
-  boost::lockfree::stack<std::uint16_t, boost::lockfree::fixed_sized<true>> returned_;
+  // Top of a stack of free blocks (R. K. Treiber, 1986) that many threads push to and one pops from. With one popping
+  // thread a slot can't leave and come back between its two steps, so the stack needs no counter against that (ABA).
+  std::atomic<std::size_t> top_{kNone};
 };
 
 }  // namespace ardoise::vmpi

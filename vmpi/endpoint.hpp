@@ -13,6 +13,7 @@ struct Endpoint {
   std::int64_t process = 0;  // its process id when that can be watched from here, else 0
   bool has_closed = false;   // it said its end, or died: it neither sends nor takes blocks any more
   bool told_end = false;     // we said ours
+  bool has_died = false;
 };
 
 // What this end of a stream may do.

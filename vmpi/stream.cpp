@@ -60,6 +60,10 @@ void Stream::look_for_dead_peers() {
   if (now - last_look_ < std::chrono::seconds(1)) return;
   last_look_ = now;
   std::vector<std::size_t> dead;
+  // Those that were dead a second ago.
+  for (std::size_t i = 0; i < endpoints_.size(); ++i) {
+    if (endpoints_[i].has_died) receiver_.abandon(i);
+  }
   for (std::size_t i = 0; i < endpoints_.size(); ++i) {
     const auto& endpoint = endpoints_[i];
     if (!endpoint.has_closed && endpoint.process != 0 && !transport_.is_alive(endpoint.process)) dead.push_back(i);
@@ -69,6 +73,7 @@ void Stream::look_for_dead_peers() {
   if (const int code = receiver_.match(); code != VMPI_SUCCESS) failure_ = code;
   for (const auto i : dead) {
     if (endpoints_[i].has_closed) continue;
+    endpoints_[i].has_died = true;
     receiver_.mark_closed(i);
     sender_.forget(i);
     ++untold_deaths_;
@@ -159,6 +164,10 @@ int Stream::read_one(std::byte* memory, bool may_wait) {
     int code = receiver_.start_direct(memory, delivery);
     if (code == VMPI_SUCCESS) code = wait_until([this] { return receiver_.direct_done(); }, ReadAhead::one_block);
     if (code != VMPI_SUCCESS) return failure_ = code;
+    if (receiver_.take_direct_lost()) {
+      untold_deaths_ = std::max(0, untold_deaths_ - 1);
+      return VMPI_ERR_PEER;
+    }
     std::memset(memory + delivery.bytes, 0, block_bytes_ - delivery.bytes);
     return 1;
   }

@@ -134,7 +134,7 @@ int meet(MPI_Comm comm, const std::vector<int>& ranks, const StreamTerms& terms,
   }
   if (verdict != VMPI_SUCCESS) return verdict;
   for (std::size_t i = 0; i < ranks.size(); ++i)
-    endpoints.push_back({ranks[i], hellos[i].tag, watchable_process(own, hellos[i]), false, false});
+    endpoints.push_back({ranks[i], hellos[i].tag, watchable_process(own, hellos[i])});
   return VMPI_SUCCESS;
 }
 

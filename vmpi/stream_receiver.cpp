@@ -67,7 +67,7 @@ int StreamReceiver::find_completed() {
     activity_ = true;
   };
   if (const int code = transfers_.poll(transport_, completed); code != VMPI_SUCCESS) return code;
-  return direct_.poll(transport_, [this](int) { activity_ = true; });
+  return direct_.poll(transport_, [this](std::size_t) { activity_ = true; });
 }
 
 bool StreamReceiver::deliver(Delivery& delivery) {
@@ -93,7 +93,7 @@ int StreamReceiver::start_direct(void* memory, Delivery& delivery) {
   MPI_Request request = MPI_REQUEST_NULL;
   if (const int code = transport_.receive(arrival.message, memory, request); code != VMPI_SUCCESS) return code;
   delivery = {memory, arrival.message.bytes, endpoints_[arrival.endpoint].rank};
-  direct_.add(request, 0);
+  direct_.add(request, arrival.endpoint);
   return VMPI_SUCCESS;
 }
 
@@ -102,6 +102,19 @@ void StreamReceiver::mark_closed(std::size_t endpoint) {
   endpoints_[endpoint].has_closed = true;
   --open_endpoints_;
   activity_ = true;
+}
+
+void StreamReceiver::abandon(std::size_t endpoint) {
+  const auto is_given_up = [&](const Receive& receive) { return receive.endpoint == endpoint && !receive.is_complete; };
+  transfers_.forget([&](MPI_Request, const Receive* receive) { return is_given_up(*receive); });
+  direct_.forget([&](MPI_Request, std::size_t from) {
+    direct_lost_ = direct_lost_ || from == endpoint;
+    return from == endpoint;
+  });
+  for (const auto& receive : receiving_) {
+    if (is_given_up(receive)) pool_.recycle(receive.block);
+  }
+  if (std::erase_if(receiving_, is_given_up) > 0) activity_ = true;
 }
 
 void StreamReceiver::discard_completed() {

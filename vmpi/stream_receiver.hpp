@@ -54,6 +54,8 @@ class StreamReceiver {
   // the pool (!has_blocks()) and something is matched; complete when direct_done() after fill().
   int start_direct(void* memory, Delivery& delivery);
   bool direct_done() const { return direct_.empty(); }
+  // It was given up: its writer died. Asked once.
+  bool take_direct_lost() { return std::exchange(direct_lost_, false); }
   // Complete blocks are thrown away from now on.
   void discard_all() { discards_ = true; }
 
@@ -63,8 +65,11 @@ class StreamReceiver {
   bool at_end() const { return open_endpoints_ == 0 && matched_.empty() && receiving_.empty() && direct_.empty(); }
   // Something changed since the last call: a message, a completion, an end.
   bool take_activity() { return std::exchange(activity_, false); }
-  // The endpoint ends without a word.
+  // The endpoint ends, with or without a word.
   void mark_closed(std::size_t endpoint);
+  // Gives up blocks that were being received from an endpoint. Only long after its process died: MPI still makes what
+  // can be made of what is left of it, and must not write to the blocks any more.
+  void abandon(std::size_t endpoint);
 
   bool release(void* block) noexcept { return pool_.release(block); }
   int taken_blocks() const { return pool_.taken_blocks(); }
@@ -89,7 +94,8 @@ class StreamReceiver {
   std::list<Receive> receiving_;  // in the order of matching; a list, because transfers_ points into it
   std::size_t complete_ = 0;      // of receiving_
   Transfers<Receive*> transfers_;
-  Transfers<int> direct_;
+  Transfers<std::size_t> direct_;  // of which endpoint; one at most
+  bool direct_lost_ = false;
   std::vector<unsigned> passed_over_;  // by endpoint: number of the last deliver() that met an incomplete block of it
   unsigned delivery_number_ = 0;
   std::size_t open_endpoints_;

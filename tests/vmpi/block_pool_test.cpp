@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
+#include <mutex>
 #include <set>
 #include <thread>
 #include <vector>
@@ -52,18 +54,28 @@ TEST(BlockPool, BlocksReleasedByOtherThreadsComeBackWhole) {
   constexpr int threads = 4;
   constexpr int rounds = 5000;
   BlockPool pool(block_bytes, 8);
-  boost::lockfree::stack<unsigned char*> inbox(64);
+  std::mutex mutex;
+  std::vector<unsigned char*> inbox;
   std::atomic<bool> done{false};
   std::atomic<int> damaged{0};
   std::vector<std::jthread> users;
   for (int t = 0; t < threads; ++t) {
     users.emplace_back([&] {
       unsigned char* block = nullptr;
-      while (!done.load() || !inbox.empty()) {
-        if (!inbox.pop(block)) {
+      const auto pop = [&] {
+        const std::lock_guard lock(mutex);
+        if (inbox.empty()) return false;
+        block = inbox.back();
+        inbox.pop_back();
+        return true;
+      };
+      for (bool is_done = false; !is_done;) {
+        is_done = done.load();
+        if (!pop()) {
           std::this_thread::yield();
           continue;
         }
+        is_done = false;
         for (std::size_t i = 1; i < block_bytes; ++i) damaged += block[i] != block[0] ? 1 : 0;
         if (!pool.release(block)) ++damaged;
       }
@@ -77,7 +89,8 @@ TEST(BlockPool, BlocksReleasedByOtherThreadsComeBackWhole) {
     }
     std::memset(block, round++ % 251, block_bytes);
     pool.deliver(block);
-    inbox.push(block);
+    const std::lock_guard lock(mutex);
+    inbox.push_back(block);
   }
   done = true;
   users.clear();

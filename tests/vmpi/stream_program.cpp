@@ -8,7 +8,9 @@
 #include <CLI/CLI.hpp>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -35,6 +37,7 @@ struct Settings {
   bool nonblocking = false;
   int pause_microseconds = 0;  // longest random pause between two blocks
   int late_milliseconds = 0;   // before a writer closes, times its rank
+  bool dies = false;           // the first writer is killed after half of its blocks; ends without MPI_Finalize
   unsigned seed = 1;
 };
 
@@ -93,6 +96,7 @@ class Party {
     for (int number = 0; number < settings_.blocks; ++number) {
       pause();
       write_one(number);
+      if (settings_.dies && rank_ == 0 && number == settings_.blocks / 2) std::raise(SIGKILL);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(settings_.late_milliseconds * rank_));
     void* memory = nullptr;
@@ -112,6 +116,10 @@ class Party {
       const int code = settings_.copies ? VMPI_Stream_read(&stream_, block, 1, flags)
                                         : VMPI_Stream_take(&stream_, &block, &bytes, &source, flags);
       if (code == VMPI_EAGAIN && settings_.nonblocking) continue;
+      if (code == VMPI_ERR_PEER && settings_.dies) {
+        ++deaths_;
+        continue;
+      }
       if (expect(code, "read") == 0) break;
       check(block, bytes, source);
       if (settings_.threads) {
@@ -133,6 +141,15 @@ class Party {
     }
     while (totals_.sent_and_received[2] < static_cast<std::uint64_t>(settings_.blocks)) take_one(0);
     expect(VMPI_Stream_close(&stream_), "close");
+  }
+
+  // Instead of compare, when a process is missing. MPI_Finalize would wait for it.
+  [[noreturn]] void leave_without_mpi() {
+    if (settings_.role == "read") {
+      fmt::print("stream_program: heard of {} death, got {} blocks\n", deaths_, totals_.sent_and_received[2]);
+      std::fflush(stdout);
+    }
+    std::_Exit(0);
   }
 
   // Collective over the universe.
@@ -207,6 +224,7 @@ class Party {
 
   const Settings& settings_;
   int rank_ = 0;
+  int deaths_ = 0;
   VMPI_Stream stream_{};
   std::mt19937 random_;
   std::vector<std::vector<unsigned char>> lent_;
@@ -233,6 +251,7 @@ int main(int argc, char** argv) {
   app.add_flag("--nonblocking", settings.nonblocking);
   app.add_option("--pause", settings.pause_microseconds);
   app.add_option("--late", settings.late_milliseconds);
+  app.add_flag("--dies", settings.dies);
   app.add_option("--seed", settings.seed);
   CLI11_PARSE(app, argc, argv);
   expect(VMPI_Set_partition_name(settings.role.c_str()), "name");
@@ -244,6 +263,7 @@ int main(int argc, char** argv) {
     } else {
       settings.role == "write" ? party.write_all() : party.read_all();
     }
+    if (settings.dies) party.leave_without_mpi();
     party.compare();
   }
   MPI_Finalize();

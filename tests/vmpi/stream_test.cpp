@@ -32,7 +32,7 @@ Party open(ModelNetwork& network, int rank, const std::vector<int>& peers, Mode 
   options.block_bytes = kBlock;
   Party party{network.process(rank), nullptr};
   std::vector<Endpoint> endpoints;
-  for (const int peer : peers) endpoints.push_back({peer, tag_of(peer), 1000 + peer, false, false});
+  for (const int peer : peers) endpoints.push_back({peer, tag_of(peer), 1000 + peer});
   party.stream = std::make_unique<Stream>(*party.transport, endpoints, mode, tag_of(rank), options,
                                           static_cast<std::uint64_t>(rank));
   return party;
@@ -224,6 +224,35 @@ TEST(Stream, DeathOfAWriterIsToldOnceBehindItsBlocks) {
   EXPECT_EQ(take(r, kWait).code, VMPI_ERR_PEER);
   EXPECT_EQ(healthy->close(), VMPI_SUCCESS);
   EXPECT_EQ(take(r, kWait).code, 0);
+}
+
+TEST(Stream, BlockOfADeadWriterThatNeverCompletesIsGivenUp) {
+  ModelNetwork network(1, 1.0);
+  auto dying = writer(network, 0, {2});
+  auto healthy = writer(network, 1, {2});
+  auto r = reader(network, 2, {0, 1}, {.reader_limit_bytes = kBlock});
+  auto block = filled('o');
+  ASSERT_EQ(dying->lend(block.data(), kBlock), VMPI_SUCCESS);
+  network.stuck_source = 0;
+  network.dead.insert(1000);
+  EXPECT_EQ(take(r, kWait).code, VMPI_ERR_PEER);
+  ASSERT_EQ(healthy->lend(block.data(), kBlock), VMPI_SUCCESS);
+  EXPECT_EQ(take(r, kWait).rank, 1);  // needs the only block of the pool
+}
+
+TEST(Stream, ReadDoesNotWaitForABlockThatItsDeadWriterNeverCompletes) {
+  ModelNetwork network;
+  auto w = writer(network, 0, {1});
+  auto r = reader(network, 1, {0});
+  auto block = filled('p');
+  ASSERT_EQ(w->lend(block.data(), kBlock), VMPI_SUCCESS);
+  network.stuck_source = 0;
+  int polls = 0;
+  network.on_poll = [&] {
+    if (++polls == 10) network.dead.insert(1000);
+  };
+  EXPECT_EQ(r->read(block.data(), 1, kWait), VMPI_ERR_PEER);
+  EXPECT_EQ(r->read(block.data(), 1, kWait), 0);
 }
 
 TEST(Stream, WriterDoesNotWaitForADeadReader) {

@@ -2,6 +2,7 @@
 #include "vmpi/preload_environment.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 
 namespace ardoise::vmpi {
@@ -34,9 +35,10 @@ void remove_own_preload() noexcept {
     const char* const list = std::getenv("LD_PRELOAD");
     if (list == nullptr) return;
     const std::string kept = without_own_entries(list);
+    if (kept.size() == std::strlen(list)) return;  // none of ours in it
     if (kept.empty()) {
       unsetenv("LD_PRELOAD");
-    } else if (kept != list) {
+    } else {
       setenv("LD_PRELOAD", kept.c_str(), 1);
     }
   } catch (const std::exception&) {

@@ -182,7 +182,8 @@ class Symbolizer::Module {
   Dwarf_Addr bias_ = 0;
 };
 
-Symbolizer::Symbolizer() = default;
+// elfutils would ask debuginfod servers over the network, for a minute and more each time: a report must not wait for them.
+Symbolizer::Symbolizer() { unsetenv("DEBUGINFOD_URLS"); }
 Symbolizer::~Symbolizer() = default;
 
 std::vector<SourceFrame> Symbolizer::frames(const std::string& module, std::string_view build_id,

@@ -1,4 +1,4 @@
-// One T for each worker of a blackboard, on cache lines of its own: what an operation may use without a lock, as two
+// One T for each worker of a blackboard, each allocated apart: what an operation may use without a lock, as two
 // operations with the same Context::worker never run at the same time. Filled in Analysis::attach().
 #pragma once
 

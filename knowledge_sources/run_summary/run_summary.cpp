@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 #include <string>
 
 #include "knowledge_sources/plugin.hpp"
@@ -120,8 +121,9 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
     if (begin != 0 && end > begin) summary.wall_seconds[rank] = static_cast<double>(end - begin) * seconds_per_tick;
     application.wall_seconds = std::max(application.wall_seconds, summary.wall_seconds[rank]);
 
-    const auto [host, added] = hosts.try_emplace(facts.host, static_cast<std::uint32_t>(hosts.size()));
-    if (added) application.hosts.emplace_back(facts.host);
+    const std::string_view name = facts.host.empty() ? "(unknown)" : facts.host;
+    const auto [host, added] = hosts.try_emplace(name, static_cast<std::uint32_t>(hosts.size()));
+    if (added) application.hosts.emplace_back(name);
     summary.host[rank] = host->second;
   }
 }
@@ -130,6 +132,7 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
   auto& quality = application.quality;
   reports::Ledger mpi{.record_class = "mpi"}, posix{.record_class = "posix"};
   std::uint64_t missing_packs = 0;
+  std::set<std::string_view> nodes;
   for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
     const RankLedger& ledger = resolver.ledger(rank);
     const ProcessFacts& facts = resolver.process(rank);
@@ -157,10 +160,12 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
       quality.overhead_seconds += static_cast<double>(calls) * cost;
     }
     if (quality.clock.empty()) quality.clock = facts.clock_name;
+    nodes.insert(facts.node);
     if (std::isfinite(facts.clock.offset_error_seconds)) {
       quality.clock_error_seconds = std::max(quality.clock_error_seconds, facts.clock.offset_error_seconds);
     }
   }
+  if (nodes.size() > 1) quality.clock += fmt::format(", {} nodes", nodes.size());
   for (reports::Ledger* ledger : {&mpi, &posix}) {
     const std::uint64_t known = ledger->received + ledger->dropped;
     ledger->lost = ledger->recorded > known ? ledger->recorded - known : 0;

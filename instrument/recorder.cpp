@@ -63,6 +63,7 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
     if (Bin* const bin = totals_pack()) sender.submit(bin);
   }
   sender.pump();
+  if (sender.failed() && on_failure != nullptr) on_failure();
 }
 
 Bin* Recorder::totals_pack() {

@@ -59,6 +59,9 @@ class Recorder {
   // Every entry point asks this first (through Section). Acquire and release: who sees it true sees all that was built.
   std::atomic<bool> active = false;
 
+  // Told once or more when the transport has failed for good; may be called from any recording thread.
+  void (*on_failure)() noexcept = nullptr;
+
   BinPool pool;
   Ledger ledger;
   DefinitionQueue definitions;

@@ -50,6 +50,8 @@ std::string read_command_line() {
   return text;
 }
 
+void on_transport_failure() noexcept { switch_off("packs can no longer be sent or written; recording ends here."); }
+
 class NullTransport final : public Transport {
  public:
   [[nodiscard]] bool send(Bin*, std::size_t) override { return false; }
@@ -72,6 +74,7 @@ Session::Session(const Settings& settings, Route route, const PackIdentity& iden
 
 bool Session::start(std::uint64_t init_begin) {
   if (!recorder.ready() || ::pthread_key_create(&thread_end_key, on_thread_end) != 0) return false;
+  recorder.on_failure = on_transport_failure;
   recorder.requests.set_shared(find_shared_request());
   record_cost_ticks_ = measure_record_cost();
   define_process(init_begin);
@@ -121,6 +124,7 @@ void Session::finish() {
   const ClockSample end = sample_clocks();
   define_clock(end.tick, ticks_per_second(loaded_, end));
   recorder.finish(end.tick);
+  if (recorder.sender.failed()) on_transport_failure();
 }
 
 ThreadRecorder* Session::thread() {

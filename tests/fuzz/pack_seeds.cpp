@@ -1,0 +1,68 @@
+// fuzz_pack_seeds DIRECTORY: writes one good pack of each class there, for fuzz_pack to start from.
+#include <fmt/core.h>
+
+#include <array>
+#include <bit>
+
+#include "instrument/definition_writer.hpp"
+#include "instrument/pack_file.hpp"
+#include "tests/instrument/make_pack.hpp"
+
+namespace {
+
+using namespace ardoise::instrument;
+
+Pack definitions() {
+  std::array<std::uint64_t, 512> room{};
+  DefinitionWriter writer(std::as_writable_bytes(std::span(room)));
+  const std::array<RankRange, 2> ranges{RankRange{0, 3, 2}, RankRange{1, 1, 0}};
+  const std::array<TopologyDimension, 2> dimensions{TopologyDimension{2, 1}, TopologyDimension{2, 0}};
+  bool all = writer.add(ProcessDefinition{4, 0, 1, 3, 10, 5, 1024}, "solver", "solver -x", "host", "/tmp");
+  all = writer.add(ClockDefinition{10, 20, 2e9, 0, 1e-7, 0, 30}, "tsc", "node") && all;
+  all = writer.add(ModuleDefinition{0, 0, 4096, 8192}, "/bin/solver", "abcdef") && all;
+  all = writer.add(CallSiteDefinition{77, 0, 4100}) && all;
+  all = writer.add(CommunicatorDefinition{0, CommunicatorKind::kIntra, 5, 0, 4, 0, 0, 2, 0, 0, 2}, ranges, "w") && all;
+  all = writer.add(TopologyDefinition{0, 2}, dimensions) && all;
+  all = writer.add(FileDefinition{1, 0}, "/data") && all;
+  all = writer.add(ThreadDefinition{0, 100, 1}) && all;
+  all = writer.add(NoticeDefinition{1, 0}, "note") && all;
+  if (!all) fmt::print(stderr, "fuzz_pack_seeds: the definitions do not fit.\n");
+  return make_pack(PackClass::kDefinitions, std::as_bytes(std::span(room)).first(writer.bytes()), writer.count());
+}
+
+Pack mpi() {
+  const auto extension = [](ExtensionKind kind) {
+    return make_word(static_cast<std::uint32_t>(kind), 5, Shape::kExtension);
+  };
+  const std::array<MpiRecord, 6> records{
+      MpiRecord{1, kWide, 3, 4, 5, kWide, make_word(1, 5, Shape::kSend)},
+      std::bit_cast<MpiRecord>(WideExtension{1, 2, 3, 0, extension(ExtensionKind::kWideValues)}),
+      std::bit_cast<MpiRecord>(ReceiveHalfExtension{7, 3, 9, 0, 0, extension(ExtensionKind::kReceiveHalf)}),
+      std::bit_cast<MpiRecord>(NeighbourExtension{1, 2, 1, 0, 0, extension(ExtensionKind::kNeighbourPart)}),
+      std::bit_cast<MpiRecord>(StartedExtension{1, 2, 1, 0, 0, extension(ExtensionKind::kStarted)}),
+      std::bit_cast<MpiRecord>(CompletionRecord{1, 1, 3, 2, 5, 8, make_word(1, 7, Shape::kCompletion)})};
+  return make_record_pack(PackClass::kMpi, std::span<const MpiRecord>(records));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: fuzz_pack_seeds DIRECTORY\n");
+    return 2;
+  }
+  const std::array<PosixRecord, 2> posix{PosixRecord{1, 2, 3, 1, 2, 0, 100}, PosixRecord{5, 2, 3, 1, 60000, 1, 0}};
+  const std::array<TotalsRecord, 1> totals{TotalsRecord{2, 5, 0, 1, 2, 3, 4, 5}};
+  const std::array<std::pair<const char*, Pack>, 4> seeds{
+      std::pair{"definitions", definitions()}, std::pair{"mpi", mpi()},
+      std::pair{"posix", make_record_pack(PackClass::kPosix, std::span<const PosixRecord>(posix))},
+      std::pair{"totals", make_record_pack(PackClass::kTotals, std::span<const TotalsRecord>(totals))}};
+  bool all = true;
+  PackFileWriter together(std::filesystem::path(argv[1]) / "together");
+  for (const auto& [name, pack] : seeds) {
+    PackFileWriter file(std::filesystem::path(argv[1]) / name);
+    all = file.write(pack.bytes()) && together.write(pack.bytes()) && all;
+  }
+  if (!all) fmt::print(stderr, "fuzz_pack_seeds: cannot write into {}.\n", argv[1]);
+  return all ? 0 : 1;
+}

@@ -1,0 +1,251 @@
+// libardoise.so in real MPI programs: what it captures is compared with counts and bytes known by hand. No analyzer.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "tests/instrument/capture.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+struct Outcome {
+  int status = -1;
+  std::string output;  // both streams
+};
+
+Outcome shell(const std::string& command) {
+  Outcome outcome;
+  std::FILE* const pipe = ::popen((command + " 2>&1").c_str(), "r");
+  if (pipe == nullptr) return outcome;
+  char buffer[4096];
+  while (const std::size_t got = std::fread(buffer, 1, sizeof(buffer), pipe)) outcome.output.append(buffer, got);
+  const int status = ::pclose(pipe);
+  outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return outcome;
+}
+
+// The name of the communicator of the first call of a function.
+std::string recorded_on(const Capture& capture, std::string_view function) {
+  for (const auto& event : capture.events) {
+    if (event.function == function) return capture.comms.contains(event.comm) ? capture.comms.at(event.comm).name : "?";
+  }
+  return "never called";
+}
+
+class PreloadTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ::setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
+    ::setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
+    ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
+    directory_ =
+        std::filesystem::temp_directory_path() /
+        fmt::format("ardoise_preload_{}_{}", ::getpid(), testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(directory_);
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  Outcome run(int ranks, const std::string& program, const std::string& settings = "") {
+    return shell(fmt::format("timeout 100 {} --oversubscribe -n {} env TEST_DIRECTORY='{}' {} LD_PRELOAD='{}' '{}/{}'",
+                             MPIEXEC, ranks, directory_.string(), settings, ARDOISE_PRELOAD_LIBRARY, PROGRAM_DIRECTORY,
+                             program));
+  }
+  Outcome run_captured(int ranks, const std::string& program, const std::string& settings = "") {
+    return run(ranks, program, fmt::format("ARDOISE_CAPTURE='{}' {}", directory_.string(), settings));
+  }
+  Capture captured(const std::string& program, int rank = 0) {
+    return read_capture(directory_ / fmt::format("{}.{}.packs", program, rank));
+  }
+
+  std::filesystem::path directory_;
+};
+
+TEST_F(PreloadTest, EveryCallIsCountedWithItsBytes) {
+  const Outcome outcome = run_captured(2, "counted_calls");
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(outcome.output, "") << "nothing is printed";
+  for (const int rank : {0, 1}) {
+    SCOPED_TRACE(rank);
+    const Capture capture = captured("counted_calls", rank);
+    ASSERT_EQ(capture.fault(), "");
+    EXPECT_EQ(capture.program, "counted_calls");
+    EXPECT_EQ(capture.process.world_size, 2u);
+    const auto total = [&](const char* function) {
+      return capture.totals.contains(function) ? capture.totals.at(function) : TotalsRecord{};
+    };
+    const bool first = rank == 0;
+    EXPECT_EQ(total("MPI_Send").calls, first ? 12u : 1u);
+    EXPECT_EQ(total("MPI_Send").bytes_sent, first ? 4004u : 0u);
+    EXPECT_EQ(total("MPI_Recv").calls, first ? 0u : 11u);
+    EXPECT_EQ(total("MPI_Recv").bytes_received, first ? 0u : 4004u);
+    EXPECT_EQ(total("MPI_Isend").bytes_sent, 500u);
+    EXPECT_EQ(total("MPI_Irecv").calls, 6u);
+    EXPECT_EQ(total("MPI_Irecv").bytes_received, 500u);
+    EXPECT_EQ(total("MPI_Waitall").calls, 9u);
+    EXPECT_EQ(total("MPI_Sendrecv").bytes_sent, first ? 24u : 36u);
+    EXPECT_EQ(total("MPI_Sendrecv").bytes_received, first ? 36u : 24u);
+    EXPECT_EQ(total("MPI_Startall").bytes_sent, 80u);
+    EXPECT_EQ(total("MPI_Recv_init").bytes_received, 80u);
+    EXPECT_EQ(capture.started.size(), 8u);
+    EXPECT_EQ(total("MPI_Allreduce").calls, 7u);
+    EXPECT_EQ(total("MPI_Allreduce").bytes_sent, 4'800'000'048u);
+    EXPECT_EQ(total("MPI_Put").bytes_sent, first ? 4u : 0u);
+    EXPECT_EQ(total("MPI_File_write_at").bytes_sent, 1000u);
+    EXPECT_EQ(capture.posix.size(), 0u) << "MPI-IO is not POSIX I/O of the program";
+    // 5 exchanges and 4 persistent ones of two operations each, one receive from nobody.
+    EXPECT_EQ(capture.completions.size(), 19u);
+    EXPECT_EQ(recorded_on(capture, "MPI_Barrier"), "halo");
+  }
+}
+
+TEST_F(PreloadTest, PeersAreRanksOfTheirCommunicator) {
+  ASSERT_EQ(run_captured(2, "counted_calls").status, 0);
+  const Capture capture = captured("counted_calls", 0);
+  bool seen = false;
+  for (const auto& event : capture.events) {
+    if (event.function != "MPI_Send" || event.tag != 11) continue;
+    seen = true;
+    const CapturedComm& comm = capture.comms.at(event.comm);
+    ASSERT_EQ(comm.members.size(), 2u);
+    EXPECT_EQ(event.peer, 0);
+    EXPECT_EQ(comm.members[static_cast<std::size_t>(event.peer)], 1)
+        << "the communicator has the world's ranks reversed";
+  }
+  EXPECT_TRUE(seen);
+  const auto& neighbours = capture.neighbours;
+  ASSERT_EQ(neighbours.size(), 2u) << "two of the four directions have nobody";
+  EXPECT_EQ(neighbours[0].destination, 1);
+  EXPECT_EQ(neighbours[0].bytes, 4u);
+  EXPECT_EQ(capture.comms.at(neighbours[0].comm).dimensions.size(), 2u);
+  const Capture other = captured("counted_calls", 1);
+  for (const auto& [id, comm] : capture.comms) {
+    if (comm.fixed.size != 2) continue;
+    EXPECT_EQ(other.comms.at(id).fixed.group_hash, comm.fixed.group_hash);
+    EXPECT_EQ(other.comms.at(id).fixed.instance, comm.fixed.instance);
+  }
+}
+
+TEST_F(PreloadTest, CallSitesAreEqualInAllProcesses) {
+  ASSERT_EQ(run_captured(2, "counted_calls").status, 0);
+  const auto sites = [](const Capture& capture) {
+    std::set<std::uint32_t> all;
+    for (const auto& event : capture.events) {
+      if (event.function == "MPI_Allreduce") all.insert(event.call_site);
+    }
+    return all;
+  };
+  const Capture first = captured("counted_calls", 0), second = captured("counted_calls", 1);
+  EXPECT_EQ(sites(first).size(), 2u);
+  EXPECT_EQ(sites(first), sites(second));
+  for (const std::uint32_t site : sites(first)) {
+    EXPECT_TRUE(first.modules.at(first.call_sites.at(site).module).ends_with("counted_calls"));
+  }
+}
+
+TEST_F(PreloadTest, ThreadsLoseNothing) {
+  // So little memory that bins are always short.
+  const Outcome outcome = run_captured(1, "threaded_calls", "ARDOISE_BIN=32k ARDOISE_BUDGET=512k");
+  if (outcome.status == 77) GTEST_SKIP() << "MPI has no MPI_THREAD_MULTIPLE";
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const Capture capture = captured("threaded_calls");
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.count("MPI_Isend"), 12000u);
+  EXPECT_EQ(capture.count("MPI_Irecv"), 12000u);
+  EXPECT_EQ(capture.count("MPI_Waitall"), 12000u);
+  EXPECT_EQ(capture.completions.size(), 24000u);
+  EXPECT_EQ(capture.totals.at("MPI_Irecv").bytes_received, 48000u);
+  EXPECT_EQ(capture.posix_bytes("write", "/dev/null"), 48000u);
+  EXPECT_EQ(capture.last.mpi.dropped + capture.last.posix.dropped, 0u);
+  EXPECT_EQ(capture.threads.size(), 5u);
+  std::map<std::uint32_t, int> by_thread;
+  for (const auto& event : capture.events) by_thread[event.thread] += event.function == "MPI_Isend" ? 1 : 0;
+  for (std::uint32_t thread = 1; thread <= 4; ++thread) EXPECT_EQ(by_thread[thread], 3000);
+}
+
+TEST_F(PreloadTest, ThreadThatMayNotCallMpiDropsAndSaysSo) {
+  const Outcome outcome = run_captured(1, "funneled_io", "ARDOISE_BIN=32k ARDOISE_BUDGET=256k");
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const Capture capture = captured("funneled_io");
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.totals.at("write").calls, 100000u);
+  EXPECT_EQ(capture.last.posix.recorded, 100002u);
+  EXPECT_GT(capture.last.posix.dropped, 90000u);
+}
+
+TEST_F(PreloadTest, PosixCallsAreCountedWithFileAndBytes) {
+  const Outcome outcome = run_captured(1, "counted_io");
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const Capture capture = captured("counted_io");
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.posix_bytes("write", "/early"), 1111u);
+  EXPECT_EQ(capture.posix_bytes("write", "/raw"), 10020u);
+  EXPECT_EQ(capture.posix_bytes("pwrite", "/raw"), 500u);
+  EXPECT_EQ(capture.posix_bytes("writev", "/raw"), 500u);
+  EXPECT_EQ(capture.posix_bytes("read", "/raw"), 11001u);
+  EXPECT_EQ(capture.posix_bytes("pread", "/raw"), 700u);
+  EXPECT_EQ(capture.posix_count("readv", "/raw"), 1u);
+  EXPECT_EQ(capture.posix_count("lseek", "/raw"), 2u);
+  EXPECT_EQ(capture.posix_count("fsync", "/raw"), 1u);
+  EXPECT_EQ(capture.posix_bytes("mmap", "/raw"), 4096u);
+  EXPECT_EQ(capture.posix_bytes("write", "/other"), 10u);
+  EXPECT_EQ(std::filesystem::file_size(directory_ / "raw"), 11020u);
+  EXPECT_EQ(capture.posix_bytes("fwrite", "/stream") + capture.posix_bytes("fprintf", "/stream") +
+                capture.posix_bytes("fputs", "/stream"),
+            std::filesystem::file_size(directory_ / "stream"));
+  EXPECT_EQ(capture.posix_bytes("fread", "/stream"), 8000u);
+  EXPECT_EQ(capture.posix_bytes("fgets", "/stream"), 9u);
+  EXPECT_EQ(capture.posix_count("fclose", "/stream"), 1u);
+  EXPECT_EQ(capture.posix_count("write", "/stream"), 0u) << "stdio's own write is not counted again";
+  for (const char* file : {"/child", "/shell", "/after"}) {
+    for (const auto& event : capture.posix) EXPECT_FALSE(event.path.ends_with(file)) << event.path;
+  }
+  EXPECT_EQ(std::filesystem::file_size(directory_ / "child"), 5000u);
+  std::size_t failed = 0;
+  for (const auto& event : capture.posix) failed += event.failed ? 1 : 0;
+  EXPECT_EQ(failed, 2u);
+}
+
+TEST_F(PreloadTest, WithoutAnalyzerOneLineIsSaid) {
+  const Outcome outcome = run(2, "counted_calls");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "ardoise: no analyzer in this launch; counted_calls runs unobserved.\n");
+}
+
+TEST_F(PreloadTest, DisabledMeansSilent) {
+  const Outcome outcome = run_captured(2, "counted_calls", "ARDOISE_DISABLE=1");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "");
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "counted_calls.0.packs"));
+}
+
+TEST_F(PreloadTest, CaptureThatCannotBeWrittenLeavesTheProgramAlone) {
+  const Outcome outcome = run(1, "counted_io", "ARDOISE_CAPTURE=/nowhere/at/all");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "ardoise: cannot write /nowhere/at/all/counted_io.0.packs: No such file or directory.\n");
+}
+
+TEST_F(PreloadTest, FullDiskEndsTheCaptureAndLeavesTheProgramAlone) {
+  std::filesystem::create_symlink("/dev/full", directory_ / "threaded_calls.0.packs");
+  const Outcome outcome = run_captured(1, "threaded_calls", "ARDOISE_FLUSH=0.001");
+  EXPECT_TRUE(outcome.status == 0 || outcome.status == 77) << outcome.output;
+  if (outcome.status == 77) GTEST_SKIP() << "MPI has no MPI_THREAD_MULTIPLE";
+  EXPECT_EQ(outcome.output, "ardoise: packs can no longer be sent or written; recording ends here.\n");
+}
+
+TEST_F(PreloadTest, ProgramsWithoutMpiAreUntouched) {
+  const Outcome outcome =
+      shell(fmt::format("LD_PRELOAD='{}' LD_BIND_NOW=1 sh -c 'echo fine | cat'", ARDOISE_PRELOAD_LIBRARY));
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "fine\n");
+}
+
+}  // namespace
+}  // namespace ardoise::instrument

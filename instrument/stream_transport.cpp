@@ -7,7 +7,9 @@ int StreamTransport::open(int analyzer_partition, std::size_t block_bytes) {
   VMPI_Map map{};
   int code = VMPI_Map_clear(&map);
   if (code == VMPI_SUCCESS) code = VMPI_Map_partitions(analyzer_partition, VMPI_MAP_ROUND_ROBIN, &map);
-  if (code == VMPI_SUCCESS) code = VMPI_Stream_init(&stream_, block_bytes, VMPI_STREAM_BALANCE_ROUND_ROBIN);
+  // All packs of a process go to one analyzer rank, also when it is mapped to several (more analyzers than processes):
+  // definitions are sent once, and sequence numbers are checked by who receives.
+  if (code == VMPI_SUCCESS) code = VMPI_Stream_init(&stream_, block_bytes, VMPI_STREAM_BALANCE_NONE);
   if (code == VMPI_SUCCESS) code = VMPI_Stream_open_map(&stream_, &map, "w");
   VMPI_Map_free(&map);
   return code;

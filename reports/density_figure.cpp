@@ -13,7 +13,11 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr double kMapWidth = 140, kMapHeight = 96, kColumn = 158, kRow = 142;
+constexpr double kMapWidth = 140, kColumn = 158, kAround = 46;  // points; kAround: title and legend of a map
+
+// Few cells need little room.
+double map_height(const Application& app) { return app.ranks <= 36 ? 46 : 96; }
+std::size_t maps_per_figure(const Application& app) { return app.ranks <= 36 ? 6 : 4; }
 constexpr std::size_t kMostCells = 1024;  // on a side; beyond, cells are means of blocks
 
 // Where the ranks are: planes of the last two dimensions, side by side with a gap of one cell.
@@ -31,7 +35,7 @@ class Places {
     planes_ = (cells + width_ * height_ - 1) / (width_ * height_);
     // As many planes in a row as make the whole about as wide as its place on the page.
     const double ideal = std::sqrt(static_cast<double>(planes_ * (height_ + 1)) / static_cast<double>(width_ + 1) *
-                                   kMapWidth / kMapHeight);
+                                   kMapWidth / map_height(app));
     across_ = std::clamp<std::size_t>(static_cast<std::size_t>(std::lround(ideal)), 1, planes_);
   }
 
@@ -58,18 +62,17 @@ class Places {
 };
 
 template <class T>
-void draw_map(Canvas& canvas, double x, double y, const Places& places, const std::vector<T>& of_rank,
+void draw_map(Canvas& canvas, double x, double y, double height, const Places& places, const std::vector<T>& of_rank,
               std::string (*format)(double)) {
   const bool nothing = std::all_of(of_rank.begin(), of_rank.end(), [](T v) { return !(v > 0); });
   if (nothing) {
-    canvas.text(x + kMapWidth / 2, y + kMapHeight / 2, "none", Align::centre);
+    canvas.text(x + kMapWidth / 2, y + height / 2, "none", Align::centre);
     return;
   }
   const Grid whole = places.grid(of_rank);
   const Scale scale = Scale::over(whole.values, false);
   const Grid grid = reduced(whole, kMostCells);
-  const double cell =
-      std::min(kMapWidth / static_cast<double>(grid.columns), kMapHeight / static_cast<double>(grid.rows));
+  const double cell = std::min(kMapWidth / static_cast<double>(grid.columns), height / static_cast<double>(grid.rows));
   // A long strip would vanish: its cells may be higher than wide.
   const double w = std::max(cell * static_cast<double>(grid.columns), 8.0),
                h = std::max(cell * static_cast<double>(grid.rows), 8.0);
@@ -83,7 +86,7 @@ void draw_map(Canvas& canvas, double x, double y, const Places& places, const st
   }
   canvas.cells(x, y, w, h, grid, scale);
   canvas.box(x, y, w, h);
-  canvas.flat_legend(x, y + kMapHeight + 6, kMapWidth, scale, format);
+  canvas.flat_legend(x, y + height + 6, kMapWidth, scale, format);
 }
 
 std::string layout_sentence(const Application& app) {
@@ -101,21 +104,22 @@ std::vector<Figure> draw_density(const Application& app, FigureFolder& folder) {
   std::vector<Figure> figures;
   if (app.ranks < 2) return figures;  // the tables say it all
   const Places places(app);
-  for (std::size_t first = 0; first < app.density.size(); first += kMapsPerFigure) {
-    const std::size_t count = std::min<std::size_t>(kMapsPerFigure, app.density.size() - first);
+  const double height = map_height(app), row = height + kAround;
+  for (std::size_t first = 0; first < app.density.size(); first += maps_per_figure(app)) {
+    const std::size_t count = std::min(maps_per_figure(app), app.density.size() - first);
     const std::string file = fmt::format("{}density_{}.pdf", folder.prefix, figures.size());
-    Canvas canvas(folder.path + "/" + file, 3 * kColumn - 12, 14 + static_cast<double>(count) * kRow);
+    Canvas canvas(folder.path + "/" + file, 3 * kColumn - 12, 14 + static_cast<double>(count) * row);
     canvas.text(0, 8, "Calls", Align::left, 8, true);
     canvas.text(kColumn, 8, "Time", Align::left, 8, true);
     canvas.text(2 * kColumn, 8, "Bytes", Align::left, 8, true);
     for (std::size_t i = 0; i < count; ++i) {
       const DensityMap& map = app.density[first + i];
-      const double y = 14 + static_cast<double>(i) * kRow;
+      const double y = 14 + static_cast<double>(i) * row;
       canvas.line(0, y, 3 * kColumn - 12, y, 0.4, {0.7, 0.7, 0.7});
       canvas.text(0, y + 9.5, shortened(map.function, 70), Align::left, 8, true);
-      draw_map(canvas, 0.5, y + 15, places, map.calls, human_count);
-      draw_map(canvas, kColumn, y + 15, places, map.seconds, human_seconds);
-      draw_map(canvas, 2 * kColumn, y + 15, places, map.bytes, human_bytes);
+      draw_map(canvas, 0.5, y + 15, height, places, map.calls, human_count);
+      draw_map(canvas, kColumn, y + 15, height, places, map.seconds, human_seconds);
+      draw_map(canvas, 2 * kColumn, y + 15, height, places, map.bytes, human_bytes);
     }
     if (const Outcome done = canvas.finish(); !done && folder.error.empty()) folder.error = done.error;
     figures.push_back({file,

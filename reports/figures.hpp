@@ -34,12 +34,14 @@ enum class Weight { calls, bytes, seconds };
 [[nodiscard]] Figure draw_message_sizes(const Application& app, FigureFolder& folder);
 // The communication matrix; above kMaxMatrixCells ranks cells are blocks of ranks. `small`: for two side by side.
 [[nodiscard]] Figure draw_matrix(const Application& app, Weight weight, bool small, FigureFolder& folder);
-// One picture for each weight, on one layout; also writes the .dot file. Above kMaxGraphNodes ranks nodes are blocks.
+// One picture for each weight, on one layout; also writes the .dot file. Above kMaxGraphNodes ranks nodes are blocks,
+// and of more than kMaxGraphEdges edges only the heaviest are drawn.
 [[nodiscard]] std::vector<Figure> draw_graphs(const Application& app, FigureFolder& folder);
-// Pages of maps, kMapsPerFigure functions on each: calls, time, bytes.
+// Pages of maps, some functions on each: calls, time, bytes.
 [[nodiscard]] std::vector<Figure> draw_density(const Application& app, FigureFolder& folder);
 [[nodiscard]] Figure draw_temporal(const Application& app, FigureFolder& folder);
 
-inline constexpr std::uint32_t kMaxMatrixCells = 1024, kMaxGraphNodes = 128, kGraphBlocks = 32, kMapsPerFigure = 4;
+inline constexpr std::uint32_t kMaxMatrixCells = 1024, kMaxGraphNodes = 128, kGraphBlocks = 32, kMaxGraphEdges = 400,
+                               kMapsPerFigure = 4;
 
 }  // namespace ardoise::reports

@@ -75,7 +75,8 @@ void draw(const Graph& graph, const std::vector<Position>& places, Weight weight
   std::vector<std::size_t> order(graph.edges.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return weights[a] < weights[b]; });
-  const double crowd = std::clamp(120.0 / static_cast<double>(graph.edges.size() + 1), 0.35, 1.0);
+  if (order.size() > kMaxGraphEdges) order.erase(order.begin(), order.end() - kMaxGraphEdges);
+  const double crowd = std::clamp(120.0 / static_cast<double>(order.size() + 1), 0.35, 1.0);
   for (const std::size_t i : order) {  // the heaviest last, on top
     const Edge& e = graph.edges[i];
     const double t = scale.at(weights[i]);
@@ -113,6 +114,10 @@ std::vector<Figure> draw_graphs(const Application& app, FigureFolder& folder) {
       graph.ranks_per_node == 1
           ? "Nodes are ranks"
           : fmt::format("Nodes are blocks of {} ranks; messages inside a block are left out", graph.ranks_per_node);
+  const std::string drawn = graph.edges.size() <= kMaxGraphEdges
+                                ? ""
+                                : fmt::format(" Only the heaviest {} of {} connections are drawn.", kMaxGraphEdges,
+                                              with_separators(graph.edges.size()));
   std::vector<Figure> figures;
   for (const Weight weight : {Weight::bytes, Weight::calls, Weight::seconds}) {
     const std::string file = folder.prefix + "graph_" + style_of(weight).suffix + ".pdf";
@@ -120,8 +125,9 @@ std::vector<Figure> draw_graphs(const Application& app, FigureFolder& folder) {
     const char* what = weight == Weight::bytes   ? "bytes"
                        : weight == Weight::calls ? "messages"
                                                  : "time in the sending calls";
-    figures.push_back({file, fmt::format("Communication graph by {}. {}; wide and dark arrows are heavy.", what, nodes),
-                       weight == Weight::bytes ? 0.82 : 0.48});
+    figures.push_back(
+        {file, fmt::format("Communication graph by {}. {}; wide and dark arrows are heavy.{}", what, nodes, drawn),
+         weight == Weight::bytes ? 0.82 : 0.48});
   }
   return figures;
 }

@@ -159,7 +159,8 @@ std::string heaviest_edges(const Application& a) {
 }
 
 std::string communication(const Application& a, const ApplicationFigures& f) {
-  std::string out = "\\need{12}\\section{Communication}\n";
+  std::string out =
+      fmt::format("\\need{{{}}}\\section{{Communication}}\n", a.edges.empty() ? 8 : 38);  // with the matrix
   if (a.edges.empty()) {
     out += "No message from one rank to another was recorded.\n";
   } else {
@@ -186,14 +187,14 @@ std::string communication(const Application& a, const ApplicationFigures& f) {
 std::string density(const ApplicationFigures& f) {
   if (f.density.empty()) return {};
   std::string out =
-      "\\need{20}\\section{Density maps}\nEach map has one cell a rank; where a map is not of one colour, ranks do "
+      "\\need{46}\\section{Density maps}\nEach map has one cell a rank; where a map is not of one colour, ranks do "
       "different things.\n";
   for (const Figure& page : f.density) out += figure(page);
   return out;
 }
 
 std::string io(const Application& a) {
-  std::string out = "\\need{8}\\section{File I/O}\n";
+  std::string out = "\\need{14}\\section{File I/O}\n";
   if (a.posix.empty()) return out + "No POSIX I/O call of the program was recorded; MPI-IO is in the MPI profile.\n";
   out += "{\\small POSIX calls of the program itself; what MPI or this tool does inside is left out.}\\par\n" +
          functions(a.posix, Facts(a), true);
@@ -238,7 +239,7 @@ std::string extensions(const Application& a) {
 std::string latex_application(const Application& a, const ApplicationFigures& f) {
   std::string out = latex_chapter(a.name.empty() ? "program" : a.name);
   out += overview(a, f) + mpi_profile(a, f) + call_sites(a) + communication(a, f) + density(f);
-  if (!f.temporal.file.empty()) out += "\\need{20}\\section{Over time}\n" + figure(f.temporal);
+  if (!f.temporal.file.empty()) out += "\\need{44}\\section{Over time}\n" + figure(f.temporal);
   return out + io(a) + extensions(a);
 }
 

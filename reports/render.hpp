@@ -20,7 +20,7 @@ struct RenderOptions {
   double graph_timeout_seconds = 20;   // for one Graphviz layout; a graph that takes longer is left out and said so
   double latex_timeout_seconds = 120;  // for one run of LaTeX
   std::string latex = "xelatex";       // program looked up in PATH
-  std::string graphviz = "neato";       // likewise
+  std::string graphviz = "neato";      // likewise
 };
 
 struct RenderResult {

@@ -1,4 +1,5 @@
-// Renders a synthetic run, to look at: report_example RANKS|empty|nasty|dense OUTPUT [--no-pdf]
+// Renders a synthetic run, or a profile, to look at: report_example RANKS|empty|nasty|dense|profile.json OUTPUT
+// [--no-pdf]
 #include <fmt/format.h>
 
 #include <chrono>
@@ -13,6 +14,14 @@ int main(int argc, char** argv) {
   if (argc < 3) return fmt::print(stderr, "usage: report_example RANKS|empty|nasty|dense OUTPUT [--no-pdf]\n"), 2;
   const std::string kind = argv[1];
   Run run;
+  if (kind.ends_with(".json")) {
+    std::string summary;
+    RenderOptions again;
+    again.output = argv[2];
+    const RenderResult result = report_again(kind, again, summary);
+    fmt::print("{}{}{}\n", summary, result.error, result.pdf);
+    return result.ok() ? 0 : 1;
+  }
   if (kind == "empty") {
     run = testing::empty_run();
   } else if (kind == "nasty") {

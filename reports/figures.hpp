@@ -41,7 +41,6 @@ enum class Weight { calls, bytes, seconds };
 [[nodiscard]] std::vector<Figure> draw_density(const Application& app, FigureFolder& folder);
 [[nodiscard]] Figure draw_temporal(const Application& app, FigureFolder& folder);
 
-inline constexpr std::uint32_t kMaxMatrixCells = 1024, kMaxGraphNodes = 128, kGraphBlocks = 32, kMaxGraphEdges = 400,
-                               kMapsPerFigure = 4;
+inline constexpr std::uint32_t kMaxMatrixCells = 1024, kMaxGraphNodes = 128, kGraphBlocks = 32, kMaxGraphEdges = 400;
 
 }  // namespace ardoise::reports

@@ -75,7 +75,10 @@ struct DeleteAttribute {
   }
 };
 
+// Open MPI 4.1 hands the delete functions of Fortran an undefined integer that is mostly 0, MPI_COMM_WORLD, without us.
+// What is no communicator at all becomes that; it must not depend on what we left on the stack.
 MPI_Fint fortran_comm_for_program(MPI_Fint comm) {
+  if (real_comm_f2c(comm) == MPI_Comm{}) return fortran_world();
   return is_virtual() && comm == real_comm_c2f(to_library(MPI_COMM_WORLD)) ? fortran_world() : comm;
 }
 

@@ -249,6 +249,12 @@ const VMPI_Partition_desc* partition_descriptor(std::string_view name) noexcept 
   return nullptr;
 }
 
+std::string_view requested_partition_name() noexcept {
+  if (!explicit_name.empty()) return explicit_name;
+  const char* const name = std::getenv("VMPI_PARTITION_NAME");
+  return name == nullptr ? std::string_view() : std::string_view(name);
+}
+
 int set_partition_name(const char* name) noexcept {
   if (was_initialised) return VMPI_ERR_STATE;
   try {

@@ -50,4 +50,7 @@ const VMPI_Partition_desc* partition_descriptor(std::string_view name) noexcept;
 // case the default name stays.
 int set_partition_name(const char* name) noexcept;
 
+// The explicit name that set_partition_name or the environment asks for, checked or not; "": none. Before MPI_Init.
+std::string_view requested_partition_name() noexcept;
+
 }  // namespace ardoise::vmpi

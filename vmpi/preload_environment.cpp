@@ -1,6 +1,8 @@
 // See preload_environment.hpp.
 #include "vmpi/preload_environment.hpp"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -8,9 +10,14 @@
 namespace ardoise::vmpi {
 namespace {
 
-bool is_own(std::string_view entry) {
-  const auto slash = entry.rfind('/');
-  const auto file = slash == std::string_view::npos ? entry : entry.substr(slash + 1);
+std::string_view file_name(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+bool is_own(std::string_view entry, std::string_view loaded_as) {
+  const auto file = file_name(entry);
+  if (!loaded_as.empty() && file == file_name(loaded_as)) return true;
   for (const std::string_view own : {"libvmpi.so", "libardoise.so"}) {
     if (file == own || (file.starts_with(own) && file[own.size()] == '.')) return true;
   }
@@ -19,12 +26,12 @@ bool is_own(std::string_view entry) {
 
 }  // namespace
 
-std::string without_own_entries(std::string_view list) {
+std::string without_own_entries(std::string_view list, std::string_view loaded_as) {
   std::string kept;
   for (std::size_t begin = 0; begin < list.size();) {
     const auto end = std::min(list.find_first_of(": ", begin), list.size());
     const auto entry = list.substr(begin, end - begin);
-    if (!entry.empty() && !is_own(entry)) kept.append(kept.empty() ? "" : ":").append(entry);
+    if (!entry.empty() && !is_own(entry, loaded_as)) kept.append(kept.empty() ? "" : ":").append(entry);
     begin = end + 1;
   }
   return kept;
@@ -34,7 +41,9 @@ void remove_own_preload() noexcept {
   try {
     const char* const list = std::getenv("LD_PRELOAD");
     if (list == nullptr) return;
-    const std::string kept = without_own_entries(list);
+    Dl_info library;
+    const bool known = dladdr(reinterpret_cast<void*>(&remove_own_preload), &library) != 0;
+    const std::string kept = without_own_entries(list, known ? library.dli_fname : "");
     if (kept.size() == std::strlen(list)) return;  // none of ours in it
     if (kept.empty()) {
       unsetenv("LD_PRELOAD");

@@ -7,8 +7,8 @@
 namespace ardoise::vmpi {
 
 // `list` (entries separated by ':' or blanks) without the entries whose file name is that of one of our libraries
-// (libvmpi.so, libardoise.so, with or without version). Entries of others keep their order.
-std::string without_own_entries(std::string_view list);
+// (libvmpi.so, libardoise.so, with or without version) or the one this code was loaded from. Others keep their order.
+std::string without_own_entries(std::string_view list, std::string_view loaded_as = {});
 
 // Takes us out of LD_PRELOAD, so that commands which this process starts are not touched. Called when MPI starts: up to
 // then a shell or `env` has to pass the entry on to the program.

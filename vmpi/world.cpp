@@ -12,6 +12,7 @@
 #include "vmpi/partitions.hpp"
 #include "vmpi/preload_environment.hpp"
 #include "vmpi/type_size.hpp"
+#include "vmpi/window_files.hpp"
 
 namespace ardoise::vmpi {
 
@@ -75,6 +76,7 @@ void before_init() noexcept {
   remove_own_preload();
   chain_to_next_tool();
   if (!is_expected_library()) return;
+  separate_window_files();
   drop_job_fence();
   if (const Observer* const told = observer.load(std::memory_order_acquire); told != nullptr && told->before_init)
     told->before_init();
@@ -82,6 +84,7 @@ void before_init() noexcept {
 
 void after_init(int argc, char** argv) noexcept {
   if (!is_expected_library()) return;
+  restore_window_environment();
   restore_fence_environment();
   const Unobserved unobserved;
   type_sizes::initialise();

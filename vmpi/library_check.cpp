@@ -30,12 +30,14 @@ bool speaks() {
 }
 
 bool check() {
-  char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
+  // Not MPI_MAX_LIBRARY_VERSION_STRING: that of another MPI may be longer (MPICH writes up to 8 KiB).
+  static char version[64 * 1024];
   int length = 0;
   PMPI_Get_library_version(version, &length);
-  version[MPI_MAX_LIBRARY_VERSION_STRING] = '\0';
+  version[sizeof version - 1] = '\0';
   if (std::strncmp(version, kExpected, std::strlen(kExpected)) == 0) return true;
-  version[std::strcspn(version, ",\n\t")] = '\0';
+  for (char& c : version) c = c == '\t' ? ' ' : c;
+  version[std::strcspn(version, ",\n")] = '\0';
   if (speaks())
     std::fprintf(stderr,
                  "ardoise: this program uses \"%s\", Ardoise was built for \"%s\"; it runs without Ardoise. Build "

@@ -35,7 +35,8 @@ std::string own_names(const Prototype& prototype) {
 
 // `observed`: status arguments are replaced by private ones where the program ignores them.
 std::string call_arguments(const Wrapped& wrapped, bool observed) {
-  const auto& [function, prototype] = wrapped;
+  const Function& function = wrapped.function;  // clang 14 lets no lambda capture a structured binding
+  const Prototype& prototype = wrapped.prototype;
   const NameOf name_of = [&](int i) { return prototype.parameters[static_cast<std::size_t>(i)].name; };
   std::string list;
   for (std::size_t i = 0; i < function.kinds.size(); ++i) {
@@ -50,7 +51,8 @@ std::string call_arguments(const Wrapped& wrapped, bool observed) {
 }
 
 void write_wrapper(std::ostream& out, const Wrapped& wrapped) {
-  const auto& [function, prototype] = wrapped;
+  const Function& function = wrapped.function;  // clang 14 lets no lambda capture a structured binding
+  const Prototype& prototype = wrapped.prototype;
   const NameOf name_of = [&](int i) { return prototype.parameters[static_cast<std::size_t>(i)].name; };
   const auto text = observe(function, name_of, [](int) { return std::string(); });
   const auto real = (function.special_c ? "special::" : "real.") + function.bare_name();

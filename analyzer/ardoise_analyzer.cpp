@@ -54,6 +54,17 @@ int serve(const Options& options, int argc, char** argv) {
     if (is_last_of_launch()) say("no program of this launch called MPI_Init, so there is nothing to report.");
     return kIncomplete;
   }
+  if (const auto program = program_without_library(); !program.empty()) {
+    say(fmt::format(
+        "the program '{}' of this launch runs without libardoise.so and would share its MPI_COMM_WORLD with the "
+        "analyzer; start it with env LD_PRELOAD=…/libardoise.so, or the whole launch with ardoise.",
+        program));
+    return kIncomplete;
+  }
+  // Both ends of a stream must have blocks of the same size, and one block is one pack: the variables of the programs'
+  // recorder count here too.
+  const auto recorder =
+      ardoise::instrument::read_settings([](const char* name) -> const char* { return std::getenv(name); });
   VMPI_Set_partition_name(ardoise::instrument::kAnalyzerPartition);
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
@@ -77,14 +88,10 @@ int serve(const Options& options, int argc, char** argv) {
   if (rank == 0) {  // the same on all of them
     for (const auto& complaint : plugins.complaints) session.complain(complaint);
   }
-  // Both ends of a stream must have blocks of the same size, and one block is one pack: the variables of the programs'
-  // recorder count here too.
-  const auto recorder =
-      ardoise::instrument::read_settings([](const char* name) -> const char* { return std::getenv(name); });
   const auto ingested = ingest(session, {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes});
   facts.programs_ended = ingested.ended;
-  // All programs are at their MPI_Finalize. One that exits with a status of its own makes mpirun end the job: SIGTERM, a
-  // second later SIGKILL. That is time enough for the files below, which are written whole or not at all.
+  // All programs are at their MPI_Finalize. One that exits with a status of its own makes mpirun end the job: SIGTERM,
+  // a second later SIGKILL. That is time enough for the files below, which are written whole or not at all.
   std::signal(SIGTERM, SIG_IGN);
   merge_to_root(analyzers, session);
   MPI_Finalize();

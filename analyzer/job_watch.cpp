@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <thread>
@@ -77,6 +78,35 @@ Siblings count_siblings() {
 }
 
 }  // namespace
+
+bool has_bare_mpi(std::string_view maps) {
+  const auto has = [&](std::string_view name) { return maps.find(name) != std::string_view::npos; };
+  return has("/libmpi.so") && !has("/libardoise.so") && !has("/libvmpi.so");
+}
+
+std::string program_without_library() {
+  std::error_code error;
+  const auto self = fs::read_symlink("/proc/self/exe", error);
+  std::map<pid_t, pid_t> parents;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const auto name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (const auto parent = parent_of_living(entry.path())) parents[std::atoi(name.c_str())] = *parent;
+  }
+  const pid_t launcher = ::getppid();
+  for (const auto& [process, parent] : parents) {
+    pid_t ancestor = parent;
+    while (ancestor > 1 && ancestor != launcher) {
+      const auto above = parents.find(ancestor);
+      ancestor = above == parents.end() ? 0 : above->second;
+    }
+    if (ancestor != launcher) continue;
+    const auto folder = fs::path("/proc") / std::to_string(process);
+    const auto program = fs::read_symlink(folder / "exe", error);
+    if (program != self && has_bare_mpi(read_all(folder / "maps"))) return program.filename().string();
+  }
+  return {};
+}
 
 std::uint16_t port_of(std::string_view server_address) {
   const auto colon = server_address.rfind(':');

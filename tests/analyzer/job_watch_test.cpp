@@ -27,5 +27,13 @@ TEST(JobWatch, TheServerItselfIsNoClient) {
   EXPECT_FALSE(has_connection_to("heading\ngarbage\n1: x y\n", 0xE357));
 }
 
+TEST(JobWatch, TellsMpiWithoutOurLibraries) {
+  EXPECT_TRUE(has_bare_mpi("7f-80 r-xp 0 08:01 1 /usr/lib/libmpi.so.40.30.4\n"));
+  EXPECT_FALSE(
+      has_bare_mpi("7f-80 r-xp 0 08:01 1 /usr/lib/libmpi.so.40.30.4\n8f-90 r-xp 0 08:01 2 /opt/libardoise.so\n"));
+  EXPECT_FALSE(has_bare_mpi("7f-80 r-xp 0 08:01 1 /usr/lib/libmpi.so.40\n8f-90 r-xp 0 08:01 2 /opt/libvmpi.so.0\n"));
+  EXPECT_FALSE(has_bare_mpi("7f-80 r-xp 0 08:01 1 /usr/bin/dash\n"));
+}
+
 }  // namespace
 }  // namespace ardoise::analyzer

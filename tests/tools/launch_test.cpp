@@ -235,6 +235,22 @@ TEST_F(LaunchTest, AnAnalyzerAloneSaysSo) {
   EXPECT_THAT(result.output, HasSubstr("no program"));
 }
 
+TEST_F(LaunchTest, AProgramWithoutTheLibraryBesideTheAnalyzerIsToldAndDoesNotHang) {
+  const auto result =
+      run_and_read({"mpirun", "--oversubscribe", "-n", "2", RING, "20", ":", "-n", "1", ANALYZER, "--output", output_});
+  EXPECT_NE(result.status, 0);
+  EXPECT_THAT(result.output, HasSubstr("without libardoise.so"));
+}
+
+TEST_F(LaunchTest, SwitchedOffItRunsUntouched) {
+  ::setenv("ARDOISE_DISABLE", "1", 1);
+  const auto result = ardoise({}, {"-n", "2", RING, "20"});
+  ::unsetenv("ARDOISE_DISABLE");
+  EXPECT_EQ(result.status, kNoReportStatus);
+  EXPECT_THAT(result.output, HasSubstr("ring of 2 ranks"));
+  EXPECT_THAT(result.output, HasSubstr("ARDOISE_DISABLE"));
+}
+
 TEST_F(LaunchTest, ReportOfABrokenProfileIsOneSentence) {
   std::ofstream(folder_ / "profile.json") << "{\"schema_version\": 1, ";
   const auto result = run_and_read({ARDOISE, "report", (folder_ / "profile.json").string()});

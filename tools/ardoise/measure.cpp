@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/installation.hpp"
@@ -25,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 int run_untouched(const std::vector<std::string>& words, const std::string& why) {
-  say("{}; it runs without being measured.", why);
+  say("{}; the launch runs without being measured.", why);
   const int status = run_and_wait(words).status;
   return status == 0 ? kNoReportStatus : status;
 }
@@ -82,7 +83,7 @@ std::vector<std::pair<std::string, std::string>> recorder_settings(const Options
   };
   add("ARDOISE_BUDGET", options.budget);
   add("ARDOISE_CAPTURE", options.capture.empty() ? "" : fs::absolute(options.capture).string());
-  for (const auto* name : {"ARDOISE_BIN", "ARDOISE_FLUSH", "ARDOISE_DISABLE"}) add(name, "");
+  for (const auto* name : {"ARDOISE_BIN", "ARDOISE_FLUSH"}) add(name, "");
   return settings;
 }
 
@@ -118,6 +119,10 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   if (!mpirun.open_mpi) {
     return run_untouched(
         words, fmt::format("'{}' is not the mpirun of Open MPI, which this Ardoise was built for", line.launcher));
+  }
+  if (const char* off = std::getenv("ARDOISE_DISABLE");
+      off != nullptr && *off != '\0' && std::string_view(off) != "0") {
+    return run_untouched(words, "ARDOISE_DISABLE is set");
   }
   // Programs of one launch share one real MPI_COMM_WORLD: either all of them are measured or none.
   for (const auto& context : line.contexts) {

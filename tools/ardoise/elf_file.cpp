@@ -156,7 +156,9 @@ std::vector<std::string> mpi_libraries_of(const std::string& path) {
   want_all_of(*program);
   const auto standard = standard_directories();
   while (!wanted.empty()) {
-    const auto [library, runpath] = std::move(wanted.front());
+    // Not a structured binding: clang 14 does not capture those.
+    const std::string library = wanted.front().first;
+    const auto runpath = std::move(wanted.front().second);
     wanted.pop_front();
     // What the MPI library itself needs brings no second MPI.
     if (is_mpi_library(library)) continue;

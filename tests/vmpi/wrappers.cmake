@@ -9,6 +9,7 @@ target_compile_definitions(vmpi_wrappers_test PRIVATE MPI_TABLE="${PROJECT_SOURC
 target_link_libraries(vmpi_wrappers_test PRIVATE
   ardoise_generator_objects ardoise_mpi_functions ardoise_vmpi_logic GTest::gtest_main)
 gtest_discover_tests(vmpi_wrappers_test PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)
+add_dependencies(unit_tests vmpi_wrappers_test)
 
 # Counts calls; preloaded instead of libvmpi.
 add_library(vmpi_counting SHARED counting_observer.cpp)

@@ -49,11 +49,11 @@ class Neighbourhood {
   void fill(Call& call, auto&& bytes_to, auto&& bytes_from) {
     bytes_.resize(destinations_.size());
     for (std::size_t i = 0; i < bytes_.size(); ++i) {
-      bytes_[i] = destinations_[i] == MPI_PROC_NULL ? 0 : bytes_to(i);
+      bytes_[i] = destinations_[i] == MPI_PROC_NULL ? 0 : bytes_to(static_cast<std::int64_t>(i));
       call.bytes_sent += bytes_[i];
     }
     for (std::size_t i = 0; i < sources_.size(); ++i)
-      call.bytes_received += sources_[i] == MPI_PROC_NULL ? 0 : bytes_from(i);
+      call.bytes_received += sources_[i] == MPI_PROC_NULL ? 0 : bytes_from(static_cast<std::int64_t>(i));
     call.neighbour_bytes = bytes_.data();
     call.neighbours = destinations_.data();
     call.neighbour_count = static_cast<int>(bytes_.size());

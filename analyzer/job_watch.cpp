@@ -123,8 +123,9 @@ bool has_connection_to(std::string_view table, std::uint16_t port) {
   std::getline(lines, line);  // headings
   while (std::getline(lines, line)) {
     std::istringstream fields(line);
-    std::string slot, local, remote;
-    if (!(fields >> slot >> local >> remote)) continue;
+    std::string slot, local, remote, state;
+    // Established ones only: those that are closing may be of an earlier launch whose server had the same port.
+    if (!(fields >> slot >> local >> remote >> state) || state != "01") continue;
     const auto colon = remote.rfind(':');
     unsigned value = 0;
     if (colon == std::string::npos) continue;

@@ -21,6 +21,10 @@ constexpr const char* kTable =
 
 TEST(JobWatch, SeesAClientOfTheServer) { EXPECT_TRUE(has_connection_to(kTable, 0xE357)); }
 
+TEST(JobWatch, AConnectionOfAnEarlierLaunchIsNone) {
+  EXPECT_FALSE(has_connection_to("heading\n 3: 0100007F:E986 0100007F:E357 06 00000000:00000000\n", 0xE357));
+}
+
 TEST(JobWatch, TheServerItselfIsNoClient) {
   EXPECT_FALSE(has_connection_to(kTable, 0xE986));
   EXPECT_FALSE(has_connection_to("  sl  local_address\n", 0xE357));

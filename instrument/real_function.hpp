@@ -35,8 +35,12 @@ class RealFunction {
 }  // namespace ardoise::instrument
 
 // Defines the exported function `name` under a C++ name of our own: the headers' declarations, with their attributes
-// and inline variants, do not stand in the way. return_address() in it is the program's.
-#define ARDOISE_HOOK(result, name, ...)                                                                            \
+// and inline variants, do not stand in the way. In its body __builtin_return_address(0) is in the program.
+#define ARDOISE_REPLACE(result, name, ...)                                                                         \
   extern "C" [[gnu::visibility("default"), gnu::noinline]] result ardoise_hook_##name(__VA_ARGS__) __asm__(#name); \
-  constinit static const RealFunction<result(__VA_ARGS__)> real_##name(#name);                                     \
   result ardoise_hook_##name(__VA_ARGS__)
+
+// The same for a body that calls the replaced function as real_name.
+#define ARDOISE_HOOK(result, name, ...)                                        \
+  constinit static const RealFunction<result(__VA_ARGS__)> real_##name(#name); \
+  ARDOISE_REPLACE(result, name, __VA_ARGS__)

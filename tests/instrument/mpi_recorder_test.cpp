@@ -216,7 +216,7 @@ TEST_F(MpiRecorderTest, NonBlockingReceiveCountsItsBytesAtCompletion) {
 }
 
 TEST_F(MpiRecorderTest, WaitsomeCompletesTheIndicesItNames) {
-  for (std::uintptr_t request : {0x10, 0x20, 0x30}) post(FunctionId::kIrecv, request, 0, 100);
+  for (const std::uintptr_t request : {0x10u, 0x20u, 0x30u}) post(FunctionId::kIrecv, request, 0, 100);
   const std::vector<int> indices{2, 0};
   complete(FunctionId::kWaitsome, {0x10, 0x20, 0x30}, {status(7, 1, 70), status(5, 1, 50)}, &indices);
   const Capture capture = finish();
@@ -243,7 +243,7 @@ TEST_F(MpiRecorderTest, PersistentRequestMovesItsBytesAtEachStart) {
   post(FunctionId::kSend_init, 0x10, 32, 0);
   post(FunctionId::kRecv_init, 0x20, 0, 32);
   for (int round = 0; round < 2; ++round) {
-    for (std::uintptr_t request : {0x10, 0x20}) {
+    for (const std::uintptr_t request : {0x10u, 0x20u}) {
       Call call{FunctionId::kStart};
       auto started = handle<MPI_Request>(request);
       call.requests = &started;

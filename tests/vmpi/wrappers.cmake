@@ -62,3 +62,11 @@ add_wrappers_test(counts_of_threads ${here}/wrappers_expected.sh $<TARGET_FILE:v
   "MPI_Irecv calls=2000 "
   "MPI_Wait calls=2000 sent=0 received=0 requests=2000 completed=2000/8000"
   "MPI_Allreduce calls=40 ")
+
+add_wrappers_test(same_ends ${here}/wrappers_ends.sh $<TARGET_FILE:vmpi> $<TARGET_FILE:mpi_end>)
+add_library(vmpi_next_tool MODULE next_tool.c)
+target_link_libraries(vmpi_next_tool PRIVATE MPI::MPI_C)
+set_target_properties(vmpi_next_tool PROPERTIES C_VISIBILITY_PRESET default)
+add_wrappers_test(next_tool ${here}/wrappers_next_tool.sh $<TARGET_FILE:vmpi> $<TARGET_FILE:vmpi_next_tool>
+  $<TARGET_FILE:mpi_traffic>)
+add_dependencies(vmpi_next_tool mpi_end)

@@ -1,22 +1,28 @@
 // See posix_monitor.hpp.
 #include "instrument/posix_monitor.hpp"
 
-#include <cxxabi.h>
+#include <exception>
 
 #include "vmpi/observed_call.hpp"
 
 namespace ardoise::instrument {
 namespace {
 
+// The thread is in guarded(). An allocator that does I/O of its own would otherwise come back to where it was called
+// from.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool is_guarded = false;
+
 // Runs what may allocate or call the system; recording must not show in errno, and its failure not in the program.
 template <class Body>
 void guarded(Body&& body) noexcept {
   const int saved = errno;
+  is_guarded = true;
   try {
     body();
   } catch (const std::exception&) {
     switch_off("no memory to record I/O; recording ends here.");
   }
+  is_guarded = false;
   errno = saved;
 }
 
@@ -26,6 +32,7 @@ Session* PosixCall::observing_session() noexcept {
   Session* const current = session.load(std::memory_order_acquire);
   if (current == nullptr) [[likely]]
     return nullptr;
+  if (is_guarded) return nullptr;
   // Deeper in the stack than an observed MPI call of this thread.
   if (vmpi::stack_address() < vmpi::outermost_call) return nullptr;
   const ThreadRecorder* const thread = known_thread();

@@ -213,6 +213,15 @@ TEST_F(PreloadTest, PosixCallsAreCountedWithFileAndBytes) {
   EXPECT_EQ(failed, 2u);
 }
 
+TEST_F(PreloadTest, AllocatorThatDoesIoIsSafe) {
+  const Outcome outcome = run_captured(1, "allocator_io");
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const Capture capture = captured("allocator_io");
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.posix_count("read", "/dev/zero"), 10u);
+  EXPECT_GE(capture.posix_count("write", "/dev/null"), 100u);
+}
+
 TEST_F(PreloadTest, WithoutAnalyzerOneLineIsSaid) {
   const Outcome outcome = run(2, "counted_calls");
   EXPECT_EQ(outcome.status, 0);

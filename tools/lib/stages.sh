@@ -75,7 +75,7 @@ stage_tsan() {
 stage_clang() {
   step "clang: building everything with clang, warnings are errors"
   configure_and_build clang all -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
-    -DCMAKE_BUILD_TYPE=Debug -DARDOISE_WERROR=ON || return
+    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DARDOISE_WERROR=ON || return
   passed=$((passed + 1))
 }
 
@@ -83,7 +83,7 @@ stage_clang() {
 stage_fuzz() {
   step "fuzz: building the fuzz targets with clang"
   configure_and_build fuzz fuzz_targets -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
-    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DARDOISE_FUZZ=ON -DARDOISE_SANITIZE=address,undefined,fuzzer-no-link || return
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O1 -g1' -DARDOISE_FUZZ=ON -DARDOISE_SANITIZE=address,undefined,fuzzer-no-link || return
   mkdir -p build-fuzz/seeds/{pack,partial} build-fuzz/corpus/{pack,partial,profile_json}
   build-fuzz/bin/fuzz_pack_seeds build-fuzz/seeds/pack || note_failure "fuzz: seeds of packs"
   cp -r tests/fuzz/profile_json_seeds build-fuzz/seeds/profile_json

@@ -1,10 +1,10 @@
 // The analyzer: an MPI program that is launched beside the programs to be measured, as the partition "Analyzer".
 //
 //   load plug-ins → wait until programs use MPI → MPI_Init → ingest until all streams end → merge to rank 0
-//   → MPI_Finalize → model, profile.json, summary.txt → report.pdf
+//   → model, profile.json, summary.txt → report.pdf → MPI_Finalize
 //
-// MPI_Finalize comes before everything that the programs need not wait for: in Open MPI it is a fence over the whole
-// job.
+// No program waits for the report: MPI_Finalize fences each program's own world only (vmpi/finalize_fence.hpp). Where it
+// is a fence over the whole job, it comes before the model.
 //
 // Open MPI ends all processes of a job when one exits with a status that is not 0. Programs may still be at work after
 // their MPI_Finalize, so under the launcher (--status-file) this process always exits with 0 and leaves its status in a
@@ -29,6 +29,7 @@
 #include "analyzer/workers.hpp"
 #include "instrument/analyzer_partition.hpp"
 #include "instrument/settings.hpp"
+#include "vmpi/finalize_fence.hpp"
 #include "vmpi/vmpi.h"
 
 namespace {
@@ -46,6 +47,14 @@ bool is_last_of_launch() {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
   return rank == nullptr || size == nullptr || std::atoi(rank) + 1 == std::atoi(size);
+}
+
+int report_of_launch(int programs, const Session& session, const RunFacts& facts, const Options& options) {
+  if (programs == 0) {
+    say("there is no program beside the analyzer in this launch, so there is nothing to report.");
+    return kIncomplete;
+  }
+  return write_report(session, facts, options);
 }
 
 int serve(const Options& options, int argc, char** argv) {
@@ -83,6 +92,7 @@ int serve(const Options& options, int argc, char** argv) {
   facts.universe_ranks = static_cast<std::uint32_t>(universe);
   facts.analyzer_ranks = static_cast<std::uint32_t>(ranks);
   facts.analyzer_workers = options.workers != 0 ? options.workers : default_workers();
+  facts.notice = crowding_notice();
 
   Session session({facts.analyzer_workers, options.memory_bytes, std::move(plugins.analyses)});
   if (rank == 0) {  // the same on all of them
@@ -94,14 +104,13 @@ int serve(const Options& options, int argc, char** argv) {
   // a second later SIGKILL. That is time enough for the files below, which are written whole or not at all.
   std::signal(SIGTERM, SIG_IGN);
   merge_to_root(analyzers, session);
-  MPI_Finalize();
-
-  if (rank != 0) return kDone;
-  if (ingested.programs == 0) {
-    say("there is no program beside the analyzer in this launch, so there is nothing to report.");
-    return kIncomplete;
-  }
-  return write_report(session, facts, options);
+  // Where finalize is a fence over the job, programs would wait for the report; where it is not, the report comes first,
+  // because Open MPI may end this process inside finalize when a program exits with a status of its own.
+  const bool finalizes_first = !ardoise::vmpi::job_fence_is_dropped();
+  if (finalizes_first) MPI_Finalize();
+  const int status = rank == 0 ? report_of_launch(ingested.programs, session, facts, options) : kDone;
+  if (!finalizes_first) MPI_Finalize();
+  return status;
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ struct RunFacts {
   std::uint32_t universe_ranks = 0;
   std::uint32_t analyzer_ranks = 1;
   std::uint32_t analyzer_workers = 1;
+  std::string notice;  // of the launch, for the reader of the report; may be empty
   std::chrono::steady_clock::time_point programs_ended;  // analysis_seconds counts from here
 };
 

@@ -1,7 +1,9 @@
 // See workers.hpp.
 #include "analyzer/workers.hpp"
 
+#include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <cstdlib>
@@ -9,16 +11,37 @@
 #include <thread>
 
 namespace ardoise::analyzer {
+namespace {
+
+// 0: not launched by Open MPI.
+unsigned local_ranks_of_launch() {
+  unsigned local_ranks = 0;
+  if (const char* text = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE")) {
+    std::from_chars(text, text + std::strlen(text), local_ranks);
+  }
+  return local_ranks;
+}
+
+}  // namespace
 
 unsigned default_workers() {
   cpu_set_t set;
   const unsigned cores = sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set))
                                                                      : std::thread::hardware_concurrency();
-  unsigned local_ranks = 0;
-  if (const char* text = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE")) {
-    std::from_chars(text, text + std::strlen(text), local_ranks);
-  }
-  return workers_for(cores, local_ranks);
+  return workers_for(cores, local_ranks_of_launch());
+}
+
+std::string crowding_notice(unsigned processors, unsigned local_ranks) {
+  if (processors == 0 || local_ranks <= processors) return {};
+  return fmt::format(
+      "{} processes of this launch, analyzers included, shared the {} processor{} of a machine: much of the time in MPI "
+      "can be waiting for a processor. Give every process one of its own before you trust shares and imbalance.",
+      local_ranks, processors, processors == 1 ? "" : "s");
+}
+
+std::string crowding_notice() {
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  return crowding_notice(processors > 0 ? static_cast<unsigned>(processors) : 0, local_ranks_of_launch());
 }
 
 }  // namespace ardoise::analyzer

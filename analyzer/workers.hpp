@@ -1,7 +1,8 @@
-// How many worker threads an analyzer starts when nobody says.
+// How many worker threads an analyzer starts when nobody says, and whether the launch has processors enough at all.
 #pragma once
 
 #include <algorithm>
+#include <string>
 
 namespace ardoise::analyzer {
 
@@ -15,5 +16,11 @@ namespace ardoise::analyzer {
 }
 
 [[nodiscard]] unsigned default_workers();
+
+// A sentence for the report when the processes of the launch on one machine are more than its processors; else empty.
+// local_ranks as above.
+[[nodiscard]] std::string crowding_notice(unsigned processors, unsigned local_ranks);
+// The same for this machine.
+[[nodiscard]] std::string crowding_notice();
 
 }  // namespace ardoise::analyzer

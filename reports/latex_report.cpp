@@ -54,6 +54,8 @@ std::string latex_cover(const Run& run) {
   out += fmt::format("\\fact{{Analysis}}{{{} of {}; finished {} after the last program; ardoise {}}}\n",
                      counted(run.analyzer_ranks, "analyzer"), counted(std::max(1U, run.analyzer_workers), "worker"),
                      latex(human_seconds(run.analysis_seconds)), latex(run.tool_version));
+  for (std::size_t i = 0; i < std::min<std::size_t>(run.notices.size(), 3); ++i)
+    out += fmt::format("\\fact{{Note}}{{{}}}\n", latex(run.notices[i]));
   out += "\\end{tabular}}\\par\\vspace{2mm}\n";
   std::vector<std::vector<std::string>> rows;
   for (const Application& a : run.applications) {

@@ -179,13 +179,13 @@ std::string summary_text(const Run& run) {
   if (run.analyzer_ranks != 0) out += fmt::format(", {}", counted(run.analyzer_ranks, "analyzer"));
   if (!run.started.empty()) out += " · " + clean(run.started, 30);
   out += "\n";
+  for (const std::string& notice : run.notices) out += wrapped(clean(notice, 400), "Note: ", kWidth);
   if (run.applications.empty()) out += "No program delivered any data.\n";
   for (const Application& a : run.applications) {
     out += "\n" + heading(a) + overview(a);
     if (!a.command.empty()) out += "  " + clean(a.command, kWidth - 2) + "\n";
     out += "\n" + findings(a) + calls(a) + sites(a) + edges(a) + files(a) + extensions(a) + "\n" + quality(a);
   }
-  for (const std::string& notice : run.notices) out += "\n" + wrapped(clean(notice, 400), "Note: ", kWidth);
   return out;
 }
 

@@ -17,6 +17,8 @@ void drop_job_fence() noexcept {
 #endif
 }
 
+bool job_fence_is_dropped() noexcept { return is_dropped; }
+
 void restore_fence_environment() noexcept {
   if (is_dropped) unsetenv(kParameter);
 }

@@ -10,6 +10,8 @@ namespace ardoise::vmpi {
 // Before the real MPI_Init: asks for no fence over the job, through the environment, unless the user decided already.
 void drop_job_fence() noexcept;
 
+[[nodiscard]] bool job_fence_is_dropped() noexcept;
+
 // After it: the environment as it was, so that children do not inherit the request.
 void restore_fence_environment() noexcept;
 

@@ -15,6 +15,16 @@ TEST(Workers, TakeTheCoresThatProgramsLeaveOver) {
 
 TEST(Workers, AreNoMoreThanEight) { EXPECT_EQ(workers_for(128, 3), 8U); }
 
+TEST(CrowdingNotice, IsEmptyWithAProcessorForEveryProcess) {
+  EXPECT_EQ(crowding_notice(4, 4), "");
+  EXPECT_EQ(crowding_notice(4, 0), "");
+  EXPECT_EQ(crowding_notice(0, 9), "");
+}
+
+TEST(CrowdingNotice, NamesBothNumbers) {
+  EXPECT_TRUE(crowding_notice(2, 7).starts_with("7 processes of this launch, analyzers included, shared the 2 processors"));
+}
+
 TEST(Workers, UnknownLaunchCountsNobodyElse) { EXPECT_EQ(workers_for(4, 0), 4U); }
 
 }  // namespace

@@ -34,6 +34,7 @@ class LaunchTest : public ::testing::Test {
          {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_mpi_yield_when_idle"}) {
       ::setenv(name, "1", 1);
     }
+    ::unsetenv("OMPI_MCA_rmaps_base_oversubscribe");  // slots matter here
   }
   void TearDown() override { fs::remove_all(folder_); }
 

@@ -11,6 +11,7 @@ add_executable(vmpi_unit_test
 target_link_libraries(vmpi_unit_test PRIVATE ardoise_vmpi_stream GTest::gtest_main Threads::Threads)
 gtest_discover_tests(vmpi_unit_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
 add_dependencies(unit_tests vmpi_unit_test)
+add_dependencies(threaded_unit_tests vmpi_unit_test)
 
 # Programs that need a launch, one for each end.
 foreach(program stream_program map_program)

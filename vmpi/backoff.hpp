@@ -18,16 +18,23 @@ class Backoff {
   using Microseconds = std::chrono::microseconds;
   explicit Backoff(Microseconds longest = Microseconds(2000)) : longest_(longest) {}
 
-  void reset() { polls_ = 0; }
+  void reset() {
+    polls_ = 0;
+    is_idle_ = false;
+  }
 
   void pause() {
-    ++polls_;
-    if (polls_ <= kEagerPolls) return;
-    if (polls_ <= kEagerPolls + kYields) {
-      sched_yield();
-      return;
+    if (++polls_ <= kEagerPolls) return;
+    if (!is_idle_) {
+      const auto now = Clock::now();
+      if (polls_ == kEagerPolls + 1) quiet_since_ = now;
+      if (now - quiet_since_ < kAwake) {
+        sched_yield();
+        return;
+      }
+      is_idle_ = true;
+      sleep_ = kFirstSleep;
     }
-    if (polls_ == kEagerPolls + kYields + 1) sleep_ = kFirstSleep;
     std::this_thread::sleep_for(sleep_);
     sleep_ = std::min(sleep_ * 2, longest_);
   }
@@ -38,15 +45,20 @@ class Backoff {
   }
 
   // pause() sleeps from now on: nothing has happened for a while.
-  bool is_idle() const { return polls_ > kEagerPolls + kYields; }
+  bool is_idle() const { return is_idle_; }
 
  private:
+  using Clock = std::chrono::steady_clock;
   static constexpr unsigned kEagerPolls = 50;
-  static constexpr unsigned kYields = 50;
+  // Longer than MPI takes for a large block (1 MB: some 100 µs): a process that slept through the end of each would
+  // halve the throughput again and again.
+  static constexpr Microseconds kAwake{1000};
   static constexpr Microseconds kFirstSleep{20};
 
   Microseconds longest_;
   Microseconds sleep_ = kFirstSleep;
+  Clock::time_point quiet_since_{};
+  bool is_idle_ = false;
   unsigned polls_ = 0;
 };
 

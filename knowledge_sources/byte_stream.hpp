@@ -105,4 +105,22 @@ class ByteReader {
   std::string_view what_;
 };
 
+// What Analysis::partial() and absorb() mostly are: a version and some parts, each with write(ByteWriter&) const and
+// read(ByteReader&) into an empty one. Merge the parts only after read_partial() has returned: it throws BadPartial.
+template <class... Parts>
+[[nodiscard]] std::vector<std::byte> write_partial(std::uint32_t version, const Parts&... parts) {
+  ByteWriter out;
+  out.put(version);
+  (parts.write(out), ...);
+  return out.take();
+}
+template <class... Parts>
+void read_partial(std::span<const std::byte> bytes_untrusted, std::string_view what, std::uint32_t version,
+                  Parts&... parts) {
+  ByteReader in(bytes_untrusted, what);
+  in.expect_version(version);
+  (parts.read(in), ...);
+  in.expect_end();
+}
+
 }  // namespace ardoise::knowledge_sources

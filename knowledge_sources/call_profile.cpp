@@ -71,21 +71,19 @@ void CallProfile::write(ByteWriter& out) const {
   }
 }
 
-CallProfile CallProfile::read(ByteReader& in, instrument::PackClass record_class) {
-  CallProfile profile(record_class);
+void CallProfile::read(ByteReader& in) {
   for (auto left = in.get_count(6 * sizeof(std::uint64_t)); left != 0; --left) {
     const auto key = in.get<std::uint64_t>();
     in.check(key >> 32 != 0, "has a call site of no function");
-    Site& site = profile.sites_[key];
+    Site& site = sites_[key];
     for (auto* value : {&site.calls, &site.ns, &site.bytes, &site.min_ps, &site.max_ps})
       *value = in.get<std::uint64_t>();
     site.ranks = RankSet(in.get_array<std::uint64_t>());
   }
   for (auto left = in.get_count(sizeof(Sizes)); left != 0; --left) {
     const auto function = in.get<std::uint32_t>();
-    profile.sizes_[function] = in.get<Sizes>();
+    sizes_[function] = in.get<Sizes>();
   }
-  return profile;
 }
 
 void CallProfile::contribute(const Resolver& resolver, std::vector<reports::FunctionProfile>& functions,

@@ -88,7 +88,7 @@ class CallProfile {
 
   void merge(const CallProfile& other);
   void write(ByteWriter& out) const;
-  [[nodiscard]] static CallProfile read(ByteReader& in, instrument::PackClass record_class);
+  void read(ByteReader& in);  // into an empty one
   // Appends to both lists, unsorted.
   void contribute(const Resolver& resolver, std::vector<reports::FunctionProfile>& functions,
                   std::vector<reports::CallSite>& call_sites) const;

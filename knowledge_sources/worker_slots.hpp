@@ -1,10 +1,14 @@
 // One T for each worker of a blackboard, each allocated apart: what an operation may use without a lock, as two
-// operations with the same Context::worker never run at the same time. Filled in Analysis::attach().
+// operations with the same Context::worker never run at the same time. Filled in Analysis::attach(); subscribe() gives
+// an operation the slot of its worker.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "blackboard/blackboard.hpp"
@@ -26,5 +30,18 @@ class WorkerSlots {
  private:
   std::vector<std::unique_ptr<T>> slots_;
 };
+
+// Registers add(slot, span) for the typed spans `entry` (kMpiEvents …) of a level. `slots` were created and outlive the
+// board's jobs.
+template <class SpanOfRecords, class T, class Add>
+void subscribe(blackboard::Blackboard& board, const std::string& analysis, const std::string& level,
+               std::string_view entry, WorkerSlots<T>& slots, Add add) {
+  board.add({analysis + "@" + level,
+             {blackboard::entry_type(level, entry)},
+             [&slots, add = std::move(add)](const blackboard::Context& context,
+                                            std::span<blackboard::EntryRef> entries) {
+               add(slots.of(context), entries[0].as<SpanOfRecords>());
+             }});
+}
 
 }  // namespace ardoise::knowledge_sources

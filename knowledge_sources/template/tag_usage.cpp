@@ -40,11 +40,7 @@ class TagUsage final : public Analysis {
   // time.
   void attach(blackboard::Blackboard& board) override {
     slots_.create(board, [] { return std::make_unique<ByTag>(); });
-    board.add({"tag_usage@" + level_,
-               {blackboard::entry_type(level_, kMpiEvents)},
-               [this](const blackboard::Context& context, std::span<blackboard::EntryRef> entries) {
-                 add(slots_.of(context), entries[0].as<MpiSpan>());
-               }});
+    subscribe<MpiSpan>(board, "tag_usage", level_, kMpiEvents, slots_, add);
   }
 
   // For the other analyzers of the launch. Nothing runs any more.

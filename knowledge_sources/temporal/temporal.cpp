@@ -99,16 +99,10 @@ class Temporal final : public Analysis {
 
 void Temporal::attach(blackboard::Blackboard& board) {
   slots_.create(board, [this] { return std::make_unique<Results>(groups_); });
-  board.add({"temporal@" + level_,
-             {blackboard::entry_type(level_, kMpiEvents)},
-             [this](const blackboard::Context& context, std::span<blackboard::EntryRef> entries) {
-               add_mpi(slots_.of(context), entries[0].as<MpiSpan>());
-             }});
-  board.add({"temporal@" + level_,
-             {blackboard::entry_type(level_, kPosixEvents)},
-             [this](const blackboard::Context& context, std::span<blackboard::EntryRef> entries) {
-               add_posix(slots_.of(context), entries[0].as<PosixSpan>());
-             }});
+  subscribe<MpiSpan>(board, "temporal", level_, kMpiEvents, slots_,
+                     [this](Results& results, const MpiSpan& span) { add_mpi(results, span); });
+  subscribe<PosixSpan>(board, "temporal", level_, kPosixEvents, slots_,
+                       [this](Results& results, const PosixSpan& span) { add_posix(results, span); });
 }
 
 // What begins before the origin (in MPI_Init) counts from there.

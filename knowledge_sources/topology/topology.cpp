@@ -28,26 +28,15 @@ class Topology final : public Analysis {
 
   void attach(blackboard::Blackboard& board) override {
     slots_.create(board, [] { return std::make_unique<EdgeScratch>(); });
-    board.add({"topology@" + level_,
-               {blackboard::entry_type(level_, kMpiEvents)},
-               [this](const blackboard::Context& context, std::span<blackboard::EntryRef> entries) {
-                 add(slots_.of(context), entries[0].as<MpiSpan>());
-               }});
+    subscribe<MpiSpan>(board, "topology", level_, kMpiEvents, slots_,
+                       [this](EdgeScratch& scratch, const MpiSpan& span) { add(scratch, span); });
   }
 
-  std::vector<std::byte> partial() const override {
-    ByteWriter out;
-    out.put(kVersion);
-    edges_.write(out);
-    return out.take();
-  }
+  std::vector<std::byte> partial() const override { return write_partial(kVersion, edges_); }
 
   void absorb(std::span<const std::byte> partial) override {
-    ByteReader in(partial, "topology");
-    in.expect_version(kVersion);
     Edges other(ranks_);
-    other.read(in);
-    in.expect_end();
+    read_partial(partial, "topology", kVersion, other);
     edges_.merge(other);
   }
 

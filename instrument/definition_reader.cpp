@@ -92,6 +92,15 @@ bool sensible(const DecodedTopology& topology) {
   return true;
 }
 
+bool sensible(const SamplingDefinition& sampling) {
+  return std::isfinite(sampling.hertz) && sampling.hertz >= 0 &&
+         static_cast<std::uint32_t>(sampling.cause) < kSamplingCauses && sampling.lowest_level <= kMaxSampleLevel;
+}
+
+bool sensible(const CountersDefinition& counters) {
+  return counters.counters <= kMaxCounters && counters.unit <= SampleUnit::kEvents;
+}
+
 struct Decoded {
   Definition definition;
   bool sensible = true;
@@ -128,6 +137,18 @@ Decoded decode(const DefinitionHeader& header, Cursor& in) {
       return {DecodedThread{in.fixed<ThreadDefinition>()}};
     case DefinitionKind::kNotice:
       return {DecodedNotice{in.fixed<NoticeDefinition>(), in.string()}};
+    case DefinitionKind::kSampling: {
+      DecodedSampling sampling{in.fixed<SamplingDefinition>()};
+      return {sampling, sensible(sampling.fixed)};
+    }
+    case DefinitionKind::kCounters: {
+      DecodedCounters counters{in.fixed<CountersDefinition>(), in.string(), {}};
+      if (!sensible(counters.fixed)) return {counters, false};
+      for (std::uint32_t i = 0; i < counters.fixed.counters; ++i) counters.names[i] = in.string();
+      return {counters};
+    }
+    case DefinitionKind::kSamplerTotals:
+      return {DecodedSamplerTotals{in.fixed<SamplerTotalsDefinition>()}};
   }
   return {UnknownDefinition{header}};
 }

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "instrument/definitions.hpp"
+#include "instrument/event_format.hpp"
 
 namespace ardoise::instrument {
 
@@ -50,18 +51,32 @@ struct DecodedNotice {
   NoticeDefinition fixed;
   std::string_view text;
 };
+struct DecodedSampling {
+  SamplingDefinition fixed;
+};
+struct DecodedCounters {
+  CountersDefinition fixed;
+  std::string_view event;
+  std::array<std::string_view, kMaxCounters> names;  // the first fixed.counters of them
+};
+struct DecodedSamplerTotals {
+  SamplerTotalsDefinition fixed;
+};
 // A kind that this reader does not know: a later writer's, to be skipped.
 struct UnknownDefinition {
   DefinitionHeader header;
 };
 
 using Definition = std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite,
-                                DecodedCommunicator, DecodedTopology, DecodedFile, DecodedThread, DecodedNotice>;
+                                DecodedCommunicator, DecodedTopology, DecodedFile, DecodedThread, DecodedNotice,
+                                DecodedSampling, DecodedCounters, DecodedSamplerTotals>;
 
 // for (DefinitionReader reader(payload); auto definition = reader.next();) std::visit(…, *definition);
 //
 // Checked: every length; rates and offsets are finite and sensible; ranges stay within 0 … 2^31-1 and within the size
-// of the communicator; a topology has 1 … 64 dimensions of 1 … 2^31-1. Not checked: whether ids refer to something.
+// of the communicator; a topology has 1 … 64 dimensions of 1 … 2^31-1;
+// a rate of sampling is finite and has a known cause; counters are at most kMaxCounters. Not checked: whether ids refer
+// to something.
 class DefinitionReader {
  public:
   explicit DefinitionReader(std::span<const std::byte> payload_untrusted) : rest_(payload_untrusted) {}

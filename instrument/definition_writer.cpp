@@ -2,7 +2,10 @@
 #include "instrument/definition_writer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+
+#include "instrument/event_format.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -17,7 +20,7 @@ std::string_view cut(std::string_view string) { return string.substr(0, kMaxStri
 }  // namespace
 
 bool DefinitionWriter::add(DefinitionKind kind, std::span<const std::byte> fixed, std::span<const std::byte> array,
-                           std::initializer_list<std::string_view> strings) {
+                           std::span<const std::string_view> strings) {
   std::size_t bytes = fixed.size() + array.size();
   for (const auto string : strings) bytes += sizeof(std::uint32_t) + cut(string).size();
   const std::size_t padded = (bytes + 7) / 8 * 8;
@@ -79,6 +82,22 @@ bool DefinitionWriter::add(const ThreadDefinition& thread) {
 
 bool DefinitionWriter::add(const NoticeDefinition& notice, std::string_view text) {
   return add(DefinitionKind::kNotice, bytes_of(notice), {}, {text});
+}
+
+bool DefinitionWriter::add(const SamplingDefinition& sampling) {
+  return add(DefinitionKind::kSampling, bytes_of(sampling), {}, {});
+}
+
+bool DefinitionWriter::add(const CountersDefinition& counters, std::string_view event,
+                           std::span<const std::string_view> names) {
+  std::array<std::string_view, 1 + kMaxCounters> strings{event};
+  std::copy_n(names.begin(), std::min<std::size_t>(names.size(), kMaxCounters), strings.begin() + 1);
+  return add(DefinitionKind::kCounters, bytes_of(counters), {},
+             std::span<const std::string_view>(strings).first(1 + counters.counters));
+}
+
+bool DefinitionWriter::add(const SamplerTotalsDefinition& totals) {
+  return add(DefinitionKind::kSamplerTotals, bytes_of(totals), {}, {});
 }
 
 }  // namespace ardoise::instrument

@@ -35,13 +35,22 @@ class DefinitionWriter {
   [[nodiscard]] bool add(const FileDefinition& file, std::string_view path);
   [[nodiscard]] bool add(const ThreadDefinition& thread);
   [[nodiscard]] bool add(const NoticeDefinition& notice, std::string_view text);
+  [[nodiscard]] bool add(const SamplingDefinition& sampling);
+  // names.size() must be counters.counters.
+  [[nodiscard]] bool add(const CountersDefinition& counters, std::string_view event,
+                         std::span<const std::string_view> names);
+  [[nodiscard]] bool add(const SamplerTotalsDefinition& totals);
 
   [[nodiscard]] std::size_t bytes() const { return used_; }
   [[nodiscard]] std::uint32_t count() const { return count_; }
 
  private:
   bool add(DefinitionKind kind, std::span<const std::byte> fixed, std::span<const std::byte> array,
-           std::initializer_list<std::string_view> strings);
+           std::span<const std::string_view> strings);
+  bool add(DefinitionKind kind, std::span<const std::byte> fixed, std::span<const std::byte> array,
+           std::initializer_list<std::string_view> strings) {
+    return add(kind, fixed, array, std::span(strings.begin(), strings.size()));
+  }
 
   std::span<std::byte> room_;
   std::size_t used_ = 0;

@@ -22,6 +22,9 @@ enum class DefinitionKind : std::uint16_t {
   kFile = 7,
   kThread = 8,
   kNotice = 9,
+  kSampling = 10,
+  kCounters = 11,
+  kSamplerTotals = 12,
 };
 
 struct DefinitionHeader {
@@ -127,6 +130,53 @@ struct ThreadDefinition {
 struct NoticeDefinition {
   std::uint32_t severity;  // 0 note, 1 warning: numbers are incomplete
   std::uint32_t reserved;
+};
+
+// Why the rate of sampling changed.
+enum class SamplingCause : std::uint32_t {
+  kStart = 0,
+  kMemory = 1,  // no bin was free
+  kStream = 2,  // no bin was free, and most were on their way to the analyzer
+  kCost = 3,    // sampling took more than its share of the thread's time
+  kRise = 4,    // the pressure has ended
+  kUser = 5,
+  kEvent = 6,  // the sampled event came too fast or too slowly
+};
+inline constexpr std::uint32_t kSamplingCauses = 7;
+
+// A thread's rate of sampling from `tick` on. Strings: none.
+struct SamplingDefinition {
+  std::uint32_t thread;
+  SamplingCause cause;
+  std::uint64_t tick;
+  double hertz;                // samples kept per second; of a sampled event: 0, see `period`
+  std::uint64_t period;        // occurrences of the sampled event for each sample; 0 when sampling by time
+  std::uint32_t lowest_level;  // that is kept: the base rate is divided by 2^lowest_level
+  std::uint32_t free_bins;     // of the process, at that moment
+  std::uint32_t bins;          // of the process, in all
+  std::uint32_t reserved;
+  std::uint64_t sample_cost_ticks;  // mean cost of one sample so far; 0: not known
+};
+
+// What is sampled and what is read with every sample; once for each process. Strings: the sampled event, then the names
+// of the counters in the order of their values.
+enum class SampleUnit : std::uint32_t { kWallNanoseconds = 0, kCpuNanoseconds = 1, kEvents = 2 };
+struct CountersDefinition {
+  std::uint32_t counters;  // at most kMaxCounters
+  SampleUnit unit;         // of SampleRecord::weight
+};
+
+// What a thread's sampler did; cumulative, the one with the greatest `thread_ticks` counts. Strings: none.
+struct SamplerTotalsDefinition {
+  std::uint32_t thread;
+  std::uint32_t reserved;
+  std::uint64_t taken;          // samples that the sampler began
+  std::uint64_t stored;         // of those, in the buffer at first
+  std::uint64_t discarded;      // of those, not stored because their level was closed or no bin was free
+  std::uint64_t partial;        // unwinding ended early
+  std::uint64_t lost;           // landed inside the tool, or where no sample can be taken
+  std::uint64_t handler_ticks;  // spent in the handler
+  std::uint64_t thread_ticks;   // age of the thread since its sampling began, wall time
 };
 
 }  // namespace ardoise::instrument

@@ -4,7 +4,7 @@
 //
 //   +------------+------------------------------------------------------+
 //   | PackHeader | payload: records of one class, or definitions (TLV)  |
-//   |  128 bytes | payload_bytes                                        |
+//   |  192 bytes | payload_bytes                                        |
 //   +------------+------------------------------------------------------+
 //
 // All integers are little endian, the structures have no padding, and 8-byte fields are 8-byte aligned in memory when
@@ -19,24 +19,29 @@
 namespace ardoise::instrument {
 
 inline constexpr std::uint32_t kPackMagic = 0x50445241;  // "ARDP"
-inline constexpr std::uint16_t kPackVersion = 1;
+inline constexpr std::uint16_t kPackVersion = 2;
 
 enum class PackClass : std::uint16_t {
-  kDefinitions = 1,  // payload: DefinitionHeader + bytes, each padded to 8 (definitions.hpp)
-  kMpi = 2,          // payload: MpiRecord[]
-  kPosix = 3,        // payload: PosixRecord[]
-  kTotals = 4,       // payload: TotalsRecord[]; cumulative since start, the one with the highest sequence counts
-  kSamples = 5,      // reserved for call-stack samples
+  kDefinitions = 1,    // payload: DefinitionHeader + bytes, each padded to 8 (definitions.hpp)
+  kMpi = 2,            // payload: MpiRecord[]
+  kPosix = 3,          // payload: PosixRecord[]
+  kTotals = 4,         // payload: TotalsRecord[]; cumulative since start, the one with the highest sequence counts
+  kSamples = 5,        // payload: record_count × (SampleRecord, counter_count × uint64)
+  kContexts = 6,       // payload: ContextRecord[]
+  kContextTotals = 7,  // payload: ContextTotalsRecord[]; what was added since the thread's one before
+  kAggregates = 8,     // payload: AggregateRecord[]; what stands for MPI and POSIX records that memory had no room for
 };
-inline constexpr std::size_t kPackClassCount = 6;
+inline constexpr std::size_t kPackClassCount = 9;
 
 // What happened to the records of one class in one process since its start. In the last pack of a process (flag
-// kLastPack) the ledger is final: recorded == sum of record_count over its packs of that class + dropped.
+// kLastPack) the ledger is final: recorded == sum of record_count over its packs of that class + dropped + aggregated.
+// Samples: recorded is what the sampler handed over; those discarded because their level was closed are dropped.
 struct ClassLedger {
-  std::uint64_t recorded;  // records written by the recorder
-  std::uint64_t dropped;   // of those, never sent
+  std::uint64_t recorded;    // records written by the recorder
+  std::uint64_t dropped;     // of those, never sent
+  std::uint64_t aggregated;  // of those, folded into AggregateRecords
 };
-static_assert(sizeof(ClassLedger) == 16);
+static_assert(sizeof(ClassLedger) == 24);
 
 enum PackFlags : std::uint16_t {
   kLastPack = 1,  // nothing follows from this process
@@ -54,19 +59,23 @@ struct PackHeader {
   std::uint32_t partition;      // partition id of the program in the launch
   std::uint32_t rank;           // rank in the program's world
   std::uint32_t thread;         // number of the recording thread in its process, 0 the first
-  std::uint32_t weight;         // occurrences a record stands for: 1 unless sampled
+  std::uint32_t weight;         // occurrences a record stands for: 1; kSamples: 2^level
   std::uint64_t sequence;       // 0, 1, 2 … over all packs of the process, in the order of sending
   std::uint64_t first_tick;     // begin of the first record (0: none)
   std::uint64_t last_tick;      // end of the last record
   ClassLedger mpi;              // cumulative at the time of sending
   ClassLedger posix;            // likewise
+  ClassLedger samples;          // likewise
   std::uint64_t blocked_ticks;  // cumulative time the program waited for a free bin
   // Where the pack stands in time, so that a reader needs no definition to place its records. 0: not known.
   std::uint64_t origin_tick;  // the program's time 0 on this process's clock: the end of MPI_Init of its rank 0
   double ticks_per_second;    // of this process's clock, as known at the time of sending
-  std::uint64_t reserved;
+  // kSamples only, else 0.
+  std::uint32_t counter_count;  // counters behind each SampleRecord, at most kMaxCounters
+  std::uint32_t level;          // lowest level that the samples' epoch kept; weight is 2^level
+  std::uint64_t reserved[3];
 };
-static_assert(sizeof(PackHeader) == 128);
+static_assert(sizeof(PackHeader) == 192);
 static_assert(std::is_trivially_copyable_v<PackHeader>);
 
 // How the fields of an MpiRecord are to be read, so that a reader needs no table of MPI functions for its sums.
@@ -216,5 +225,81 @@ struct TotalsRecord {
   std::uint64_t bytes;           // for each call: what it sent, or what it received where it sent nothing; summed
 };
 static_assert(sizeof(TotalsRecord) == 48 && std::is_trivially_copyable_v<TotalsRecord>);
+
+inline constexpr std::uint32_t kMaxCounters = 8;
+inline constexpr std::uint32_t kMaxSampleLevel = 31;  // of SampleRecord::level and PackHeader::level
+
+enum SampleFlags : std::uint8_t {
+  kPartialUnwind = 1,  // unwinding ended before the outermost frame
+  kInsideMpi = 2,      // the thread was inside an MPI call
+  kInsideTool = 4,     // the thread was inside the tool
+};
+
+// One sample of a thread. It stands for weight × PackHeader::weight nanoseconds (or occurrences of the sampled event).
+struct SampleRecord {
+  std::uint64_t tick;
+  std::uint32_t context;   // of ContextRecord, in header.thread; 0: unknown
+  std::uint32_t weight;    // ns, or occurrences of the sampled event, before PackHeader::weight
+  std::uint16_t function;  // MPI function number + 1 of the call that it fell into; 0: none
+  std::uint8_t level;      // trailing zeros of its number in the thread; at least PackHeader::level
+  std::uint8_t flags;      // SampleFlags
+  std::uint32_t reserved;
+};
+static_assert(sizeof(SampleRecord) == 24 && std::is_trivially_copyable_v<SampleRecord>);
+
+// A node of a thread's calling context tree. Numbers are dense in header.thread: 1, 2, …; each is sent once, before or
+// after its first use: readers resolve at the end.
+struct ContextRecord {
+  std::uint32_t context;
+  std::uint32_t parent;  // 0: the root
+  std::uint32_t module;  // of kModule; 0xFFFFFFFF: unknown
+  std::uint32_t flags;   // 1: `offset` is the address of an instruction, not a return address
+  std::uint64_t offset;  // in the module's own addresses
+};
+static_assert(sizeof(ContextRecord) == 24 && std::is_trivially_copyable_v<ContextRecord>);
+
+// Exact sums of one function in one calling context since the thread's last record of that pair: readers add up.
+struct ContextTotalsRecord {
+  std::uint32_t context;       // of the call site
+  std::uint16_t record_class;  // PackClass::kMpi or kPosix
+  std::uint16_t function;
+  std::uint64_t calls;
+  std::uint64_t ticks;
+  std::uint64_t bytes_sent;
+  std::uint64_t bytes_received;
+};
+static_assert(sizeof(ContextTotalsRecord) == 40 && std::is_trivially_copyable_v<ContextTotalsRecord>);
+
+// What the records were that an AggregateRecord stands for.
+enum class AggregatePart : std::uint8_t {
+  kCall = 0,        // MpiRecords, with their kWideValues and kReceiveHalf
+  kCompletion = 1,  // CompletionRecords
+  kNeighbour = 2,   // NeighbourExtensions
+  kStarted = 3,     // StartedExtensions
+  kPosix = 4,       // PosixRecords
+};
+inline constexpr std::uint8_t kAggregateParts = 5;
+
+// Exact sums over records that memory had no room for; they lie between the header's first and last tick. All records
+// behind one AggregateRecord are equal in part, word, function, call site, peer and size class. Later ones of the same
+// key are further records: readers add up.
+struct AggregateRecord {
+  std::uint32_t word;  // kCall, kCompletion: `word` (kNeighbour: with the comm of the call); kStarted: `operation`;
+                       // kPosix: `flags`
+  std::uint32_t call_site;  // 0 for kNeighbour and kStarted
+  std::int32_t peer;        // peer, destination; of a kCompletion the actual source; kPosix: file
+  std::uint16_t function;   // of the MPI call (kCompletion: of the starting call); kPosix: PosixFunction
+  AggregatePart part;
+  std::uint8_t size_bits;   // bit width of the size of each (see `size`)
+  std::uint64_t calls;      // how many calls, completions, parts
+  std::uint64_t records;    // how many records that were, extensions counted: what the ledger calls aggregated
+  std::uint64_t ticks;      // durations (kCall and kPosix)
+  std::uint64_t bytes;      // as the shape says
+  std::uint64_t received;   // collectives and MPI_Sendrecv: received by this rank
+  std::uint64_t size;       // of each what it sent, or what it received where it sent nothing; summed
+  std::uint64_t min_ticks;  // of one (kCall and kPosix)
+  std::uint64_t max_ticks;
+};
+static_assert(sizeof(AggregateRecord) == 80 && std::is_trivially_copyable_v<AggregateRecord>);
 
 }  // namespace ardoise::instrument

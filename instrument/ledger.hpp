@@ -15,17 +15,20 @@ class Ledger {
  public:
   void count_recorded(PackClass pack_class, std::uint64_t records) { add(recorded_[index(pack_class)], records); }
   void count_dropped(PackClass pack_class, std::uint64_t records) { add(dropped_[index(pack_class)], records); }
+  void count_aggregated(PackClass pack_class, std::uint64_t records) { add(aggregated_[index(pack_class)], records); }
   void count_blocked(std::uint64_t ticks) { add(blocked_, ticks); }
 
   void declare(PackHeader& header) const {
     header.mpi = of(PackClass::kMpi);
     header.posix = of(PackClass::kPosix);
+    header.samples = of(PackClass::kSamples);
     header.blocked_ticks = blocked_.load(std::memory_order_relaxed);
   }
-  // Dropped is read first: a concurrent count, which adds to recorded before dropped, can't make it the greater one.
+  // Recorded is read last: a concurrent count, which adds to recorded first, can't make the others exceed it.
   [[nodiscard]] ClassLedger of(PackClass pack_class) const {
     const std::uint64_t dropped = dropped_[index(pack_class)].load(std::memory_order_acquire);
-    return {recorded_[index(pack_class)].load(std::memory_order_relaxed), dropped};
+    const std::uint64_t aggregated = aggregated_[index(pack_class)].load(std::memory_order_acquire);
+    return {recorded_[index(pack_class)].load(std::memory_order_relaxed), dropped, aggregated};
   }
 
  private:
@@ -34,7 +37,7 @@ class Ledger {
   // Release pairs with the acquire in of().
   static void add(Counter& counter, std::uint64_t value) { counter.fetch_add(value, std::memory_order_release); }
 
-  std::array<Counter, kPackClassCount> recorded_{}, dropped_{};
+  std::array<Counter, kPackClassCount> recorded_{}, dropped_{}, aggregated_{};
   Counter blocked_{};
 };
 

@@ -11,6 +11,11 @@
 
 namespace ardoise::instrument {
 
+struct SampleView {
+  const SampleRecord& record;
+  std::span<const std::uint64_t> counters;  // header().counter_count of them
+};
+
 // A pack whose header and extent are right. Borrows the bytes it was made from.
 class PackView {
  public:
@@ -23,10 +28,18 @@ class PackView {
   }
   [[nodiscard]] std::size_t bytes() const { return std::size_t{header_->header_bytes} + header_->payload_bytes; }
 
-  // Record is the type that belongs to pack_class(): MpiRecord, PosixRecord or TotalsRecord.
+  // Record is the type that belongs to pack_class(): MpiRecord, PosixRecord, TotalsRecord … not for kSamples.
   template <class Record>
   [[nodiscard]] std::span<const Record> records() const {
     return {reinterpret_cast<const Record*>(payload().data()), header_->record_count};
+  }
+
+  // kSamples only: the sample with this index below record_count.
+  [[nodiscard]] SampleView sample(std::size_t index) const {
+    const std::size_t each = sizeof(SampleRecord) + header_->counter_count * sizeof(std::uint64_t);
+    const std::byte* const at = payload().data() + index * each;
+    return {*reinterpret_cast<const SampleRecord*>(at),
+            {reinterpret_cast<const std::uint64_t*>(at + sizeof(SampleRecord)), header_->counter_count}};
   }
 
  private:

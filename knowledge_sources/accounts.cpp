@@ -13,7 +13,7 @@ namespace {
 
 using instrument::PackClass;
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 constexpr std::size_t kMpiFunctions = std::size_t{1} << instrument::kFunctionBits;
 
 std::uint32_t key(const FunctionSums& sums) { return std::uint32_t{sums.record_class} << 16 | sums.function; }

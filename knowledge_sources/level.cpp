@@ -101,6 +101,9 @@ void Level::unpack(const blackboard::Context& context, const blackboard::EntryRe
       submit(definitions_type_, view.payload());
       break;
     case instrument::PackClass::kSamples:
+    case instrument::PackClass::kContexts:
+    case instrument::PackClass::kContextTotals:
+    case instrument::PackClass::kAggregates:
       break;
   }
 }

@@ -50,6 +50,12 @@ std::uint64_t read(const PackView& pack) {
           sum += touch(file->path);
         } else if (const auto* notice = std::get_if<DecodedNotice>(&*definition)) {
           sum += touch(notice->text);
+        } else if (const auto* counters = std::get_if<DecodedCounters>(&*definition)) {
+          require(counters->fixed.counters <= counters->names.size());
+          sum += touch(counters->event);
+          for (const auto& name : counters->names) sum += touch(name);
+        } else if (const auto* sampling = std::get_if<DecodedSampling>(&*definition)) {
+          require(sampling->fixed.hertz >= 0);
         }
       }
       require(reader.error().empty() && reader.count() == pack.header().record_count);
@@ -75,7 +81,21 @@ std::uint64_t read(const PackView& pack) {
       for (const TotalsRecord& record : pack.records<TotalsRecord>()) sum += record.calls;
       break;
     case PackClass::kSamples:
-      require(false);
+      for (std::size_t i = 0; i < pack.header().record_count; ++i) {
+        const SampleView sample = pack.sample(i);
+        sum += sample.record.weight;
+        for (const std::uint64_t counter : sample.counters) sum += counter;
+      }
+      break;
+    case PackClass::kContexts:
+      for (const ContextRecord& record : pack.records<ContextRecord>()) sum += record.offset;
+      break;
+    case PackClass::kContextTotals:
+      for (const ContextTotalsRecord& record : pack.records<ContextTotalsRecord>()) sum += record.bytes_received;
+      break;
+    case PackClass::kAggregates:
+      for (const AggregateRecord& record : pack.records<AggregateRecord>()) sum += record.max_ticks;
+      break;
   }
   return sum;
 }

@@ -26,6 +26,10 @@ Pack definitions() {
   all = writer.add(FileDefinition{1, 0}, "/data") && all;
   all = writer.add(ThreadDefinition{0, 100, 1}) && all;
   all = writer.add(NoticeDefinition{1, 0}, "note") && all;
+  all = writer.add(SamplingDefinition{0, SamplingCause::kMemory, 5, 5000, 0, 1, 2, 8, 0, 700}) && all;
+  const std::array<std::string_view, 2> counters{"instructions", "cycles"};
+  all = writer.add(CountersDefinition{2, SampleUnit::kWallNanoseconds}, "wall", counters) && all;
+  all = writer.add(SamplerTotalsDefinition{0, 0, 10, 9, 1, 1, 0, 100, 1000}) && all;
   if (!all) fmt::print(stderr, "fuzz_pack_seeds: the definitions do not fit.\n");
   return make_pack(PackClass::kDefinitions, std::as_bytes(std::span(room)).first(writer.bytes()), writer.count());
 }
@@ -44,6 +48,20 @@ Pack mpi() {
   return make_record_pack(PackClass::kMpi, std::span<const MpiRecord>(records));
 }
 
+Pack samples() {
+  struct Sample {
+    SampleRecord record;
+    std::array<std::uint64_t, 2> counters;
+  };
+  const std::array<Sample, 2> records{Sample{{5, 1, 100000, 0, 1, 0, 0}, {10, 20}},
+                                      Sample{{9, 2, 100000, 6, 2, kInsideMpi, 0}, {30, 40}}};
+  Pack pack = make_record_pack(PackClass::kSamples, std::span<const Sample>(records));
+  pack.header().counter_count = 2;
+  pack.header().level = 1;
+  pack.header().weight = 2;
+  return pack;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -53,10 +71,20 @@ int main(int argc, char** argv) {
   }
   const std::array<PosixRecord, 2> posix{PosixRecord{1, 2, 3, 1, 2, 0, 100}, PosixRecord{5, 2, 3, 1, 60000, 1, 0}};
   const std::array<TotalsRecord, 1> totals{TotalsRecord{2, 5, 0, 1, 2, 3, 4, 5}};
-  const std::array<std::pair<const char*, Pack>, 4> seeds{
-      std::pair{"definitions", definitions()}, std::pair{"mpi", mpi()},
+  const std::array<ContextRecord, 2> contexts{ContextRecord{1, 0, 0, 0, 4100}, ContextRecord{2, 1, 0, 1, 4200}};
+  const std::array<ContextTotalsRecord, 1> context_totals{ContextTotalsRecord{2, 2, 5, 1, 2, 3, 4}};
+  const std::array<AggregateRecord, 1> aggregates{
+      AggregateRecord{make_word(1, 5, Shape::kSend), 3, 4, 5, AggregatePart::kCall, 7, 2, 2, 30, 200, 0, 200, 10, 20}};
+  const std::array<std::pair<const char*, Pack>, 8> seeds{
+      std::pair{"definitions", definitions()},
+      std::pair{"mpi", mpi()},
       std::pair{"posix", make_record_pack(PackClass::kPosix, std::span<const PosixRecord>(posix))},
-      std::pair{"totals", make_record_pack(PackClass::kTotals, std::span<const TotalsRecord>(totals))}};
+      std::pair{"totals", make_record_pack(PackClass::kTotals, std::span<const TotalsRecord>(totals))},
+      std::pair{"samples", samples()},
+      std::pair{"contexts", make_record_pack(PackClass::kContexts, std::span<const ContextRecord>(contexts))},
+      std::pair{"context_totals",
+                make_record_pack(PackClass::kContextTotals, std::span<const ContextTotalsRecord>(context_totals))},
+      std::pair{"aggregates", make_record_pack(PackClass::kAggregates, std::span<const AggregateRecord>(aggregates))}};
   bool all = true;
   PackFileWriter together(std::filesystem::path(argv[1]) / "together");
   for (const auto& [name, pack] : seeds) {

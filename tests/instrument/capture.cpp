@@ -49,6 +49,12 @@ void read_definitions(Capture& out, const PackView& pack) {
             out.threads.push_back(decoded.fixed);
           } else if constexpr (std::is_same_v<Type, DecodedNotice>) {
             out.notices.emplace_back(decoded.text);
+          } else if constexpr (std::is_same_v<Type, DecodedSampling>) {
+            out.rates.push_back(decoded.fixed);
+          } else if constexpr (std::is_same_v<Type, DecodedSamplerTotals>) {
+            out.sampler_totals[decoded.fixed.thread] = decoded.fixed;
+          } else if constexpr (std::is_same_v<Type, DecodedCounters>) {
+            out.counters.assign(decoded.names.begin(), decoded.names.begin() + decoded.fixed.counters);
           }
         },
         *definition);
@@ -135,6 +141,30 @@ Capture read_capture(std::span<const std::byte> bytes) {
         read_totals(out, *pack);
         break;
       case PackClass::kSamples:
+        out.sample_records += pack->header().record_count;
+        for (std::size_t i = 0; i < pack->header().record_count; ++i) {
+          const SampleView sample = pack->sample(i);
+          out.samples.push_back({sample.record,
+                                 pack->header().weight,
+                                 pack->header().thread,
+                                 {sample.counters.begin(), sample.counters.end()}});
+        }
+        break;
+      case PackClass::kContexts:
+        for (const auto& context : pack->records<ContextRecord>()) {
+          out.contexts[{pack->header().thread, context.context}] = context;
+        }
+        break;
+      case PackClass::kContextTotals:
+        for (const auto& totals : pack->records<ContextTotalsRecord>()) {
+          out.context_totals.push_back({pack->header().thread, totals});
+        }
+        break;
+      case PackClass::kAggregates:
+        for (const auto& aggregate : pack->records<AggregateRecord>()) {
+          out.aggregates.push_back(aggregate);
+          (aggregate.part == AggregatePart::kPosix ? out.posix_aggregated : out.mpi_aggregated) += aggregate.records;
+        }
         break;
     }
   }
@@ -169,13 +199,16 @@ std::size_t Capture::posix_count(std::string_view function, std::string_view pat
 std::string Capture::fault() const {
   if (!error.empty()) return error;
   if (!sequence_ok) return "packs are out of sequence, or the last one is not marked";
-  if (last.mpi.recorded != mpi_records + last.mpi.dropped) {
-    return fmt::format("MPI ledger: {} recorded, {} in packs, {} dropped", last.mpi.recorded, mpi_records,
-                       last.mpi.dropped);
-  }
-  if (last.posix.recorded != posix_records + last.posix.dropped) {
-    return fmt::format("POSIX ledger: {} recorded, {} in packs, {} dropped", last.posix.recorded, posix_records,
-                       last.posix.dropped);
+  const auto unbalanced = [](const char* name, const ClassLedger& ledger, std::uint64_t in_packs,
+                             std::uint64_t aggregated) -> std::string {
+    if (ledger.recorded == in_packs + ledger.dropped + ledger.aggregated && ledger.aggregated == aggregated) return "";
+    return fmt::format("{} ledger: {} recorded, {} in packs, {} dropped, {} aggregated of which {} arrived", name,
+                       ledger.recorded, in_packs, ledger.dropped, ledger.aggregated, aggregated);
+  };
+  for (const std::string& why : {unbalanced("MPI", last.mpi, mpi_records, mpi_aggregated),
+                                 unbalanced("POSIX", last.posix, posix_records, posix_aggregated),
+                                 unbalanced("sample", last.samples, sample_records, 0)}) {
+    if (!why.empty()) return why;
   }
   for (const auto& event : events) {
     if (event.comm < kUnnamedComm && !comms.contains(event.comm))
@@ -190,6 +223,12 @@ std::string Capture::fault() const {
   std::map<std::string, std::uint64_t> calls;
   for (const auto& event : events) ++calls[event.function];
   for (const auto& event : posix) ++calls[event.function];
+  for (const auto& aggregate : aggregates) {
+    if (aggregate.part == AggregatePart::kCall) calls[mpi_name(aggregate.function)] += aggregate.calls;
+    if (aggregate.part == AggregatePart::kPosix) {
+      calls[std::string(posix_function_info(aggregate.function).name)] += aggregate.calls;
+    }
+  }
   for (const auto& [function, total] : totals) {
     if (last.mpi.dropped == 0 && last.posix.dropped == 0 && calls[function] != total.calls) {
       return fmt::format("{}: {} calls in the totals, {} in the records", function, total.calls, calls[function]);

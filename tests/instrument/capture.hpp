@@ -40,6 +40,13 @@ struct CapturedCompletion {
   CompletionRecord record{};
 };
 
+struct CapturedSample {
+  SampleRecord record{};
+  std::uint32_t weight = 1;  // of the pack
+  std::uint32_t thread = 0;
+  std::vector<std::uint64_t> counters;
+};
+
 struct Capture {
   std::string error;  // "": every pack was good
   std::vector<CapturedEvent> events;
@@ -58,9 +65,17 @@ struct Capture {
   ProcessDefinition process{};
   ClockDefinition first_clock{}, last_clock{};
   std::size_t packs = 0;
-  std::uint64_t mpi_records = 0, posix_records = 0;  // summed over packs
-  PackHeader last{};                                 // header of the last pack
-  bool sequence_ok = true;                           // 0, 1, 2 … and kLastPack on the last only
+  std::vector<CapturedSample> samples;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, ContextRecord> contexts;  // by (thread, context)
+  std::vector<std::pair<std::uint32_t, ContextTotalsRecord>> context_totals;  // with their thread
+  std::vector<AggregateRecord> aggregates;
+  std::vector<SamplingDefinition> rates;
+  std::map<std::uint32_t, SamplerTotalsDefinition> sampler_totals;       // by thread
+  std::vector<std::string> counters;                                     // their names
+  std::uint64_t mpi_records = 0, posix_records = 0, sample_records = 0;  // summed over packs
+  std::uint64_t mpi_aggregated = 0, posix_aggregated = 0;                // records behind the aggregates
+  PackHeader last{};                                                     // header of the last pack
+  bool sequence_ok = true;                                               // 0, 1, 2 … and kLastPack on the last only
 
   [[nodiscard]] std::size_t count(std::string_view function) const;
   [[nodiscard]] std::uint64_t bytes(std::string_view function) const;

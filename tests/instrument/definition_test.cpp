@@ -30,6 +30,45 @@ struct Written {
 
 constexpr ClockDefinition kClock{100, 200, 1e9, 0.5, 1e-6, 300, 40};
 
+TEST(Definitions, SamplingCountersAndTotalsComeBackAsWritten) {
+  Written out;
+  const std::vector<std::string_view> names{"instructions", "cycles"};
+  ASSERT_TRUE(out.writer.add(SamplingDefinition{1, SamplingCause::kCost, 77, 625.0, 0, 4, 3, 256, 0, 900}));
+  ASSERT_TRUE(out.writer.add(CountersDefinition{2, SampleUnit::kCpuNanoseconds}, "cpu time", names));
+  ASSERT_TRUE(out.writer.add(SamplerTotalsDefinition{1, 0, 10, 8, 2, 1, 3, 100, 1000}));
+  DefinitionReader reader(out.payload());
+  const auto sampling = std::get<DecodedSampling>(reader.next().value());
+  EXPECT_EQ(sampling.fixed.cause, SamplingCause::kCost);
+  EXPECT_EQ(sampling.fixed.hertz, 625.0);
+  EXPECT_EQ(sampling.fixed.sample_cost_ticks, 900u);
+  const auto counters = std::get<DecodedCounters>(reader.next().value());
+  EXPECT_EQ(counters.event, "cpu time");
+  EXPECT_EQ(counters.names[1], "cycles");
+  EXPECT_EQ(std::get<DecodedSamplerTotals>(reader.next().value()).fixed.thread_ticks, 1000u);
+  EXPECT_EQ(reader.next(), std::nullopt);
+  EXPECT_EQ(reader.error(), "");
+}
+
+TEST(Definitions, SamplingThatNobodyWouldWriteIsRefused) {
+  const auto refused = [](auto... arguments) {
+    Written out;
+    EXPECT_TRUE(out.writer.add(arguments...));
+    return out.read_error().find("out of range") != std::string::npos;
+  };
+  SamplingDefinition sampling{0, SamplingCause::kStart, 1, 1e4, 0, 0, 1, 1, 0, 0};
+  EXPECT_FALSE(refused(sampling));
+  sampling.cause = static_cast<SamplingCause>(kSamplingCauses);
+  EXPECT_TRUE(refused(sampling));
+  sampling.cause = SamplingCause::kStart;
+  sampling.hertz = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(refused(sampling));
+  sampling.hertz = 1;
+  sampling.lowest_level = kMaxSampleLevel + 1;
+  EXPECT_TRUE(refused(sampling));
+  EXPECT_TRUE(refused(CountersDefinition{0, static_cast<SampleUnit>(3)}, std::string_view("x"),
+                      std::span<const std::string_view>()));
+}
+
 TEST(Definitions, EveryKindComesBackAsWritten) {
   Written out;
   const std::vector<RankRange> ranges{{0, 4, 2}, {kNoPeer, 1, 0}, {7, 3, -1}};

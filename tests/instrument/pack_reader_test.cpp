@@ -50,8 +50,8 @@ TEST(CheckPack, EverySpoiledHeaderIsRefusedWithAReason) {
   const std::vector<std::pair<std::function<void(PackHeader&)>, std::string>> faults{
       {[](PackHeader& h) { h.magic ^= 1; }, "magic"},
       {[](PackHeader& h) { h.version = 99; }, "version 99"},
-      {[](PackHeader& h) { h.header_bytes = 120; }, "header of 120"},
-      {[](PackHeader& h) { h.header_bytes = 132; }, "header of 132"},
+      {[](PackHeader& h) { h.header_bytes = 184; }, "header of 184"},
+      {[](PackHeader& h) { h.header_bytes = 196; }, "header of 196"},
       {[](PackHeader& h) { h.header_bytes = 65528; }, "header of 65528"},
       {[](PackHeader& h) { h.payload_bytes += 32; }, "ends after"},
       {[](PackHeader& h) { h.payload_bytes = std::numeric_limits<std::uint32_t>::max(); }, "ends after"},
@@ -65,7 +65,15 @@ TEST(CheckPack, EverySpoiledHeaderIsRefusedWithAReason) {
       {[](PackHeader& h) { h.first_tick = 2, h.last_tick = 1; }, "before it begins"},
       {[](PackHeader& h) { h.mpi.dropped = 1; }, "ledger"},
       {[](PackHeader& h) { h.posix.dropped = 1; }, "ledger"},
+      {[](PackHeader& h) { h.samples.aggregated = 1; }, "ledger"},
+      {[](PackHeader& h) {
+         h.mpi = {10, 6, 5};
+       },
+       "ledger"},
       {[](PackHeader& h) { h.weight = 0; }, "weight 0"},
+      {[](PackHeader& h) { h.counter_count = kMaxCounters + 1; }, "counters"},
+      {[](PackHeader& h) { h.level = 32; }, "level 32"},
+      {[](PackHeader& h) { h.level = 2; }, "weight 1"},
   };
   for (const auto& [spoil, reason] : faults) {
     Pack pack = mpi_pack();
@@ -88,6 +96,25 @@ TEST(CheckPack, UnalignedMemoryIsRefused) {
   Pack pack = mpi_pack();
   pack.storage.push_back(0);
   EXPECT_FALSE(check_pack(pack.bytes().subspan(4)));
+}
+
+TEST(CheckPack, SamplesComeWithTheirCounters) {
+  std::vector<std::uint64_t> payload;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const SampleRecord record{100 + i, i, 1000, 0, 0, 0, 0};
+    payload.resize(payload.size() + sizeof(record) / 8);
+    std::memcpy(payload.data() + payload.size() - sizeof(record) / 8, &record, sizeof(record));
+    payload.push_back(10 * i);
+    payload.push_back(10 * i + 1);
+  }
+  Pack pack = make_pack(PackClass::kSamples, std::as_bytes(std::span(payload)), 3);
+  EXPECT_FALSE(check_pack(pack.bytes())) << "without counters they don't fill it";
+  pack.header().counter_count = 2;
+  const PackCheck check = check_pack(pack.bytes());
+  ASSERT_TRUE(check) << check.error;
+  EXPECT_EQ(check.pack->sample(2).record.tick, 102u);
+  ASSERT_EQ(check.pack->sample(2).counters.size(), 2u);
+  EXPECT_EQ(check.pack->sample(2).counters[1], 21u);
 }
 
 TEST(PosixFunctions, NumberNamesAndCategoriesAgree) {

@@ -18,7 +18,7 @@ class Slots {
   using Function = typename Kind::Function;
 
   static Function front_of(Function function) noexcept {
-    if (function == nullptr) return function;
+    if (function == nullptr || is_front(function)) return function;
     for (int slot = 0; slot < kCallbackSlots; ++slot) {
       Function expected = nullptr;
       // A slot is taken once and never changes, so relaxed is enough for whoever finds it; the handle that the front
@@ -30,6 +30,14 @@ class Slots {
   }
 
  private:
+  // One of ours, which the library hands on when a function of it is made of another.
+  static bool is_front(Function function) {
+    for (int slot = 0; slot < kCallbackSlots; ++slot) {
+      if (fronts_[static_cast<std::size_t>(slot)] == function) return true;
+    }
+    return false;
+  }
+
   template <int kSlot>
   static typename Kind::Result front(Arguments... arguments) {
     return Kind::call(targets_[kSlot].load(std::memory_order_relaxed), arguments...);

@@ -6,20 +6,41 @@
 #include <cstdio>
 #include <cstdlib>
 
-namespace ardoise::vmpi {
+#include "vmpi/loaded_library.hpp"
 
-void* find_fortran_function(const char* name, const void* caller) noexcept {
-  if (void* found = dlsym(RTLD_DEFAULT, name)) return found;
-  // The caller was loaded with RTLD_LOCAL: its own dependencies have the routine.
-  Dl_info caller_library;
-  if (dladdr(caller, &caller_library) != 0) {
-    if (void* library = dlopen(caller_library.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) {
-      void* found = dlsym(library, name);
-      dlclose(library);
-      if (found != nullptr) return found;
-    }
+namespace ardoise::vmpi {
+namespace {
+
+bool is_ours(const void* address) {
+  const void* const base = base_of(address);
+  return base == base_of(reinterpret_cast<const void*>(&find_fortran_function)) || base == base_of_second_copy();
+}
+
+void* unless_ours(void* address) { return address == nullptr || is_ours(address) ? nullptr : address; }
+
+void* find_in_library(const char* twin, const void* caller) {
+  if (void* const found = unless_ours(dlsym(RTLD_NEXT, twin))) return found;
+  // A second copy of ours hides it: it is where a routine is that we never define.
+  if (void* const handle = handle_of(dlsym(RTLD_NEXT, "pmpi_initialized_"))) {
+    if (void* const found = unless_ours(dlsym(handle, twin))) return found;
   }
-  std::fprintf(stderr, "ardoise: no loaded library defines %s, which the program has called.\n", name);
+  if (void* const found = unless_ours(dlsym(RTLD_DEFAULT, twin))) return found;
+  // The caller was loaded with RTLD_LOCAL: its own dependencies have the routine.
+  void* const handle = handle_of(caller);
+  return handle == nullptr ? nullptr : unless_ours(dlsym(handle, twin));
+}
+
+}  // namespace
+
+void* find_fortran_function(const char* name, const char* twin, const void* caller) noexcept {
+  void* const library = find_in_library(twin, caller);
+  if (name != twin) {
+    void* const next = unless_ours(dlsym(RTLD_NEXT, name));
+    // In the library mpi_x_ and pmpi_x_ are in one file, and mostly one function.
+    if (next != nullptr && base_of(next) != base_of(library)) return next;
+  }
+  if (library != nullptr) return library;
+  std::fprintf(stderr, "ardoise: no loaded library defines %s, which the program has called.\n", twin);
   std::abort();
 }
 

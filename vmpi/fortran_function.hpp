@@ -1,5 +1,5 @@
-// The library's Fortran routines as the wrappers call them. They are weak: a C program has none of them. When a Fortran
-// library comes later, by dlopen, they are looked up in it at the first call.
+// The library's Fortran routines as the wrappers call them. A C program has none of them, and a Fortran library may come
+// later, by dlopen: each routine is looked up at its first call.
 #pragma once
 
 #define VMPI_FORTRAN_ALIAS(alias_name, name) \
@@ -7,14 +7,16 @@
 
 namespace ardoise::vmpi {
 
-// Never returns without an address: a caller of a Fortran routine has a library with it.
-void* find_fortran_function(const char* name, const void* caller) noexcept;
+// What stands behind our routine `name` ("mpi_send_"): that of the next preloaded tool or else the library's `twin`
+// ("pmpi_send_"); behind `twin` itself (name == twin) always the library's. Never returns without an address: a caller
+// of a Fortran routine has a library with it.
+void* find_fortran_function(const char* name, const char* twin, const void* caller) noexcept;
 
 template <class Function>
-inline Function fortran_function(Function& slot, const char* name, const void* caller) {
+inline Function fortran_function(Function& slot, const char* name, const char* twin, const void* caller) {
   Function function = __atomic_load_n(&slot, __ATOMIC_RELAXED);
   if (function == nullptr) [[unlikely]] {
-    function = reinterpret_cast<Function>(find_fortran_function(name, caller));
+    function = reinterpret_cast<Function>(find_fortran_function(name, twin, caller));
     __atomic_store_n(&slot, function, __ATOMIC_RELAXED);  // every thread finds the same
   }
   return function;

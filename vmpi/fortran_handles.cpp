@@ -3,7 +3,11 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
+#include <cstdint>
+
 #include "vmpi/export.hpp"
+#include "vmpi/loaded_library.hpp"
 #include "vmpi/world.hpp"
 
 extern "C" {
@@ -34,6 +38,30 @@ Function next(Function& known, const char* name) noexcept {
 FromFortran from_fortran = nullptr;
 ToFortran to_fortran = nullptr;
 
+// Where MPI's Fortran library lies; both 0 as long as it has not called. It never goes away: handle_of() keeps it.
+std::atomic<std::uintptr_t> fortran_library_begin{0};
+std::atomic<std::uintptr_t> fortran_library_size{0};
+
+// Off the fast path: the library's first call, and each call of anybody else.
+[[gnu::noinline]] bool is_fortran_library(const void* caller) noexcept {
+  void* const handle = handle_of(caller);
+  const void* const witness = handle == nullptr ? nullptr : dlsym(handle, "pmpi_initialized_");
+  if (witness == nullptr || base_of(witness) != base_of(caller)) {
+    if (handle != nullptr) dlclose(handle);
+    return false;
+  }
+  fortran_library_begin.store(reinterpret_cast<std::uintptr_t>(base_of(caller)), std::memory_order_relaxed);
+  fortran_library_size.store(size_of(caller), std::memory_order_relaxed);
+  return true;
+}
+
+bool is_called_by_fortran_library(const void* caller) noexcept {
+  const auto offset = reinterpret_cast<std::uintptr_t>(caller) - fortran_library_begin.load(std::memory_order_relaxed);
+  if (offset < fortran_library_size.load(std::memory_order_relaxed)) [[likely]]
+    return true;
+  return is_fortran_library(caller);
+}
+
 }  // namespace
 
 MPI_Comm real_comm_f2c(MPI_Fint comm) noexcept { return next(from_fortran, "PMPI_Comm_f2c")(comm); }
@@ -63,5 +91,10 @@ bool is_fortran_in_place(const void* buffer) noexcept {
 // Inside Open MPI's Fortran libraries every communicator passes through these two. In MPICH they are macros.
 #undef PMPI_Comm_f2c
 #undef PMPI_Comm_c2f
-VMPI_EXPORT MPI_Comm PMPI_Comm_f2c(MPI_Fint comm) { return ardoise::vmpi::comm_from_fortran(comm); }
+// A program, or a tool, that calls PMPI_Comm_f2c itself is given MPI_COMM_WORLD, which it may compare.
+VMPI_EXPORT MPI_Comm PMPI_Comm_f2c(MPI_Fint comm) {
+  using namespace ardoise::vmpi;
+  if (comm != fortran_world()) return real_comm_f2c(comm);
+  return is_called_by_fortran_library(__builtin_return_address(0)) ? to_library(MPI_COMM_WORLD) : MPI_COMM_WORLD;
+}
 VMPI_EXPORT MPI_Fint PMPI_Comm_c2f(MPI_Comm comm) { return ardoise::vmpi::comm_to_fortran(comm); }

@@ -1,7 +1,6 @@
-// MPI_Init, MPI_Init_thread and MPI_Finalize in both languages: the library's call, with the making and the end of the
-// virtual world around it.
-#include "vmpi/fortran_handles.hpp"
-#include "vmpi/real_functions.hpp"
+// MPI_Init, MPI_Init_thread and MPI_Finalize: the library's call, with the making and the end of the virtual world
+// around it. Fortran's routines call the PMPI_ twins, and so does the MPI_Init of a tool between us and the library: the
+// innermost call makes the world, so that the tool finds it.
 #include "vmpi/special.hpp"
 #include "vmpi/world.hpp"
 
@@ -23,47 +22,28 @@ bool is_running() {
   return initialised != 0 && finalised == 0;
 }
 
-void initialise_fortran(auto&& call, MPI_Fint* ierror) {
+template <class Call>
+int initialise(const Call& call, int* argc, char*** argv) {
   const bool first = comes_first();
   if (first) before_init();
-  MPI_Fint code = MPI_SUCCESS;
-  call(&code);
-  if (first && code == MPI_SUCCESS) after_init(0, nullptr);
-  if (ierror != nullptr) *ierror = code;
+  const int code = call();
+  if (first && code == MPI_SUCCESS) after_init(argc != nullptr ? *argc : 0, argv != nullptr ? *argv : nullptr);
+  return code;
 }
 
 }  // namespace
 
-int Init(int* argc, char*** argv) {
-  const bool first = comes_first();
-  if (first) before_init();
-  const int code = real.Init(argc, argv);
-  if (first && code == MPI_SUCCESS) after_init(argc != nullptr ? *argc : 0, argv != nullptr ? *argv : nullptr);
-  return code;
+int Init(const RealFunctions& next, int* argc, char*** argv) {
+  return initialise([&] { return next.Init(argc, argv); }, argc, argv);
 }
 
-int Init_thread(int* argc, char*** argv, int required, int* provided) {
-  const bool first = comes_first();
-  if (first) before_init();
-  const int code = real.Init_thread(argc, argv, required, provided);
-  if (first && code == MPI_SUCCESS) after_init(argc != nullptr ? *argc : 0, argv != nullptr ? *argv : nullptr);
-  return code;
+int Init_thread(const RealFunctions& next, int* argc, char*** argv, int required, int* provided) {
+  return initialise([&] { return next.Init_thread(argc, argv, required, provided); }, argc, argv);
 }
 
-int Finalize() {
+int Finalize(const RealFunctions& next) {
   if (is_running()) before_finalize();
-  return real.Finalize();
-}
-
-void fortran_Init(FortranInit real, MPI_Fint* ierror) { initialise_fortran(real, ierror); }
-
-void fortran_Init_thread(void (*real)(void*, void*, MPI_Fint*), void* required, void* provided, MPI_Fint* ierror) {
-  initialise_fortran([&](MPI_Fint* code) { real(required, provided, code); }, ierror);
-}
-
-void fortran_Finalize(FortranInit real, MPI_Fint* ierror) {
-  if (is_running()) before_finalize();
-  real(ierror);
+  return next.Finalize();
 }
 
 }  // namespace ardoise::vmpi::special

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "vmpi/partition_name.hpp"
+#include "vmpi/real_functions.hpp"
 
 namespace ardoise::vmpi {
 namespace {
@@ -230,7 +231,7 @@ const Partitions* partitions() noexcept { return state ? &state->partitions : nu
 void finalise_partitions() noexcept {
   if (!state) return;
   MPI_Comm partition = current_partition_comm.exchange(MPI_COMM_NULL, std::memory_order_relaxed);
-  if (partition != MPI_COMM_NULL) PMPI_Comm_free(&partition);
+  if (partition != MPI_COMM_NULL) library.Comm_free(&partition);  // ours refuses to free a world
   // The duplicates of the world are left to MPI_Finalize: freeing them is collective over programs that end at
   // different times.
   state.reset();

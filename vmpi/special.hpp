@@ -1,33 +1,30 @@
 // Functions that need more than a translated communicator under a virtual world. The generated wrapper of a function
-// marked !special in the table calls these, with the program's own arguments, where it would call the library's.
-// docs/mpi_functions.md says what is special about each.
+// marked !special in the table calls these, with the program's own arguments, where it would call the library's; so
+// does its PMPI_ twin, whose arguments may come from inside the library and are translated already. `next` is the table
+// of what stands behind: real for MPI_ names, library for PMPI_ names. docs/mpi_functions.md says what is special about
+// each.
 #pragma once
 
-#include "vmpi/mpi_headers.hpp"
+#include "vmpi/real_functions.hpp"
 
 namespace ardoise::vmpi::special {
 
 // life.cpp
-int Init(int* argc, char*** argv);
-int Init_thread(int* argc, char*** argv, int required, int* provided);
-int Finalize();
-using FortranInit = void (*)(MPI_Fint* ierror);
-using FortranInitThread = void (*)(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierror);
-void fortran_Init(FortranInit real, MPI_Fint* ierror);
-void fortran_Init_thread(void (*real)(void*, void*, MPI_Fint*), void* required, void* provided, MPI_Fint* ierror);
-void fortran_Finalize(FortranInit real, MPI_Fint* ierror);
+int Init(const RealFunctions& next, int* argc, char*** argv);
+int Init_thread(const RealFunctions& next, int* argc, char*** argv, int required, int* provided);
+int Finalize(const RealFunctions& next);
 
 // special_attributes.cpp
-int Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag);
-int Attr_get(MPI_Comm comm, int keyval, void* value, int* flag);
+int Comm_get_attr(const RealFunctions& next, MPI_Comm comm, int keyval, void* value, int* flag);
+int Attr_get(const RealFunctions& next, MPI_Comm comm, int keyval, void* value, int* flag);
 using FortranGetAttr = void (*)(MPI_Fint* comm, void* keyval, void* value, void* flag, MPI_Fint* ierror);
 void fortran_Comm_get_attr(FortranGetAttr real, MPI_Fint* comm, void* keyval, void* value, void* flag,
                            MPI_Fint* ierror);
 void fortran_Attr_get(FortranGetAttr real, MPI_Fint* comm, void* keyval, void* value, void* flag, MPI_Fint* ierror);
-int Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove, int* keyval,
-                       void* extra_state);
-int Keyval_create(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove, int* keyval,
-                  void* extra_state);
+int Comm_create_keyval(const RealFunctions& next, MPI_Comm_copy_attr_function* copy,
+                       MPI_Comm_delete_attr_function* remove, int* keyval, void* extra_state);
+int Keyval_create(const RealFunctions& next, MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove,
+                  int* keyval, void* extra_state);
 using FortranCreateKeyval = void (*)(void* copy, void* remove, void* keyval, void* extra_state, MPI_Fint* ierror);
 void fortran_Comm_create_keyval(FortranCreateKeyval real, void* copy, void* remove, void* keyval, void* extra_state,
                                 MPI_Fint* ierror);
@@ -35,25 +32,22 @@ void fortran_Keyval_create(FortranCreateKeyval real, void* copy, void* remove, v
                            MPI_Fint* ierror);
 
 // special_errors.cpp
-int Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler);
-int Errhandler_set(MPI_Comm comm, MPI_Errhandler handler);
-int Comm_create_errhandler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler);
-int Errhandler_create(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler);
-using FortranSetErrhandler = void (*)(MPI_Fint* comm, void* handler, MPI_Fint* ierror);
-void fortran_Comm_set_errhandler(FortranSetErrhandler real, MPI_Fint* comm, void* handler, MPI_Fint* ierror);
-void fortran_Errhandler_set(FortranSetErrhandler real, MPI_Fint* comm, void* handler, MPI_Fint* ierror);
+int Comm_set_errhandler(const RealFunctions& next, MPI_Comm comm, MPI_Errhandler handler);
+int Errhandler_set(const RealFunctions& next, MPI_Comm comm, MPI_Errhandler handler);
+int Comm_create_errhandler(const RealFunctions& next, MPI_Comm_errhandler_function* function, MPI_Errhandler* handler);
+int Errhandler_create(const RealFunctions& next, MPI_Comm_errhandler_function* function, MPI_Errhandler* handler);
 using FortranCreateErrhandler = void (*)(void* procedure, void* handler, MPI_Fint* ierror);
 void fortran_Comm_create_errhandler(FortranCreateErrhandler real, void* procedure, void* handler, MPI_Fint* ierror);
 void fortran_Errhandler_create(FortranCreateErrhandler real, void* procedure, void* handler, MPI_Fint* ierror);
 
 // special_handles.cpp
-MPI_Comm Comm_f2c(MPI_Fint comm);
-MPI_Fint Comm_c2f(MPI_Comm comm);
-using FortranFree = void (*)(MPI_Fint* comm, MPI_Fint* ierror);
-void fortran_Comm_free(FortranFree real, MPI_Fint* comm, MPI_Fint* ierror);
-void fortran_Comm_disconnect(FortranFree real, MPI_Fint* comm, MPI_Fint* ierror);
-int T_cvar_handle_alloc(int index, void* object, MPI_T_cvar_handle* handle, int* count);
-int T_pvar_handle_alloc(MPI_T_pvar_session session, int index, void* object, MPI_T_pvar_handle* handle, int* count);
-int Pcontrol(int level);
+MPI_Comm Comm_f2c(const RealFunctions& next, MPI_Fint comm);
+MPI_Fint Comm_c2f(const RealFunctions& next, MPI_Comm comm);
+int Comm_free(const RealFunctions& next, MPI_Comm* comm);
+int Comm_disconnect(const RealFunctions& next, MPI_Comm* comm);
+int T_cvar_handle_alloc(const RealFunctions& next, int index, void* object, MPI_T_cvar_handle* handle, int* count);
+int T_pvar_handle_alloc(const RealFunctions& next, MPI_T_pvar_session session, int index, void* object,
+                        MPI_T_pvar_handle* handle, int* count);
+int Pcontrol(const RealFunctions& next, int level);
 
 }  // namespace ardoise::vmpi::special

@@ -3,7 +3,6 @@
 // which communicators carry them in the program's eyes.
 #include "vmpi/callbacks.hpp"
 #include "vmpi/fortran_handles.hpp"
-#include "vmpi/real_functions.hpp"
 #include "vmpi/special.hpp"
 #include "vmpi/world.hpp"
 
@@ -35,7 +34,7 @@ void get_fortran_attribute(FortranGetAttr real, MPI_Fint* comm, void* keyval, vo
   }
   int* found = nullptr;
   int is_set = 0;
-  const int code = get_attribute(PMPI_Comm_get_attr, MPI_COMM_WORLD, key, &found, &is_set);
+  const int code = get_attribute(library.Comm_get_attr, MPI_COMM_WORLD, key, &found, &is_set);
   if (code == MPI_SUCCESS && is_set != 0) *static_cast<Value*>(value) = *found;
   *static_cast<MPI_Fint*>(flag) = is_set != 0 ? 1 : 0;
   if (ierror != nullptr) *ierror = code;
@@ -43,12 +42,12 @@ void get_fortran_attribute(FortranGetAttr real, MPI_Fint* comm, void* keyval, vo
 
 }  // namespace
 
-int Comm_get_attr(MPI_Comm comm, int keyval, void* value, int* flag) {
-  return get_attribute(real.Comm_get_attr, comm, keyval, value, flag);
+int Comm_get_attr(const RealFunctions& next, MPI_Comm comm, int keyval, void* value, int* flag) {
+  return get_attribute(next.Comm_get_attr, comm, keyval, value, flag);
 }
 
-int Attr_get(MPI_Comm comm, int keyval, void* value, int* flag) {
-  return get_attribute(real.Attr_get, comm, keyval, value, flag);
+int Attr_get(const RealFunctions& next, MPI_Comm comm, int keyval, void* value, int* flag) {
+  return get_attribute(next.Attr_get, comm, keyval, value, flag);
 }
 
 void fortran_Comm_get_attr(FortranGetAttr real, MPI_Fint* comm, void* keyval, void* value, void* flag,
@@ -60,14 +59,14 @@ void fortran_Attr_get(FortranGetAttr real, MPI_Fint* comm, void* keyval, void* v
   get_fortran_attribute<MPI_Fint>(real, comm, keyval, value, flag, ierror);
 }
 
-int Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove, int* keyval,
-                       void* extra_state) {
-  return real.Comm_create_keyval(translated_copy(copy), translated_delete(remove), keyval, extra_state);
+int Comm_create_keyval(const RealFunctions& next, MPI_Comm_copy_attr_function* copy,
+                       MPI_Comm_delete_attr_function* remove, int* keyval, void* extra_state) {
+  return next.Comm_create_keyval(translated_copy(copy), translated_delete(remove), keyval, extra_state);
 }
 
-int Keyval_create(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove, int* keyval,
-                  void* extra_state) {
-  return real.Keyval_create(translated_copy(copy), translated_delete(remove), keyval, extra_state);
+int Keyval_create(const RealFunctions& next, MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove,
+                  int* keyval, void* extra_state) {
+  return next.Keyval_create(translated_copy(copy), translated_delete(remove), keyval, extra_state);
 }
 
 void fortran_Comm_create_keyval(FortranCreateKeyval real, void* copy, void* remove, void* keyval, void* extra_state,

@@ -5,12 +5,12 @@
 
 #include <climits>
 
-#include "vmpi/chain.hpp"
 #include "vmpi/finalize_fence.hpp"
 #include "vmpi/library_check.hpp"
 #include "vmpi/observed_call.hpp"
 #include "vmpi/partitions.hpp"
 #include "vmpi/preload_environment.hpp"
+#include "vmpi/real_functions.hpp"
 #include "vmpi/type_size.hpp"
 #include "vmpi/window_files.hpp"
 
@@ -23,6 +23,8 @@ namespace {
 int marker_keyval = MPI_KEYVAL_INVALID;
 int own_application_number = 0;
 bool has_application_number = false;
+bool is_prepared = false;
+bool is_made = false;
 
 void set_world(MPI_Comm comm) { __atomic_store_n(&world, comm, __ATOMIC_RELAXED); }
 
@@ -55,7 +57,7 @@ void find_application_number(MPI_Comm partition) {
 
 void mark_the_end() {
   int end_keyval = MPI_KEYVAL_INVALID;
-  PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_world, &end_keyval, nullptr);
+  library.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_world, &end_keyval, nullptr);
   PMPI_Comm_set_attr(MPI_COMM_SELF, end_keyval, nullptr);
   PMPI_Comm_free_keyval(&end_keyval);  // when its last attribute goes
 }
@@ -65,7 +67,7 @@ void make_world(int argc, char** argv) {
   if (is_spawned() || !initialise_partitions(argc, argv)) return;
   const MPI_Comm partition = partition_comm();
   find_application_number(partition);
-  PMPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &marker_keyval, nullptr);
+  library.Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &marker_keyval, nullptr);
   PMPI_Comm_set_attr(partition, marker_keyval, nullptr);
   set_world(partition);
 }
@@ -73,8 +75,9 @@ void make_world(int argc, char** argv) {
 }  // namespace
 
 void before_init() noexcept {
+  if (is_prepared) return;
+  is_prepared = true;
   remove_own_preload();
-  chain_to_next_tool();
   if (!is_expected_library()) return;
   separate_window_files();
   drop_job_fence();
@@ -83,7 +86,8 @@ void before_init() noexcept {
 }
 
 void after_init(int argc, char** argv) noexcept {
-  if (!is_expected_library()) return;
+  if (is_made || !is_expected_library()) return;
+  is_made = true;
   restore_window_environment();
   restore_fence_environment();
   const Unobserved unobserved;
@@ -109,7 +113,7 @@ bool has_world_attributes(MPI_Comm comm) noexcept {
   if (comm == MPI_COMM_NULL || marker_keyval == MPI_KEYVAL_INVALID) return false;
   void* value = nullptr;
   int is_marked = 0;
-  PMPI_Comm_get_attr(to_library(comm), marker_keyval, &value, &is_marked);
+  library.Comm_get_attr(to_library(comm), marker_keyval, &value, &is_marked);
   return is_marked != 0;
 }
 

@@ -19,7 +19,7 @@ inline MPI_Comm to_program(MPI_Comm comm) {
 }
 inline bool is_virtual() { return __atomic_load_n(&world, __ATOMIC_RELAXED) != MPI_COMM_WORLD; }
 
-// Around the real MPI_Init: called by the wrappers of all languages.
+// Around the real MPI_Init. Only the first call does anything: a tool's MPI_Init brings us here twice.
 void before_init() noexcept;
 void after_init(int argc, char** argv) noexcept;  // the real call succeeded
 // Around the real MPI_Finalize.

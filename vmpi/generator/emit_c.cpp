@@ -1,4 +1,5 @@
-// Writes the C wrappers and the table of the functions that they call.
+// Writes the C wrappers, the PMPI_ twins, and the table of the functions that they call.
+#include <algorithm>
 #include <sstream>
 
 #include "vmpi/generator/emit.hpp"
@@ -33,8 +34,11 @@ std::string own_names(const Prototype& prototype) {
   return list;
 }
 
+// What becomes of a communicator on its way: the program's world turned into the library's, or back.
+enum class Translate { kToLibrary, kToProgram };
+
 // `observed`: status arguments are replaced by private ones where the program ignores them.
-std::string call_arguments(const Wrapped& wrapped, bool observed) {
+std::string call_arguments(const Wrapped& wrapped, bool observed, Translate translate = Translate::kToLibrary) {
   const Function& function = wrapped.function;  // clang 14 lets no lambda capture a structured binding
   const Prototype& prototype = wrapped.prototype;
   const NameOf name_of = [&](int i) { return prototype.parameters[static_cast<std::size_t>(i)].name; };
@@ -42,7 +46,11 @@ std::string call_arguments(const Wrapped& wrapped, bool observed) {
   for (std::size_t i = 0; i < function.kinds.size(); ++i) {
     if (function.kinds[i] == "ellipsis") continue;  // cannot be passed on
     std::string argument = name_of(static_cast<int>(i));
-    if (function.kinds[i] == "comm" && !function.special_c) argument = "to_library(" + argument + ")";
+    if (function.kinds[i] == "comm" && translate == Translate::kToProgram) {
+      argument = "to_program(" + argument + ")";
+    } else if (function.kinds[i] == "comm" && !function.special_c) {
+      argument = "to_library(" + argument + ")";
+    }
     if (observed && argument == name_of(static_cast<int>(i)))
       argument = passed_argument(function, name_of, static_cast<int>(i));
     list += (list.empty() ? "" : ", ") + argument;
@@ -50,12 +58,19 @@ std::string call_arguments(const Wrapped& wrapped, bool observed) {
   return list;
 }
 
+// A call of the function behind ours, which `next` (real or library) has.
+std::string call_next(const Wrapped& wrapped, const std::string& next, bool observed) {
+  const auto& function = wrapped.function;
+  const auto arguments = call_arguments(wrapped, observed);
+  if (!function.special_c) return next + "." + function.bare_name() + "(" + arguments + ")";
+  return "special::" + function.bare_name() + "(" + next + (arguments.empty() ? "" : ", ") + arguments + ")";
+}
+
 void write_wrapper(std::ostream& out, const Wrapped& wrapped) {
   const Function& function = wrapped.function;  // clang 14 lets no lambda capture a structured binding
   const Prototype& prototype = wrapped.prototype;
   const NameOf name_of = [&](int i) { return prototype.parameters[static_cast<std::size_t>(i)].name; };
   const auto text = observe(function, name_of, [](int) { return std::string(); });
-  const auto real = (function.special_c ? "special::" : "real.") + function.bare_name();
   const bool returns_code = prototype.return_type == "int";
 
   // The observed call is a function of its own: the path without observer needs no stack frame then.
@@ -63,15 +78,28 @@ void write_wrapper(std::ostream& out, const Wrapped& wrapped) {
   out << "\n[[gnu::noinline]] static " << prototype.return_type << " observed_" << prototype.name << "("
       << (prototype.parameters.empty() ? "" : own_parameters(prototype)) << caller << ") {\n"
       << "  const Observer* const watching = watch();\n"
-      << "  if (watching == nullptr) return " << real << "(" << call_arguments(wrapped, false) << ");\n"
+      << "  if (watching == nullptr) return " << call_next(wrapped, "real", false) << ";\n"
       << "  ObservedCall observed(*watching, FunctionId::" << function.enumerator()
       << ", caller);\n  [[maybe_unused]] Call& call = observed.call;\n"
       << text.before << "  observed.enter();\n"
-      << "  const auto code = " << real << "(" << call_arguments(wrapped, true) << ");\n"
+      << "  const auto code = " << call_next(wrapped, "real", true) << ";\n"
       << text.after << "  observed.exit(" << (returns_code ? "code" : "MPI_SUCCESS") << ");\n  return code;\n}\n"
       << "VMPI_EXPORT " << prototype.return_type << " " << prototype.name << "(" << declared_parameters(prototype)
       << ") {\n  if (is_observed()) [[unlikely]]\n    return observed_" << prototype.name << "(" << own_names(prototype)
-      << "__builtin_return_address(0));\n  return " << real << "(" << call_arguments(wrapped, false) << ");\n}\n";
+      << "__builtin_return_address(0));\n  return " << call_next(wrapped, "real", false) << ";\n}\n";
+}
+
+// A program that calls PMPI_x, or a tool between it and the library, means the program's world, too. Not observed, as
+// natively: such a call is made past the tools. The library's own calls of PMPI_x arrive here with handles that are
+// translated already, which to_library() leaves alone.
+void write_twin(std::ostream& out, const Wrapped& wrapped) {
+  const Prototype& prototype = wrapped.prototype;
+  out << "#undef P" << prototype.name << "\nVMPI_EXPORT " << prototype.return_type << " P" << prototype.name << "("
+      << declared_parameters(prototype) << ") { return " << call_next(wrapped, "library", false) << "; }\n";
+}
+
+bool has_communicator(const Function& function) {
+  return std::find(function.kinds.begin(), function.kinds.end(), "comm") != function.kinds.end();
 }
 
 void write_undefinitions(std::ostream& out, const std::vector<Wrapped>& wrapped) {
@@ -84,7 +112,7 @@ void write_undefinitions(std::ostream& out, const std::vector<Wrapped>& wrapped)
 std::string emit_real_functions_header(const std::vector<Wrapped>& wrapped) {
   std::ostringstream out;
   out << kBanner
-      << R"(// What the wrappers call: the library's PMPI functions, or the MPI functions of the next preloaded tool (chain.cpp).
+      << R"(// What the wrappers call (next_functions.cpp fills the tables).
 #pragma once
 
 #include "vmpi/mpi_headers.hpp"
@@ -97,10 +125,18 @@ struct RealFunctions {
     out << "  decltype(&P" << prototype.name << ") " << function.bare_name() << ";\n";
   out << R"(};
 
-// Initialised when the library is loaded, changed only by chain_to_next_tool() before the real MPI_Init.
+// The library's own functions. The PMPI_ names themselves may be ours.
+extern RealFunctions library;
+
+// What stands behind an MPI_ function of ours: the library's, or that of the next preloaded tool.
 extern RealFunctions real;
 
-// The same as an array, with the names of the functions.
+// The next tool's functions, and ours that hand them the program's communicators instead of the library's, as the tool
+// would see them without us; both only where a tool has the function.
+extern RealFunctions next_tool;
+extern const RealFunctions to_next_tool;
+
+// The same as arrays, with the names of the functions.
 inline constexpr unsigned kRealFunctionCount = )"
       << wrapped.size() << R"(;
 extern const char* const kRealFunctionNames[kRealFunctionCount];
@@ -112,8 +148,28 @@ extern const char* const kRealFunctionNames[kRealFunctionCount];
 
 std::string emit_real_functions(const std::vector<Wrapped>& wrapped) {
   std::ostringstream out;
-  out << kBanner << "#include \"vmpi/real_functions.hpp\"\n\nnamespace ardoise::vmpi {\n\nRealFunctions real = {\n";
-  for (const auto& each : wrapped) out << "    P" << each.prototype.name << ",\n";
+  out << kBanner << R"(#include "vmpi/real_functions.hpp"
+
+#include "vmpi/next_functions.hpp"
+#include "vmpi/world.hpp"
+
+namespace ardoise::vmpi {
+)";
+  for (const std::string table : {"real", "library"}) {
+    out << "\nconstinit RealFunctions " << table << " = {\n";
+    for (const auto& each : wrapped)
+      out << "    &FirstCall<" << table << ", &RealFunctions::" << each.function.bare_name() << ">::call,\n";
+    out << "};\n";
+  }
+  out << "\nconstinit RealFunctions next_tool = {};\n\nconst RealFunctions to_next_tool = {\n";
+  for (const auto& each : wrapped) {
+    if (has_communicator(each.function)) {
+      out << "    [](" << declared_parameters(each.prototype) << ") { return next_tool." << each.function.bare_name()
+          << "(" << call_arguments(each, false, Translate::kToProgram) << "); },\n";
+    } else {
+      out << "    nullptr,\n";
+    }
+  }
   out << "};\n\nconst char* const kRealFunctionNames[kRealFunctionCount] = {\n";
   for (const auto& each : wrapped) out << "    \"" << each.prototype.name << "\",\n";
   out << "};\n\n}  // namespace ardoise::vmpi\n";
@@ -134,7 +190,10 @@ std::string emit_c_wrappers(const std::vector<Wrapped>& wrapped, std::size_t par
 )";
   write_undefinitions(out, wrapped);
   out << "\nusing namespace ardoise::vmpi;\nnamespace arguments = ardoise::vmpi::c_arguments;\n";
-  for (std::size_t i = part; i < wrapped.size(); i += parts) write_wrapper(out, wrapped[i]);
+  for (std::size_t i = part; i < wrapped.size(); i += parts) {
+    write_wrapper(out, wrapped[i]);
+    if (wrapped[i].function.needs_twin()) write_twin(out, wrapped[i]);
+  }
   return out.str();
 }
 

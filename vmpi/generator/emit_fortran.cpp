@@ -1,5 +1,6 @@
 // Writes the Fortran wrappers. A routine forwards every argument untouched to the library's pmpi_ twin; communicators
-// are translated further down, in PMPI_Comm_f2c. Its parameters are addresses, with one hidden length behind the others
+// are translated further down, in PMPI_Comm_f2c. So are those of a program that calls pmpi_ routines itself: only the
+// special ones have a twin of ours. Its parameters are addresses, with one hidden length behind the others
 // for each CHARACTER argument.
 #include <sstream>
 
@@ -28,10 +29,10 @@ class Routine {
   void write(std::ostream& out, bool with_aliases) {
     const std::string slot = "real_" + name_;
     const std::string type = returns_code_ ? "void" : prototype_.return_type;
-    out << "\nextern \"C\" " << type << " " << real_ << "(" << parameters() << ") __attribute__((weak));\n"
-        << "static decltype(&" << real_ << ") " << slot << " = " << real_ << ";\n"
+    const std::string find = ") {\n  const auto routine = fortran_function(" + slot + ", \"" + name_ + "\", \"";
+    out << "\nstatic " << type << " (*" << slot << ")(" << parameters() << ") = nullptr;\n"
         << "[[gnu::noinline]] static " << type << " observed_" << name_ << "(" << parameters_and("const void* caller")
-        << ") {\n  const auto routine = fortran_function(" << slot << ", \"" << real_ << "\", caller);\n"
+        << find << real_ << "\", caller);\n"
         << "  const Observer* const watching = watch();\n  if (watching == nullptr) return " << called() << "("
         << arguments(false) << ");\n";
     write_observed(out);
@@ -39,7 +40,8 @@ class Routine {
         << "  const auto routine = __atomic_load_n(&" << slot << ", __ATOMIC_RELAXED);\n"
         << "  if (is_observed() || routine == nullptr) [[unlikely]]\n    return observed_" << name_ << "(" << names()
         << "__builtin_return_address(0));\n  return " << called() << "(" << arguments(false) << ");\n}\n";
-    if (with_aliases) write_aliases(out);
+    if (with_aliases) write_aliases(out, name_);
+    if (function_.special_fortran) write_twin(out, type, with_aliases);
   }
 
   // The same routine under another name, e.g. with a TYPE(C_PTR) argument.
@@ -49,6 +51,16 @@ class Routine {
   }
 
  private:
+  // For programs that call the pmpi_ name themselves, and for the library's own calls of it.
+  void write_twin(std::ostream& out, const std::string& type, bool with_aliases) const {
+    const std::string slot = "real_" + real_;
+    out << "static " << type << " (*" << slot << ")(" << parameters() << ") = nullptr;\nVMPI_EXPORT " << type
+        << " " << real_ << "(" << parameters() << ") {\n  static constexpr const char* kName = \"" << real_
+        << "\";\n  const auto routine = fortran_function(" << slot
+        << ", kName, kName, __builtin_return_address(0));\n  return " << called() << "(" << arguments(false) << ");\n}\n";
+    if (with_aliases) write_aliases(out, real_);
+  }
+
   [[nodiscard]] std::string name_of(int i) const { return prototype_.parameters[static_cast<std::size_t>(i)].name; }
   [[nodiscard]] std::string length_of(int i) const { return name_of(i) + "_length"; }
 
@@ -119,12 +131,12 @@ class Routine {
   }
 
   // Compilers without, with one and with two underscores, and in capitals.
-  void write_aliases(std::ostream& out) const {
-    const auto base = name_.substr(0, name_.size() - 1);
+  static void write_aliases(std::ostream& out, const std::string& name) {
+    const auto base = name.substr(0, name.size() - 1);
     std::string capitals = base;
     for (char& c : capitals) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    for (const auto& alias : {base, name_ + "_", capitals})
-      out << "#undef " << alias << "\nVMPI_FORTRAN_ALIAS(" << alias << ", " << name_ << ")\n";
+    for (const auto& alias : {base, name + "_", capitals})
+      out << "#undef " << alias << "\nVMPI_FORTRAN_ALIAS(" << alias << ", " << name << ")\n";
   }
 
   const Function& function_;

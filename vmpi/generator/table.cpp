@@ -33,6 +33,8 @@ void set_flag(Function& function, const std::string& flag, const std::string& wh
     function.persistent = true;
   } else if (flag == "!cptr") {
     function.cptr = true;
+  } else if (flag == "!no-twin") {
+    function.no_twin = true;
   } else {
     throw TableError(where + ": unknown flag " + flag);
   }
@@ -71,6 +73,11 @@ int Function::position(std::string_view kind) const {
   if (std::find(first + 1, kinds.end(), kind) != kinds.end())
     throw TableError(name + " has several parameters of kind " + std::string(kind));
   return static_cast<int>(first - kinds.begin());
+}
+
+bool Function::needs_twin() const {
+  if (no_twin) return false;
+  return special_c || std::find(kinds.begin(), kinds.end(), "comm") != kinds.end();
 }
 
 std::string Function::bare_name() const { return name.starts_with("MPIX_") ? "X_" + name.substr(5) : name.substr(4); }

@@ -26,10 +26,13 @@ struct Function {
   bool special_fortran = false;    // likewise in Fortran
   bool persistent = false;         // makes a persistent request: moves its bytes at each start
   bool cptr = false;               // has a second Fortran spelling with a TYPE(C_PTR) argument
+  bool no_twin = false;            // its PMPI_ name stays the library's, or is ours by hand
 
   // Position of the only parameter of this kind; -1: none. Throws TableError when there are two.
   [[nodiscard]] int position(std::string_view kind) const;
   [[nodiscard]] bool has(std::string_view kind) const { return position(kind) >= 0; }
+  // Its PMPI_ name needs a function of ours, too: what the library would do is wrong under a virtual world.
+  [[nodiscard]] bool needs_twin() const;
   [[nodiscard]] std::string enumerator() const;  // "kSend"; MPIX_Bcast_init: "kX_Bcast_init"
   [[nodiscard]] std::string lower_name() const;  // "mpi_send"
   [[nodiscard]] std::string bare_name() const;   // "Send", "X_Bcast_init"

@@ -1,0 +1,24 @@
+// Questions about the libraries in this process, for finding what stands behind our functions.
+#pragma once
+
+#include <cstddef>
+
+namespace ardoise::vmpi {
+
+// Where the library or program with this address in it is loaded; nullptr: nowhere.
+const void* base_of(const void* address) noexcept;
+
+// The number of bytes from there to its end.
+std::size_t size_of(const void* address) noexcept;
+
+// A handle for dlsym on the library with this address in it, which is kept loaded; nullptr when it has none.
+void* handle_of(const void* address) noexcept;
+
+// True: the library with this address in it calls a function of this name in other libraries.
+bool imports(const void* address, const char* name) noexcept;
+
+// A second copy of these wrappers (a program linked to libvmpi, under libardoise), which must not be called; nullptr:
+// none.
+const void* base_of_second_copy() noexcept;
+
+}  // namespace ardoise::vmpi

@@ -82,6 +82,7 @@ class DefinitionReceiver {
     rank_.threads = std::max(rank_.threads, thread.fixed.thread + 1);
   }
   void operator()(const instrument::DecodedNotice& notice) { store_.notices_.add(std::string(notice.text)); }
+  void operator()(const auto& /*sampling's definitions*/) {}
 
  private:
   TextId intern(std::string_view text) { return store_.strings_.intern(text); }

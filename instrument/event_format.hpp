@@ -230,20 +230,22 @@ inline constexpr std::uint32_t kMaxCounters = 8;
 inline constexpr std::uint32_t kMaxSampleLevel = 31;  // of SampleRecord::level and PackHeader::level
 
 enum SampleFlags : std::uint8_t {
-  kPartialUnwind = 1,  // unwinding ended before the outermost frame
-  kInsideMpi = 2,      // the thread was inside an MPI call
-  kInsideTool = 4,     // the thread was inside the tool
+  kPartialUnwind = 1,     // unwinding ended before the outermost frame
+  kInsideMpi = 2,         // the thread was inside an MPI call
+  kInsideTool = 4,        // the thread was inside the tool
+  kTruncatedContext = 8,  // the table of contexts was full: `context` is the deepest caller that is known
 };
 
 // One sample of a thread. It stands for weight × PackHeader::weight nanoseconds (or occurrences of the sampled event).
 struct SampleRecord {
   std::uint64_t tick;
-  std::uint32_t context;   // of ContextRecord, in header.thread; 0: unknown
-  std::uint32_t weight;    // ns, or occurrences of the sampled event, before PackHeader::weight
-  std::uint16_t function;  // MPI function number + 1 of the call that it fell into; 0: none
-  std::uint8_t level;      // trailing zeros of its number in the thread; at least PackHeader::level
-  std::uint8_t flags;      // SampleFlags
-  std::uint32_t reserved;
+  std::uint32_t context;    // of ContextRecord, in header.thread; 0: unknown
+  std::uint32_t weight;     // ns, or occurrences of the sampled event, before PackHeader::weight
+  std::uint16_t function;   // MPI function number + 1 of the call that it fell into; 0: none
+  std::uint8_t level;       // trailing zeros of its number in the thread; at least PackHeader::level
+  std::uint8_t flags;       // SampleFlags
+  std::uint32_t pc_offset;  // the interrupted instruction is this many bytes after the address of `context`, where that
+                            // is the start of a function (ContextRecord flag 1)
 };
 static_assert(sizeof(SampleRecord) == 24 && std::is_trivially_copyable_v<SampleRecord>);
 
@@ -253,7 +255,7 @@ struct ContextRecord {
   std::uint32_t context;
   std::uint32_t parent;  // 0: the root
   std::uint32_t module;  // of kModule; 0xFFFFFFFF: unknown
-  std::uint32_t flags;   // 1: `offset` is the address of an instruction, not a return address
+  std::uint32_t flags;   // 1: `offset` is the start of the interrupted function, not a return address
   std::uint64_t offset;  // in the module's own addresses
 };
 static_assert(sizeof(ContextRecord) == 24 && std::is_trivially_copyable_v<ContextRecord>);

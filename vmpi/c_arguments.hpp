@@ -14,8 +14,11 @@
 
 namespace ardoise::vmpi::c_arguments {
 
+// MPI_Count: the functions with large counts of MPI 4.
 inline int value(int argument) { return argument; }
+inline std::int64_t value(MPI_Count argument) { return argument; }
 inline const int* values(const int* arguments) { return arguments; }
+inline const MPI_Count* values(const MPI_Count* arguments) { return arguments; }
 inline bool is_true(const int* flag) { return *flag != 0; }
 inline bool is_in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
 

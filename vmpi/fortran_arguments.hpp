@@ -16,9 +16,29 @@ namespace ardoise::vmpi::fortran_arguments {
 static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of counts are read in place");
 
 inline int value(const MPI_Fint* argument) { return *argument; }
+inline std::int64_t value(const MPI_Count* argument) { return *argument; }
 inline const int* values(const MPI_Fint* arguments) { return arguments; }
+inline const MPI_Count* values(const MPI_Count* arguments) { return arguments; }
 inline bool is_true(const MPI_Fint* flag) { return *flag != 0; }  // .TRUE. is 1 or -1
 inline bool is_in_place(const void* buffer) { return is_fortran_in_place(buffer); }
+
+// A communicator for those routines of MPICH that call no function of ours, in which it would be translated.
+class PassedComm {
+ public:
+#ifdef OPEN_MPI
+  explicit PassedComm(MPI_Fint* comm) : comm_(comm) {}
+  MPI_Fint* pass() { return comm_; }
+
+ private:
+  MPI_Fint* comm_;
+#else
+  explicit PassedComm(const MPI_Fint* comm) : comm_(comm_from_fortran(*comm)) {}
+  MPI_Fint* pass() { return &comm_; }
+
+ private:
+  MPI_Fint comm_;
+#endif
+};
 
 struct Type {
   const MPI_Fint* handle;
@@ -64,6 +84,20 @@ class RequestsBefore {
   SmallArray<MPI_Request, 64> copy_;
 };
 
+// mpif.h and the modules have a variable each for a status to ignore.
+inline bool is_status_ignored(const MPI_Fint* status) {
+#ifndef OPEN_MPI
+  if (status == reinterpret_cast<const MPI_Fint*>(MPI_F08_STATUS_IGNORE)) return true;
+#endif
+  return status == MPI_F_STATUS_IGNORE;
+}
+inline bool are_statuses_ignored(const MPI_Fint* statuses) {
+#ifndef OPEN_MPI
+  if (statuses == reinterpret_cast<const MPI_Fint*>(MPI_F08_STATUSES_IGNORE)) return true;
+#endif
+  return statuses == MPI_F_STATUSES_IGNORE;
+}
+
 // Integers of a Fortran status. Open MPI 4's mpi.h has no MPI_F_STATUS_SIZE; its status is the C one as integers.
 #ifdef MPI_F_STATUS_SIZE
 inline constexpr std::size_t kStatusIntegers = MPI_F_STATUS_SIZE;
@@ -73,7 +107,7 @@ inline constexpr std::size_t kStatusIntegers = sizeof(MPI_Status) / sizeof(MPI_F
 
 class StatusArgument {
  public:
-  explicit StatusArgument(MPI_Fint* status) : fortran_(status == MPI_F_STATUS_IGNORE ? own_fortran_ : status) {}
+  explicit StatusArgument(MPI_Fint* status) : fortran_(is_status_ignored(status) ? own_fortran_ : status) {}
   MPI_Fint* pass() { return fortran_; }
   const MPI_Status* read() {
     PMPI_Status_f2c(fortran_, &status_);
@@ -89,11 +123,11 @@ class StatusArgument {
 class StatusesArgument {
  public:
   StatusesArgument(MPI_Fint* statuses, int n)
-      : own_fortran_(statuses == MPI_F_STATUSES_IGNORE && n > 0 ? static_cast<std::size_t>(n) * kStatusIntegers : 0),
+      : own_fortran_(are_statuses_ignored(statuses) && n > 0 ? static_cast<std::size_t>(n) * kStatusIntegers : 0),
         fortran_(own_fortran_.size() != 0 ? own_fortran_.data() : statuses) {}
   MPI_Fint* pass() { return fortran_; }
   const MPI_Status* read(int n) {
-    if (fortran_ == MPI_F_STATUSES_IGNORE || n <= 0) return nullptr;
+    if (are_statuses_ignored(fortran_) || n <= 0) return nullptr;
     statuses_.resize(static_cast<std::size_t>(n));
     if (statuses_.size() == 0) return nullptr;
     for (std::size_t i = 0; i < statuses_.size(); ++i) PMPI_Status_f2c(fortran_ + i * kStatusIntegers, &statuses_[i]);
@@ -148,3 +182,15 @@ class ErrorArgument {
 };
 
 }  // namespace ardoise::vmpi::fortran_arguments
+
+// The same where mpi_f08 passes a buffer as a descriptor of ISO_Fortran_binding.h, which begins with its address.
+namespace ardoise::vmpi::fortran_descriptor_arguments {
+
+using namespace fortran_arguments;
+inline bool is_in_place(const void* descriptor) {
+  const void* buffer = nullptr;
+  std::memcpy(&buffer, descriptor, sizeof buffer);
+  return is_fortran_in_place(buffer);
+}
+
+}  // namespace ardoise::vmpi::fortran_descriptor_arguments

@@ -16,11 +16,15 @@ extern int mpi_fortran_in_place __attribute__((weak));
 extern int mpi_fortran_in_place_ __attribute__((weak));
 extern int mpi_fortran_in_place__ __attribute__((weak));
 extern int MPI_FORTRAN_IN_PLACE __attribute__((weak));
+#ifndef OPEN_MPI
+extern void* MPIR_F_MPI_IN_PLACE __attribute__((weak));  // mpif.h and use mpi; set by the Fortran layer at its first call
+#endif
 }
 
 namespace ardoise::vmpi {
 namespace {
 
+#ifdef OPEN_MPI
 using FromFortran = MPI_Comm (*)(MPI_Fint);
 using ToFortran = MPI_Fint (*)(MPI_Comm);
 
@@ -61,11 +65,17 @@ bool is_called_by_fortran_library(const void* caller) noexcept {
     return true;
   return is_fortran_library(caller);
 }
+#endif
 
 }  // namespace
 
+#ifdef OPEN_MPI
 MPI_Comm real_comm_f2c(MPI_Fint comm) noexcept { return next(from_fortran, "PMPI_Comm_f2c")(comm); }
 MPI_Fint real_comm_c2f(MPI_Comm comm) noexcept { return next(to_fortran, "PMPI_Comm_c2f")(comm); }
+#else  // handles of MPICH are Fortran's integers
+MPI_Comm real_comm_f2c(MPI_Fint comm) noexcept { return PMPI_Comm_f2c(comm); }
+MPI_Fint real_comm_c2f(MPI_Comm comm) noexcept { return PMPI_Comm_c2f(comm); }
+#endif
 
 MPI_Fint fortran_world() noexcept {
 #ifdef OPEN_MPI
@@ -82,13 +92,19 @@ MPI_Comm comm_from_fortran(MPI_Fint comm) noexcept {
 MPI_Fint comm_to_fortran(MPI_Comm comm) noexcept { return real_comm_c2f(to_program(comm)); }
 
 bool is_fortran_in_place(const void* buffer) noexcept {
+#ifndef OPEN_MPI
+  if (buffer == &MPIR_F08_MPI_IN_PLACE) return true;
+  return buffer != nullptr && &MPIR_F_MPI_IN_PLACE != nullptr && buffer == MPIR_F_MPI_IN_PLACE;
+#else
   return buffer != nullptr && (buffer == &mpi_fortran_in_place_ || buffer == &mpi_fortran_in_place ||
                                buffer == &mpi_fortran_in_place__ || buffer == &MPI_FORTRAN_IN_PLACE);
+#endif
 }
 
 }  // namespace ardoise::vmpi
 
 // Inside Open MPI's Fortran libraries every communicator passes through these two. In MPICH they are macros.
+#ifdef OPEN_MPI
 #undef PMPI_Comm_f2c
 #undef PMPI_Comm_c2f
 // A program, or a tool, that calls PMPI_Comm_f2c itself is given MPI_COMM_WORLD, which it may compare.
@@ -98,3 +114,4 @@ VMPI_EXPORT MPI_Comm PMPI_Comm_f2c(MPI_Fint comm) {
   return is_called_by_fortran_library(__builtin_return_address(0)) ? to_library(MPI_COMM_WORLD) : MPI_COMM_WORLD;
 }
 VMPI_EXPORT MPI_Fint PMPI_Comm_c2f(MPI_Comm comm) { return ardoise::vmpi::comm_to_fortran(comm); }
+#endif

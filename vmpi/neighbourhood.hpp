@@ -17,29 +17,29 @@ class Neighbourhood {
   explicit Neighbourhood(MPI_Comm comm) noexcept;
 
   // Each sets the volume and the bytes for each destination in `call`, which refers to this object then.
-  void allgather(Call& call, int scount, auto stype, int rcount, auto rtype) {
+  void allgather(Call& call, std::int64_t scount, auto stype, std::int64_t rcount, auto rtype) {
     const auto out = byte_rules::bytes(scount, stype.size());
     const auto in = byte_rules::bytes(rcount, rtype.size());
     fill(
         call, [&](auto) { return out; }, [&](auto) { return in; });
   }
-  void allgatherv(Call& call, int scount, auto stype, const int* rcounts, auto rtype) {
+  void allgatherv(Call& call, std::int64_t scount, auto stype, const auto* rcounts, auto rtype) {
     const auto out = byte_rules::bytes(scount, stype.size());
     const auto in = rtype.size();
     fill(
         call, [&](auto) { return out; }, [&](auto i) { return byte_rules::bytes(rcounts[i], in); });
   }
-  void alltoall(Call& call, int scount, auto stype, int rcount, auto rtype) {
+  void alltoall(Call& call, std::int64_t scount, auto stype, std::int64_t rcount, auto rtype) {
     allgather(call, scount, stype, rcount, rtype);
   }
-  void alltoallv(Call& call, const int* scounts, auto stype, const int* rcounts, auto rtype) {
+  void alltoallv(Call& call, const auto* scounts, auto stype, const auto* rcounts, auto rtype) {
     const auto out = stype.size();
     const auto in = rtype.size();
     fill(
         call, [&](auto i) { return byte_rules::bytes(scounts[i], out); },
         [&](auto i) { return byte_rules::bytes(rcounts[i], in); });
   }
-  void alltoallw(Call& call, const int* scounts, auto stypes, const int* rcounts, auto rtypes) {
+  void alltoallw(Call& call, const auto* scounts, auto stypes, const auto* rcounts, auto rtypes) {
     fill(
         call, [&](auto i) { return byte_rules::bytes(scounts[i], stypes.size(i)); },
         [&](auto i) { return byte_rules::bytes(rcounts[i], rtypes.size(i)); });

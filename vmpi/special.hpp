@@ -9,6 +9,20 @@
 
 namespace ardoise::vmpi::special {
 
+// In MPICH Fortran's routines call functions of C, that is ours: callbacks that were translated as Fortran's must be
+// left alone there.
+class InsideFortran {
+ public:
+  InsideFortran() { ++depth_; }
+  ~InsideFortran() { --depth_; }
+  InsideFortran(const InsideFortran&) = delete;
+  InsideFortran& operator=(const InsideFortran&) = delete;
+  [[nodiscard]] static bool is_true() { return depth_ != 0; }
+
+ private:
+  [[gnu::tls_model("initial-exec")]] static inline constinit thread_local int depth_ = 0;
+};
+
 // life.cpp
 int Init(const RealFunctions& next, int* argc, char*** argv);
 int Init_thread(const RealFunctions& next, int* argc, char*** argv, int required, int* provided);
@@ -21,6 +35,9 @@ using FortranGetAttr = void (*)(MPI_Fint* comm, void* keyval, void* value, void*
 void fortran_Comm_get_attr(FortranGetAttr real, MPI_Fint* comm, void* keyval, void* value, void* flag,
                            MPI_Fint* ierror);
 void fortran_Attr_get(FortranGetAttr real, MPI_Fint* comm, void* keyval, void* value, void* flag, MPI_Fint* ierror);
+using FortranSetAttr = void (*)(MPI_Fint* comm, void* keyval, void* value, MPI_Fint* ierror);
+void fortran_Comm_set_attr(FortranSetAttr real, MPI_Fint* comm, void* keyval, void* value, MPI_Fint* ierror);
+void fortran_Attr_put(FortranSetAttr real, MPI_Fint* comm, void* keyval, void* value, MPI_Fint* ierror);
 int Comm_create_keyval(const RealFunctions& next, MPI_Comm_copy_attr_function* copy,
                        MPI_Comm_delete_attr_function* remove, int* keyval, void* extra_state);
 int Keyval_create(const RealFunctions& next, MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove,
@@ -41,13 +58,23 @@ void fortran_Comm_create_errhandler(FortranCreateErrhandler real, void* procedur
 void fortran_Errhandler_create(FortranCreateErrhandler real, void* procedure, void* handler, MPI_Fint* ierror);
 
 // special_handles.cpp
+#ifdef OPEN_MPI  // macros in MPICH
 MPI_Comm Comm_f2c(const RealFunctions& next, MPI_Fint comm);
 MPI_Fint Comm_c2f(const RealFunctions& next, MPI_Comm comm);
+#endif
 int Comm_free(const RealFunctions& next, MPI_Comm* comm);
 int Comm_disconnect(const RealFunctions& next, MPI_Comm* comm);
 int T_cvar_handle_alloc(const RealFunctions& next, int index, void* object, MPI_T_cvar_handle* handle, int* count);
 int T_pvar_handle_alloc(const RealFunctions& next, MPI_T_pvar_session session, int index, void* object,
                         MPI_T_pvar_handle* handle, int* count);
 int Pcontrol(const RealFunctions& next, int level);
+
+#if MPI_VERSION >= 4
+int T_event_handle_alloc(const RealFunctions& next, int index, void* object, MPI_Info info,
+                         MPI_T_event_registration* registration);
+
+// special_sessions.cpp
+int Group_from_session_pset(const RealFunctions& next, MPI_Session session, const char* name, MPI_Group* group);
+#endif
 
 }  // namespace ardoise::vmpi::special

@@ -2,6 +2,7 @@
 // to its duplicates; the partition's communicator is neither. A marker attribute of ours, copied in the same way, says
 // which communicators carry them in the program's eyes.
 #include "vmpi/callbacks.hpp"
+#include "vmpi/fortran_arguments.hpp"
 #include "vmpi/fortran_handles.hpp"
 #include "vmpi/special.hpp"
 #include "vmpi/world.hpp"
@@ -12,6 +13,14 @@ namespace {
 bool is_predefined(int keyval) {
   return keyval == MPI_TAG_UB || keyval == MPI_HOST || keyval == MPI_IO || keyval == MPI_WTIME_IS_GLOBAL ||
          keyval == MPI_APPNUM || keyval == MPI_UNIVERSE_SIZE || keyval == MPI_LASTUSEDCODE;
+}
+
+// MPICH numbers the predefined attributes differently where it gives a value and not its address.
+int key_of_fortran(int keyval) {
+#ifndef OPEN_MPI
+  if (is_predefined(keyval - 1)) return keyval - 1;
+#endif
+  return keyval;
 }
 
 int get_attribute(decltype(&PMPI_Comm_get_attr) get, MPI_Comm comm, int keyval, void* value, int* flag) {
@@ -26,17 +35,25 @@ int get_attribute(decltype(&PMPI_Comm_get_attr) get, MPI_Comm comm, int keyval, 
 template <class Value>
 void get_fortran_attribute(FortranGetAttr real, MPI_Fint* comm, void* keyval, void* value, void* flag,
                            MPI_Fint* ierror) {
-  const int key = *static_cast<const MPI_Fint*>(keyval);
+  const int key = key_of_fortran(*static_cast<const MPI_Fint*>(keyval));
   if (!is_virtual() || !is_predefined(key) ||
       !(*comm == fortran_world() || has_world_attributes(comm_from_fortran(*comm)))) {
-    real(comm, keyval, value, flag, ierror);
+    real(fortran_arguments::PassedComm(comm).pass(), keyval, value, flag, ierror);
     return;
   }
+#ifdef OPEN_MPI
   int* found = nullptr;
   int is_set = 0;
   const int code = get_attribute(library.Comm_get_attr, MPI_COMM_WORLD, key, &found, &is_set);
   if (code == MPI_SUCCESS && is_set != 0) *static_cast<Value*>(value) = *found;
   *static_cast<MPI_Fint*>(flag) = is_set != 0 ? 1 : 0;
+#else  // the routine goes past our functions of C, so it can be asked about the real world
+  MPI_Fint code = MPI_SUCCESS;
+  MPI_Fint real_world = fortran_world();
+  real(&real_world, keyval, value, flag, &code);
+  if (code == MPI_SUCCESS && *static_cast<MPI_Fint*>(flag) != 0 && key == MPI_APPNUM && application_number() != nullptr)
+    *static_cast<Value*>(value) = *application_number();
+#endif
   if (ierror != nullptr) *ierror = code;
 }
 
@@ -61,21 +78,33 @@ void fortran_Attr_get(FortranGetAttr real, MPI_Fint* comm, void* keyval, void* v
 
 int Comm_create_keyval(const RealFunctions& next, MPI_Comm_copy_attr_function* copy,
                        MPI_Comm_delete_attr_function* remove, int* keyval, void* extra_state) {
+  if (InsideFortran::is_true()) return next.Comm_create_keyval(copy, remove, keyval, extra_state);
   return next.Comm_create_keyval(translated_copy(copy), translated_delete(remove), keyval, extra_state);
 }
 
 int Keyval_create(const RealFunctions& next, MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove,
                   int* keyval, void* extra_state) {
+  if (InsideFortran::is_true()) return next.Keyval_create(copy, remove, keyval, extra_state);
   return next.Keyval_create(translated_copy(copy), translated_delete(remove), keyval, extra_state);
+}
+
+void fortran_Comm_set_attr(FortranSetAttr real, MPI_Fint* comm, void* keyval, void* value, MPI_Fint* ierror) {
+  real(fortran_arguments::PassedComm(comm).pass(), keyval, value, ierror);
+}
+
+void fortran_Attr_put(FortranSetAttr real, MPI_Fint* comm, void* keyval, void* value, MPI_Fint* ierror) {
+  real(fortran_arguments::PassedComm(comm).pass(), keyval, value, ierror);
 }
 
 void fortran_Comm_create_keyval(FortranCreateKeyval real, void* copy, void* remove, void* keyval, void* extra_state,
                                 MPI_Fint* ierror) {
+  const InsideFortran inside;
   real(translated_fortran_copy(copy), translated_fortran_delete(remove), keyval, extra_state, ierror);
 }
 
 void fortran_Keyval_create(FortranCreateKeyval real, void* copy, void* remove, void* keyval, void* extra_state,
                            MPI_Fint* ierror) {
+  const InsideFortran inside;
   real(translated_fortran_copy(copy), translated_fortran_delete(remove), keyval, extra_state, ierror);
 }
 

@@ -24,16 +24,18 @@ int Errhandler_set(const RealFunctions& next, MPI_Comm comm, MPI_Errhandler hand
 }
 
 int Comm_create_errhandler(const RealFunctions& next, MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
-  return next.Comm_create_errhandler(translated(function), handler);
+  return next.Comm_create_errhandler(InsideFortran::is_true() ? function : translated(function), handler);
 }
 int Errhandler_create(const RealFunctions& next, MPI_Comm_errhandler_function* function, MPI_Errhandler* handler) {
-  return next.Errhandler_create(translated(function), handler);
+  return next.Errhandler_create(InsideFortran::is_true() ? function : translated(function), handler);
 }
 
 void fortran_Comm_create_errhandler(FortranCreateErrhandler real, void* procedure, void* handler, MPI_Fint* ierror) {
+  const InsideFortran inside;
   real(translated_fortran_errhandler(procedure), handler, ierror);
 }
 void fortran_Errhandler_create(FortranCreateErrhandler real, void* procedure, void* handler, MPI_Fint* ierror) {
+  const InsideFortran inside;
   real(translated_fortran_errhandler(procedure), handler, ierror);
 }
 

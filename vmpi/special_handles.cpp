@@ -22,8 +22,10 @@ void* bound_object(void* object, int bind, MPI_Comm& translated) {
 
 }  // namespace
 
+#ifdef OPEN_MPI
 MPI_Comm Comm_f2c(const RealFunctions& /*next*/, MPI_Fint comm) { return to_program(real_comm_f2c(comm)); }
 MPI_Fint Comm_c2f(const RealFunctions& /*next*/, MPI_Comm comm) { return comm_to_fortran(comm); }
+#endif
 
 int Comm_free(const RealFunctions& next, MPI_Comm* comm) { return free_communicator(next.Comm_free, comm); }
 int Comm_disconnect(const RealFunctions& next, MPI_Comm* comm) { return free_communicator(next.Comm_disconnect, comm); }
@@ -45,6 +47,18 @@ int T_pvar_handle_alloc(const RealFunctions& next, MPI_T_pvar_session session, i
   MPI_Comm translated = MPI_COMM_NULL;
   return next.T_pvar_handle_alloc(session, index, bound_object(object, bind, translated), handle, count);
 }
+
+#if MPI_VERSION >= 4
+int T_event_handle_alloc(const RealFunctions& next, int index, void* object, MPI_Info info,
+                         MPI_T_event_registration* registration) {
+  int bind = MPI_T_BIND_NO_OBJECT;
+  if (object != nullptr)
+    PMPI_T_event_get_info(index, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                          nullptr, &bind);
+  MPI_Comm translated = MPI_COMM_NULL;
+  return next.T_event_handle_alloc(index, bound_object(object, bind, translated), info, registration);
+}
+#endif
 
 // Its other arguments mean nothing to the library and cannot be passed on.
 int Pcontrol(const RealFunctions& next, int level) { return next.Pcontrol(level); }

@@ -20,8 +20,13 @@ extern Entry entries[kEntries];
 extern std::int32_t fortran_sizes[kFortranEntries];  // -1: not predefined
 
 inline unsigned slot(MPI_Datatype type) {
+#ifdef OPEN_MPI  // an address
   const auto bits = reinterpret_cast<std::uintptr_t>(reinterpret_cast<void*>(type));
   return static_cast<unsigned>((bits >> 4 ^ bits >> 13) * 0x9E3779B1u >> 7) & (kEntries - 1);
+#else  // a number
+  static_assert(kEntries == 1u << (32 - 23));
+  return static_cast<unsigned>(type) * 0x9E3779B1u >> 23;
+#endif
 }
 std::int64_t ask(MPI_Datatype type) noexcept;      // 0 for MPI_DATATYPE_NULL
 std::int64_t ask_fortran(MPI_Fint type) noexcept;  // likewise
@@ -37,9 +42,13 @@ inline std::int64_t type_size(MPI_Datatype type) {
 }
 
 inline std::int64_t fortran_type_size(MPI_Fint type) {
+#ifndef OPEN_MPI  // the same number in both languages
+  return type_size(type);
+#else
   if (type >= 0 && type < type_sizes::kFortranEntries && type_sizes::fortran_sizes[type] >= 0)
     return type_sizes::fortran_sizes[type];
   return type_sizes::ask_fortran(type);
+#endif
 }
 
 }  // namespace ardoise::vmpi

@@ -4,7 +4,7 @@ add_executable(stream_bench stream_bench.cpp)
 target_link_libraries(stream_bench PRIVATE vmpi fmt::fmt CLI11::CLI11)
 set(stream_bench_runs)
 foreach(writers 1 2 4)
-  list(APPEND stream_bench_runs COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe --bind-to none -n ${writers}
+  list(APPEND stream_bench_runs COMMAND ${ARDOISE_MPIEXEC} -n ${writers}
        $<TARGET_FILE:stream_bench> write
        : -n 1 $<TARGET_FILE:stream_bench> read)
 endforeach()

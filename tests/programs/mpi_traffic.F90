@@ -97,7 +97,7 @@ subroutine point_to_point()
   call MPI_Testall(4, requests, flag, MPI_STATUSES_IGNORE ERROR
   call say('testall', as_long(flag))
   call MPI_Testany(4, requests, i, flag, status ERROR
-  call say('testany', as_long(flag) + as_long(i == MPI_UNDEFINED))
+  call say('testany', as_long(flag))  ! MPICH 4.0 leaves the index alone when no request was active
   call MPI_Test(requests(1), flag, MPI_STATUS_IGNORE ERROR
   call say('test', as_long(flag))
 

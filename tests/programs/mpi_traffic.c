@@ -56,7 +56,7 @@ static void point_to_point(void) {
   MPI_Testall(4, requests, &flag, MPI_STATUSES_IGNORE);
   say("testall", flag != 0);
   MPI_Testany(4, requests, &i, &flag, &status);
-  say("testany", (flag != 0) + (i == MPI_UNDEFINED));
+  say("testany", flag != 0);
   MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
   say("test", flag != 0);
 

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <mutex>
 #include <string>
 
 #include "vmpi/observer.hpp"
@@ -23,6 +25,30 @@ std::atomic<long long> without_return_address;
 
 void add(std::atomic<long long>& total, long long value) { total.fetch_add(value, std::memory_order_relaxed); }
 
+// The status of a completed send has no meaning in its bytes: only those of receives and file accesses are added.
+std::mutex lock;
+std::map<MPI_Request, bool> receives;  // requests that receive, and whether they are persistent
+
+void note_request(const Call& call) {
+  using ardoise::vmpi::Role;
+  const auto& traits = ardoise::vmpi::function_traits(call.function);
+  if (!traits.starts_request || call.request_count != 1) return;
+  const std::lock_guard guard(lock);
+  if (traits.role == Role::kPostReceive || traits.role == Role::kFileRead || traits.role == Role::kFileWrite) {
+    receives[call.requests[0]] = traits.persistent;
+  } else {
+    receives.erase(call.requests[0]);
+  }
+}
+
+bool is_receive(MPI_Request request) {
+  const std::lock_guard guard(lock);
+  const auto found = receives.find(request);
+  if (found == receives.end()) return false;
+  if (!found->second) receives.erase(found);
+  return true;
+}
+
 void enter(Call& call) noexcept { call.begin = 1; }
 
 void exit_call(Call& call) noexcept {
@@ -40,11 +66,13 @@ void exit_call(Call& call) noexcept {
     add(sums.neighbours,
         call.neighbours[i] == MPI_PROC_NULL ? 0 : (i + 1) * (call.neighbours[i] + 1) + call.neighbour_bytes[i]);
   }
+  note_request(call);
   for (int i = 0; call.statuses != nullptr && i < call.completed_count; ++i) {
-    MPI_Count bytes = 0;
-    PMPI_Get_elements_x(&call.statuses[i], MPI_BYTE, &bytes);
     const int index = call.completed_indices != nullptr ? call.completed_indices[i] : i;
     if (index >= call.request_count && call.request_count != 0) std::abort();
+    if (call.request_count != 0 && !is_receive(call.requests[index])) continue;
+    MPI_Count bytes = 0;
+    PMPI_Get_elements_x(&call.statuses[i], MPI_BYTE, &bytes);
     if (bytes > 0) add(sums.completed_bytes, bytes);
   }
   if (call.return_address == nullptr) add(without_return_address, 1);

@@ -1,11 +1,8 @@
 # Sourced by the tests that launch MPI programs: launch <program of mpirun's arguments ...>, with what the MPI at hand
-# needs to run more processes than cores, also as root. Standard input is closed; a hang ends after a
-# minute.
+# needs to run more processes than cores, also as root ($TEST_MPIEXEC, made by CMake). Standard input is closed; a hang
+# ends after a minute.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_mpi_yield_when_idle=1
-case "$(mpirun --version 2>/dev/null)" in
-  *"Open MPI"*) launcher="mpirun --oversubscribe --bind-to none" ;;
-  *) launcher="mpirun" ;;
-esac
+launcher=${TEST_MPIEXEC:-mpirun --oversubscribe --bind-to none}
 launch() {
   timeout 60 $launcher "$@" </dev/null
 }

@@ -40,6 +40,19 @@ TEST(Table, ReadsAFunction) {
   EXPECT_EQ(send.lower_name(), "mpi_send");
 }
 
+TEST(Table, LargeTwinsAreNumberedBehindAllLines) {
+  const auto table = parse_table("[p]\nMPI_Send send buf count type dest tag comm !large\n[q]\nMPI_A - -\n", "t");
+  ASSERT_EQ(table.functions.size(), 3u);
+  EXPECT_EQ(table.functions[1].name, "MPI_A");
+  const auto& twin = table.functions[2];
+  EXPECT_EQ(twin.name, "MPI_Send_c");
+  EXPECT_EQ(twin.category, "p");
+  EXPECT_EQ(twin.lower_name(), "mpi_send") << "in Fortran a specific of MPI_Send";
+  EXPECT_TRUE(twin.large);
+  EXPECT_FALSE(table.functions[0].large);
+  EXPECT_NE(error_of("[p]\nMPI_A - - !large\nMPI_A_c - -\n").find("MPI_A_c is there twice"), std::string::npos);
+}
+
 TEST(Table, ErrorsNameTheLine) {
   EXPECT_NE(error_of("[p]\n\nMPI_Send nonsense comm\n").find("t:3"), std::string::npos);
   EXPECT_NE(error_of("[p]\nMPI_Send - coomm\n").find("unknown kind coomm"), std::string::npos);
@@ -82,7 +95,8 @@ TEST(Table, EveryFunctionThatMovesDataHasARule) {
 
 TEST(Table, PersistentFunctionsStartRequests) {
   for (const auto& function : real_table().functions) {
-    EXPECT_EQ(function.persistent, function.name.ends_with("_init") && function.has("request_out")) << function.name;
+    const bool prepares = function.name.ends_with("_init") || function.name.ends_with("_init_c");
+    EXPECT_EQ(function.persistent, prepares && function.has("request_out")) << function.name;
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vmpi/generator/prototypes.hpp"
@@ -11,6 +12,10 @@ namespace ardoise::generator {
 
 // vmpi/mpi_functions.hpp: numbers, names and roles of the functions. Needs no MPI.
 std::string emit_functions_header(const Table& table);
+
+// Whose mpi.h it is: C is the same, the Fortran layers differ.
+enum class Library { kOpenMpi, kMpich };
+Library library_of(std::string_view preprocessed_header);
 
 // A function of the table together with its C signature in the installed mpi.h.
 struct Wrapped {
@@ -30,6 +35,7 @@ std::string emit_real_functions(const std::vector<Wrapped>& wrapped);
 std::string emit_c_wrappers(const std::vector<Wrapped>& wrapped, std::size_t part, std::size_t parts);
 
 // The Fortran wrappers: f08 false: mpif.h and use mpi (mpi_send_ and its aliases), true: mpi_send_f08_.
-std::string emit_fortran_wrappers(const std::vector<Wrapped>& wrapped, bool f08, std::size_t part, std::size_t parts);
+std::string emit_fortran_wrappers(const std::vector<Wrapped>& wrapped, Library library, bool f08, std::size_t part,
+                                  std::size_t parts);
 
 }  // namespace ardoise::generator

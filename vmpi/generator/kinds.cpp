@@ -20,14 +20,16 @@ constexpr std::array kIntegers = {
     "source"sv,        "root"sv,        "target"sv,     "tag"sv,      "stag"sv,       "rtag"sv,     "comm"sv,
     "request_count"sv, "op"sv,          "file"sv,       "win"sv,      "request"sv,    "comm_out"sv, "comm_inout"sv,
     "comm_later"sv,    "request_out"sv, "request_in"sv, "file_out"sv, "file_inout"sv, "win_out"sv,  "win_inout"sv,
-    "flag"sv,          "index"sv,       "out_count"sv};
+    "flag"sv,          "index"sv,       "out_count"sv,  "partitions"sv};
+constexpr std::array kCounts = {"count"sv, "scount"sv, "rcount"sv, "scounts"sv, "rcounts"sv};
 constexpr std::array kIntegerArrays = {"scounts"sv,  "rcounts"sv, "stypes"sv,   "rtypes"sv,
                                        "requests"sv, "status"sv,  "statuses"sv, "indices"sv};
-constexpr std::array kBuffers = {"buf"sv, "sbuf"sv, "rbuf"sv, "status_in"sv};
+constexpr std::string_view kLargeCount = "large_count";  // MPI_Count in a function that has no twin
+constexpr std::array kChoiceBuffers = {"buf"sv, "sbuf"sv, "rbuf"sv, "choice"sv};
 constexpr std::array kInert = {"int"sv,     "aint"sv,          "offset"sv,     "xcount"sv,   "in"sv,
                                "out"sv,     "pointer"sv,       "info"sv,       "group"sv,    "datatype"sv,
                                "message"sv, "message_inout"sv, "errhandler"sv, "function"sv, "errhandler_function"sv,
-                               "tool"sv};
+                               "tool"sv,    "session"sv,       "status_in"sv};
 
 std::vector<Rule> make_rules() {
   const std::vector<std::string> send = {"buf", "count", "type", "dest", "tag", "comm"};
@@ -50,6 +52,8 @@ std::vector<Rule> make_rules() {
       {"receive", "kReceive", receive},
       {"post_receive", "kPostReceive", receive},
       {"receive_init", "kPostReceive", receive},
+      {"partitioned_send_init", "kSend", {"partitions", "large_count", "type", "dest", "tag", "comm"}},
+      {"partitioned_receive_init", "kPostReceive", {"partitions", "large_count", "type", "source", "tag", "comm"}},
       {"matched_receive", "kReceive", {"count", "type", "status"}},
       {"post_matched_receive", "kPostReceive", {"count", "type", "request_out"}},
       {"probe", "kProbe", {"source", "tag", "comm", "status"}},
@@ -57,6 +61,12 @@ std::vector<Rule> make_rules() {
        "kSendReceive",
        {"scount", "stype", "dest", "stag", "rcount", "rtype", "source", "rtag", "comm", "status"}},
       {"send_receive_replace", "kSendReceive", {"count", "type", "dest", "stag", "source", "rtag", "comm", "status"}},
+      {"post_send_receive",
+       "kSendReceive",
+       {"scount", "stype", "dest", "stag", "rcount", "rtype", "source", "rtag", "comm", "request_out"}},
+      {"post_send_receive_replace",
+       "kSendReceive",
+       {"count", "type", "dest", "stag", "source", "rtag", "comm", "request_out"}},
       {"start", "kStart", {}},
       {"start_other", "kLocal", {"request_out"}},
       {"touches_request", "kLocal", {"request"}},
@@ -109,12 +119,16 @@ std::vector<Rule> make_rules() {
 
 bool is_kind(std::string_view word) {
   return contains(kStrings, word) || contains(kCOnly, word) || contains(kIntegers, word) ||
-         contains(kIntegerArrays, word) || contains(kBuffers, word) || contains(kInert, word);
+         contains(kIntegerArrays, word) || contains(kChoiceBuffers, word) || contains(kInert, word) || word == kLargeCount;
 }
 
 bool is_fortran_string(std::string_view kind) { return contains(kStrings, kind); }
 bool is_c_parameter_only(std::string_view kind) { return contains(kCOnly, kind); }
 bool is_fortran_integer(std::string_view kind) { return contains(kIntegers, kind) || contains(kIntegerArrays, kind); }
+bool is_choice_buffer(std::string_view kind) { return contains(kChoiceBuffers, kind); }
+bool is_large_integer(std::string_view kind, bool large_function) {
+  return kind == kLargeCount || (large_function && contains(kCounts, kind));
+}
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> all = make_rules();

@@ -16,6 +16,10 @@ bool is_fortran_string(std::string_view kind);
 bool is_c_parameter_only(std::string_view kind);
 // Fortran passes the address of one INTEGER or of several, and wrappers may read them.
 bool is_fortran_integer(std::string_view kind);
+// A buffer of any type: mpi_f08 may pass a descriptor.
+bool is_choice_buffer(std::string_view kind);
+// An INTEGER(MPI_COUNT_KIND), or an array of them: counts of functions whose counts are MPI_Count.
+bool is_large_integer(std::string_view kind, bool large_function);
 
 struct Rule {
   std::string name;

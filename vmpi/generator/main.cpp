@@ -45,15 +45,17 @@ int run(const std::vector<std::string>& arguments) {
   if (arguments.size() == 4 && arguments[0] == "wrappers") {
     using namespace ardoise::generator;
     const auto table = parse_table(read_file(arguments[1]), arguments[1]);
-    const auto wrapped = match(table, parse_prototypes(read_file(arguments[2])));
+    const auto header = read_file(arguments[2]);
+    const auto wrapped = match(table, parse_prototypes(header));
+    const auto library = library_of(header);
     const std::string folder = arguments[3] + "/";
     write_file(folder + "real_functions.hpp", emit_real_functions_header(wrapped));
     write_file(folder + "real_functions.cpp", emit_real_functions(wrapped));
     for (std::size_t part = 0; part < kParts; ++part) {
       const auto end = std::to_string(part) + ".cpp";
       write_file(folder + "c_wrappers_" + end, emit_c_wrappers(wrapped, part, kParts));
-      write_file(folder + "fortran_wrappers_" + end, emit_fortran_wrappers(wrapped, false, part, kParts));
-      write_file(folder + "fortran_f08_wrappers_" + end, emit_fortran_wrappers(wrapped, true, part, kParts));
+      write_file(folder + "fortran_wrappers_" + end, emit_fortran_wrappers(wrapped, library, false, part, kParts));
+      write_file(folder + "fortran_f08_wrappers_" + end, emit_fortran_wrappers(wrapped, library, true, part, kParts));
     }
     return 0;
   }

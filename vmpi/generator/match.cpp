@@ -3,6 +3,12 @@
 
 namespace ardoise::generator {
 
+Library library_of(std::string_view preprocessed_header) {
+  // Every handle of Open MPI is a pointer to an ompi_ structure.
+  return preprocessed_header.find("ompi_communicator_t") == std::string_view::npos ? Library::kMpich
+                                                                                    : Library::kOpenMpi;
+}
+
 std::vector<Wrapped> match(const Table& table, const std::vector<Prototype>& prototypes) {
   std::vector<Wrapped> wrapped;
   std::string unknown;

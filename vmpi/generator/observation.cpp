@@ -89,7 +89,11 @@ class Writer {
   }
 
   void write_bytes() {
-    if (rule_ == "send" || rule_ == "send_init") {
+    if (rule_starts_with("partitioned_")) {
+      const bool sends = has("dest");
+      before("call." + std::string(sends ? "bytes_sent" : "bytes_received") + " = volumes::transfer(" +
+             value("partitions") + " * " + value("large_count") + ", " + type("type") + ", call.peer);");
+    } else if (rule_ == "send" || rule_ == "send_init") {
       transfer("bytes_sent", "count", "type", "dest");
     } else if (rule_ == "receive" || rule_ == "post_receive" || rule_ == "receive_init") {
       transfer("bytes_received", "count", "type", "source");
@@ -102,14 +106,14 @@ class Writer {
       const std::string found = has("flag") ? " && arguments::is_true(" + name("flag") + ")" : "";
       after("call.completed_count = code == MPI_SUCCESS" + found + " ? 1 : 0;");
       after("if (call.completed_count == 1) call.bytes_received = received_bytes(*call.statuses);");
-    } else if (rule_ == "send_receive") {
+    } else if (rule_ == "send_receive" || rule_ == "post_send_receive") {
       transfer("bytes_sent", "scount", "stype", "dest");
       transfer("bytes_received", "rcount", "rtype", "source");
-      received_of_status();
-    } else if (rule_ == "send_receive_replace") {
+      if (rule_ == "send_receive") received_of_status();
+    } else if (rule_ == "send_receive_replace" || rule_ == "post_send_receive_replace") {
       transfer("bytes_sent", "count", "type", "dest");
       transfer("bytes_received", "count", "type", "source");
-      received_of_status();
+      if (rule_ == "send_receive_replace") received_of_status();
     } else if (rule_starts_with("neighbour_")) {
       write_neighbours();
     } else if (function_.category == "collective") {

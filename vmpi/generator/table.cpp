@@ -18,7 +18,10 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-void set_flag(Function& function, const std::string& flag, const std::string& where) {
+// Event records have ten bits for a function.
+constexpr std::size_t kMaxFunctions = 1023;
+
+void set_flag(Function& function, const std::string& flag, bool& has_large_twin, const std::string& where) {
   if (flag == "!c-only") {
     function.c_only = true;
   } else if (flag == "!no-f08") {
@@ -33,6 +36,8 @@ void set_flag(Function& function, const std::string& flag, const std::string& wh
     function.persistent = true;
   } else if (flag == "!cptr") {
     function.cptr = true;
+  } else if (flag == "!large") {
+    has_large_twin = true;
   } else if (flag == "!no-twin") {
     function.no_twin = true;
   } else {
@@ -40,17 +45,19 @@ void set_flag(Function& function, const std::string& flag, const std::string& wh
   }
 }
 
-Function parse_function(const std::vector<std::string>& words, const std::string& category, const std::string& where) {
+Function parse_function(const std::vector<std::string>& words, const std::string& category, const std::string& where,
+                        bool& has_large_twin) {
   if (words.size() < 3) throw TableError(where + ": a line needs a name, a byte rule and the kinds of its parameters");
   Function function;
   function.name = words[0];
   function.category = category;
   function.rule = words[1];
+  function.large = function.name.ends_with("_c");
   if (find_rule(function.rule) == nullptr)
     throw TableError(where + ": " + function.name + " has the unknown byte rule " + function.rule);
   for (std::size_t i = 2; i < words.size(); ++i) {
     if (words[i].starts_with('!')) {
-      set_flag(function, words[i], where);
+      set_flag(function, words[i], has_large_twin, where);
     } else if (is_kind(words[i])) {
       function.kinds.push_back(words[i]);
     } else if (words[i] != "-") {
@@ -84,8 +91,15 @@ std::string Function::bare_name() const { return name.starts_with("MPIX_") ? "X_
 
 std::string Function::enumerator() const { return "k" + bare_name(); }
 
+Function Function::large_twin() const {
+  Function twin = *this;
+  twin.name += "_c";
+  twin.large = true;
+  return twin;
+}
+
 std::string Function::lower_name() const {
-  std::string lower = name;
+  std::string lower = large ? name.substr(0, name.size() - 2) : name;  // Fortran has one generic name for both
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return lower;
 }
@@ -109,6 +123,7 @@ std::uint32_t Table::hash() const {
 
 Table parse_table(std::string_view text, const std::string& file) {
   Table table;
+  std::vector<Function> large_twins;
   std::set<std::string> seen;
   std::string category;
   std::istringstream lines{std::string(text)};
@@ -131,10 +146,16 @@ Table parse_table(std::string_view text, const std::string& file) {
       if (words.size() < 2) throw TableError(where + ": " + words[0] + " is skipped without a reason");
       table.skipped.push_back({words[0], line.substr(line.find(words[1]))});
     } else {
-      table.functions.push_back(parse_function(words, category, where));
+      bool has_large_twin = false;
+      table.functions.push_back(parse_function(words, category, where, has_large_twin));
+      if (!has_large_twin) continue;
+      large_twins.push_back(table.functions.back().large_twin());
+      const auto& name = large_twins.back().name;
+      if (!seen.insert(name).second) throw TableError(where + ": " + name + " is there twice");
     }
   }
-  if (table.functions.size() >= 1023) throw TableError(file + ": more functions than an event record can number");
+  table.functions.insert(table.functions.end(), large_twins.begin(), large_twins.end());
+  if (table.functions.size() > kMaxFunctions) throw TableError(file + ": more functions than an event record can number");
   return table;
 }
 

@@ -26,6 +26,7 @@ struct Function {
   bool special_fortran = false;    // likewise in Fortran
   bool persistent = false;         // makes a persistent request: moves its bytes at each start
   bool cptr = false;               // has a second Fortran spelling with a TYPE(C_PTR) argument
+  bool large = false;              // counts are MPI_Count: MPI_x_c, in Fortran only a specific of mpi_f08's MPI_x
   bool no_twin = false;            // its PMPI_ name stays the library's, or is ours by hand
 
   // Position of the only parameter of this kind; -1: none. Throws TableError when there are two.
@@ -36,6 +37,8 @@ struct Function {
   [[nodiscard]] std::string enumerator() const;  // "kSend"; MPIX_Bcast_init: "kX_Bcast_init"
   [[nodiscard]] std::string lower_name() const;  // "mpi_send"
   [[nodiscard]] std::string bare_name() const;   // "Send", "X_Bcast_init"
+  // Its twin with large counts.
+  [[nodiscard]] Function large_twin() const;
 };
 
 struct Skipped {
@@ -44,7 +47,7 @@ struct Skipped {
 };
 
 struct Table {
-  std::vector<Function> functions;
+  std::vector<Function> functions;  // the large twins behind all others
   std::vector<Skipped> skipped;
 
   [[nodiscard]] const Function* find(std::string_view name) const;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include "vmpi/observer.hpp"
@@ -27,25 +28,26 @@ void add(std::atomic<long long>& total, long long value) { total.fetch_add(value
 
 // The status of a completed send has no meaning in its bytes: only those of receives and file accesses are added.
 std::mutex lock;
-std::map<MPI_Request, bool> receives;  // requests that receive, and whether they are persistent
+// How many requests with this handle receive. With threads, a handle may be posted again before the thread that completed
+// it comes to say so.
+std::map<MPI_Request, int> receives;
+std::set<MPI_Request> persistent;
 
 void note_request(const Call& call) {
   using ardoise::vmpi::Role;
   const auto& traits = ardoise::vmpi::function_traits(call.function);
   if (!traits.starts_request || call.request_count != 1) return;
+  if (traits.role != Role::kPostReceive && traits.role != Role::kFileRead && traits.role != Role::kFileWrite) return;
   const std::lock_guard guard(lock);
-  if (traits.role == Role::kPostReceive || traits.role == Role::kFileRead || traits.role == Role::kFileWrite) {
-    receives[call.requests[0]] = traits.persistent;
-  } else {
-    receives.erase(call.requests[0]);
-  }
+  ++receives[call.requests[0]];
+  if (traits.persistent) persistent.insert(call.requests[0]);
 }
 
 bool is_receive(MPI_Request request) {
   const std::lock_guard guard(lock);
   const auto found = receives.find(request);
-  if (found == receives.end()) return false;
-  if (!found->second) receives.erase(found);
+  if (found == receives.end() || found->second == 0) return false;
+  if (!persistent.contains(request)) --found->second;
   return true;
 }
 

@@ -37,13 +37,17 @@ std::string without_own_entries(std::string_view list, std::string_view loaded_a
   return kept;
 }
 
+std::string_view own_library() noexcept {
+  Dl_info library;
+  if (dladdr(reinterpret_cast<void*>(&remove_own_preload), &library) == 0 || library.dli_fname == nullptr) return {};
+  return library.dli_fname;
+}
+
 void remove_own_preload() noexcept {
   try {
     const char* const list = std::getenv("LD_PRELOAD");
     if (list == nullptr) return;
-    Dl_info library;
-    const bool known = dladdr(reinterpret_cast<void*>(&remove_own_preload), &library) != 0;
-    const std::string kept = without_own_entries(list, known ? library.dli_fname : "");
+    const std::string kept = without_own_entries(list, own_library());
     if (kept.size() == std::strlen(list)) return;  // none of ours in it
     if (kept.empty()) {
       unsetenv("LD_PRELOAD");

@@ -4,8 +4,15 @@
 #include "vmpi/world.hpp"
 
 #include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "vmpi/finalize_fence.hpp"
+#include "vmpi/launch_environment.hpp"
 #include "vmpi/library_check.hpp"
 #include "vmpi/observed_call.hpp"
 #include "vmpi/partitions.hpp"
@@ -43,16 +50,67 @@ bool is_spawned() {
   return parent != MPI_COMM_NULL;
 }
 
-// Contexts of a partition number from 0, as they do in a launch of their own.
-void find_application_number(MPI_Comm partition) {
+// Contexts of a partition number from 0, as they do in a launch of their own. True: there are several, by a common name.
+bool find_application_number(MPI_Comm partition) {
   int* number = nullptr;
   int is_set = 0;
-  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &is_set);
+  library.Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &is_set);
   has_application_number = is_set != 0 && number != nullptr;
-  const int own = has_application_number ? *number : INT_MAX;
-  int lowest = own;
-  PMPI_Allreduce(&own, &lowest, 1, MPI_INT, MPI_MIN, partition);
-  own_application_number = own - lowest;
+  const int own[2] = {has_application_number ? *number : INT_MAX, has_application_number ? -*number : -INT_MAX};
+  int lowest[2] = {own[0], own[1]};
+  PMPI_Allreduce(own, lowest, 2, MPI_INT, MPI_MIN, partition);
+  own_application_number = own[0] - lowest[0];
+  return lowest[0] != -lowest[1];
+}
+
+// Sizes of the partition's app contexts, in the order of their numbers.
+std::vector<int> context_sizes(MPI_Comm partition, int size) {
+  std::vector<int> numbers(static_cast<std::size_t>(size));
+  PMPI_Allgather(&own_application_number, 1, MPI_INT, numbers.data(), 1, MPI_INT, partition);
+  std::map<int, int> sizes;
+  for (const int number : numbers) ++sizes[number];
+  std::vector<int> list;
+  for (const auto& each : sizes) list.push_back(each.second);
+  return list;
+}
+
+// The environment, and the library's predefined info object that repeats it.
+void describe_launch(MPI_Comm partition, bool has_several_contexts) {
+#if defined(OPEN_MPI)
+  if (!is_preloaded() || !is_one_of_several()) return;
+  OwnLaunch launch;
+  PMPI_Comm_rank(partition, &launch.rank);
+  PMPI_Comm_size(partition, &launch.size);
+  const char* const nodes = std::getenv("OMPI_MCA_orte_num_nodes");
+  launch.local_rank = launch.rank;
+  launch.local_size = launch.size;
+  if (nodes == nullptr || std::strcmp(nodes, "1") != 0) {
+    MPI_Comm node = MPI_COMM_NULL;
+    PMPI_Comm_split_type(partition, MPI_COMM_TYPE_SHARED, launch.rank, MPI_INFO_NULL, &node);
+    PMPI_Comm_rank(node, &launch.local_rank);
+    PMPI_Comm_size(node, &launch.local_size);
+    library.Comm_free(&node);
+  }
+  launch.contexts = has_several_contexts ? context_sizes(partition, launch.size) : std::vector<int>{launch.size};
+  describe_own_launch(launch);
+  const auto size = std::to_string(launch.size);
+  const auto set = [](const char* key, const std::string& value) {
+    int length = 0;
+    int is_there = 0;
+    PMPI_Info_get_valuelen(MPI_INFO_ENV, key, &length, &is_there);
+    if (is_there != 0) PMPI_Info_set(MPI_INFO_ENV, key, value.c_str());
+  };
+  set("maxprocs", size);
+  set("soft", size);
+  for (const auto& [name, value] : describe(launch)) {
+    if (name == "OMPI_NUM_APP_CTX") set("ompi_num_apps", value);
+    if (name == "OMPI_APP_CTX_NUM_PROCS") set("ompi_np", value);
+    if (name == "OMPI_FIRST_RANKS") set("ompi_first_rank", value);
+  }
+#else
+  (void)partition;
+  (void)has_several_contexts;
+#endif
 }
 
 void mark_the_end() {
@@ -66,7 +124,11 @@ void make_world(int argc, char** argv) {
   mark_the_end();
   if (is_spawned() || !initialise_partitions(argc, argv)) return;
   const MPI_Comm partition = partition_comm();
-  find_application_number(partition);
+  try {
+    describe_launch(partition, find_application_number(partition));
+  } catch (const std::exception&) {
+    // Without memory for some numbers the environment describes the whole launch.
+  }
   library.Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &marker_keyval, nullptr);
   PMPI_Comm_set_attr(partition, marker_keyval, nullptr);
   set_world(partition);
@@ -79,6 +141,7 @@ void before_init() noexcept {
   is_prepared = true;
   remove_own_preload();
   if (!is_expected_library()) return;
+  restore_launch_environment();
   separate_window_files();
   drop_job_fence();
   if (const Observer* const told = observer.load(std::memory_order_acquire); told != nullptr && told->before_init)

@@ -1,10 +1,12 @@
 # The generator and its table, the wrappers, the virtual world.
 add_executable(vmpi_wrappers_test
   wrappers_byte_rules_test.cpp
+  wrappers_launch_environment_test.cpp
   wrappers_preload_environment_test.cpp
   wrappers_prototypes_test.cpp
   wrappers_small_array_test.cpp
-  wrappers_table_test.cpp)
+  wrappers_table_test.cpp
+  wrappers_window_folders_test.cpp)
 target_compile_definitions(vmpi_wrappers_test PRIVATE MPI_TABLE="${PROJECT_SOURCE_DIR}/vmpi/mpi_functions.table")
 target_link_libraries(vmpi_wrappers_test PRIVATE
   ardoise_generator_objects ardoise_mpi_functions ardoise_vmpi_logic GTest::gtest_main)
@@ -35,6 +37,7 @@ foreach(dialect "" ${dialects})
       $<TARGET_FILE:mpi_${program}${dialect}>)
   endforeach()
 endforeach()
+add_wrappers_test(same_pmpi ${here}/wrappers_compare.sh $<TARGET_FILE:vmpi> 2 $<TARGET_FILE:mpi_pmpi>)
 add_wrappers_test(same_threads ${here}/wrappers_compare.sh $<TARGET_FILE:vmpi> 2 $<TARGET_FILE:mpi_threads>)
 add_wrappers_test(same_world_observed ${here}/wrappers_compare.sh $<TARGET_FILE:vmpi_counting> 3 $<TARGET_FILE:mpi_world>)
 if(fortran_traffic)

@@ -19,6 +19,7 @@
 #include "tools/ardoise/process.hpp"
 #include "tools/ardoise/program_check.hpp"
 #include "tools/ardoise/shell_quote.hpp"
+#include "vmpi/window_folders.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -145,6 +146,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   if (options.verbose) say("{}", shell_quote(launch));
 
   const auto job = run_and_wait(launch);
+  vmpi::remove_stale_window_folders();  // left by programs that did not end by themselves
   const int status = finish_report({options.render, options.quiet}, output.path, job.status);
   remove_if_empty(output);
   return job.status != 0 ? job.status : status;

@@ -2,6 +2,11 @@
 #include "analyzer/ingest.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
 
 #include "vmpi/vmpi.h"
 
@@ -30,7 +35,32 @@ void give_back(void* stream, std::span<std::byte> block) noexcept {
   VMPI_Stream_release(static_cast<VMPI_Stream*>(stream), block.data());
 }
 
-void read_to_end(VMPI_Stream& stream, Session& session) {
+// Ranks whose stream ended without being closed, by program.
+using Lost = std::map<int, std::vector<int>>;
+
+void note(Lost& lost, int universe_rank) {
+  for (int id = 0; id < VMPI_Get_partition_count(); ++id) {
+    const auto* partition = VMPI_Get_desc_by_id(id);
+    for (int rank = 0; partition != nullptr && rank < partition->size; ++rank) {
+      if (VMPI_Get_universe_rank(id, rank) == universe_rank) lost[id].push_back(rank);
+    }
+  }
+}
+
+void complain(const Lost& lost, Session& session) {
+  constexpr std::size_t kMostNamed = 8;
+  for (const auto& [id, ranks] : lost) {
+    const auto* partition = VMPI_Get_desc_by_id(id);
+    const std::vector<int> named(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(
+                                                                    std::min(ranks.size(), kMostNamed)));
+    session.complain(fmt::format("{} of {} processes of {} ended without finishing {} measurement (rank {}{}); what "
+                                 "had not been sent is missing.",
+                                 ranks.size(), partition->size, partition->name, ranks.size() == 1 ? "its" : "their",
+                                 fmt::join(named, ", "), ranks.size() > kMostNamed ? ", ..." : ""));
+  }
+}
+
+void read_to_end(VMPI_Stream& stream, Session& session, Lost& lost) {
   for (;;) {
     if (!session.wait_for_room(std::chrono::milliseconds(100))) continue;
     void* block = nullptr;
@@ -39,8 +69,7 @@ void read_to_end(VMPI_Stream& stream, Session& session) {
     const int code = VMPI_Stream_take(&stream, &block, &bytes, &from, 0);
     if (code == 0) return;
     if (code == VMPI_ERR_PEER) {
-      session.complain(
-          "A process of a program ended without finishing its measurement; what it had not sent is missing.");
+      note(lost, from);
       continue;
     }
     if (code < 0) {
@@ -65,7 +94,9 @@ Ingested ingest(Session& session, const IngestOptions& options) {
   if (code != VMPI_SUCCESS) {
     session.complain(fmt::format("The stream from the programs could not be opened: {}.", VMPI_Error_string(code)));
   } else {
-    read_to_end(stream, session);
+    Lost lost;
+    read_to_end(stream, session, lost);
+    complain(lost, session);
   }
   result.ended = std::chrono::steady_clock::now();
   session.drain();  // gives every block back

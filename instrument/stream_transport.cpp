@@ -1,6 +1,8 @@
 // See stream_transport.hpp.
 #include "instrument/stream_transport.hpp"
 
+#include "vmpi/open_streams.hpp"
+
 namespace ardoise::instrument {
 
 int StreamTransport::open(int analyzer_partition, std::size_t block_bytes) {
@@ -12,6 +14,7 @@ int StreamTransport::open(int analyzer_partition, std::size_t block_bytes) {
   if (code == VMPI_SUCCESS) code = VMPI_Stream_init(&stream_, block_bytes, VMPI_STREAM_BALANCE_NONE);
   if (code == VMPI_SUCCESS) code = VMPI_Stream_open_map(&stream_, &map, "w");
   VMPI_Map_free(&map);
+  if (code == VMPI_SUCCESS) vmpi::leave_silently(stream_);
   return code;
 }
 

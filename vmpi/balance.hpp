@@ -54,6 +54,7 @@ class ArrivalQueue {
 
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
+  std::size_t waiting(std::size_t endpoint) const { return waiting_[endpoint].size(); }
 
   void push(std::size_t endpoint, Message message) {
     waiting_[endpoint].push_back(message);

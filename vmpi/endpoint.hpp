@@ -6,11 +6,11 @@
 
 namespace ardoise::vmpi {
 
-// The two ends know of each other by the hello message (stream_handshake.hpp).
+// The two ends know of each other by the hello message (meeting.hpp).
 struct Endpoint {
   int rank = -1;             // in the universe
   int tag = 0;               // on which it receives
-  std::int64_t process = 0;  // its process id when that can be watched from here, else 0
+  std::int64_t process = 0;  // what process_identity.hpp watches it by, 0: can't be watched from here
   bool has_closed = false;   // it said its end, or died: it neither sends nor takes blocks any more
   bool told_end = false;     // we said ours
   bool has_died = false;

@@ -1,8 +1,6 @@
 // See transport.hpp. Only PMPI functions, which wrappers don't see.
-#include <signal.h>
-
-#include <cerrno>
-
+#include "vmpi/mpi_control.hpp"
+#include "vmpi/process_identity.hpp"
 #include "vmpi/transport.hpp"
 #include "vmpi/vmpi.h"
 
@@ -61,11 +59,15 @@ int MpiTransport::test_some(std::span<MPI_Request> requests, std::span<int> indi
   return VMPI_SUCCESS;
 }
 
-bool MpiTransport::is_alive(std::int64_t process) {
-  const int saved = errno;
-  const bool gone = ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
-  errno = saved;
-  return !gone;
+bool MpiTransport::is_alive(std::int64_t process) { return is_running(process); }
+
+int MpiTransport::send_left(int rank, int tag) {
+  ControlMessage message;
+  message.kind = ControlKind::left;
+  message.tag = tag;
+  return control_mailbox().send(rank, message);
 }
+
+bool MpiTransport::has_left(int source, int tag) { return control_mailbox().has_left(source, tag); }
 
 }  // namespace ardoise::vmpi

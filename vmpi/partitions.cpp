@@ -1,5 +1,5 @@
-// See partitions.hpp. Two collectives: one of 16 bytes a process (key and length of its texts), and one in which only
-// the first process of each partition sends its name and command line.
+// See partitions.hpp. Two collectives: one of 32 bytes a process (key, length of its texts, who it is), and one in
+// which only the first process of each application context sends its name and command line.
 #include "vmpi/partitions.hpp"
 
 #include <fcntl.h>
@@ -11,9 +11,12 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "vmpi/partition_name.hpp"
+#include "vmpi/process_identity.hpp"
 #include "vmpi/real_functions.hpp"
 
 namespace ardoise::vmpi {
@@ -23,6 +26,7 @@ constexpr std::size_t kMaxCommand = 16 * 1024;
 
 struct State {
   Partitions partitions;
+  std::unordered_map<int, std::int64_t> watchable;  // by universe rank: processes that can be watched from here
   std::vector<std::string> commands;
   std::vector<VMPI_Partition_desc> descriptors;
   MPI_Comm universe = MPI_COMM_NULL;
@@ -40,8 +44,11 @@ std::atomic<MPI_Comm> current_partition_comm{MPI_COMM_NULL};
 
 struct Announcement {
   std::uint64_t key;
-  std::uint64_t text_bytes;
+  std::int32_t context;  // of the launch line
+  std::uint32_t text_bytes;
+  ProcessIdentity identity;
 };
+static_assert(sizeof(Announcement) == 32);
 
 std::vector<std::string> read_command_line(int argc, char** argv) {
   std::vector<std::string> arguments;
@@ -91,21 +98,83 @@ void take_name_from_environment() {
   }
 }
 
-PartitionKey own_key(const std::string& executable, const std::string& command) {
-  if (!explicit_name.empty()) return PartitionKey::explicit_name(explicit_name);
+// Number of the application context on the launch line, -1: the launcher doesn't number them.
+std::int32_t own_context() {
   int* number = nullptr;
   int found = 0;
   PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &found);
-  if (found != 0 && number != nullptr) return PartitionKey::application_context(*number);
+  return found != 0 && number != nullptr ? *number : -1;
+}
+
+PartitionKey own_key(std::int32_t context, const std::string& executable, const std::string& command) {
+  if (!explicit_name.empty()) return PartitionKey::explicit_name(explicit_name);
+  if (context >= 0) return PartitionKey::application_context(context);
   return PartitionKey::command_line(executable, command);
 }
 
-// Name, a mark for explicit ones, command: what the first process of a partition tells the others.
+// Name, a mark for explicit ones, command: what the first process of an application context tells the others.
 std::string texts_of(const std::string& program, const std::string& command) {
   std::string text = explicit_name.empty() ? "-" : "+";
   text += explicit_name.empty() ? program : explicit_name;
   text += '\0';
   return text + command;
+}
+
+// The processes of one application context in one partition: those that share a command line.
+struct Program {
+  std::size_t first_rank;
+  int processes;
+};
+
+// In the order of the launch line. Neighbours in rank, so a launcher that numbers no contexts has one for each run.
+std::vector<Program> programs_of(const std::vector<Announcement>& announced) {
+  std::vector<Program> programs;
+  for (std::size_t rank = 0; rank < announced.size(); ++rank) {
+    const auto& now = announced[rank];
+    const bool continues = rank > 0 && now.key == announced[rank - 1].key && now.context == announced[rank - 1].context;
+    if (!continues) programs.push_back({rank, 0});
+    ++programs.back().processes;
+  }
+  return programs;
+}
+
+// Names and command lines of all partitions. A partition that joins several contexts has the command line that would
+// launch them alone: "-n 2 ./ocean : -n 4 ./atmosphere".
+void describe(const std::vector<Program>& programs, const std::vector<int>& counts, const std::vector<int>& offsets,
+              const std::string& texts, State& made) {
+  const auto& table = made.partitions.table;
+  std::vector<std::string> names(static_cast<std::size_t>(table.count()));
+  std::vector<bool> is_explicit(names.size(), false);
+  std::vector<int> first_processes(names.size(), 0);
+  made.commands.resize(names.size());
+  for (const auto& program : programs) {
+    const auto id = static_cast<std::size_t>(table.partition_of(static_cast<int>(program.first_rank)));
+    const auto text = texts.substr(static_cast<std::size_t>(offsets[program.first_rank]),
+                                   static_cast<std::size_t>(counts[program.first_rank]));
+    const auto end_of_name = text.find('\0');
+    const auto command = text.substr(end_of_name + 1);
+    auto& line = made.commands[id];
+    if (names[id].empty()) {
+      is_explicit[id] = text[0] == '+';
+      names[id] = text.substr(1, end_of_name - 1);
+      first_processes[id] = program.processes;
+      line = command;
+    } else if (line.size() < kMaxCommand) {
+      if (first_processes[id] > 0) line = "-n " + std::to_string(std::exchange(first_processes[id], 0)) + " " + line;
+      line += " : -n " + std::to_string(program.processes) + " " + command;
+    }
+  }
+  make_names_unique(names, is_explicit);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    made.commands[i] = truncated(made.commands[i], kMaxCommand);
+    VMPI_Partition_desc descriptor{};
+    descriptor.id = static_cast<int>(i);
+    names[i].copy(descriptor.name, kMaxPartitionName);
+    descriptor.command = made.commands[i].c_str();
+    descriptor.size = table.size(descriptor.id);
+    descriptor.root = table.root(descriptor.id);
+    made.descriptors.push_back(descriptor);
+  }
 }
 
 bool exchange(const Announcement& own, const std::string& own_text, State& made) {
@@ -122,14 +191,17 @@ bool exchange(const Announcement& own, const std::string& own_text, State& made)
   all.table = PartitionTable(keys);
   all.id = all.table.partition_of(all.universe_rank);
   all.rank = all.table.rank_in(all.id, all.universe_rank);
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    if (const auto process = watchable(own.identity, announced[rank].identity); process != 0)
+      made.watchable.emplace(static_cast<int>(rank), process);
+  }
 
+  const auto programs = programs_of(announced);
   std::vector<int> counts(size, 0);
   std::vector<int> offsets(size, 0);
   int total = 0;
-  for (int id = 0; id < all.table.count(); ++id) {
-    const auto root = static_cast<std::size_t>(all.table.root(id));
-    counts[root] = static_cast<int>(announced[root].text_bytes);
-  }
+  for (const auto& program : programs)
+    counts[program.first_rank] = static_cast<int>(announced[program.first_rank].text_bytes);
   for (std::size_t rank = 0; rank < size; ++rank) {
     offsets[rank] = total;
     total += counts[rank];
@@ -139,28 +211,7 @@ bool exchange(const Announcement& own, const std::string& own_text, State& made)
   if (PMPI_Allgatherv(own_text.data(), counts[self], MPI_BYTE, texts.data(), counts.data(), offsets.data(), MPI_BYTE,
                       MPI_COMM_WORLD) != MPI_SUCCESS)
     return false;
-
-  std::vector<std::string> names;
-  std::vector<bool> is_explicit;
-  for (int id = 0; id < all.table.count(); ++id) {
-    const auto root = static_cast<std::size_t>(all.table.root(id));
-    const auto text = texts.substr(static_cast<std::size_t>(offsets[root]), static_cast<std::size_t>(counts[root]));
-    const auto end_of_name = text.find('\0');
-    is_explicit.push_back(text[0] == '+');
-    names.push_back(text.substr(1, end_of_name - 1));
-    made.commands.push_back(text.substr(end_of_name + 1));
-  }
-  make_names_unique(names, is_explicit);
-  for (int id = 0; id < all.table.count(); ++id) {
-    const auto i = static_cast<std::size_t>(id);
-    VMPI_Partition_desc descriptor{};
-    descriptor.id = id;
-    names[i].copy(descriptor.name, kMaxPartitionName);
-    descriptor.command = made.commands[i].c_str();
-    descriptor.size = all.table.size(id);
-    descriptor.root = all.table.root(id);
-    made.descriptors.push_back(descriptor);
-  }
+  describe(programs, counts, offsets, texts, made);
   return true;
 }
 
@@ -182,7 +233,9 @@ bool build(int argc, char** argv) {
   const auto executable = read_executable();
   const auto command = joined(arguments);
   const auto text = texts_of(program_name(arguments, executable), command);
-  const Announcement own{own_key(executable, command).bits(), text.size()};
+  const auto context = own_context();
+  const Announcement own{own_key(context, executable, command).bits(), context, static_cast<std::uint32_t>(text.size()),
+                         own_identity()};
   auto made = std::make_unique<State>();
   MPI_Comm partition = MPI_COMM_NULL;
 
@@ -235,6 +288,12 @@ void finalise_partitions() noexcept {
   // The duplicates of the world are left to MPI_Finalize: freeing them is collective over programs that end at
   // different times.
   state.reset();
+}
+
+std::int64_t watchable_process(int universe_rank) noexcept {
+  if (!state) return 0;
+  const auto found = state->watchable.find(universe_rank);
+  return found == state->watchable.end() ? 0 : found->second;
 }
 
 const VMPI_Partition_desc* partition_descriptor(int id) noexcept {

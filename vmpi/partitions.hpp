@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <string_view>
 
 #include "vmpi/partition_table.hpp"
@@ -41,6 +42,9 @@ struct Partitions {
   int rank = 0;  // in it
 };
 const Partitions* partitions() noexcept;
+
+// A process of the universe as is_running() of process_identity.hpp takes it; 0: it can't be watched from here.
+std::int64_t watchable_process(int universe_rank) noexcept;
 
 // Descriptors, for the C API; nullptr: not there.
 const VMPI_Partition_desc* partition_descriptor(int id) noexcept;

@@ -38,6 +38,7 @@ int Stream::progress(ReadAhead how_far) {
   // Who has closed takes no more blocks; our end lets its close() return.
   if (code == VMPI_SUCCESS && mode_.writes) code = sender_.tell_end(EndTo::closed_peers);
   if (code != VMPI_SUCCESS) failure_ = code;
+  receiver_.take_left(untold_deaths_);
   if (receiver_.take_activity() || sender_.blocks_in_flight() != in_flight) backoff_.reset();
   return code;
 }
@@ -76,7 +77,7 @@ void Stream::look_for_dead_peers() {
     endpoints_[i].has_died = true;
     receiver_.mark_closed(i);
     sender_.forget(i);
-    ++untold_deaths_;
+    untold_deaths_.push_back(endpoints_[i].rank);
   }
 }
 
@@ -122,13 +123,22 @@ int Stream::nothing_there() {
   return failure_ != VMPI_SUCCESS ? failure_ : VMPI_EAGAIN;
 }
 
+int Stream::tell_death(int* universe_rank) {
+  if (!untold_deaths_.empty()) {
+    if (universe_rank != nullptr) *universe_rank = untold_deaths_.front();
+    untold_deaths_.pop_front();
+  }
+  return VMPI_ERR_PEER;
+}
+
 int Stream::take(void** block, std::size_t* bytes, int* universe_rank, bool may_wait) {
   if (!mode_.reads) return VMPI_ERR_STATE;
   Delivery delivery;
   bool is_there = false;
   const auto ready = [&] {
     is_there = is_there || receiver_.deliver(delivery);
-    return is_there || untold_deaths_ > 0 || receiver_.at_end();
+    receiver_.take_left(untold_deaths_);
+    return is_there || !untold_deaths_.empty() || receiver_.at_end();
   };
   if (!may_wait) {
     if (const int code = progress(ReadAhead::one_block); code != VMPI_SUCCESS) return code;
@@ -138,10 +148,7 @@ int Stream::take(void** block, std::size_t* bytes, int* universe_rank, bool may_
   } else if (const int code = wait_until(ready, ReadAhead::one_block); code != VMPI_SUCCESS) {
     return code;
   }
-  if (!is_there && untold_deaths_ > 0) {
-    --untold_deaths_;
-    return VMPI_ERR_PEER;
-  }
+  if (!is_there && !untold_deaths_.empty()) return tell_death(universe_rank);
   if (!is_there) return 0;
   backoff_.reset();
   *block = delivery.block;
@@ -152,7 +159,7 @@ int Stream::take(void** block, std::size_t* bytes, int* universe_rank, bool may_
 
 int Stream::read_one(std::byte* memory, bool may_wait) {
   const auto ready = [this] {
-    return receiver_.has_blocks() || receiver_.has_matched() || untold_deaths_ > 0 || receiver_.at_end();
+    return receiver_.has_blocks() || receiver_.has_matched() || !untold_deaths_.empty() || receiver_.at_end();
   };
   if (!receiver_.has_blocks()) {
     const int code = may_wait ? wait_until(ready, ReadAhead::nothing) : progress(ReadAhead::nothing);
@@ -165,8 +172,7 @@ int Stream::read_one(std::byte* memory, bool may_wait) {
     if (code == VMPI_SUCCESS) code = wait_until([this] { return receiver_.direct_done(); }, ReadAhead::one_block);
     if (code != VMPI_SUCCESS) return failure_ = code;
     if (receiver_.take_direct_lost()) {
-      untold_deaths_ = std::max(0, untold_deaths_ - 1);
-      return VMPI_ERR_PEER;
+      return tell_death(nullptr);
     }
     std::memset(memory + delivery.bytes, 0, block_bytes_ - delivery.bytes);
     return 1;
@@ -193,6 +199,23 @@ int Stream::read(void* buffer, int blocks, bool may_wait) {
 
 int Stream::release(void* block) noexcept { return receiver_.release(block) ? VMPI_SUCCESS : VMPI_ERR_ARG; }
 
+void Stream::start_leaving() { receiver_.discard_all(); }
+
+bool Stream::leave() {
+  if (progress(ReadAhead::everything) != VMPI_SUCCESS) return true;
+  look_for_dead_peers();
+  if (failure_ != VMPI_SUCCESS || !sender_.idle()) return failure_ != VMPI_SUCCESS;
+  if (!told_left_) {
+    told_left_ = true;
+    for (const auto& endpoint : endpoints_) {
+      if (endpoint.told_end || endpoint.has_died) continue;
+      if (transport_.send_left(endpoint.rank, endpoint.tag) != VMPI_SUCCESS) return true;
+    }
+    if (sender_.tell_end(mode_.writes ? EndTo::everybody : EndTo::open_peers) != VMPI_SUCCESS) return true;
+  }
+  return !mode_.reads || receiver_.at_end();
+}
+
 int Stream::close() {
   if (taken_blocks() > 0) return VMPI_ERR_STATE;
   receiver_.discard_all();
@@ -202,7 +225,7 @@ int Stream::close() {
   // A reader that closes first has told the writers so; what they sent before they heard of it is thrown away.
   if (code == VMPI_SUCCESS && mode_.reads)
     code = wait_until([this] { return receiver_.at_end(); }, ReadAhead::everything);
-  if (code == VMPI_SUCCESS && untold_deaths_ > 0) code = VMPI_ERR_PEER;
+  if (code == VMPI_SUCCESS && !untold_deaths_.empty()) code = VMPI_ERR_PEER;
   return code;
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "vmpi/backoff.hpp"
@@ -39,6 +40,11 @@ class Stream {
   int release(void* block) noexcept;
   int taken_blocks() const { return receiver_.taken_blocks(); }
   int close();
+  // MPI_Finalize with the stream open: the same in steps that don't wait, so that several streams go on together, and
+  // with a word to the peers that it was not closed. Blocks that the program still holds are its own. leave(): true
+  // when all is done that can be, to be called again until then.
+  void start_leaving();
+  bool leave();
 
  private:
   // Makes everything go on that can.
@@ -52,6 +58,8 @@ class Stream {
   // don't wait for each other as long as their pools have room.
   ReadAhead while_writing() const { return mode_.reads ? ReadAhead::everything : ReadAhead::nothing; }
   int read_one(std::byte* memory, bool may_wait);
+  // Tells one of the untold deaths: VMPI_ERR_PEER.
+  int tell_death(int* universe_rank);
   // The code to return when nothing is there: an error that wasn't told yet, the end, or VMPI_EAGAIN.
   int nothing_there();
 
@@ -62,8 +70,9 @@ class Stream {
   StreamSender sender_;
   StreamReceiver receiver_;
   Backoff backoff_;
-  int failure_ = VMPI_SUCCESS;  // an MPI or protocol error: the stream is of no more use
-  int untold_deaths_ = 0;
+  int failure_ = VMPI_SUCCESS;     // an MPI or protocol error: the stream is of no more use
+  std::deque<int> untold_deaths_;  // universe ranks
+  bool told_left_ = false;
   std::chrono::steady_clock::time_point last_look_{};
 };
 

@@ -1,8 +1,11 @@
 // The C functions of vmpi.h on streams: check arguments, open, forward to Stream; no exception leaves.
+#include <algorithm>
 #include <atomic>
 #include <climits>
+#include <cstdio>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -10,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "vmpi/backoff.hpp"
+#include "vmpi/open_streams.hpp"
 #include "vmpi/partitions.hpp"
 #include "vmpi/stream.hpp"
 #include "vmpi/stream_handshake.hpp"
@@ -23,9 +28,24 @@ struct VMPI_Stream_state {
   StreamOptions options;
   std::unique_ptr<MpiTransport> transport;
   std::unique_ptr<Stream> stream;  // set while open
+  bool is_silent = false;          // see leave_silently
 };
 
 namespace {
+
+// Streams that are open, for MPI_Finalize.
+std::mutex open_mutex;
+std::vector<VMPI_Stream_state*> open_streams;
+
+void note_open(VMPI_Stream_state* state) {
+  const std::lock_guard lock(open_mutex);
+  open_streams.push_back(state);
+}
+
+void forget_open(const VMPI_Stream_state* state) {
+  const std::lock_guard lock(open_mutex);
+  std::erase(open_streams, state);
+}
 
 // A receive tag of its own for each stream of this process. Comes round again only after two thousand million streams
 // (or, with an MPI that has few tags, after 32 thousand), long after the last message of the first one.
@@ -96,15 +116,49 @@ int open_ranks(VMPI_Stream* stream, const int* ranks, int count, const char* mod
     const int tag = next_tag();
     std::vector<Endpoint> endpoints;
     const StreamTerms terms{state.options.block_bytes, *wanted_mode, tag};
-    if (const int code = meet(control_comm(), peers, terms, endpoints); code != VMPI_SUCCESS) return code;
+    if (const int code = meet(peers, terms, endpoints); code != VMPI_SUCCESS) return code;
     state.transport = std::make_unique<MpiTransport>(control_comm());
     state.stream = std::make_unique<Stream>(*state.transport, std::move(endpoints), *wanted_mode, tag, state.options,
                                             static_cast<std::uint64_t>(all->universe_rank));
+    note_open(&state);
     return VMPI_SUCCESS;
   });
 }
 
 }  // namespace
+
+namespace ardoise::vmpi {
+
+void leave_silently(const VMPI_Stream& stream) noexcept {
+  if (stream.state != nullptr) stream.state->is_silent = true;
+}
+
+void leave_open_streams() noexcept {
+  const std::lock_guard lock(open_mutex);
+  if (open_streams.empty() || partitions() == nullptr) return;
+  const auto of_program =
+      std::count_if(open_streams.begin(), open_streams.end(), [](const auto* state) { return !state->is_silent; });
+  if (of_program > 0) {
+    std::fprintf(stderr,
+                 "ardoise: process %d of the universe called MPI_Finalize with %td open stream%s; close streams with "
+                 "VMPI_Stream_close, because their other ends take this for a failure.\n",
+                 partitions()->universe_rank, of_program, of_program == 1 ? "" : "s");
+  }
+  try {
+    std::vector<Stream*> leaving;
+    for (auto* state : open_streams) {
+      leaving.push_back(state->stream.get());
+      leaving.back()->start_leaving();
+    }
+    Backoff backoff;
+    while (std::erase_if(leaving, [](Stream* stream) { return stream->leave(); }), !leaving.empty()) backoff.pause();
+  } catch (const std::exception&) {
+    // What is left of them goes with the process.
+  }
+  open_streams.clear();
+}
+
+}  // namespace ardoise::vmpi
 
 int VMPI_Stream_init(VMPI_Stream* stream, size_t block_bytes, VMPI_Stream_balance balance) {
   const auto policy = balance_of(balance);
@@ -180,7 +234,9 @@ int VMPI_Stream_close(VMPI_Stream* stream) {
     int code = VMPI_SUCCESS;
     if (state.stream != nullptr) {
       if (state.stream->taken_blocks() > 0) return VMPI_ERR_STATE;
+      // After MPI_Finalize the stream has been left already (leave_open_streams).
       if (partitions() != nullptr) code = state.stream->close();
+      forget_open(&state);
       // After an error MPI may still read from or write to the blocks: better a leak than memory that others get.
       if (code != VMPI_SUCCESS) {
         (void)state.stream.release();

@@ -1,6 +1,7 @@
 // See stream_receiver.hpp.
 #include "vmpi/stream_receiver.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ardoise::vmpi {
@@ -31,7 +32,10 @@ int StreamReceiver::match() {
     if (incoming.bytes == 0) {
       MPI_Request none = MPI_REQUEST_NULL;
       if (const int code = transport_.receive(incoming, nullptr, none); code != VMPI_SUCCESS) return code;
-      if (known != endpoint_of_rank_.end()) mark_closed(known->second);
+      if (known != endpoint_of_rank_.end()) {
+        mark_closed(known->second);
+        if (transport_.has_left(incoming.source, tag_)) left_.push_back(known->second);
+      }
     } else if (known != endpoint_of_rank_.end() && incoming.bytes <= block_bytes_) {
       matched_.push(known->second, incoming);
     } else {
@@ -102,6 +106,20 @@ void StreamReceiver::mark_closed(std::size_t endpoint) {
   endpoints_[endpoint].has_closed = true;
   --open_endpoints_;
   activity_ = true;
+}
+
+bool StreamReceiver::has_blocks_of(std::size_t endpoint) const {
+  return matched_.waiting(endpoint) > 0 || std::any_of(receiving_.begin(), receiving_.end(), [&](const auto& receive) {
+           return receive.endpoint == endpoint;
+         });
+}
+
+void StreamReceiver::take_left(std::deque<int>& ranks) {
+  std::erase_if(left_, [&](std::size_t endpoint) {
+    if (has_blocks_of(endpoint)) return false;
+    ranks.push_back(endpoints_[endpoint].rank);
+    return true;
+  });
 }
 
 void StreamReceiver::abandon(std::size_t endpoint) {

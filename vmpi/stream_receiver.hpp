@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <list>
 #include <unordered_map>
 #include <utility>
@@ -63,6 +64,8 @@ class StreamReceiver {
   bool has_blocks() const { return !receiving_.empty(); }
   // Nothing is there and nothing will come.
   bool at_end() const { return open_endpoints_ == 0 && matched_.empty() && receiving_.empty() && direct_.empty(); }
+  // Moves to `ranks` the peers that ended without closing and whose last block is delivered; each once.
+  void take_left(std::deque<int>& ranks);
   // Something changed since the last call: a message, a completion, an end.
   bool take_activity() { return std::exchange(activity_, false); }
   // The endpoint ends, with or without a word.
@@ -82,6 +85,7 @@ class StreamReceiver {
     bool is_complete;
   };
   int find_completed();
+  bool has_blocks_of(std::size_t endpoint) const;
   void discard_completed();
 
   Transport& transport_;
@@ -99,6 +103,7 @@ class StreamReceiver {
   std::vector<unsigned> passed_over_;  // by endpoint: number of the last deliver() that met an incomplete block of it
   unsigned delivery_number_ = 0;
   std::size_t open_endpoints_;
+  std::vector<std::size_t> left_;  // endpoints for take_left()
   bool discards_ = false;
   bool activity_ = false;
 };

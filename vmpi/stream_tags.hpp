@@ -4,8 +4,7 @@
 namespace ardoise::vmpi {
 
 inline constexpr int kMapTag = 1;
-inline constexpr int kHelloTag = 2;    // first message of a stream's two ends
-inline constexpr int kVerdictTag = 3;  // second one
+inline constexpr int kControlTag = 2;  // control_message.hpp
 // Data of a stream. Each end picks the tag on which it wants to receive, and says it in its hello.
 inline constexpr int kFirstDataTag = 16;
 

@@ -34,6 +34,10 @@ class Transport {
   virtual int test_some(std::span<MPI_Request> requests, std::span<int> indices, int& completed) = 0;
   // false: the process is known to have ended. true: alive, or nobody knows.
   virtual bool is_alive(std::int64_t process) = 0;
+  // Tells a peer, before the end of the stream, that this process goes without having closed it. `tag` is the peer's.
+  virtual int send_left(int rank, int tag) = 0;
+  // Asked after the end of a stream came from this process: was it told so? `tag` is our own.
+  virtual bool has_left(int source, int tag) = 0;
 };
 
 // Over a communicator that returns errors and that nobody else uses.
@@ -46,6 +50,8 @@ class MpiTransport final : public Transport {
   int receive(Incoming& incoming, void* block, MPI_Request& request) override;
   int test_some(std::span<MPI_Request> requests, std::span<int> indices, int& completed) override;
   bool is_alive(std::int64_t process) override;
+  int send_left(int rank, int tag) override;
+  bool has_left(int source, int tag) override;
 
  private:
   MPI_Comm comm_;

@@ -31,9 +31,9 @@ enum {
   VMPI_ERR_STATE = -3,    /* called at the wrong time: before MPI_Init, on a closed stream ... */
   VMPI_ERR_NO_MEMORY = -4,
   VMPI_ERR_MPI = -5,      /* an MPI call failed */
-  VMPI_ERR_PROTOCOL = -6, /* the two ends disagree: block size, direction */
+  VMPI_ERR_PROTOCOL = -6, /* the two ends disagree: block size, direction, map policy, order of opening */
   VMPI_ERR_MAP = -7,      /* a user-defined map gave a rank out of range or left a process unmapped */
-  VMPI_ERR_PEER = -8      /* a peer went away without closing */
+  VMPI_ERR_PEER = -8      /* a peer went away: died, or ended MPI, without opening or closing its end */
 };
 /** What a code means, as the end of a sentence; a static string, never NULL. At any time. */
 VMPI_API const char* VMPI_Error_string(int code);
@@ -120,10 +120,15 @@ VMPI_API int VMPI_Stream_init(VMPI_Stream* stream, size_t block_bytes, VMPI_Stre
  * @param reader_limit_bytes upper limit of a reader's memory for blocks, however many writers there are; 0: 64 blocks.
  * @return VMPI_ERR_ARG: no buffer, or a limit below one block. */
 VMPI_API int VMPI_Stream_set_buffers(VMPI_Stream* stream, int writer_buffers, size_t reader_limit_bytes);
-/** Meets all processes of a map, which call it as well. Waits for them without spinning.
+/** Meets all processes of a map, which call it as well, with the same map policy, and with several streams between the
+ * same processes in the same order. Waits for them without spinning.
  * @param mode "r", "w" or "rw"; the peers' must be "w", "r" or "rw" in turn. An empty map gives a stream that has ended.
- * @return VMPI_ERR_PROTOCOL at both ends when block sizes or modes don't fit, and at every process that is mapped to one
- *         of them; the stream can be closed or opened again. VMPI_ERR_ARG: unknown mode or rank. */
+ * @return VMPI_ERR_PROTOCOL at both ends when block sizes or modes don't fit, at every process that is mapped to one
+ *         of them, and where processes wait for each other in a circle, because the two sides mapped with different
+ *         policies or open streams in different orders (found after two seconds; not under MPI_THREAD_MULTIPLE, where
+ *         another thread could still open). VMPI_ERR_PEER: a peer died (noticed on the same machine), or is in
+ *         MPI_Finalize and will never open. One sentence on standard error says which. The stream can be closed or opened
+ *         again in all these cases. VMPI_ERR_ARG: unknown mode or rank. */
 VMPI_API int VMPI_Stream_open_map(VMPI_Stream* stream, const VMPI_Map* map, const char* mode);
 /** The same between two processes. */
 VMPI_API int VMPI_Stream_open_rank(VMPI_Stream* stream, int universe_rank, const char* mode);
@@ -135,7 +140,8 @@ VMPI_API int VMPI_Stream_write(VMPI_Stream* stream, const void* buffer, int bloc
  * @return blocks read, 0 when every writer has closed, VMPI_EAGAIN when non-blocking and nothing is there, VMPI_ERR_PEER
  *         once for each writer that died (reading may go on with the others), or another negative code. */
 VMPI_API int VMPI_Stream_read(VMPI_Stream* stream, void* buffer, int blocks, int flags);
-/** Waits until what is in flight was received, and says the end. A reader that closes before its writers throws away what
+/** Waits until what is in flight was received, and says the end. MPI_Finalize does the same for streams that are still
+ * open, says so on standard error, and their other ends get VMPI_ERR_PEER behind the last block. A reader that closes before its writers throws away what
  * still comes and returns when they have closed or noticed. All blocks taken must have been released (VMPI_ERR_STATE,
  * and the stream stays open); lent memory is the caller's again.
  * @return VMPI_ERR_PEER when a peer died unnoticed so far; the stream is closed in any case but VMPI_ERR_STATE. */
@@ -150,7 +156,7 @@ VMPI_API int VMPI_Stream_lend(VMPI_Stream* stream, void* block, size_t bytes);
 VMPI_API int VMPI_Stream_reclaim(VMPI_Stream* stream, void** block, int flags);
 /** Takes the next block, to be given back by VMPI_Stream_release. Blocks held count against the reader's limit: who holds
  * all of them waits for ever unless another thread releases.
- * @param universe_rank of the writer; may be NULL.
+ * @param universe_rank of the writer; may be NULL. With VMPI_ERR_PEER it is that of the writer that went.
  * @return 1: taken; 0: every writer has closed; otherwise as VMPI_Stream_read. */
 VMPI_API int VMPI_Stream_take(VMPI_Stream* stream, void** block, size_t* bytes, int* universe_rank, int flags);
 /** From any thread, lock-free, without MPI. @return VMPI_ERR_ARG: not a block that is taken from this stream. */

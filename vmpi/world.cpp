@@ -14,7 +14,10 @@
 #include "vmpi/finalize_fence.hpp"
 #include "vmpi/launch_environment.hpp"
 #include "vmpi/library_check.hpp"
+#include "vmpi/mpi_control.hpp"
 #include "vmpi/observed_call.hpp"
+#include "vmpi/open_streams.hpp"
+#include "vmpi/partition_end.hpp"
 #include "vmpi/partitions.hpp"
 #include "vmpi/preload_environment.hpp"
 #include "vmpi/real_functions.hpp"
@@ -38,7 +41,10 @@ void set_world(MPI_Comm comm) { __atomic_store_n(&world, comm, __ATOMIC_RELAXED)
 // MPI deletes attributes in the reverse order of their setting, so this one, set before the program had a chance to
 // set its own, comes last.
 int end_of_world(MPI_Comm /*self*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
+  say_gone();
   fence(to_library(MPI_COMM_WORLD));
+  say_gone();  // to those who asked meanwhile; who asks later hears of it from the launcher
+  publish_end();
   finalise_partitions();  // delete callbacks of the world's attributes run here and still see MPI_COMM_WORLD
   set_world(MPI_COMM_WORLD);
   return MPI_SUCCESS;
@@ -50,17 +56,24 @@ bool is_spawned() {
   return parent != MPI_COMM_NULL;
 }
 
-// Contexts of a partition number from 0, as they do in a launch of their own. True: there are several, by a common name.
+// Contexts of a partition number from 0 without gaps, as they do in a launch of their own, also where other programs
+// stand between them on the line. One collective, and one for each context where there are several. True: there are, by
+// a common name.
 bool find_application_number(MPI_Comm partition) {
   int* number = nullptr;
   int is_set = 0;
   library.Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &is_set);
   has_application_number = is_set != 0 && number != nullptr;
-  const int own[2] = {has_application_number ? *number : INT_MAX, has_application_number ? -*number : -INT_MAX};
-  int lowest[2] = {own[0], own[1]};
-  PMPI_Allreduce(own, lowest, 2, MPI_INT, MPI_MIN, partition);
-  own_application_number = own[0] - lowest[0];
-  return lowest[0] != -lowest[1];
+  const int own = has_application_number ? *number : INT_MAX;
+  int bounds[2] = {own, -own};  // lowest and, negative, highest
+  PMPI_Allreduce(MPI_IN_PLACE, bounds, 2, MPI_INT, MPI_MIN, partition);
+  own_application_number = 0;
+  for (int lowest = bounds[0]; lowest < -bounds[1];) {
+    if (own > lowest) ++own_application_number;
+    const int above = own > lowest ? own : INT_MAX;
+    PMPI_Allreduce(&above, &lowest, 1, MPI_INT, MPI_MIN, partition);
+  }
+  return bounds[0] != -bounds[1];
 }
 
 // Sizes of the partition's app contexts, in the order of their numbers.
@@ -166,9 +179,11 @@ void after_init(int argc, char** argv) noexcept {
 }
 
 void before_finalize() noexcept {
-  if (!observing.exchange(false, std::memory_order_relaxed)) return;
+  const bool was_observing = observing.exchange(false, std::memory_order_relaxed);
   const Unobserved unobserved;
-  if (const Observer* const told = observer.load(std::memory_order_acquire)) told->before_finalize();
+  if (const Observer* const told = observer.load(std::memory_order_acquire); told != nullptr && was_observing)
+    told->before_finalize();
+  leave_open_streams();
 }
 
 bool has_world_attributes(MPI_Comm comm) noexcept {

@@ -62,6 +62,30 @@ class RunSummary final : public Analysis {
   static void quality(const Resolver& resolver, reports::Application& application);
 };
 
+// The program's command line. Of a partition that joins several programs (coupled codes), that of a launch of them
+// alone:
+// "-n 2 ./ocean : -n 4 ./atmosphere". Ranks with arguments of their own would make a long list of it, so it has an end.
+std::string command_of(const Resolver& resolver) {
+  constexpr std::size_t kMostPrograms = 16;
+  struct Run {
+    std::string_view command_line;
+    std::uint32_t ranks;
+  };
+  std::vector<Run> runs;
+  for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
+    const ProcessFacts& facts = resolver.process(rank);
+    if (!facts.has_process) continue;
+    if (runs.empty() || runs.back().command_line != facts.command_line) runs.push_back({facts.command_line, 0});
+    ++runs.back().ranks;
+  }
+  if (runs.size() == 1) return shell_line(runs.front().command_line);
+  std::string line;
+  for (std::size_t i = 0; i < std::min(runs.size(), kMostPrograms); ++i)
+    line += (i == 0 ? "-n " : " : -n ") + std::to_string(runs[i].ranks) + ' ' + shell_line(runs[i].command_line);
+  if (runs.size() > kMostPrograms) line += " : ...";
+  return line;
+}
+
 void RunSummary::contribute(const Resolver& resolver, reports::Application& application) const {
   identity(resolver, application);
   ranks(resolver, application);
@@ -80,7 +104,7 @@ void RunSummary::identity(const Resolver& resolver, reports::Application& applic
     if (!facts.has_process) continue;
     if (!named) {
       named = true;
-      application.command = shell_line(facts.command_line);
+      application.command = command_of(resolver);
       application.working_directory = facts.directory;
     }
     level = std::max(level, facts.process.thread_level);

@@ -131,6 +131,17 @@ TEST_F(LaunchTest, AKilledProgramGivesTheStatusOfItsSignal) {
   EXPECT_FALSE(fs::exists(output_ + "/profile.json.tmp"));
 }
 
+TEST_F(LaunchTest, AProgramThatIsKilledCostsItsOwnPartOfTheReportWhereOthersLiveOn) {
+  const auto result =
+      ardoise({}, {"--enable-recovery", "-n", "1", RING, "20", "signal", "9", ":", "-n", "2", RING, "50"});
+  EXPECT_THAT(result.output,
+              HasSubstr("1 of 1 processes of ring_program ended without finishing its measurement (rank 0)"));
+  const auto run = profile();
+  ASSERT_THAT(run.applications, SizeIs(2));
+  EXPECT_EQ(run.applications[0].quality.ranks_complete, 0U);
+  expect_ring(run.applications[1], 2, 50);
+}
+
 TEST_F(LaunchTest, ProgramsWorkOnAfterFinalizeUndisturbed) {
   const auto file = (folder_ / "late").string();
   const auto result = ardoise({"--plugin", FAILING_SOURCE}, {"-n", "3", RING, "20", "late", file});

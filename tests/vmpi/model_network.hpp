@@ -15,6 +15,7 @@
 #include <random>
 #include <set>
 #include <span>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -96,6 +97,11 @@ class ModelNetwork {
       return VMPI_SUCCESS;
     }
     bool is_alive(std::int64_t process) override { return !network_.dead.contains(process); }
+    int send_left(int rank, int tag) override {
+      network_.left_.emplace(rank_, rank, tag);
+      return VMPI_SUCCESS;
+    }
+    bool has_left(int source, int tag) override { return network_.left_.erase({source, rank_, tag}) > 0; }
 
    private:
     ModelNetwork& network_;
@@ -151,6 +157,7 @@ class ModelNetwork {
   std::map<std::uintptr_t, Message> matched_;
   std::vector<Copy> copies_;
   std::set<std::uintptr_t> completed_;
+  std::set<std::tuple<int, int, int>> left_;  // from, to, tag of who is told
 };
 
 }  // namespace ardoise::vmpi

@@ -226,6 +226,48 @@ TEST(Stream, DeathOfAWriterIsToldOnceBehindItsBlocks) {
   EXPECT_EQ(take(r, kWait).code, 0);
 }
 
+TEST(Stream, AWriterThatLeavesWithoutClosingIsToldBehindItsBlocks) {
+  ModelNetwork network;
+  auto leaving = writer(network, 0, {2});
+  auto healthy = writer(network, 1, {2});
+  auto r = reader(network, 2, {0, 1});
+  auto block = filled('q');
+  ASSERT_EQ(leaving->lend(block.data(), kBlock), VMPI_SUCCESS);
+  ASSERT_EQ(leaving->lend(block.data(), kBlock), VMPI_SUCCESS);
+  leaving->start_leaving();
+  std::vector<int> codes;
+  int lost_rank = -1;
+  for (int polls = 0; codes.size() < 3 && polls < 100; ++polls) {
+    (void)leaving->leave();
+    const auto taken = take(r);
+    if (taken.code == VMPI_EAGAIN) continue;
+    codes.push_back(taken.code);
+    if (taken.code == 1) r->release(taken.block);
+    if (taken.code == VMPI_ERR_PEER) lost_rank = taken.rank;
+  }
+  EXPECT_EQ(codes, (std::vector{1, 1, static_cast<int>(VMPI_ERR_PEER)}));
+  EXPECT_EQ(lost_rank, 0);
+  EXPECT_TRUE(leaving->leave());
+  EXPECT_EQ(healthy->close(), VMPI_SUCCESS);
+  EXPECT_EQ(take(r, kWait).code, 0);
+}
+
+TEST(Stream, AReaderThatLeavesIsToldToItsWriters) {
+  ModelNetwork network;
+  auto w = writer(network, 0, {1});
+  auto r = reader(network, 1, {0});
+  auto block = filled('r');
+  ASSERT_EQ(w->lend(block.data(), kBlock), VMPI_SUCCESS);
+  r->start_leaving();
+  network.on_poll = [&] { (void)r->leave(); };
+  void* back = nullptr;
+  EXPECT_EQ(w->reclaim(&back, kWait), 1);  // thrown away
+  while (w->lend(block.data(), kBlock) == VMPI_SUCCESS) w->reclaim(&back, kWait);
+  EXPECT_EQ(w->close(), VMPI_ERR_PEER);
+  network.on_poll = [] {};
+  EXPECT_TRUE(r->leave());
+}
+
 TEST(Stream, BlockOfADeadWriterThatNeverCompletesIsGivenUp) {
   ModelNetwork network(1, 1.0);
   auto dying = writer(network, 0, {2});

@@ -14,7 +14,7 @@ add_dependencies(unit_tests vmpi_unit_test)
 add_dependencies(threaded_unit_tests vmpi_unit_test)
 
 # Programs that need a launch, one for each end.
-foreach(program stream_program map_program)
+foreach(program stream_program map_program bad_peer_program)
   add_executable(${program} ${program}.cpp)
   target_link_libraries(${program} PRIVATE vmpi fmt::fmt CLI11::CLI11)
 endforeach()
@@ -76,3 +76,19 @@ add_stream_test(TwoWay 3 3 "--two-way --blocks 300 --buffers 2" "" "--pause 300"
 add_launch_test(Streams.ReaderHearsOfAWritersDeath EXPECT "heard of 1 death" PROGRAMS
   "--enable-recovery -n 3 ${stream_program} write --dies" "-n 1 ${stream_program} read --dies")
 add_stream_test(RandomMap 7 3 "--map 1 --seed 3 --blocks 60" "" "")
+
+# Ends that do what they should not: the other one hears of it, with a code and a sentence.
+set(bad_peer_program $<TARGET_FILE:bad_peer_program>)
+function(add_bad_peer_test name case sentence)
+  cmake_parse_arguments(PARSE_ARGV 3 bad "" "OPTIONS" "")
+  add_launch_test(BadPeer.${name} EXPECT "${sentence}.*all is said|all is said.*${sentence}" PROGRAMS
+    "${bad_OPTIONS} -n 2 ${bad_peer_program} ${case} left" "-n 4 ${bad_peer_program} ${case} right")
+endfunction()
+add_bad_peer_test(MapPoliciesDiffer policies_differ "wait for each other in a circle")
+add_bad_peer_test(OrdersOfOpeningDiffer orders_differ "wait for each other in a circle")
+add_bad_peer_test(EndsMpiBeforeWeAsk ends_before_the_hello "ended MPI without opening it")
+add_bad_peer_test(EndsMpiWhileWeWait ends_behind_the_hello "ended MPI without opening it")
+add_bad_peer_test(DiesBeforeOpening dies_before_opening "died without opening it" OPTIONS --enable-recovery)
+add_bad_peer_test(WriterDoesNotClose writer_does_not_close "called MPI_Finalize with 1 open stream;")
+add_bad_peer_test(ReaderDoesNotClose reader_does_not_close "called MPI_Finalize with 1 open stream;")
+add_bad_peer_test(NobodyCloses nobody_closes "called MPI_Finalize with 1 open stream;")

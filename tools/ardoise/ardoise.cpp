@@ -60,6 +60,10 @@ int run(int argc, char** argv) {
   app.add_flag("--no-report", no_report, "write profile.json and summary.txt, render no PDF");
   app.add_option("--plugin", options.plugins, "knowledge source to load, may be given several times")
       ->allow_extra_args(false);
+  app.add_option("--partition", options.partitions,
+                 "NAME=CONTEXT[,CONTEXT...]: programs that share one MPI_COMM_WORLD; a context is its number on\n"
+                 "the launch line, from 0, or its program; may be given several times")
+      ->allow_extra_args(false);
   app.add_option("--budget", options.budget, "memory of each process for events, e.g. 8M [16M]")
       ->transform(CLI::AsSizeValue(false));
   app.add_option("--capture", options.capture,

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "tools/ardoise/partition_option.hpp"
+
 namespace ardoise::launcher {
 namespace {
 
@@ -26,11 +28,13 @@ std::optional<std::string> take_preload(AppContext& context, const std::optional
   return preload;
 }
 
-void add_preload(AppContext& context, const Measurement& measurement, const std::optional<std::string>& user_preload) {
+void add_preload(AppContext& context, const Measurement& measurement, const std::optional<std::string>& user_preload,
+                 const std::optional<std::string>& partition) {
   const auto theirs = take_preload(context, user_preload);
   std::vector<std::string> settings{std::string(kPreload) + '=' + measurement.preload_library +
                                     (theirs && !theirs->empty() ? ':' + *theirs : "")};
   for (const auto& [name, value] : measurement.environment) settings.push_back(name + '=' + value);
+  if (partition) settings.push_back(std::string(kPartitionVariable) + '=' + *partition);
   if (measurement.preload_by == PreloadBy::kExportOption) {
     for (auto& setting : settings) context.options.push_back({"-x", {std::move(setting)}});
     return;
@@ -73,7 +77,10 @@ bool mentions(const LaunchLine& line, std::string_view word) {
 LaunchLine plan_launch(const LaunchLine& user, const Measurement& measurement,
                        const std::optional<std::string>& user_preload) {
   LaunchLine plan = user;
-  for (auto& context : plan.contexts) add_preload(context, measurement, user_preload);
+  for (std::size_t i = 0; i < plan.contexts.size(); ++i) {
+    add_preload(plan.contexts[i], measurement, user_preload,
+                i < measurement.partitions.size() ? measurement.partitions[i] : std::nullopt);
+  }
   plan.contexts.push_back(analyzer_context(measurement, user_preload.has_value()));
   if (measurement.oversubscribe) {
     auto& first = plan.contexts.front().options;

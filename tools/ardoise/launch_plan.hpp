@@ -20,6 +20,7 @@ struct Measurement {
   std::string preload_library;                                   // absolute path of libardoise.so
   std::vector<std::pair<std::string, std::string>> environment;  // more variables, for all processes
   std::vector<std::string> analyzer;                             // its program and arguments
+  std::vector<std::optional<std::string>> partitions;            // of each context (partition_option.hpp)
   unsigned analyzers = 1;
   bool oversubscribe = false;  // add --oversubscribe
   PreloadBy preload_by = PreloadBy::kExportOption;

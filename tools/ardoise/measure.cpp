@@ -16,6 +16,7 @@
 #include "tools/ardoise/message.hpp"
 #include "tools/ardoise/mpi_launcher.hpp"
 #include "tools/ardoise/output_folder.hpp"
+#include "tools/ardoise/partition_option.hpp"
 #include "tools/ardoise/process.hpp"
 #include "tools/ardoise/program_check.hpp"
 #include "tools/ardoise/shell_quote.hpp"
@@ -115,6 +116,8 @@ Measurement describe(const Options& options, const Installation& installation, c
 int measure(const Options& options, const std::vector<std::string>& words) {
   check_launcher_name(words.front());
   const auto line = parse_launch_line(words);
+  const auto partitions = assign_partitions(options.partitions, line);
+  check_partition_variable(line, std::getenv(kPartitionVariable));
   const auto installation = find_installation();
   const auto mpirun = identify_launcher(line.launcher);
   if (!mpirun.open_mpi) {
@@ -137,6 +140,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   if (output.renamed) say("'{}' is taken; the report goes to '{}'.", options.output, output.path.string());
 
   auto measurement = describe(options, installation, output.path, words);
+  measurement.partitions = partitions;
   measurement.analyzers = room.analyzers;
   measurement.oversubscribe = room.oversubscribe;
   measurement.preload_by = mpirun.major >= 5 ? PreloadBy::kEnvProgram : PreloadBy::kExportOption;

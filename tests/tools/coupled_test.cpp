@@ -1,0 +1,98 @@
+// Coupled codes under mpirun: several programs in one MPI_COMM_WORLD, another program of the launch in its own.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "reports/model_json.hpp"
+#include "tools/ardoise/measure.hpp"
+#include "tools/ardoise/process.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+using Words = std::vector<std::string>;
+
+class Coupled : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) /
+              (std::string("coupled_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    for (const auto* name :
+         {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_mpi_yield_when_idle"}) {
+      ::setenv(name, "1", 1);
+    }
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  Captured ardoise(const Words& options, const Words& launch) const {
+    Words words{ARDOISE, "--no-report", "--output", folder_.string()};
+    words.insert(words.end(), options.begin(), options.end());
+    words.insert(words.end(), {"mpirun", "--oversubscribe"});
+    words.insert(words.end(), launch.begin(), launch.end());
+    return run_and_read(words);
+  }
+
+  // The lines of the coupled programs, which their rank 0 prints in order.
+  static Words lines_of(const std::string& output) {
+    Words lines;
+    std::istringstream stream(output);
+    for (std::string line; std::getline(stream, line);) {
+      if (line.find("the other side's ranks sum") != std::string::npos) lines.push_back(line);
+    }
+    return lines;
+  }
+
+  static Words native() {
+    return lines_of(
+        run_and_read({"mpirun", "--oversubscribe", "-n", "2", COUPLED, "ocean", ":", "-n", "3", COUPLED, "air"})
+            .output);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Coupled, AJoinedWorldIsThatOfALaunchAlone) {
+  const auto expected = native();
+  ASSERT_THAT(expected, SizeIs(5));
+  EXPECT_EQ(expected[4], "air: rank 4 of 5, context 1, rank 2 of 3 in it, the other side's ranks sum to 1");
+  // The two contexts are not neighbours on the line.
+  const auto result = ardoise({"--partition", "earth=0,2"}, {"-n", "2", COUPLED, "ocean", ":", "-n", "1", RING, "20",
+                                                             ":", "-n", "3", COUPLED, "air"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(lines_of(result.output), expected);
+  EXPECT_THAT(result.output, HasSubstr("ring of 1 ranks, sum 1"));
+
+  const auto run = reports::read_profile_json((folder_ / "profile.json").string());
+  ASSERT_TRUE(run) << run.error;
+  ASSERT_THAT(run.value->applications, SizeIs(2));
+  const auto& earth = run.value->applications[0];
+  EXPECT_EQ(earth.name, "earth");
+  EXPECT_EQ(earth.ranks, 5U);
+  EXPECT_EQ(earth.command, std::string("-n 2 ") + COUPLED + " ocean : -n 3 " + COUPLED + " air");
+  EXPECT_EQ(run.value->applications[1].command, std::string(RING) + " 20");
+}
+
+TEST_F(Coupled, TheVariableJoinsByHand) {
+  const auto result = ardoise({}, {"-n", "2", "-x", "VMPI_PARTITION_NAME=earth", COUPLED, "ocean", ":", "-n", "3",
+                                   "env", "VMPI_PARTITION_NAME=earth", COUPLED, "air"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(lines_of(result.output), native());
+}
+
+TEST_F(Coupled, WhatCannotBeIsRefusedBeforeAnythingRuns) {
+  const auto result = ardoise({"--partition", "earth=0,2"}, {"-n", "1", RING, "20", ":", "-n", "1", RING, "20"});
+  EXPECT_EQ(result.status, kUsageStatus);
+  EXPECT_THAT(result.output, HasSubstr("the context '2', which is not on the launch line"));
+  EXPECT_EQ(std::ranges::count(result.output, '\n'), 1) << result.output;
+  EXPECT_FALSE(fs::exists(folder_));
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

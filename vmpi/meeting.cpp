@@ -1,0 +1,301 @@
+// See meeting.hpp.
+#include "vmpi/meeting.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "vmpi/vmpi.h"
+
+namespace ardoise::vmpi {
+namespace {
+
+constexpr std::uint8_t kReads = 1;
+constexpr std::uint8_t kWrites = 2;
+
+std::uint8_t bits_of(Mode mode) {
+  return static_cast<std::uint8_t>((mode.reads ? kReads : 0) | (mode.writes ? kWrites : 0));
+}
+
+const char* name_of(std::uint8_t reads_writes) {
+  return reads_writes == kReads ? "\"r\"" : reads_writes == kWrites ? "\"w\"" : "\"rw\"";
+}
+
+}  // namespace
+
+Meeting::Meeting(Mailbox& mailbox, int own_rank, std::vector<int> ranks, const StreamTerms& terms)
+    : mailbox_(mailbox),
+      own_rank_(own_rank),
+      terms_(terms),
+      number_(mailbox.next_number()),
+      cursor_(mailbox.start_reading()),
+      missing_(ranks.size()) {
+  peers_.reserve(ranks.size());
+  for (const int rank : ranks) {
+    index_.emplace(rank, peers_.size());
+    peers_.push_back({.rank = rank, .hello = {}});
+  }
+}
+
+int Meeting::start() {
+  ControlMessage hello;
+  hello.number = number_;
+  hello.tag = terms_.tag;
+  hello.block_bytes = terms_.block_bytes;
+  hello.reads_writes = bits_of(terms_.mode);
+  for (const auto& peer : peers_) {
+    if (const int code = mailbox_.send(peer.rank, hello); code != VMPI_SUCCESS) return code;
+  }
+  for (auto& peer : peers_) read(peer);  // hellos that came before we asked
+  return VMPI_SUCCESS;
+}
+
+bool Meeting::waits_for(const Peer& peer) const {
+  return stage_ == Stage::hellos ? !peer.has_hello : stage_ == Stage::verdicts && !peer.has_verdict;
+}
+
+void Meeting::read(Peer& peer) {
+  mailbox_.with(peer.rank, [&](Mailbox::Peer& mail) {
+    while (stage_ != Stage::finished && !mail.unread.empty() && read_one(peer, mail)) continue;
+    if (mail.is_gone && waits_for(peer))
+      fail(VMPI_ERR_PEER, "process " + std::to_string(peer.rank) + " of the universe ended MPI without opening it");
+  });
+}
+
+// false: what comes next from this peer is not for this opening.
+bool Meeting::read_one(Peer& peer, Mailbox::Peer& mail) {
+  const auto message = mail.unread.front();
+  switch (message.kind) {
+    case ControlKind::hello: {
+      const auto taken_back = std::find_if(mail.unread.begin(), mail.unread.end(), [&](const auto& later) {
+        return later.kind == ControlKind::withdrawal && later.number == message.number;
+      });
+      if (taken_back != mail.unread.end()) {
+        mail.unread.erase(taken_back);
+        mail.unread.pop_front();
+        return true;
+      }
+      if (peer.has_hello) return false;
+      peer.has_hello = true;
+      peer.hello = message;
+      --missing_;
+      break;
+    }
+    case ControlKind::verdict:
+      // One about an earlier hello, which we took back, says nothing any more.
+      if (message.number == number_ && !peer.has_verdict) {
+        peer.has_verdict = true;
+        peer.verdict = message.code;
+        if (stage_ == Stage::verdicts) --missing_;
+        if (stage_ == Stage::hellos && message.code != VMPI_SUCCESS) {
+          // Without a hello it never wanted us, and says so because it stood in a circle.
+          disagrees_ = disagrees_ || !peer.has_hello;
+          fail(message.code, "");
+        }
+      }
+      break;
+    case ControlKind::withdrawal:
+      if (!peer.has_hello || peer.hello.number != message.number) break;
+      if (stage_ == Stage::hellos) {
+        fail(message.code, "");
+        break;
+      }
+      if (!peer.has_verdict) --missing_;
+      peer.has_verdict = true;
+      peer.verdict = message.code;
+      break;
+    default:
+      break;
+  }
+  mail.unread.pop_front();
+  return true;
+}
+
+int Meeting::advance(bool& has_news) {
+  std::vector<int> news;
+  if (const int code = mailbox_.poll(cursor_, news); code != VMPI_SUCCESS) return code;
+  has_news = !news.empty();
+  for (const int rank : news) {
+    if (const auto found = index_.find(rank); found != index_.end()) read(peers_[found->second]);
+  }
+  if (stage_ == Stage::hellos && missing_ == 0) {
+    if (const int code = judge(); code != VMPI_SUCCESS) return code;
+  }
+  if (stage_ == Stage::verdicts && missing_ == 0) return finish();
+  if (stage_ == Stage::finished && result_ != VMPI_SUCCESS) return withdraw();
+  return terms_.finds_circles ? answer_probes() : VMPI_SUCCESS;
+}
+
+std::string Meeting::mismatch(const ControlMessage& peer) const {
+  if (peer.magic != ControlMessage::kMagic || peer.version != ControlMessage::kVersion)
+    return "it has another version of vmpi";
+  if (peer.block_bytes != terms_.block_bytes) {
+    return "its blocks have " + std::to_string(peer.block_bytes) + " bytes and ours " +
+           std::to_string(terms_.block_bytes);
+  }
+  const auto own = bits_of(terms_.mode);
+  const auto fitting =
+      static_cast<std::uint8_t>(((own & kReads) != 0 ? kWrites : 0) | ((own & kWrites) != 0 ? kReads : 0));
+  if (peer.reads_writes != fitting) {
+    return std::string("it opened the stream with mode ") + name_of(peer.reads_writes) + ", which doesn't fit our " +
+           name_of(own);
+  }
+  return {};
+}
+
+// All hellos are there.
+int Meeting::judge() {
+  ControlMessage verdict;
+  verdict.kind = ControlKind::verdict;
+  verdict.code = VMPI_SUCCESS;
+  for (const auto& peer : peers_) {
+    const auto why = mismatch(peer.hello);
+    if (why.empty()) continue;
+    verdict.code = VMPI_ERR_PROTOCOL;
+    complaint_ = "the stream to process " + std::to_string(peer.rank) + " of the universe is not opened because " + why;
+    break;
+  }
+  result_ = verdict.code;
+  stage_ = Stage::verdicts;
+  missing_ = 0;
+  for (const auto& peer : peers_) {
+    missing_ += peer.has_verdict ? 0U : 1U;
+    verdict.number = peer.hello.number;
+    if (const int code = mailbox_.send(peer.rank, verdict); code != VMPI_SUCCESS) return code;
+  }
+  for (auto& peer : peers_) read(peer);
+  return VMPI_SUCCESS;
+}
+
+// All verdicts are there.
+int Meeting::finish() {
+  stage_ = Stage::finished;
+  const bool said_yes = result_ == VMPI_SUCCESS;
+  for (const auto& peer : peers_) {
+    if (peer.verdict != VMPI_SUCCESS && result_ == VMPI_SUCCESS) result_ = peer.verdict;
+  }
+  if (result_ == VMPI_SUCCESS || !said_yes) return VMPI_SUCCESS;
+  for (const auto& peer : peers_) {
+    if (peer.verdict != VMPI_SUCCESS) continue;
+    if (const int code = mailbox_.send_end(peer.rank, peer.hello.tag); code != VMPI_SUCCESS) return code;
+  }
+  return VMPI_SUCCESS;
+}
+
+void Meeting::fail(int code, const std::string& complaint) {
+  if (stage_ == Stage::finished) return;
+  // In the stage of verdicts those who said yes may believe that the stream is open: see withdraw().
+  result_ = code;
+  if (!complaint.empty()) complaint_ = "the stream is not opened because " + complaint;
+  stage_ = Stage::finished;
+}
+
+// After fail(). Done once: advance() isn't called any more.
+int Meeting::withdraw() {
+  ControlMessage message;
+  message.kind = ControlKind::withdrawal;
+  message.number = number_;
+  message.code = result_;
+  for (const auto& peer : peers_) {
+    if (const int code = mailbox_.send(peer.rank, message); code != VMPI_SUCCESS) return code;
+    if (!peer.has_hello) continue;
+    // An end to nobody does no harm: the tag is never used again.
+    if (const int code = mailbox_.send_end(peer.rank, peer.hello.tag); code != VMPI_SUCCESS) return code;
+  }
+  return disagrees_ ? refuse_waiting() : VMPI_SUCCESS;
+}
+
+// Those in the circle who wait for us and whom we never wanted.
+int Meeting::refuse_waiting() {
+  ControlMessage refusal;
+  refusal.kind = ControlKind::verdict;
+  refusal.code = VMPI_ERR_PROTOCOL;
+  for (const auto& [rank, number] : waiting_) {
+    const auto refused = mailbox_.with(rank, [number = number](Mailbox::Peer& mail) {
+      return std::erase_if(mail.unread, [number](const auto& message) {
+        return message.kind == ControlKind::hello && message.number == number;
+      });
+    });
+    if (refused == 0) continue;  // it is one of our peers
+    refusal.number = number;
+    if (const int code = mailbox_.send(rank, refusal); code != VMPI_SUCCESS) return code;
+  }
+  return VMPI_SUCCESS;
+}
+
+int Meeting::give_up(int rank, const std::string& why) {
+  fail(VMPI_ERR_PEER, "process " + std::to_string(rank) + " of the universe " + why);
+  return withdraw();
+}
+
+int Meeting::look_for_circle() {
+  own_probe_ = mailbox_.next_number();
+  ControlMessage probe;
+  probe.kind = ControlKind::probe;
+  probe.origin = own_rank_;
+  probe.serial = own_probe_;
+  return pass_on(probe);
+}
+
+int Meeting::pass_on(const ControlMessage& probe) {
+  auto& last = passed_on_[probe.origin];
+  if (last == probe.serial) return VMPI_SUCCESS;
+  last = probe.serial;
+  for (const auto& peer : peers_) {
+    if (!waits_for(peer)) continue;
+    auto next = probe;
+    next.number = number_;
+    next.seen = mailbox_.with(peer.rank, [](const Mailbox::Peer& mail) { return mail.seen; });
+    if (const int code = mailbox_.send(peer.rank, next); code != VMPI_SUCCESS) return code;
+  }
+  return VMPI_SUCCESS;
+}
+
+// Does the sender of the probe still wait for us, with the hello that it names?
+bool Meeting::is_waiting(int from, const ControlMessage& probe) {
+  const auto found = index_.find(from);
+  const bool was_read =
+      found != index_.end() && peers_[found->second].has_hello && peers_[found->second].hello.number == probe.number;
+  return mailbox_.with(from, [&](const Mailbox::Peer& mail) {
+    if (mail.sent != probe.seen) return false;  // it has news from us on the way
+    const auto count = [&](ControlKind kind) {
+      return std::count_if(mail.unread.begin(), mail.unread.end(),
+                           [&](const auto& message) { return message.kind == kind && message.number == probe.number; });
+    };
+    return (was_read || count(ControlKind::hello) > 0) && count(ControlKind::withdrawal) == 0;
+  });
+}
+
+int Meeting::answer_probes() {
+  for (const auto& [from, probe] : mailbox_.take_probes()) {
+    if (!is_waiting(from, probe)) continue;
+    waiting_[from] = probe.number;
+    if (probe.origin == own_rank_ && probe.serial == own_probe_) {
+      disagrees_ = true;
+      const auto awaited_ranks = awaited();
+      fail(VMPI_ERR_PROTOCOL, "processes wait for each other in a circle (process " + std::to_string(own_rank_) +
+                                  " of the universe for " + std::to_string(awaited_ranks.front()) +
+                                  "): the two sides map with different policies, or open streams in different orders");
+      return withdraw();
+    }
+    if (probe.origin == own_rank_) continue;  // an older one
+    if (const int code = pass_on(probe); code != VMPI_SUCCESS) return code;
+  }
+  return VMPI_SUCCESS;
+}
+
+std::vector<int> Meeting::awaited() const {
+  std::vector<int> ranks;
+  for (const auto& peer : peers_) {
+    if (waits_for(peer)) ranks.push_back(peer.rank);
+  }
+  return ranks;
+}
+
+std::vector<Endpoint> Meeting::endpoints() const {
+  std::vector<Endpoint> endpoints;
+  endpoints.reserve(peers_.size());
+  for (const auto& peer : peers_) endpoints.push_back({.rank = peer.rank, .tag = peer.hello.tag});
+  return endpoints;
+}
+
+}  // namespace ardoise::vmpi

@@ -13,7 +13,7 @@ void DefinitionQueue::close_bin() {
 
 bool DefinitionQueue::next_bin() {
   close_bin();
-  bin_ = pool_.take_beyond_budget();
+  bin_ = pool_.take_beyond_budget(PackClass::kDefinitions);
   if (bin_ == nullptr) return false;
   writer_ = DefinitionWriter({bin_->payload(), pool_.payload_bytes()});
   return true;

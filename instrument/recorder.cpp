@@ -1,6 +1,8 @@
 // See recorder.hpp.
 #include "instrument/recorder.hpp"
 
+#include <unwind.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -11,22 +13,40 @@ namespace {
 // How many ages of a bin pass between two packs of totals: they are for watching a run and for runs that die.
 constexpr std::uint64_t kFlushesPerTotals = 5;
 
+// Frames of the calling thread, this library's included (which are equally many for every call of a kind).
+std::uint32_t stack_depth() {
+  std::uint32_t depth = 0;
+  _Unwind_Backtrace(
+      [](_Unwind_Context*, void* count_untyped) {
+        auto& count = *static_cast<std::uint32_t*>(count_untyped);
+        return ++count == 255 ? _URC_END_OF_STACK : _URC_NO_REASON;
+      },
+      &depth);
+  return depth;
+}
+
 }  // namespace
 
 Recorder::Recorder(const Settings& settings, Transport& transport, const PackIdentity& identity,
                    std::uint64_t flush_ticks, bool threads_call_mpi)
-    : pool(settings.budget_bytes, settings.bin_bytes),
+    : pool(settings.budget_bytes, settings.bin_bytes, settings.policy == Policy::kBlock ? 1 : settings.mpi_share),
       definitions(pool),
-      sender(pool, definitions, ledger, transport, identity),
-      threads(sender, ledger, definitions),
+      sender(pool, definitions, ledger, transport, identity, settings.policy),
+      aggregates(pool),
+      reduction(settings.reduce, depths, aggregates, ledger),
+      threads(pool, sender, ledger, reduction, definitions, flush_ticks),
       call_sites(definitions),
       files(definitions),
       requests(pool, threads_call_mpi),
-      flush_ticks_(flush_ticks) {}
+      flush_ticks_(flush_ticks),
+      wants_depths_(settings.reduce == ReduceBy::kDepth) {
+  sender.set_samples(&threads);
+}
 
 std::uint32_t Recorder::new_call_site(ThreadRecorder& thread, const void* return_address) {
   const std::uint32_t id = call_sites.id_of(return_address);
   if (id != kNoCallSite) thread.call_sites.put(reinterpret_cast<std::uint64_t>(return_address), id);
+  if (wants_depths_) depths.set(id, stack_depth());
   return id;
 }
 
@@ -56,8 +76,13 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
   const bool first = thread.next_flush == 0;
   thread.next_flush = end + flush_ticks_;
   if (first) return;
-  thread.flush();
+  // While the stream is full a partly filled bin would wait in line for its turn; better it is filled.
+  if (sender.waits() || !sender.stream_full().load(std::memory_order_relaxed)) {
+    thread.flush();
+    submit_aggregates(false);
+  }
   if (!thread.may_send) return;
+  threads.define_changes();
   if (end >= next_totals_.load(std::memory_order_relaxed)) {
     next_totals_.store(end + kFlushesPerTotals * flush_ticks_, std::memory_order_relaxed);
     if (Bin* const bin = totals_pack()) sender.submit(bin);
@@ -66,9 +91,15 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
   if (sender.failed() && on_failure != nullptr) on_failure();
 }
 
+void Recorder::submit_aggregates(bool all) {
+  BinList tables;
+  aggregates.flush(all, tables);
+  while (Bin* const table = tables.take_first(pool)) sender.submit(table);
+}
+
 Bin* Recorder::totals_pack() {
   const auto totals = threads.totals();
-  Bin* const bin = pool.take_beyond_budget();
+  Bin* const bin = pool.take_beyond_budget(PackClass::kTotals);
   if (bin == nullptr) return nullptr;
   const std::size_t records = std::min(totals.size(), pool.payload_bytes() / sizeof(TotalsRecord));
   if (records != 0) std::memcpy(bin->payload(), totals.data(), records * sizeof(TotalsRecord));
@@ -85,6 +116,7 @@ void Recorder::finish(std::uint64_t tick) {
     (void)definitions.add(NoticeDefinition{1, 0},
                           std::string_view("A thread did not leave the recorder in time; its last records are lost."));
   }
+  submit_aggregates(true);
   Bin* const last = totals_pack();
   if (last != nullptr) last->header.last_tick = last->header.first_tick = tick;
   sender.close(last);

@@ -8,9 +8,11 @@
 #include <atomic>
 #include <cstdint>
 
+#include "instrument/aggregates.hpp"
 #include "instrument/bin_pool.hpp"
 #include "instrument/call_sites.hpp"
 #include "instrument/definition_queue.hpp"
+#include "instrument/event_reduction.hpp"
 #include "instrument/files.hpp"
 #include "instrument/handle_ids.hpp"
 #include "instrument/ledger.hpp"
@@ -66,6 +68,9 @@ class Recorder {
   Ledger ledger;
   DefinitionQueue definitions;
   Sender sender;
+  CallDepths depths;
+  Aggregates aggregates;
+  EventReduction reduction;
   ThreadRegistry threads;
   CallSites call_sites;
   Files files;
@@ -77,7 +82,10 @@ class Recorder {
   void flush_old(ThreadRecorder& thread, std::uint64_t end);
   [[nodiscard]] Bin* totals_pack();
 
+  void submit_aggregates(bool all);
+
   const std::uint64_t flush_ticks_;
+  const bool wants_depths_;
   // Ticks; relaxed: an occasional extra totals pack does no harm.
   std::atomic<std::uint64_t> next_totals_ = 0;
 };

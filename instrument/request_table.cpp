@@ -29,7 +29,7 @@ class RequestTable::Guard {
 
 RequestTable::Node** RequestTable::bucket(std::uint64_t handle) {
   if (buckets_ == nullptr) {
-    Bin* const bin = pool_.take_beyond_budget();
+    Bin* const bin = pool_.take_beyond_budget(kNoRecords);
     if (bin == nullptr) return nullptr;
     bucket_count_ = std::bit_floor(pool_.payload_bytes() / sizeof(Node*));
     buckets_ = new (bin->payload()) Node* [bucket_count_] {};
@@ -47,7 +47,7 @@ RequestTable::Node** RequestTable::find(std::uint64_t handle) {
 
 RequestTable::Node* RequestTable::allocate() {
   if (free_ == nullptr) {
-    Bin* const bin = pool_.take_beyond_budget();
+    Bin* const bin = pool_.take_beyond_budget(kNoRecords);
     if (bin == nullptr) return nullptr;
     const std::size_t count = pool_.payload_bytes() / sizeof(Node);
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,25 +1,56 @@
 // See sender.hpp.
 #include "instrument/sender.hpp"
 
+#include <algorithm>
+
 #include "instrument/clock.hpp"
 
 namespace ardoise::instrument {
+namespace {
 
-Bin* Sender::take(bool may_send) {
-  if (Bin* bin = pool_.take()) return bin;
-  if (!may_send) return nullptr;
+// What is in flight can't be given up, so it is kept to a part of the bins: enough for a stream to be busy all the
+// time.
+std::size_t flight_limit(const BinPool& pool, Policy policy) {
+  return policy == Policy::kBlock ? SIZE_MAX : std::max<std::size_t>(pool.bins() / 4, 2);
+}
+
+}  // namespace
+
+Sender::Sender(BinPool& pool, DefinitionQueue& definitions, Ledger& ledger, Transport& transport, PackIdentity identity,
+               Policy policy)
+    : pool_(pool),
+      definitions_(definitions),
+      ledger_(ledger),
+      transport_(transport),
+      identity_(identity),
+      policy_(policy),
+      in_flight_limit_(flight_limit(pool, policy)) {}
+
+Bin* Sender::take(PackClass pack_class, bool may_send) {
+  if (Bin* bin = pool_.take(pack_class)) return bin;
+  if (policy_ == Policy::kBlock) return may_send ? wait_for_bin(pack_class) : nullptr;
+  if (may_send) {
+    const std::unique_lock sending(send_lock_, std::try_to_lock);
+    if (sending && collect(false)) {
+      if (Bin* bin = pool_.take(pack_class)) return bin;
+    }
+  }
+  // A class that has used up its share is not helped by others' bins.
+  if (!pool_.share_used_up(pack_class) && samples_ != nullptr && samples_->make_room()) return pool_.take(pack_class);
+  return nullptr;
+}
+
+Bin* Sender::wait_for_bin(PackClass pack_class) {
   const std::uint64_t begin = now();
   Bin* bin = nullptr;
   {
     const std::lock_guard guard(send_lock_);
-    collect();
-    bin = pool_.take();
+    (void)collect(false);
+    bin = pool_.take(pack_class);
     while (bin == nullptr && !failed()) {
-      send_submitted();
-      Bin* arrived = transport_.reclaim(true);
-      if (arrived == nullptr) break;  // all bins are with other threads
-      pool_.give(arrived);
-      bin = pool_.take();
+      send_some(in_flight_limit_, false);
+      if (!collect(true)) break;  // all bins are with other threads
+      bin = pool_.take(pack_class);
     }
   }
   ledger_.count_blocked(now() - begin);
@@ -27,8 +58,10 @@ Bin* Sender::take(bool may_send) {
 }
 
 void Sender::submit(Bin* bin) {
-  const std::lock_guard guard(queue_lock_);
-  submitted_.push_back(bin);
+  Bin* head = submitted_.load(std::memory_order_relaxed);
+  do {
+    set_link(bin, head);
+  } while (!submitted_.compare_exchange_weak(head, bin, std::memory_order_release, std::memory_order_relaxed));
 }
 
 void Sender::pump() {
@@ -36,39 +69,68 @@ void Sender::pump() {
     {
       const std::unique_lock sending(send_lock_, std::try_to_lock);
       if (!sending) return;
-      send_submitted();
-      collect();
+      (void)collect(false);
+      send_some(in_flight_limit_, false);
+      (void)collect(false);
     }
     // Looked at after unlocking: whoever submitted while we held the lock left his bins to us.
-    const std::lock_guard guard(queue_lock_);
-    if (submitted_.empty()) return;
+    if (submitted_.load(std::memory_order_relaxed) == nullptr) return;
   }
 }
 
 void Sender::close(Bin* last) {
   const std::lock_guard guard(send_lock_);
-  send_submitted();
-  for (Bin* bin : definitions_.take()) send(bin);
+  send_some(SIZE_MAX, true);
+  send_definitions();
   if (last != nullptr) {
     last->header.flags |= kLastPack;
     send(last);
   }
   transport_.close();
-  collect();
+  (void)collect(false);
 }
 
-void Sender::send_submitted() {
-  for (;;) {
-    {
-      const std::lock_guard guard(queue_lock_);
-      std::swap(sending_, submitted_);
-    }
-    if (sending_.empty()) return;
-    // After the swap: these bins' definitions were queued before the bins were.
-    for (Bin* bin : definitions_.take()) send(bin);
-    for (Bin* bin : sending_) send(bin);
-    sending_.clear();
+void Sender::take_submitted() {
+  Bin* newest = submitted_.exchange(nullptr, std::memory_order_acquire);
+  if (newest == nullptr) return;
+  // The stack has the newest first.
+  Queue batch{nullptr, newest};
+  while (newest != nullptr) {
+    Bin* const older = link(newest);
+    set_link(newest, batch.first);
+    batch.first = newest;
+    newest = older;
   }
+  if (queue_.last == nullptr) {
+    queue_.first = batch.first;
+  } else {
+    set_link(queue_.last, batch.first);
+  }
+  queue_.last = batch.last;
+}
+
+void Sender::send_some(std::size_t limit, bool all) {
+  for (;;) {
+    take_submitted();
+    if (in_flight_ >= limit) break;
+    Bin* bin = queue_.first;
+    if (bin != nullptr) {
+      queue_.first = link(bin);
+      if (queue_.first == nullptr) queue_.last = nullptr;
+      set_link(bin, nullptr);
+    } else {
+      bin = samples_ != nullptr ? samples_->next_bin(all) : nullptr;
+      if (bin == nullptr) break;
+    }
+    // After the bin was taken: its definitions were queued before it was.
+    send_definitions();
+    send(bin);
+  }
+  stream_full_.store(in_flight_ >= limit, std::memory_order_relaxed);
+}
+
+void Sender::send_definitions() {
+  for (Bin* bin : definitions_.take()) send(bin);
 }
 
 void Sender::send(Bin* bin) {
@@ -79,19 +141,29 @@ void Sender::send(Bin* bin) {
   header.table_hash = identity_.table_hash;
   header.partition = identity_.partition;
   header.rank = identity_.rank;
-  header.weight = 1;
+  header.weight = std::max(header.weight, 1u);
   header.origin_tick = identity_.origin_tick;
   header.ticks_per_second = identity_.ticks_per_second;
   header.sequence = sequence_++;
   ledger_.declare(header);
-  if (!failed() && transport_.send(bin, sizeof(PackHeader) + header.payload_bytes)) return;
+  if (!failed() && transport_.send(bin, sizeof(PackHeader) + header.payload_bytes)) {
+    ++in_flight_;
+    return;
+  }
   failed_.store(true, std::memory_order_relaxed);
   ledger_.count_dropped(static_cast<PackClass>(header.pack_class), header.record_count);
   pool_.give(bin);
 }
 
-void Sender::collect() {
-  while (Bin* arrived = transport_.reclaim(false)) pool_.give(arrived);
+// True: at least one has come back. wait: for the first one.
+bool Sender::collect(bool wait) {
+  bool any = false;
+  while (Bin* arrived = transport_.reclaim(wait && !any)) {
+    pool_.give(arrived);
+    in_flight_ -= in_flight_ != 0 ? 1 : 0;
+    any = true;
+  }
+  return any;
 }
 
 }  // namespace ardoise::instrument

@@ -56,13 +56,45 @@ Settings read_settings(const char* (*get)(const char* name)) {
   }
   if (const char* value = get("ARDOISE_BUDGET")) {
     const auto size = parse_size(value);
-    if (size && *size >= kMinBins * settings.bin_bytes && *size <= kMaxBudget) {
+    if (size && *size <= kMaxBudget) {
       settings.budget_bytes = static_cast<std::size_t>(*size);
     } else {
-      complain("ARDOISE_BUDGET", value, "a size from 8 bins to 64G");
+      complain("ARDOISE_BUDGET", value, "a size up to 64G");
     }
   }
-  if (settings.budget_bytes < kMinBins * settings.bin_bytes) settings.budget_bytes = kMinBins * settings.bin_bytes;
+  if (const std::size_t least = kMinBins * settings.bin_bytes; settings.budget_bytes < least) {
+    if (settings.complaint.empty()) {
+      settings.complaint = fmt::format(
+          "ARDOISE_BUDGET: {} KiB have no room for a bin of {} KiB for each class of events; {} KiB are used.",
+          settings.budget_bytes >> 10, settings.bin_bytes >> 10, least >> 10);
+    }
+    settings.budget_bytes = least;
+  }
+  if (const char* value = get("ARDOISE_POLICY")) {
+    const std::string_view text(value);
+    if (text == "adapt" || text == "block") {
+      settings.policy = text == "block" ? Policy::kBlock : Policy::kAdapt;
+    } else {
+      complain("ARDOISE_POLICY", value, "adapt or block");
+    }
+  }
+  if (const char* value = get("ARDOISE_REDUCE")) {
+    const std::string_view text(value);
+    if (text == "class" || text == "depth" || text == "duration") {
+      settings.reduce = text == "class" ? ReduceBy::kClass : text == "depth" ? ReduceBy::kDepth : ReduceBy::kDuration;
+    } else {
+      complain("ARDOISE_REDUCE", value, "class, depth or duration");
+    }
+  }
+  if (const char* value = get("ARDOISE_MPI_SHARE")) {
+    char* end = nullptr;
+    const double share = std::strtod(value, &end);
+    if (end != value && *end == '\0' && share >= 0 && share <= 1) {
+      settings.mpi_share = share;
+    } else {
+      complain("ARDOISE_MPI_SHARE", value, "a number from 0 to 1");
+    }
+  }
   if (const char* value = get("ARDOISE_FLUSH")) {
     char* end = nullptr;
     const double seconds = std::strtod(value, &end);

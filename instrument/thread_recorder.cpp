@@ -1,6 +1,7 @@
 // See thread_recorder.hpp.
 #include "instrument/thread_recorder.hpp"
 
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -19,8 +20,14 @@ Record* records_of(Bin* bin) {
 
 }  // namespace
 
-ThreadRecorder::ThreadRecorder(Sender& sender, Ledger& ledger, std::uint32_t number)
-    : sender_(sender), ledger_(ledger), number_(number) {
+ThreadRecorder::ThreadRecorder(BinPool& pool, Sender& sender, Ledger& ledger, EventReduction& reduction,
+                               std::uint32_t number)
+    : samples(pool, ledger, sender.stream_full()),
+      sender_(sender),
+      ledger_(ledger),
+      reduction_(reduction),
+      pool_(pool),
+      number_(number) {
   mpi_.scratch = reinterpret_cast<Bin*>(scratch_[0].bytes.data());
   posix_.scratch = reinterpret_cast<Bin*>(scratch_[1].bytes.data());
 }
@@ -31,40 +38,67 @@ void ThreadRecorder::restart(std::uint32_t number) {
   next_flush = 0;
 }
 
+bool ThreadRecorder::is_scratch(const Bin* bin) const { return bin == mpi_.scratch || bin == posix_.scratch; }
+
+// What is in the lane's bin leaves the lane: to the Sender, or from the scratch into the aggregates.
 template <class Record>
 void ThreadRecorder::close_bin(Lane<Record>& lane) {
   if (lane.bin == nullptr) return;
+  if (is_scratch(lane.bin)) reduce(lane);
   const auto records = static_cast<std::uint32_t>(lane.cursor - records_of<Record>(lane.bin));
   Bin* const bin = std::exchange(lane.bin, nullptr);
   lane.cursor = lane.limit = nullptr;
+  if (is_scratch(bin)) return;
   ledger_.count_recorded(class_of<Record>(), records);
-  if (bin == lane.scratch) {
-    ledger_.count_dropped(class_of<Record>(), records);
-    return;
-  }
   PackHeader& header = bin->header;
   header.pack_class = static_cast<std::uint16_t>(class_of<Record>());
   header.record_count = records;
   header.payload_bytes = static_cast<std::uint32_t>(records * sizeof(Record));
   header.thread = number_;
+  header.first_tick = lane.first_begin;
   header.last_tick = lane.last_end;
   sender_.submit(bin);
 }
 
+// Makes room in the lane's own bin.
+template <class Record>
+void ThreadRecorder::reduce(Lane<Record>& lane) {
+  Record* const begin = records_of<Record>(lane.bin);
+  BinList full;
+  const std::size_t kept = reduction_.reduce(std::span<Record>(begin, lane.cursor), lane.first_begin, lane.last_end,
+                                             is_scratch(lane.bin), full);
+  lane.cursor = begin + kept;
+  while (Bin* const table = full.take_first(pool_)) sender_.submit(table);
+}
+
+template <class Record>
+void ThreadRecorder::begin_bin(Lane<Record>& lane, Bin* bin, std::uint64_t begin) {
+  lane.bin = bin;
+  lane.first_begin = begin;
+  lane.cursor = records_of<Record>(bin);
+  lane.limit = lane.cursor + (is_scratch(bin) ? kScratchRecords : sender_.payload_bytes() / sizeof(Record));
+}
+
 template <class Record>
 void ThreadRecorder::next_bin(Lane<Record>& lane, std::uint64_t begin) {
-  close_bin(lane);
-  if (may_send) sender_.pump();
-  Bin* bin = sender_.take(may_send);
-  std::size_t capacity = sender_.payload_bytes() / sizeof(Record);
-  if (bin == nullptr) {
-    bin = lane.scratch;
-    capacity = kScratchRecords;
+  if (sender_.waits()) {
+    // What it waits for may be the bin at hand.
+    close_bin(lane);
+    if (may_send) sender_.pump();
+    Bin* const bin = sender_.take(class_of<Record>(), may_send);
+    return begin_bin(lane, bin != nullptr ? bin : lane.scratch, begin);
   }
-  lane.bin = bin;
-  bin->header.first_tick = begin;
-  lane.cursor = records_of<Record>(bin);
-  lane.limit = lane.cursor + capacity;
+  Bin* const bin = sender_.take(class_of<Record>(), may_send);
+  if (bin == nullptr && lane.bin != nullptr) {
+    // The bin at hand is used again.
+    reduce(lane);
+    if (lane.cursor == records_of<Record>(lane.bin)) lane.first_begin = begin;
+    if (may_send) sender_.pump();
+    return;
+  }
+  close_bin(lane);
+  begin_bin(lane, bin != nullptr ? bin : lane.scratch, begin);
+  if (may_send) sender_.pump();
 }
 
 void ThreadRecorder::flush() {

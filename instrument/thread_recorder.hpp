@@ -13,9 +13,11 @@
 
 #include "instrument/bin_pool.hpp"
 #include "instrument/event_format.hpp"
+#include "instrument/event_reduction.hpp"
 #include "instrument/id_cache.hpp"
 #include "instrument/ledger.hpp"
 #include "instrument/posix_functions.hpp"
+#include "instrument/sample_store.hpp"
 #include "instrument/sender.hpp"
 
 namespace ardoise::instrument {
@@ -37,10 +39,10 @@ class ThreadRecorder {
   static constexpr std::size_t kMpiFunctions = std::size_t{1} << kFunctionBits;
   static constexpr std::size_t kMaxGroup = 4;  // records that mpi_room() may be asked for at once
 
-  ThreadRecorder(Sender& sender, Ledger& ledger, std::uint32_t number);
+  ThreadRecorder(BinPool& pool, Sender& sender, Ledger& ledger, EventReduction& reduction, std::uint32_t number);
 
-  // Room for `count` records in a row (1 … kMaxGroup), always: where no bin is to be had it is thrown away later, and
-  // counted as dropped. The caller fills all of it before the next call. begin, end: ticks of the call it is for.
+  // Room for `count` records in a row (1 … kMaxGroup), always: where no bin is to be had they become aggregates later
+  // (event_reduction.hpp). The caller fills all of it before the next call. begin, end: ticks of the call it is for.
   [[nodiscard]] MpiRecord* mpi_room(std::size_t count, std::uint64_t begin, std::uint64_t end) {
     if (static_cast<std::size_t>(mpi_.limit - mpi_.cursor) < count) [[unlikely]]
       next_bin(mpi_, begin);
@@ -60,8 +62,10 @@ class ThreadRecorder {
     return posix_totals_[static_cast<std::size_t>(function)];
   }
 
-  // Submits the partly filled bins: when they are old, when the thread ends, when recording ends.
+  // Submits the partly filled bins of events: when they are old, when the thread ends, when recording ends.
   void flush();
+  // The samples of the thread; its handler stores, the Sender fetches (through ThreadRegistry).
+  SampleStore samples;
 
   [[nodiscard]] std::uint32_t number() const { return number_; }
   // For another thread that takes over this object, whose last owner has ended.
@@ -72,12 +76,13 @@ class ThreadRecorder {
   bool may_send = false;                // the thread may call MPI at this moment; set by the entry points
   std::uint32_t handle_generation = 0;  // HandleIds::generation() that `handles` belongs to
   std::uint64_t next_flush = 0;         // tick at which the bins are old
+  ThreadRecorder* next = nullptr;       // of ThreadRegistry
  private:
   template <class Record>
   struct Lane {  // a bin while it is written; all null: none
     Record* cursor = nullptr;
     Record* limit = nullptr;
-    std::uint64_t last_end = 0;
+    std::uint64_t first_begin = 0, last_end = 0;
     Bin* bin = nullptr;
     Bin* scratch = nullptr;
   };
@@ -93,13 +98,21 @@ class ThreadRecorder {
   void next_bin(Lane<Record>& lane, std::uint64_t begin);
   template <class Record>
   void close_bin(Lane<Record>& lane);
+  template <class Record>
+  void reduce(Lane<Record>& lane);
+  template <class Record>
+  void begin_bin(Lane<Record>& lane, Bin* bin, std::uint64_t begin);
+  [[nodiscard]] bool is_scratch(const Bin* bin) const;
 
   Sender& sender_;
   Ledger& ledger_;
+  EventReduction& reduction_;
+  BinPool& pool_;
   std::uint32_t number_;
   std::array<FunctionTotals, kMpiFunctions> mpi_totals_{};
   std::array<FunctionTotals, kPosixFunctionCount> posix_totals_{};
-  // Where records go that will be dropped: small, so that a real bin is soon asked for again. One for each lane.
+  // Where records go that will be aggregates for want of a bin: small, so that a real bin is soon asked for again. One
+  // for each lane.
   static constexpr std::size_t kScratchRecords = 64;
   struct alignas(8) Scratch {
     std::array<std::byte, sizeof(PackHeader) + kScratchRecords * sizeof(MpiRecord)> bytes;

@@ -12,6 +12,7 @@
 #include <new>
 #include <thread>
 
+#include "instrument/clock.hpp"
 #include "instrument/mapped_memory.hpp"
 
 namespace ardoise::instrument {
@@ -64,16 +65,21 @@ ThreadRecorder* ThreadRegistry::adopt(std::uint64_t tick) {
     } else {
       void* const memory = map_memory(sizeof(ThreadRecorder));
       if (memory == nullptr) return nullptr;
-      thread = new (memory) ThreadRecorder(sender_, ledger_, next_number_++);
+      thread = new (memory) ThreadRecorder(pool_, sender_, ledger_, reduction_, next_number_++);
       threads_.push_back(thread);
+      thread->next = newest_.load(std::memory_order_relaxed);
+      newest_.store(thread, std::memory_order_release);
     }
   }
   const ThreadDefinition definition{thread->number(), static_cast<std::uint32_t>(::syscall(SYS_gettid)), tick};
   if (!definitions_.add(definition)) return nullptr;
+  active_.fetch_add(1, std::memory_order_relaxed);
   return thread;
 }
 
 void ThreadRegistry::retire(ThreadRecorder* thread) {
+  thread->samples.flush(now());
+  active_.fetch_sub(1, std::memory_order_relaxed);
   const std::lock_guard guard(lock_);
   idle_.push_back(thread);
 }
@@ -88,8 +94,49 @@ bool ThreadRegistry::flush_all() {
     } else {
       all = false;
     }
+    thread->samples.flush(now());
   }
+  define_changes();
   return all;
+}
+
+Bin* ThreadRegistry::next_bin(bool all) {
+  ThreadRecorder* const newest = newest_.load(std::memory_order_acquire);
+  if (newest == nullptr) return nullptr;
+  if (turn_ == nullptr) turn_ = newest;
+  ThreadRecorder* const begin = turn_;
+  do {
+    SampleStore& samples = turn_->samples;
+    turn_ = turn_->next != nullptr ? turn_->next : newest;
+    if (!samples.started()) continue;
+    define_changes(samples);
+    if (Bin* const bin = samples.next_bin(true, all ? 0 : flush_ticks_, now())) return bin;
+  } while (turn_ != begin);
+  return nullptr;
+}
+
+bool ThreadRegistry::make_room() {
+  SampleStore* most = nullptr;
+  for (ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr; thread = thread->next) {
+    SampleStore& samples = thread->samples;
+    if (samples.bins() != 0 && (most == nullptr || samples.bins() > most->bins())) most = &samples;
+  }
+  return most != nullptr && most->make_room(now()) != 0;
+}
+
+void ThreadRegistry::define_changes(SampleStore& samples) {
+  std::array<SamplingDefinition, 8> changes;
+  for (;;) {
+    const std::size_t count = samples.take_changes(changes);
+    for (std::size_t i = 0; i < count; ++i) (void)definitions_.add(changes[i]);
+    if (count < changes.size()) return;
+  }
+}
+
+void ThreadRegistry::define_changes() {
+  for (ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr; thread = thread->next) {
+    if (thread->samples.started()) define_changes(thread->samples);
+  }
 }
 
 std::vector<TotalsRecord> ThreadRegistry::totals() {

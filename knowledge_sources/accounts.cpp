@@ -6,7 +6,7 @@
 
 #include "instrument/event_reader.hpp"
 #include "instrument/posix_functions.hpp"
-#include "knowledge_sources/event_bytes.hpp"
+#include "knowledge_sources/aggregate_bytes.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -88,6 +88,11 @@ void Accounts::attach(blackboard::Blackboard& board) {
                add_posix(*scratch_[context.worker], entries[0].as<PosixSpan>());
              }});
   board.add({"accounts@" + level_,
+             {blackboard::entry_type(level_, kAggregates)},
+             [this](const blackboard::Context&, std::span<blackboard::EntryRef> entries) {
+               add_aggregates(entries[0].as<AggregateSpan>());
+             }});
+  board.add({"accounts@" + level_,
              {blackboard::entry_type(level_, kTotals)},
              [this](const blackboard::Context&, std::span<blackboard::EntryRef> entries) {
                set_totals(entries[0].as<TotalsSpan>());
@@ -102,6 +107,12 @@ void Accounts::note(const instrument::PackView& pack) {
   ledger.pack_bytes += pack.bytes();
   if (pack.pack_class() == PackClass::kMpi) ledger.mpi_received += header.record_count;
   if (pack.pack_class() == PackClass::kPosix) ledger.posix_received += header.record_count;
+  if (pack.pack_class() == PackClass::kAggregates) {
+    for (const auto& record : pack.records<instrument::AggregateRecord>()) {
+      (record.part == instrument::AggregatePart::kPosix ? ledger.posix_received : ledger.mpi_received) +=
+          record.records;
+    }
+  }
   ledger.last_tick = std::max(ledger.last_tick, header.last_tick);
   ledger.threads = std::max(ledger.threads, header.thread + 1);
   ledger.complete = ledger.complete || (header.flags & instrument::kLastPack) != 0;
@@ -156,6 +167,48 @@ void Accounts::add_posix(Scratch& scratch, const PosixSpan& span) {
   }
   const auto guard = locks_.lock(span.header->rank);
   scratch.flush(PackClass::kPosix, span.header->weight, ranks_[span.header->rank].recorded);
+}
+
+void Accounts::add_aggregates(const AggregateSpan& span) {
+  using instrument::AggregatePart;
+  const auto guard = locks_.lock(span.header->rank);
+  auto& recorded = ranks_[span.header->rank].recorded;
+  for (const auto& record : span.records) {
+    if (!is_known(record)) continue;
+    FunctionSums sums{static_cast<std::uint16_t>(PackClass::kMpi), record.function, 0, 0, 0, 0, 0, 0};
+    switch (record.part) {
+      case AggregatePart::kCall: {
+        const Moved bytes = moved(record);
+        sums.calls = record.calls;
+        sums.ticks = record.ticks;
+        sums.bytes_sent = bytes.sent;
+        sums.bytes_received = bytes.received;
+        sums.bytes = bytes.size;
+        break;
+      }
+      case AggregatePart::kCompletion:
+        if (!tells_bytes(record)) continue;
+        sums.bytes_received = sums.bytes = record.bytes;
+        break;
+      case AggregatePart::kStarted:
+        sums.bytes_sent = sums.bytes = record.bytes;
+        break;
+      case AggregatePart::kNeighbour:
+        continue;
+      case AggregatePart::kPosix: {
+        if (record.function >= instrument::kPosixFunctionCount) continue;
+        const auto category = instrument::kPosixFunctions[record.function].category;
+        sums.record_class = static_cast<std::uint16_t>(PackClass::kPosix);
+        sums.calls = record.calls;
+        sums.ticks = record.ticks;
+        if (category == instrument::PosixCategory::kWrite) sums.bytes_sent = record.bytes;
+        if (category == instrument::PosixCategory::kRead) sums.bytes_received = record.bytes;
+        sums.bytes = record.bytes;
+        break;
+      }
+    }
+    add(recorded, sums);
+  }
 }
 
 void Accounts::set_totals(const TotalsSpan& span) {

@@ -46,6 +46,7 @@ class Accounts {
   class Scratch;
 
   void add_mpi(Scratch& scratch, const MpiSpan& span);
+  void add_aggregates(const AggregateSpan& span);
   void add_posix(Scratch& scratch, const PosixSpan& span);
   void set_totals(const TotalsSpan& span);
   static void merge(RankAccount& into, RankAccount&& from);

@@ -27,6 +27,7 @@ class Resolver;  // resolver.hpp: definitions of a level, complete when contribu
 // Names of the typed spans that the unpacker submits on a program's level.
 inline constexpr std::string_view kMpiEvents = "mpi_events";      // MpiSpan
 inline constexpr std::string_view kPosixEvents = "posix_events";  // PosixSpan
+inline constexpr std::string_view kAggregates = "aggregates";     // AggregateSpan: sums that stand for events
 inline constexpr std::string_view kTotals = "totals";             // TotalsSpan
 inline constexpr std::string_view kDefinitions = "definitions";   // DefinitionSpan
 inline constexpr std::string_view kPack = "pack";                 // on the empty level: raw bytes of one pack
@@ -40,6 +41,7 @@ struct Span {
 };
 using MpiSpan = Span<instrument::MpiRecord>;
 using PosixSpan = Span<instrument::PosixRecord>;
+using AggregateSpan = Span<instrument::AggregateRecord>;
 using TotalsSpan = Span<instrument::TotalsRecord>;
 using DefinitionSpan = Span<std::byte>;  // the payload's bytes
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "knowledge_sources/aggregate_bytes.hpp"
 #include "knowledge_sources/call_profile.hpp"
 #include "knowledge_sources/file_profile.hpp"
 #include "knowledge_sources/pack_time.hpp"
@@ -24,6 +25,16 @@ class CallAnalysis : public Analysis {
       const auto& header = *span.header;
       slot.scratch.begin(slot.results, header, ns_per_tick(header, ticks_per_second_));
       add(slot, span);
+      slot.scratch.finish();
+      if (!slot.files.empty()) files_.add(header.rank, header.weight, slot.files);
+    });
+    subscribe<AggregateSpan>(board, name_, level_, kAggregates, slots_, [this](Slot& slot, const AggregateSpan& span) {
+      const auto& header = *span.header;
+      slot.scratch.begin(slot.results, header, ns_per_tick(header, ticks_per_second_));
+      for (const auto& record : span.records) {
+        const bool posix = record.part == instrument::AggregatePart::kPosix;
+        if (is_known(record) && posix == (record_class_ == instrument::PackClass::kPosix)) add(slot, header, record);
+      }
       slot.scratch.finish();
       if (!slot.files.empty()) files_.add(header.rank, header.weight, slot.files);
     });
@@ -62,6 +73,11 @@ class CallAnalysis : public Analysis {
 
   // Adds the records of a span to slot.scratch and slot.files.
   virtual void add(Slot& slot, const Span<Record>& span) = 0;
+  // The same for what stands for records of this class.
+  virtual void add(Slot& slot, const instrument::PackHeader& header, const instrument::AggregateRecord& record) = 0;
+  [[nodiscard]] static SiteTicks site_of(const instrument::AggregateRecord& record, std::uint64_t size) {
+    return {record.calls, record.ticks, size, record.min_ticks, record.max_ticks};
+  }
 
   // The sums of one file, by its number in the process.
   FileSums& file(Slot& slot, const instrument::PackHeader& header, std::uint32_t number) {

@@ -35,7 +35,7 @@ void CallScratch::finish() {
     if (in_use_[function] == 0) continue;
     auto& into = profile_->sizes_[function];
     for (std::size_t bucket = 0; bucket < kSizeBuckets; ++bucket) {
-      into[bucket] += std::uint64_t{sizes_[function][bucket]} * header_->weight;
+      into[bucket] += sizes_[function][bucket] * header_->weight;
     }
     sizes_[function] = {};
     in_use_[function] = 0;

@@ -57,6 +57,19 @@ class CallScratch {
     site.min = ticks < site.min ? ticks : site.min;
     site.max = ticks > site.max ? ticks : site.max;
   }
+  // Many calls at once: `sums` of their own, and how many were of each size.
+  void add(std::uint32_t function, std::uint32_t call_site, const SiteTicks& sums) {
+    SiteTicks& site = at(function, call_site);
+    site.calls += sums.calls;
+    site.ticks += sums.ticks;
+    site.bytes += sums.bytes;
+    site.min = sums.min < site.min ? sums.min : site.min;
+    site.max = sums.max > site.max ? sums.max : site.max;
+  }
+  void add_sizes(std::uint32_t function, std::size_t bucket, std::uint64_t calls) {
+    sizes_[function][bucket] += calls;
+    in_use_[function] = 1;
+  }
   // Bytes that a call moved, where they are known only later.
   void add_bytes(std::uint32_t function, std::uint32_t call_site, std::uint64_t bytes) {
     at(function, call_site).bytes += bytes;
@@ -78,7 +91,7 @@ class CallScratch {
   const instrument::PackHeader* header_ = nullptr;
   double ns_per_tick_ = 1;
   PackTable<SiteTicks, 9> sites_;
-  std::vector<std::array<std::uint32_t, kSizeBuckets>> sizes_;  // by function
+  std::vector<std::array<std::uint64_t, kSizeBuckets>> sizes_;  // by function
   std::vector<std::uint8_t> in_use_;                            // by function
 };
 

@@ -45,6 +45,7 @@ Level::Level(blackboard::Blackboard& board, Program program, std::span<const Ana
       context_(context_of(program_)),
       mpi_(blackboard::entry_type(context_.level, kMpiEvents)),
       posix_(blackboard::entry_type(context_.level, kPosixEvents)),
+      aggregates_(blackboard::entry_type(context_.level, kAggregates)),
       totals_(blackboard::entry_type(context_.level, kTotals)),
       definitions_type_(blackboard::entry_type(context_.level, kDefinitions)),
       accounts_(std::make_unique<Accounts>(context_)),
@@ -103,7 +104,9 @@ void Level::unpack(const blackboard::Context& context, const blackboard::EntryRe
     case instrument::PackClass::kSamples:
     case instrument::PackClass::kContexts:
     case instrument::PackClass::kContextTotals:
+      break;
     case instrument::PackClass::kAggregates:
+      submit(aggregates_, view.records<instrument::AggregateRecord>());
       break;
   }
 }

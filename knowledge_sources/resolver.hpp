@@ -46,7 +46,7 @@ struct ProcessFacts {
 // What the pack headers of one rank said, and what arrived.
 struct RankLedger {
   std::uint64_t packs = 0, pack_bytes = 0;
-  std::uint64_t mpi_received = 0, posix_received = 0;  // records
+  std::uint64_t mpi_received = 0, posix_received = 0;  // records, and those behind aggregates
   std::uint64_t next_sequence = 0;                     // sequence number of the latest pack + 1; 0: no pack
   instrument::ClassLedger mpi{}, posix{};              // of the latest pack
   std::uint64_t blocked_ticks = 0;                     // likewise

@@ -51,6 +51,32 @@ class MpiProfile final : public CallAnalysis<instrument::MpiRecord> {
         });
   }
 
+  void add(Slot& slot, const instrument::PackHeader& header, const instrument::AggregateRecord& record) override {
+    using instrument::AggregatePart;
+    CallScratch& scratch = slot.scratch;
+    if (record.part == AggregatePart::kCompletion && tells_bytes(record)) {
+      scratch.add_bytes(record.function, record.call_site, record.bytes);
+      scratch.add_sizes(record.function, record.size_bits, record.calls);
+    }
+    if (record.part == AggregatePart::kStarted && record_of(record.word).shape() == Shape::kSend) {
+      scratch.add_sizes(record.function, record.size_bits, record.calls);
+    }
+    if (record.part != AggregatePart::kCall) return;
+    const Shape shape = record_of(record.word).shape();
+    const std::uint64_t size = moved(record).size;
+    scratch.add(record.function, record.call_site, site_of(record, size));
+    if (shape != Shape::kPostReceive) {
+      scratch.add_sizes(record.function, size == 0 ? 0 : record.size_bits, record.calls);
+    }
+    if (shape != Shape::kFileRead && shape != Shape::kFileWrite) return;
+    FileSums& sums = file(slot, header, static_cast<std::uint32_t>(record.peer));
+    const bool read = shape == Shape::kFileRead;
+    sums.calls += record.calls;
+    (read ? sums.reads : sums.writes) += record.calls;
+    (read ? sums.bytes_read : sums.bytes_written) += record.bytes;
+    sums.ticks += record.ticks;
+  }
+
   static void add_file(FileSums& file, const instrument::MpiEvent& event) {
     const bool read = event.record.shape() == Shape::kFileRead;
     file.calls += 1;

@@ -44,6 +44,25 @@ class PosixProfile final : public CallAnalysis<instrument::PosixRecord> {
       sums.ticks += record.duration;
     }
   }
+
+  void add(Slot& slot, const instrument::PackHeader& header, const instrument::AggregateRecord& record) override {
+    if (record.function >= instrument::kPosixFunctionCount) return;
+    slot.scratch.add(record.function, record.call_site, site_of(record, record.bytes));
+    slot.scratch.add_sizes(record.function, record.size_bits, record.calls);
+    FileSums& sums = file(slot, header, static_cast<std::uint32_t>(record.peer));
+    const PosixCategory category = instrument::kPosixFunctions[record.function].category;
+    sums.calls += record.calls;
+    sums.opens += opens(record.function) ? record.calls : 0;
+    if (category == PosixCategory::kRead) {
+      sums.reads += record.calls;
+      sums.bytes_read += record.bytes;
+    }
+    if (category == PosixCategory::kWrite) {
+      sums.writes += record.calls;
+      sums.bytes_written += record.bytes;
+    }
+    sums.ticks += record.ticks;
+  }
 };
 
 }  // namespace

@@ -155,7 +155,7 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
 void RunSummary::quality(const Resolver& resolver, reports::Application& application) {
   auto& quality = application.quality;
   reports::Ledger mpi{.record_class = "mpi"}, posix{.record_class = "posix"};
-  std::uint64_t missing_packs = 0;
+  std::uint64_t missing_packs = 0, aggregated = 0;
   std::set<std::string_view> nodes;
   for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
     const RankLedger& ledger = resolver.ledger(rank);
@@ -168,6 +168,7 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
     mpi.recorded += ledger.mpi.recorded;
     mpi.dropped += ledger.mpi.dropped;
     mpi.received += ledger.mpi_received;
+    aggregated += ledger.mpi.aggregated + ledger.posix.aggregated;
     posix.recorded += ledger.posix.recorded;
     posix.dropped += ledger.posix.dropped;
     posix.received += ledger.posix_received;
@@ -200,6 +201,12 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
                       ledger->record_class, ledger->recorded, ledger->received, ledger->dropped));
     }
     quality.ledger.push_back(*ledger);
+  }
+  if (aggregated != 0) {
+    quality.notices.push_back(fmt::format(
+        "{} of {} records arrived as aggregates, since memory had no room for them: sums, sizes and edges are exact, "
+        "their single times are not known.",
+        aggregated, mpi.recorded + posix.recorded));
   }
   if (missing_packs != 0) {
     quality.notices.push_back(fmt::format("{} packs that were numbered did not arrive.", missing_packs));

@@ -15,6 +15,7 @@
 #include <memory>
 
 #include "instrument/event_reader.hpp"
+#include "knowledge_sources/aggregate_bytes.hpp"
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/plugin.hpp"
@@ -86,6 +87,7 @@ class Temporal final : public Analysis {
 
   void add_mpi(Results& results, const MpiSpan& span) const;
   void add_posix(Results& results, const PosixSpan& span) const;
+  void add_aggregates(Results& results, const AggregateSpan& span) const;
   [[nodiscard]] Results merged() const;
   [[nodiscard]] std::vector<TimeBins> available(const Resolver& resolver, unsigned shift) const;
 
@@ -103,6 +105,8 @@ void Temporal::attach(blackboard::Blackboard& board) {
                      [this](Results& results, const MpiSpan& span) { add_mpi(results, span); });
   subscribe<PosixSpan>(board, "temporal", level_, kPosixEvents, slots_,
                        [this](Results& results, const PosixSpan& span) { add_posix(results, span); });
+  subscribe<AggregateSpan>(board, "temporal", level_, kAggregates, slots_,
+                           [this](Results& results, const AggregateSpan& span) { add_aggregates(results, span); });
 }
 
 // What begins before the origin (in MPI_Init) counts from there.
@@ -144,6 +148,41 @@ void Temporal::add_posix(Results& results, const PosixSpan& span) const {
   TimeBins& bins = results.bins[header.rank / ranks_per_group_];
   for (const auto& record : span.records) {
     add_interval(bins, kIo, scale, header.origin_tick, record.begin, record.duration, header.weight);
+  }
+}
+
+// All that is known of calls that were folded is when the first began and the last ended: their time is spread evenly.
+void Temporal::add_aggregates(Results& results, const AggregateSpan& span) const {
+  const auto& header = *span.header;
+  if (header.origin_tick == 0 || header.last_tick <= header.origin_tick) {
+    results.unplaced += span.records.size();
+    return;
+  }
+  const TickScale scale(ns_per_tick(header, ticks_per_second_));
+  std::array<std::uint64_t, kClasses.size()> ticks{};
+  for (const auto& record : span.records) {
+    if (!is_known(record)) continue;
+    const bool posix = record.part == instrument::AggregatePart::kPosix;
+    ticks[posix ? std::size_t{kIo} : class_of_[record.function]] += record.ticks;
+  }
+  TimeBins& bins = results.bins[header.rank / ranks_per_group_];
+  const std::uint64_t from =
+      header.first_tick > header.origin_tick ? scale.ns(header.first_tick - header.origin_tick) : 0;
+  const std::uint64_t to = std::max(scale.ns(header.last_tick - header.origin_tick), from + 1);
+  constexpr std::uint64_t kSlices = 64;
+  for (std::size_t row = 0; row < ticks.size(); ++row) {
+    const std::uint64_t total = scale.ns(ticks[row]);
+    for (std::uint64_t slice = 0; slice < kSlices && total != 0; ++slice) {
+      const auto part = [slice](std::uint64_t all, std::uint64_t more) {
+        return all / kSlices * (slice + more) + all % kSlices * (slice + more) / kSlices;
+      };
+      const std::uint64_t begin = from + part(to - from, 0), end = from + part(to - from, 1);
+      const std::uint64_t time = part(total, 1) - part(total, 0);
+      // Several threads may have spent more time than has passed.
+      const std::uint64_t length = std::max<std::uint64_t>(end - begin, 1);
+      if (time / length != 0) bins.add(row, begin, begin + length, time / length);
+      bins.add(row, begin, begin + time % length, 1);
+    }
   }
 }
 

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "instrument/event_reader.hpp"
-#include "knowledge_sources/event_bytes.hpp"
+#include "knowledge_sources/aggregate_bytes.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/topology/edges.hpp"
 #include "knowledge_sources/worker_slots.hpp"
@@ -30,6 +30,8 @@ class Topology final : public Analysis {
     slots_.create(board, [] { return std::make_unique<EdgeScratch>(); });
     subscribe<MpiSpan>(board, "topology", level_, kMpiEvents, slots_,
                        [this](EdgeScratch& scratch, const MpiSpan& span) { add(scratch, span); });
+    subscribe<AggregateSpan>(board, "topology", level_, kAggregates, slots_,
+                             [this](EdgeScratch& scratch, const AggregateSpan& span) { add(scratch, span); });
   }
 
   std::vector<std::byte> partial() const override { return write_partial(kVersion, edges_); }
@@ -44,6 +46,7 @@ class Topology final : public Analysis {
 
  private:
   void add(EdgeScratch& scratch, const MpiSpan& span);
+  void add(EdgeScratch& scratch, const AggregateSpan& span);
 
   std::string level_;
   std::uint32_t ranks_;
@@ -117,6 +120,42 @@ void Topology::add(EdgeScratch& scratch, const MpiSpan& span) {
         sums.bytes += started.bytes;
       });
   close_neighbours();
+  edges_.add(header.rank, header.weight, scratch);
+}
+
+// The time of neighbourhood collectives is shared by all their parts in the pack, in proportion to their number.
+void Topology::add(EdgeScratch& scratch, const AggregateSpan& span) {
+  using instrument::AggregatePart;
+  const auto& header = *span.header;
+  std::uint64_t neighbour_ticks = 0, neighbour_parts = 0;
+  for (const auto& record : span.records) {
+    if (record.part == AggregatePart::kCall && record_of(record.word).shape() == Shape::kNeighbour) {
+      neighbour_ticks += record.ticks;
+    }
+    if (record.part == AggregatePart::kNeighbour && record.peer >= 0) neighbour_parts += record.calls;
+  }
+  for (const auto& record : span.records) {
+    const instrument::MpiRecord operation = record_of(record.word);
+    const Shape shape = operation.shape();
+    if (!is_known(record) || record.peer < 0) continue;
+    Direction direction = Direction::kToPeer;
+    std::uint64_t ticks = 0;
+    if (record.part == AggregatePart::kCall) {
+      if (shape != Shape::kSend && shape != Shape::kPut && shape != Shape::kGet) continue;
+      if (shape == Shape::kGet) direction = Direction::kFromPeer;
+      ticks = record.ticks;
+    } else if (record.part == AggregatePart::kNeighbour) {
+      ticks = static_cast<std::uint64_t>(static_cast<double>(neighbour_ticks) * static_cast<double>(record.calls) /
+                                         static_cast<double>(neighbour_parts));
+    } else if (record.part != AggregatePart::kStarted || shape != Shape::kSend) {
+      continue;
+    }
+    EdgeSums& sums = scratch.at(edge_key(direction, operation.comm(), record.peer),
+                                [&](EdgeScratch& full) { edges_.add(header.rank, header.weight, full); });
+    sums.messages += record.calls;
+    sums.bytes += record.bytes;
+    sums.ticks += ticks;
+  }
   edges_.add(header.rank, header.weight, scratch);
 }
 

@@ -17,8 +17,9 @@ constexpr std::uint64_t kNever = std::uint64_t{1} << 60;
 constexpr std::size_t kBin = 32768;
 constexpr std::size_t kRecordsInBin = (kBin - sizeof(PackHeader)) / sizeof(PosixRecord);
 
-Settings small(std::size_t bins) {
+Settings small(std::size_t bins, Policy policy = Policy::kAdapt) {
   Settings settings;
+  settings.policy = policy;
   settings.bin_bytes = kBin;
   settings.budget_bytes = bins * kBin;
   return settings;
@@ -26,8 +27,8 @@ Settings small(std::size_t bins) {
 
 class RecorderTest : public testing::Test {
  protected:
-  explicit RecorderTest(std::size_t bins = 8, std::uint64_t flush_ticks = kNever)
-      : recorder_(small(bins), transport_, PackIdentity{1, 2, 3, 4, 5.0}, flush_ticks, true) {
+  explicit RecorderTest(std::size_t bins = 8, std::uint64_t flush_ticks = kNever, Policy policy = Policy::kAdapt)
+      : recorder_(small(bins, policy), transport_, PackIdentity{1, 2, 3, 4, 5.0}, flush_ticks, true) {
     recorder_.active = true;
   }
 
@@ -71,19 +72,71 @@ TEST_F(RecorderTest, NothingRecordedIsAGoodCaptureToo) {
   EXPECT_EQ(capture.last.posix.recorded, 0u);
 }
 
-TEST_F(RecorderTest, AThreadThatMayNotSendDropsAndCountsWhenMemoryIsUsedUp) {
+// The sums of the aggregates of POSIX writes.
+AggregateRecord sum_of(const std::vector<AggregateRecord>& aggregates) {
+  AggregateRecord sum{};
+  for (const AggregateRecord& aggregate : aggregates) {
+    EXPECT_EQ(aggregate.part, AggregatePart::kPosix);
+    sum.calls += aggregate.calls;
+    sum.ticks += aggregate.ticks;
+    sum.bytes += aggregate.bytes;
+  }
+  return sum;
+}
+
+TEST_F(RecorderTest, AThreadThatMayNotSendAggregatesWhenMemoryIsUsedUp) {
   ThreadRecorder& thread = *recorder_.threads.adopt(0);
   const std::uint64_t kWritten = 10 * kRecordsInBin;
   for (std::uint64_t i = 0; i < kWritten; ++i) record(thread, i);
   const Capture capture = finish();
   EXPECT_EQ(capture.fault(), "");
   EXPECT_EQ(capture.last.posix.recorded, kWritten);
-  EXPECT_GT(capture.last.posix.dropped, 0u);
-  EXPECT_EQ(capture.posix.size(), kWritten - capture.last.posix.dropped);
+  EXPECT_EQ(capture.last.posix.dropped, 0u);
+  EXPECT_GT(capture.last.posix.aggregated, 0u);
+  EXPECT_EQ(capture.posix.size(), kWritten - capture.last.posix.aggregated);
+  const AggregateRecord sum = sum_of(capture.aggregates);
+  EXPECT_EQ(sum.calls, capture.last.posix.aggregated);
+  EXPECT_EQ(sum.bytes, sum.calls);
+  EXPECT_EQ(sum.ticks, sum.calls);
   EXPECT_EQ(capture.totals.at("write").calls, kWritten) << "totals are exact whatever is dropped";
 }
 
-TEST_F(RecorderTest, AThreadThatMaySendWaitsInsteadAndLosesNothing) {
+TEST_F(RecorderTest, AThreadThatMaySendDoesNotWaitEither) {
+  transport_.arrives_at_once = false;
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  thread.may_send = true;
+  const std::uint64_t kWritten = 20 * kRecordsInBin;
+  for (std::uint64_t i = 0; i < kWritten; ++i) record(thread, i);
+  EXPECT_EQ(transport_.waits, 0);
+  EXPECT_TRUE(recorder_.sender.stream_full());
+  EXPECT_LE(transport_.in_flight.size(), 2u) << "a quarter of the bins";
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.last.posix.recorded, kWritten);
+  EXPECT_EQ(capture.last.posix.dropped, 0u);
+  EXPECT_EQ(capture.last.blocked_ticks, 0u);
+  EXPECT_EQ(sum_of(capture.aggregates).calls + capture.posix.size(), kWritten);
+}
+
+TEST_F(RecorderTest, AStreamThatGoesOnTakesRecordsAgain) {
+  transport_.arrives_at_once = false;
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  thread.may_send = true;
+  for (std::uint64_t i = 0; i < 20 * kRecordsInBin; ++i) record(thread, i);
+  const std::uint64_t aggregated = recorder_.ledger.of(PackClass::kPosix).aggregated;
+  EXPECT_GT(aggregated, 0u);
+  transport_.arrives_at_once = true;
+  for (std::uint64_t i = 0; i < 20 * kRecordsInBin; ++i) record(thread, i);
+  EXPECT_LE(recorder_.ledger.of(PackClass::kPosix).aggregated, aggregated + kRecordsInBin);
+  EXPECT_EQ(finish().fault(), "");
+}
+
+class BlockTest : public RecorderTest {
+ protected:
+  BlockTest() : RecorderTest(8, kNever, Policy::kBlock) {}
+};
+
+TEST_F(BlockTest, AThreadThatMaySendWaitsAndLosesNothing) {
   transport_.arrives_at_once = false;
   ThreadRecorder& thread = *recorder_.threads.adopt(0);
   thread.may_send = true;
@@ -94,6 +147,7 @@ TEST_F(RecorderTest, AThreadThatMaySendWaitsInsteadAndLosesNothing) {
   EXPECT_EQ(capture.fault(), "");
   EXPECT_EQ(capture.posix.size(), kWritten);
   EXPECT_EQ(capture.last.posix.dropped, 0u);
+  EXPECT_EQ(capture.last.posix.aggregated, 0u);
   EXPECT_GT(capture.last.blocked_ticks, 0u);
 }
 
@@ -107,7 +161,7 @@ TEST_F(RecorderTest, FailedTransportDropsEverythingAndCountsIt) {
   recorder_.finish(1);
   const ClassLedger ledger = recorder_.ledger.of(PackClass::kPosix);
   EXPECT_EQ(ledger.recorded, kWritten);
-  EXPECT_EQ(ledger.dropped, kWritten);
+  EXPECT_EQ(ledger.dropped + ledger.aggregated, kWritten);
 }
 
 TEST_F(RecorderTest, EveryThreadHasItsNumberAndDefinition) {

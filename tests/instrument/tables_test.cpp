@@ -186,7 +186,9 @@ TEST(Settings, NonsenseLeavesTheDefaultAndSaysSo) {
     return read_settings(get);
   }();
   for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"ARDOISE_BUDGET", "lots"},
-                                                                                    {"ARDOISE_BUDGET", "1k"},
+                                                                                    {"ARDOISE_POLICY", "wait"},
+                                                                                    {"ARDOISE_REDUCE", "size"},
+                                                                                    {"ARDOISE_MPI_SHARE", "2"},
                                                                                     {"ARDOISE_BIN", "64kk"},
                                                                                     {"ARDOISE_BIN", "-1"},
                                                                                     {"ARDOISE_FLUSH", "0"},
@@ -197,6 +199,9 @@ TEST(Settings, NonsenseLeavesTheDefaultAndSaysSo) {
     EXPECT_EQ(settings.budget_bytes, defaults.budget_bytes);
     EXPECT_EQ(settings.bin_bytes, defaults.bin_bytes);
     EXPECT_EQ(settings.flush_seconds, defaults.flush_seconds);
+    EXPECT_EQ(settings.policy, Policy::kAdapt);
+    EXPECT_EQ(settings.reduce, ReduceBy::kClass);
+    EXPECT_EQ(settings.mpi_share, 0.5);
   }
   environment = {{"ARDOISE_DISABLE", "0"}};
   EXPECT_FALSE(read_settings(get).disabled);
@@ -205,6 +210,20 @@ TEST(Settings, NonsenseLeavesTheDefaultAndSaysSo) {
 TEST(Settings, BudgetHoldsAtLeastEightBins) {
   environment = {{"ARDOISE_BIN", "16M"}};
   EXPECT_EQ(read_settings(get).budget_bytes, std::size_t{128} << 20);
+  environment = {{"ARDOISE_BUDGET", "100k"}};
+  const Settings settings = read_settings(get);
+  EXPECT_EQ(settings.budget_bytes, 8 * settings.bin_bytes);
+  EXPECT_EQ(settings.complaint,
+            "ARDOISE_BUDGET: 100 KiB have no room for a bin of 64 KiB for each class of events; 512 KiB are used.");
+}
+
+TEST(Settings, PolicyReductionAndShareAreRead) {
+  environment = {{"ARDOISE_POLICY", "block"}, {"ARDOISE_REDUCE", "depth"}, {"ARDOISE_MPI_SHARE", "0.25"}};
+  const Settings settings = read_settings(get);
+  EXPECT_EQ(settings.complaint, "");
+  EXPECT_EQ(settings.policy, Policy::kBlock);
+  EXPECT_EQ(settings.reduce, ReduceBy::kDepth);
+  EXPECT_EQ(settings.mpi_share, 0.25);
 }
 
 }  // namespace

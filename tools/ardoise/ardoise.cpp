@@ -66,6 +66,12 @@ int run(int argc, char** argv) {
       ->allow_extra_args(false);
   app.add_option("--budget", options.budget, "memory of each process for events, e.g. 8M [16M]")
       ->transform(CLI::AsSizeValue(false));
+  app.add_option("--policy", options.policy, "when the memory is used up: adapt (record less) or block (wait) [adapt]")
+      ->check(CLI::IsMember({"adapt", "block"}));
+  app.add_option("--reduce", options.reduce, "events that become sums first, by class, depth or duration [class]")
+      ->check(CLI::IsMember({"class", "depth", "duration"}));
+  app.add_option("--mpi-share", options.mpi_share, "part of the memory that MPI events may hold [0.5]")
+      ->check(CLI::Range(0.0, 1.0));
   app.add_option("--capture", options.capture,
                  "folder for a copy of all event packs (ardoise-analyzer --replay reads it)");
   app.add_flag("--quiet", options.quiet, "print no summary");

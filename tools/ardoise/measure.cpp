@@ -84,6 +84,9 @@ std::vector<std::pair<std::string, std::string>> recorder_settings(const Options
     }
   };
   add("ARDOISE_BUDGET", options.budget);
+  add("ARDOISE_POLICY", options.policy);
+  add("ARDOISE_REDUCE", options.reduce);
+  add("ARDOISE_MPI_SHARE", options.mpi_share);
   add("ARDOISE_CAPTURE", options.capture.empty() ? "" : fs::absolute(options.capture).string());
   for (const auto* name : {"ARDOISE_BIN", "ARDOISE_FLUSH"}) add(name, "");
   return settings;

@@ -17,9 +17,10 @@ struct Options {
   std::string output = "ardoise-report";
   bool render = true;
   std::vector<std::string> plugins;
-  std::vector<std::string> partitions;  // NAME=CONTEXT[,CONTEXT...]
-  std::string budget;                   // "": the recorder's default
-  std::string capture;                  // folder; "": none
+  std::vector<std::string> partitions;    // NAME=CONTEXT[,CONTEXT...]
+  std::string budget;                     // "": the recorder's default
+  std::string policy, reduce, mpi_share;  // likewise
+  std::string capture;                    // folder; "": none
   bool quiet = false;
   bool verbose = false;
 };

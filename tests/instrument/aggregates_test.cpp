@@ -1,0 +1,210 @@
+// Records that become sums: exact, by key, in tables that may be full; and which records go first.
+#include "instrument/aggregates.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "instrument/event_reduction.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+constexpr std::size_t kBin = 32768;
+
+MpiRecord call(std::uint32_t duration, std::int32_t peer, std::uint32_t bytes, std::uint32_t function = 5,
+               Shape shape = Shape::kSend, std::uint32_t site = 7) {
+  return {100, duration, site, peer, 0, bytes, make_word(1, function, shape)};
+}
+
+class AggregatesTest : public testing::Test {
+ protected:
+  std::vector<AggregateRecord> flushed() {
+    aggregates_.flush(true, full_);
+    std::vector<AggregateRecord> records;
+    while (Bin* const bin = full_.take_first(pool_)) {
+      EXPECT_EQ(bin->header.pack_class, static_cast<std::uint16_t>(PackClass::kAggregates));
+      const auto* const first = reinterpret_cast<const AggregateRecord*>(bin->payload());
+      records.insert(records.end(), first, first + bin->header.record_count);
+      EXPECT_EQ(bin->header.payload_bytes, bin->header.record_count * sizeof(AggregateRecord));
+      last_ = bin->header;
+      pool_.give(bin);
+    }
+    return records;
+  }
+  std::size_t fold(const std::vector<MpiRecord>& records) {
+    return aggregates_.fold(std::span(records), 10, 20, full_);
+  }
+
+  BinPool pool_{8 * kBin, kBin};
+  Aggregates aggregates_{pool_};
+  BinList full_;
+  PackHeader last_{};
+};
+
+TEST_F(AggregatesTest, EqualCallsBecomeOneRecordWithExactSums) {
+  EXPECT_EQ(fold({call(3, 2, 100), call(9, 2, 127), call(5, 2, 64)}), 3u);
+  const auto records = flushed();
+  ASSERT_EQ(records.size(), 1u);
+  const AggregateRecord& sum = records[0];
+  EXPECT_EQ(sum.part, AggregatePart::kCall);
+  EXPECT_EQ(sum.function, 5u);
+  EXPECT_EQ(sum.peer, 2);
+  EXPECT_EQ(sum.call_site, 7u);
+  EXPECT_EQ(sum.size_bits, 7u) << "sizes from 64 to 127";
+  EXPECT_EQ(sum.calls, 3u);
+  EXPECT_EQ(sum.records, 3u);
+  EXPECT_EQ(sum.ticks, 17u);
+  EXPECT_EQ(sum.bytes, 291u);
+  EXPECT_EQ(sum.size, 291u);
+  EXPECT_EQ(sum.min_ticks, 3u);
+  EXPECT_EQ(sum.max_ticks, 9u);
+  EXPECT_EQ(last_.first_tick, 10u);
+  EXPECT_EQ(last_.last_tick, 20u);
+}
+
+TEST_F(AggregatesTest, WhatTellsCallsApartIsKeptApart) {
+  const std::vector<MpiRecord> records{call(1, 2, 100),
+                                       call(1, 3, 100),
+                                       call(1, 2, 200),
+                                       call(1, 2, 100, 6),
+                                       call(1, 2, 100, 5, Shape::kSend, 8),
+                                       call(1, 2, 100, 5, Shape::kReceive)};
+  EXPECT_EQ(fold(records), records.size());
+  EXPECT_EQ(flushed().size(), records.size());
+}
+
+TEST_F(AggregatesTest, ExtensionsGoWithTheirCall) {
+  const auto extension = [](ExtensionKind kind) {
+    return make_word(static_cast<std::uint32_t>(kind), 5, Shape::kExtension);
+  };
+  const std::uint64_t kMuch = std::uint64_t{1} << 33;
+  MpiRecord wide = call(kWide, 2, kWide);
+  EXPECT_EQ(
+      fold({wide,
+            std::bit_cast<MpiRecord>(WideExtension{kMuch, kMuch + 1, 0, 0, extension(ExtensionKind::kWideValues)}),
+            std::bit_cast<MpiRecord>(ReceiveHalfExtension{50, 3, 0, 0, 0, extension(ExtensionKind::kReceiveHalf)}),
+            std::bit_cast<MpiRecord>(CompletionRecord{100, 1, 9, 4, 0, 8, make_word(1, 6, Shape::kCompletion)}),
+            std::bit_cast<MpiRecord>(NeighbourExtension{70, 2, 3, 100, 0, extension(ExtensionKind::kNeighbourPart)}),
+            std::bit_cast<MpiRecord>(
+                StartedExtension{100, 80, 5, 0, make_word(1, 9, Shape::kSend), extension(ExtensionKind::kStarted)})}),
+      6u);
+  std::map<AggregatePart, AggregateRecord> parts;
+  for (const AggregateRecord& record : flushed()) parts[record.part] = record;
+  ASSERT_EQ(parts.size(), 4u);
+  EXPECT_EQ(parts[AggregatePart::kCall].records, 3u);
+  EXPECT_EQ(parts[AggregatePart::kCall].calls, 1u);
+  EXPECT_EQ(parts[AggregatePart::kCall].ticks, kMuch);
+  EXPECT_EQ(parts[AggregatePart::kCall].bytes, kMuch + 1);
+  EXPECT_EQ(parts[AggregatePart::kCall].received, 50u);
+  EXPECT_EQ(parts[AggregatePart::kCompletion].bytes, (std::uint64_t{1} << 32) + 8);
+  EXPECT_EQ(parts[AggregatePart::kCompletion].function, 6u);
+  EXPECT_EQ(parts[AggregatePart::kCompletion].call_site, 9u);
+  EXPECT_EQ(parts[AggregatePart::kNeighbour].peer, 2);
+  EXPECT_EQ(parts[AggregatePart::kNeighbour].bytes, 70u);
+  EXPECT_EQ(MpiRecord({0, 0, 0, 0, 0, 0, parts[AggregatePart::kNeighbour].word}).comm(), 3u);
+  EXPECT_EQ(parts[AggregatePart::kStarted].bytes, 80u);
+  EXPECT_EQ(MpiRecord({0, 0, 0, 0, 0, 0, parts[AggregatePart::kStarted].word}).function(), 9u);
+}
+
+TEST_F(AggregatesTest, AFullTableGoesOutAndALaterOneGoesOn) {
+  std::vector<MpiRecord> records;
+  for (std::int32_t peer = 0; peer < 2000; ++peer) records.push_back(call(1, peer, 8));
+  EXPECT_EQ(fold(records), records.size());
+  EXPECT_GT(full_.bins, 1u);
+  std::set<std::int32_t> peers;
+  for (const AggregateRecord& record : flushed()) peers.insert(record.peer);
+  EXPECT_EQ(peers.size(), 2000u);
+}
+
+TEST_F(AggregatesTest, WithoutAnotherBinATableTakesWhatItCan) {
+  std::vector<Bin*> others;
+  while (Bin* const bin = pool_.take(PackClass::kPosix)) others.push_back(bin);
+  std::vector<MpiRecord> records;
+  for (std::int32_t peer = 0; peer < 2000; ++peer) records.push_back(call(1, peer, 8));
+  const std::size_t folded = fold(records);
+  EXPECT_GT(folded, 200u);
+  EXPECT_LT(folded, 2000u);
+  EXPECT_EQ(fold({records[0], records[1]}), 2u) << "known keys still find their place";
+  BinList kept;
+  aggregates_.flush(false, kept);
+  EXPECT_EQ(kept.bins, 0u) << "no bin to replace it";
+  EXPECT_EQ(flushed().size(), folded);
+  for (Bin* bin : others) pool_.give(bin);
+}
+
+TEST_F(AggregatesTest, PosixCallsBecomeSumsByFile) {
+  const std::vector<PosixRecord> records{
+      {1, 4, 7, 1, 3, 0, 100}, {2, 6, 7, 1, 3, 0, 100}, {3, 1, 7, 2, 3, 0, 100}, {4, 1, 7, 1, 3, 1, 0}};
+  EXPECT_EQ(aggregates_.fold(std::span(records), 1, 5, full_), 4u);
+  const auto sums = flushed();
+  ASSERT_EQ(sums.size(), 3u) << "two files, and a call that failed";
+  EXPECT_EQ(sums[0].part, AggregatePart::kPosix);
+  EXPECT_EQ(sums[0].calls, 2u);
+  EXPECT_EQ(sums[0].bytes, 200u);
+  EXPECT_EQ(sums[2].word, 1u);
+}
+
+class EventReductionTest : public AggregatesTest {
+ protected:
+  std::vector<std::uint32_t> kept(ReduceBy by, std::vector<MpiRecord> records, bool all = false) {
+    EventReduction reduction(by, depths_, aggregates_, ledger_);
+    const std::size_t count = reduction.reduce(std::span(records), 1, 2, all, full_);
+    std::vector<std::uint32_t> durations;
+    for (const MpiRecord& record : std::span(records).first(count)) durations.push_back(record.duration);
+    const ClassLedger ledger = ledger_.of(PackClass::kMpi);
+    EXPECT_EQ(ledger.recorded, records.size() - count);
+    EXPECT_EQ(ledger.aggregated, records.size() - count);
+    std::uint64_t folded = 0;
+    for (const AggregateRecord& sum : flushed()) folded += sum.records;
+    EXPECT_EQ(folded, records.size() - count);
+    return durations;
+  }
+  CallDepths depths_;
+  Ledger ledger_;
+};
+
+using Durations = std::vector<std::uint32_t>;
+
+TEST_F(EventReductionTest, ByClassEverythingGoes) {
+  EXPECT_EQ(kept(ReduceBy::kClass, {call(1, 1, 8), call(100, 1, 8)}), Durations{});
+}
+
+TEST_F(EventReductionTest, ByDurationTheLongestStay) {
+  EXPECT_EQ(kept(ReduceBy::kDuration, {call(900, 1, 8), call(3, 1, 8), call(5, 1, 8), call(2000, 1, 8), call(4, 1, 8)}),
+            (Durations{900, 2000}));
+}
+
+TEST_F(EventReductionTest, EqualDurationsAllGo) {
+  EXPECT_EQ(kept(ReduceBy::kDuration, {call(9, 1, 8), call(9, 1, 8), call(9, 1, 8)}), Durations{});
+}
+
+TEST_F(EventReductionTest, CompletionsShareTheFateOfTheirCall) {
+  const auto completion =
+      std::bit_cast<MpiRecord>(CompletionRecord{1, 77, 0, 2, 0, 8, make_word(1, 6, Shape::kCompletion)});
+  // A CompletionRecord's second word is where a record's duration is: 77 marks it here.
+  EXPECT_EQ(
+      kept(ReduceBy::kDuration, {call(2, 1, 8), completion, call(900, 1, 8), completion, call(1, 1, 8), call(2, 1, 8)}),
+      (Durations{900, 77}));
+}
+
+TEST_F(EventReductionTest, ByDepthTheDeepestGoFirst) {
+  depths_.set(1, 5);
+  depths_.set(2, 20);
+  depths_.set(2, 30);
+  const auto at = [](std::uint32_t site, std::uint32_t duration) {
+    return call(duration, 1, 8, 5, Shape::kSend, site);
+  };
+  EXPECT_EQ(depths_.of(2), 20u) << "the smallest one that was seen";
+  EXPECT_EQ(kept(ReduceBy::kDepth, {at(2, 1), at(1, 2), at(2, 3), at(1, 4)}), (Durations{2, 4}));
+}
+
+TEST_F(EventReductionTest, AllMeansAll) {
+  EXPECT_EQ(kept(ReduceBy::kDuration, {call(900, 1, 8), call(3, 1, 8)}, true), Durations{});
+}
+
+}  // namespace
+}  // namespace ardoise::instrument

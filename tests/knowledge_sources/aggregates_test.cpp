@@ -1,0 +1,180 @@
+// Packs of aggregates give the sums that the records themselves give: a whole program, once as it is and once folded as
+// a process folds it under pressure.
+#include "instrument/aggregates.hpp"
+
+#include "fixture.hpp"
+#include "instrument/pack_reader.hpp"
+#include "replay/synthetic.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+using instrument::AggregatePart;
+using instrument::AggregateRecord;
+using instrument::MpiRecord;
+using instrument::PackClass;
+using instrument::PosixRecord;
+
+// The packs of a rank with those of MPI and POSIX records replaced by what a process would send for them.
+std::vector<replay::Pack> folded(const std::vector<replay::Pack>& packs) {
+  constexpr std::size_t kBin = 65536;
+  instrument::BinPool pool(64 * kBin, kBin);
+  instrument::Aggregates aggregates(pool);
+  std::vector<replay::Pack> result;
+  instrument::ClassLedger mpi{}, posix{};
+  std::uint64_t sequence = 0;
+  const auto emit = [&](instrument::BinList& tables, const instrument::PackHeader& like) {
+    while (instrument::Bin* const bin = tables.take_first(pool)) {
+      instrument::PackHeader header = like;
+      header.pack_class = bin->header.pack_class;
+      header.record_count = bin->header.record_count;
+      header.payload_bytes = bin->header.payload_bytes;
+      header.first_tick = bin->header.first_tick;
+      header.last_tick = bin->header.last_tick;
+      result.emplace_back(header, std::span(bin->payload(), header.payload_bytes));
+      pool.give(bin);
+    }
+  };
+  for (const replay::Pack& pack : packs) {
+    const auto view = *instrument::check_pack(pack.bytes()).pack;
+    const auto& header = view.header();
+    instrument::BinList full;
+    if (view.pack_class() == PackClass::kMpi) {
+      EXPECT_EQ(aggregates.fold(view.records<MpiRecord>(), header.first_tick, header.last_tick, full),
+                header.record_count);
+      mpi.aggregated += header.record_count;
+    } else if (view.pack_class() == PackClass::kPosix) {
+      EXPECT_EQ(aggregates.fold(view.records<PosixRecord>(), header.first_tick, header.last_tick, full),
+                header.record_count);
+      posix.aggregated += header.record_count;
+    } else {
+      if (view.pack_class() == PackClass::kTotals) aggregates.flush(true, full);
+      emit(full, header);
+      result.push_back(pack);
+    }
+    emit(full, header);
+  }
+  mpi.recorded = mpi.aggregated;
+  posix.recorded = posix.aggregated;
+  for (replay::Pack& pack : result) {
+    pack.header().sequence = sequence++;
+    pack.header().mpi = mpi;
+    pack.header().posix = posix;
+  }
+  return result;
+}
+
+void expect_equal(const std::vector<reports::FunctionProfile>& a, const std::vector<reports::FunctionProfile>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    SCOPED_TRACE(a[i].function);
+    EXPECT_EQ(a[i].function, b[i].function);
+    EXPECT_EQ(a[i].calls, b[i].calls);
+    EXPECT_EQ(a[i].bytes, b[i].bytes);
+    EXPECT_EQ(a[i].bytes_sent, b[i].bytes_sent);
+    EXPECT_EQ(a[i].bytes_received, b[i].bytes_received);
+    EXPECT_NEAR(a[i].seconds, b[i].seconds, 1e-9);
+    EXPECT_NEAR(a[i].min_seconds, b[i].min_seconds, 1e-12);
+    EXPECT_NEAR(a[i].max_seconds, b[i].max_seconds, 1e-12);
+    EXPECT_EQ(a[i].sizes.calls, b[i].sizes.calls);
+  }
+}
+
+class AggregatePacks : public testing::TestWithParam<bool> {};
+
+TEST_P(AggregatePacks, GiveTheSumsOfTheRecords) {
+  const bool without_totals = GetParam();
+  replay::SyntheticProgram program{.ranks = 12, .steps = 30};
+  Session whole({{0, "program", program.ranks}}), sums({{0, "program", program.ranks}});
+  for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
+    auto packs = synthetic_packs(program, rank);
+    if (without_totals) {
+      std::erase_if(packs, [](const replay::Pack& pack) {
+        return instrument::check_pack(pack.bytes()).pack->pack_class() == PackClass::kTotals;
+      });
+      // The tables go out before a pack of totals; an empty one stands for it.
+      instrument::PackHeader header = packs.back().header();
+      header.pack_class = static_cast<std::uint16_t>(PackClass::kTotals);
+      header.payload_bytes = header.record_count = 0;
+      packs.emplace_back(header, std::span<const std::byte>());
+    }
+    whole.submit(packs);
+    sums.submit(folded(packs));
+  }
+  const auto a = whole.application(), b = sums.application();
+  expect_equal(a.mpi, b.mpi);
+  expect_equal(a.posix, b.posix);
+  ASSERT_EQ(a.call_sites.size(), b.call_sites.size());
+  for (std::size_t i = 0; i < a.call_sites.size(); ++i) {
+    EXPECT_EQ(a.call_sites[i].calls, b.call_sites[i].calls);
+    EXPECT_EQ(a.call_sites[i].bytes, b.call_sites[i].bytes);
+    EXPECT_EQ(a.call_sites[i].ranks, b.call_sites[i].ranks);
+    EXPECT_NEAR(a.call_sites[i].seconds, b.call_sites[i].seconds, 1e-9);
+    EXPECT_NEAR(a.call_sites[i].min_seconds, b.call_sites[i].min_seconds, 1e-12);
+    EXPECT_NEAR(a.call_sites[i].max_seconds, b.call_sites[i].max_seconds, 1e-12);
+  }
+  EXPECT_FALSE(a.edges.empty());
+  EXPECT_EQ(edges_of(a), edges_of(b));
+  ASSERT_EQ(a.files.size(), b.files.size());
+  for (std::size_t i = 0; i < a.files.size(); ++i) {
+    EXPECT_EQ(a.files[i].bytes_written, b.files[i].bytes_written);
+    EXPECT_EQ(a.files[i].writes, b.files[i].writes);
+    EXPECT_EQ(a.files[i].calls, b.files[i].calls);
+  }
+  ASSERT_EQ(b.quality.ledger.size(), a.quality.ledger.size());
+  for (const auto& ledger : b.quality.ledger) EXPECT_EQ(ledger.lost, 0u) << ledger.record_class;
+  EXPECT_THAT(b.quality.notices, testing::Contains(testing::HasSubstr("arrived as aggregates")));
+  EXPECT_THAT(a.quality.notices, testing::Not(testing::Contains(testing::HasSubstr("arrived as aggregates"))));
+
+  // Over time: the same sums in each class, spread over the time of the pack.
+  const auto time_of = [](const reports::Application& application) {
+    const auto& temporal = application.temporal;
+    std::vector<double> sum(temporal.classes.size());
+    for (std::size_t i = 0; i < temporal.share.size(); ++i)
+      sum[i / (temporal.share.size() / sum.size())] += temporal.share[i] * temporal.bin_seconds;
+    return sum;
+  };
+  const auto of_a = time_of(a), of_b = time_of(b);
+  ASSERT_EQ(of_a.size(), of_b.size());
+  for (std::size_t i = 0; i < of_a.size(); ++i)
+    EXPECT_NEAR(of_a[i], of_b[i], 0.05 * of_a[i] + 1e-6) << a.temporal.classes[i];
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutTotals, AggregatePacks, testing::Bool());
+
+TEST(AggregatePack, PartsOfNeighbourhoodCollectivesStartedOperationsAndCompletionsCount) {
+  const auto neighbour = id(FunctionId::kNeighbor_alltoall), startall = id(FunctionId::kStartall),
+             irecv = id(FunctionId::kIrecv);
+  const auto word = [](std::uint16_t function, Shape shape) { return instrument::make_word(0, function, shape); };
+  const std::vector<AggregateRecord> records{
+      {word(neighbour, Shape::kNeighbour), 7, -1, neighbour, AggregatePart::kCall, 11, 10, 10, 5000, 20000, 20000,
+       20000, 500, 500},
+      {word(neighbour, Shape::kNeighbour), 0, 1, neighbour, AggregatePart::kNeighbour, 11, 20, 20, 0, 20000, 0, 20000,
+       0, 0},
+      {word(id(FunctionId::kSend_init), Shape::kSend), 0, 1, startall, AggregatePart::kStarted, 4, 3, 3, 0, 24, 0, 24,
+       0, 0},
+      {word(irecv, Shape::kCompletion), 9, 1, irecv, AggregatePart::kCompletion, 7, 4, 4, 0, 400, 0, 400, 0, 0},
+      // Of later versions, or nonsense: passed over.
+      {0, 0, 0, 60000, AggregatePart::kCall, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+      {0, 0, 0, 1, static_cast<AggregatePart>(77), 1, 1, 1, 1, 1, 1, 1, 1, 1}};
+  PackMaker maker({});
+  maker.finish();
+  auto packs = maker.take();
+  instrument::PackHeader header = packs.back().header();
+  header.flags = 0;
+  header.pack_class = static_cast<std::uint16_t>(PackClass::kAggregates);
+  header.record_count = static_cast<std::uint32_t>(records.size());
+  header.payload_bytes = static_cast<std::uint32_t>(std::span(records).size_bytes());
+  header.first_tick = 2000;
+  header.last_tick = 9000;
+  Session session({{0, "program", 2}});
+  session.submit(replay::Pack(header, std::as_bytes(std::span(records))));
+  const auto application = session.application();
+  EXPECT_EQ(find(application.mpi, "MPI_Neighbor_alltoall").calls, 10u);
+  EXPECT_EQ(find(application.mpi, "MPI_Neighbor_alltoall").bytes_sent, 20000u);
+  EXPECT_EQ(find(application.mpi, "MPI_Startall").bytes_sent, 24u);
+  EXPECT_EQ(find(application.mpi, "MPI_Irecv").bytes_received, 400u);
+}
+
+}  // namespace
+}  // namespace ardoise::knowledge_sources

@@ -76,14 +76,16 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
   const bool first = thread.next_flush == 0;
   thread.next_flush = end + flush_ticks_;
   if (first) return;
-  // While the stream is full a partly filled bin would wait in line for its turn; better it is filled.
-  if (sender.waits() || !sender.stream_full().load(std::memory_order_relaxed)) {
+  // While the stream is full a partly filled bin would wait in line for its turn, better it is filled; and totals, which
+  // may go beyond the budget, would wait in an ever longer line.
+  const bool flows = sender.waits() || !sender.stream_full().load(std::memory_order_relaxed);
+  if (flows) {
     thread.flush();
     submit_aggregates(false);
   }
   if (!thread.may_send) return;
   threads.define_changes();
-  if (end >= next_totals_.load(std::memory_order_relaxed)) {
+  if (flows && end >= next_totals_.load(std::memory_order_relaxed)) {
     next_totals_.store(end + kFlushesPerTotals * flush_ticks_, std::memory_order_relaxed);
     if (Bin* const bin = totals_pack()) sender.submit(bin);
   }

@@ -127,12 +127,14 @@ void Topology::add(EdgeScratch& scratch, const MpiSpan& span) {
 void Topology::add(EdgeScratch& scratch, const AggregateSpan& span) {
   using instrument::AggregatePart;
   const auto& header = *span.header;
-  std::uint64_t neighbour_ticks = 0, neighbour_parts = 0;
+  std::uint64_t neighbour_ticks = 0;
+  double neighbour_parts = 0;
   for (const auto& record : span.records) {
     if (record.part == AggregatePart::kCall && record_of(record.word).shape() == Shape::kNeighbour) {
       neighbour_ticks += record.ticks;
     }
-    if (record.part == AggregatePart::kNeighbour && record.peer >= 0) neighbour_parts += record.calls;
+    if (record.part == AggregatePart::kNeighbour && record.peer >= 0)
+      neighbour_parts += static_cast<double>(record.calls);
   }
   for (const auto& record : span.records) {
     const instrument::MpiRecord operation = record_of(record.word);
@@ -145,8 +147,10 @@ void Topology::add(EdgeScratch& scratch, const AggregateSpan& span) {
       if (shape == Shape::kGet) direction = Direction::kFromPeer;
       ticks = record.ticks;
     } else if (record.part == AggregatePart::kNeighbour) {
-      ticks = static_cast<std::uint64_t>(static_cast<double>(neighbour_ticks) * static_cast<double>(record.calls) /
-                                         static_cast<double>(neighbour_parts));
+      if (neighbour_parts > 0) {
+        const double part = static_cast<double>(record.calls) / neighbour_parts;
+        ticks = static_cast<std::uint64_t>(std::min(static_cast<double>(neighbour_ticks) * part, 9e18));
+      }
     } else if (record.part != AggregatePart::kStarted || shape != Shape::kSend) {
       continue;
     }

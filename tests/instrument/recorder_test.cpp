@@ -209,6 +209,33 @@ TEST_F(FlushTest, OldBinsAreSentAtTheNextEvent) {
   EXPECT_EQ(finish().fault(), "");
 }
 
+// MPI that never takes anything back, for a long time: memory stays what it was.
+TEST_F(FlushTest, AStreamThatStandsStillDoesNotGrow) {
+  transport_.arrives_at_once = false;
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  thread.may_send = true;
+  SamplingPlan plan;
+  plan.base_hertz = 1e4;
+  thread.samples.start(thread.number(), plan, 0);
+  const auto run = [&](std::uint64_t from, std::uint64_t to) {
+    for (std::uint64_t i = from; i < to; ++i) {
+      record(thread, 10 * i);
+      (void)thread.samples.store({10 * i, 1, 0, 0, 0, 0, 0}, 1, {});
+    }
+  };
+  run(0, 20 * kRecordsInBin);
+  EXPECT_TRUE(recorder_.sender.stream_full());
+  const std::size_t beyond = recorder_.pool.beyond_budget();
+  EXPECT_LE(beyond, 4u);
+  run(20 * kRecordsInBin, 200 * kRecordsInBin);
+  EXPECT_LE(recorder_.pool.beyond_budget(), beyond + 1);
+  EXPECT_EQ(transport_.waits, 0);
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.last.posix.recorded, 200 * kRecordsInBin);
+  EXPECT_EQ(capture.last.samples.recorded, 200 * kRecordsInBin);
+}
+
 // Threads write while the recorder is ended under their hands: what was recorded is what arrived or was declared
 // dropped.
 TEST(RecorderThreads, LedgerIsExactWhenCutOff) {

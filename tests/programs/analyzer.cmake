@@ -7,3 +7,8 @@ target_link_libraries(ring_program PRIVATE ardoise_options MPI::MPI_C)
 add_library(failing_source MODULE failing_source.cpp)
 target_link_libraries(failing_source PRIVATE ardoise_analysis)
 set_target_properties(failing_source PROPERTIES PREFIX "" OUTPUT_NAME failing LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+
+# One that is slow: the streams fill, and the programs have to adapt.
+add_library(slow_source MODULE slow_source.cpp)
+target_link_libraries(slow_source PRIVATE ardoise_analysis)
+set_target_properties(slow_source PROPERTIES PREFIX "" OUTPUT_NAME slow LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})

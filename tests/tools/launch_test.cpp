@@ -159,6 +159,25 @@ TEST_F(LaunchTest, AThrowingPluginCostsItsOwnPartOnly) {
   EXPECT_THAT(run.notices, Not(IsEmpty()));
 }
 
+// A slow analyzer with little memory: what the programs can't send becomes aggregates, and every sum is still exact.
+TEST_F(LaunchTest, ASlowAnalyzerCostsSingleTimesButNoSumAndNoWaiting) {
+  constexpr int kRounds = 20000;  // some 40 packs a rank: waiting for the analyzer would take it eight seconds
+  const std::string library = std::string("LD_PRELOAD=") + PRELOAD_LIBRARY;
+  const auto result = run_and_read({"mpirun", "--oversubscribe", "-n", "2", "env", library, "ARDOISE_BUDGET=512k", RING,
+                                    std::to_string(kRounds), ":", "-n", "1", ANALYZER, "--memory", "1MB", "--plugin",
+                                    SLOW_SOURCE, "--output", output_});
+  EXPECT_EQ(result.status, 0) << result.output;
+  const auto run = profile();
+  ASSERT_THAT(run.applications, SizeIs(1));
+  const auto& application = run.applications[0];
+  expect_ring(application, 2, kRounds);
+  EXPECT_EQ(application.quality.blocked_seconds, 0);
+  EXPECT_THAT(application.quality.notices, ::testing::Contains(HasSubstr("arrived as aggregates")));
+  std::uint64_t calls = 0;
+  for (const auto& site : application.call_sites) calls += site.calls;
+  EXPECT_EQ(calls, 2U * (3 * kRounds + kRounds / 10)) << "call sites are exact too";
+}
+
 TEST_F(LaunchTest, ShellScriptsAndWrappersAreMeasured) {
   const auto script = folder_ / "wrapper.sh";
   std::ofstream(script) << "#!/bin/sh\necho before\n" << RING << " \"$@\"\nstatus=$?\necho after\nexit $status\n";

@@ -1,8 +1,30 @@
 /* Ends as its first argument says: "abort" with MPI_Abort(37) on rank 1 while rank 0 waits, "exit" with status 5 after
- * MPI_Finalize, "leave" with status 6 and no MPI_Finalize at all. */
+ * MPI_Finalize, "leave" with status 6 and no MPI_Finalize at all, "first" at once, "last" after the second that another
+ * program needs to be gone, with a file and a window made then. */
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static void use_files_and_windows(const char* path) {
+  int rank, sum = 0, value, *memory;
+  MPI_File file;
+  MPI_Win window;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  value = rank + 1;
+  MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+  MPI_File_write_ordered(file, &value, 1, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_sync(file);
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_File_sync(file);
+  MPI_File_read_at_all(file, (MPI_Offset)sizeof(int), &sum, 1, MPI_INT, MPI_STATUS_IGNORE);
+  MPI_File_close(&file);
+  MPI_Win_allocate_shared(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+  *memory = sum;
+  MPI_Win_free(&window);
+  printf("rank %d: %d\n", rank, sum);
+}
 
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "";
@@ -14,6 +36,10 @@ int main(int argc, char** argv) {
     MPI_Recv(&rank, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
   if (strcmp(how, "leave") == 0) _Exit(6);
+  if (strcmp(how, "last") == 0 && argc > 2) {
+    sleep(1);
+    use_files_and_windows(argv[2]);
+  }
   MPI_Finalize();
   return strcmp(how, "exit") == 0 ? 5 : 0;
 }

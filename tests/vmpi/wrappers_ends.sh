@@ -11,3 +11,10 @@ for how in exit abort leave; do
   [ $status -eq $native ] || fail "$how: exit status $status under the library, $native without"
   [ $native -ne 0 ] || fail "$how: the program should have failed: the comparison means nothing"
 done
+
+# What a program does after another one of the launch has ended: the same results and nothing on standard error.
+launch -n 2 "$program" last "$work/file" 2>&1 | sort >"$work/native"
+launch -n 1 env LD_PRELOAD="$library" "$program" first : -n 2 env LD_PRELOAD="$library" "$program" last "$work/file" 2>&1 |
+  sort >"$work/virtual"
+[ -s "$work/native" ] || fail "last: no output: the comparison means nothing"
+diff "$work/native" "$work/virtual" >&2 || fail "last: the output differs (< without the library, > with it)"

@@ -64,7 +64,7 @@ void PosixCall::write(std::uint64_t end, std::uint64_t bytes, bool failed) noexc
     if (thread == nullptr) return;
     const Section section(*thread, session_->recorder.active);
     if (!section.entered()) return;
-    thread->may_send = session_->may_send_now(*thread);
+    thread->may_send = session_->may_send_now(*thread) && !thread->between_idups;
     const vmpi::Unobserved own_calls;
     session_->recorder.posix(*thread, function_, file_, begin_, end, bytes, failed, return_address_);
   });

@@ -39,7 +39,8 @@ void on_exit(vmpi::Call& call) noexcept {
     const Section section(*thread, current->recorder.active);
     if (!section.entered()) [[unlikely]]
       return;
-    thread->may_send = true;
+    thread->between_idups = call.function == vmpi::FunctionId::kComm_idup;
+    thread->may_send = !thread->between_idups;
     current->mpi.record(*thread, call, end);
     current->recorder.after_event(*thread, end);
   } catch (const std::exception& fault) {

@@ -23,8 +23,18 @@ int key_of_fortran(int keyval) {
   return keyval;
 }
 
+bool carries(MPI_Comm comm, int keyval) {
+#ifdef OPEN_MPI
+  // It copies all of them to a duplicate of the world but this one.
+  if (keyval == MPI_LASTUSEDCODE) return comm == MPI_COMM_WORLD;
+#else
+  (void)keyval;
+#endif
+  return has_world_attributes(comm);
+}
+
 int get_attribute(decltype(&PMPI_Comm_get_attr) get, MPI_Comm comm, int keyval, void* value, int* flag) {
-  if (!is_virtual() || !is_predefined(keyval) || !has_world_attributes(comm))
+  if (!is_virtual() || !is_predefined(keyval) || !carries(comm, keyval))
     return get(to_library(comm), keyval, value, flag);
   const int code = get(MPI_COMM_WORLD, keyval, value, flag);
   if (code == MPI_SUCCESS && *flag != 0 && keyval == MPI_APPNUM) *static_cast<int**>(value) = application_number();
@@ -37,7 +47,7 @@ void get_fortran_attribute(FortranGetAttr real, MPI_Fint* comm, void* keyval, vo
                            MPI_Fint* ierror) {
   const int key = key_of_fortran(*static_cast<const MPI_Fint*>(keyval));
   if (!is_virtual() || !is_predefined(key) ||
-      !(*comm == fortran_world() || has_world_attributes(comm_from_fortran(*comm)))) {
+      !(*comm == fortran_world() || carries(comm_from_fortran(*comm), key))) {
     real(fortran_arguments::PassedComm(comm).pass(), keyval, value, flag, ierror);
     return;
   }

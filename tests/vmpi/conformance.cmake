@@ -1,0 +1,29 @@
+# The conformance programs (tests/programs/conformance): natively, virtualised, observed; and that they call everything.
+function(add_conformance_test name)
+  add_test(NAME vmpi_conformance.${name} COMMAND ${ARGN})
+  set_tests_properties(vmpi_conformance.${name} PROPERTIES LABELS mpi PROCESSORS 2 RESOURCE_LOCK mpirun TIMEOUT 300)
+endfunction()
+
+set(conformance_pairs "c,c")
+if(MPI_FORTRAN_PROGRAMS)
+  set(conformance_pairs "MPIF,MPI")
+  if(F08 IN_LIST MPI_FORTRAN_PROGRAMS)
+    list(APPEND conformance_pairs "c,F08")
+  else()
+    list(APPEND conformance_pairs "c,MPI")
+  endif()
+endif()
+foreach(pair IN LISTS conformance_pairs)
+  string(REPLACE "," ";" pair ${pair})
+  list(GET pair 0 first)
+  list(GET pair 1 second)
+  add_conformance_test(${first}_and_${second} ${CMAKE_CURRENT_SOURCE_DIR}/conformance_compare.sh $<TARGET_FILE:vmpi>
+    $<TARGET_FILE:ardoise> $<TARGET_FILE:conformance_${first}> $<TARGET_FILE:conformance_${second}>)
+endforeach()
+
+foreach(language c ${MPI_FORTRAN_PROGRAMS})
+  string(TOLOWER ${language} name)
+  add_conformance_test(calls_everything_${name} ${CMAKE_CURRENT_SOURCE_DIR}/conformance_coverage.sh
+    $<TARGET_FILE:vmpi_counting> $<TARGET_FILE:conformance_${language}> ${name}
+    ${PROJECT_SOURCE_DIR}/vmpi/mpi_functions.table ${CMAKE_CURRENT_SOURCE_DIR}/conformance_exempt.txt)
+endforeach()

@@ -1,7 +1,9 @@
-/* Ends as its first argument says: "abort" with MPI_Abort(37) on rank 1 while rank 0 waits, "exit" with status 5 after
- * MPI_Finalize, "leave" with status 6 and no MPI_Finalize at all, "first" at once, "last" after the second that another
- * program needs to be gone, with a file and a window made then. */
+/* Ends as its first argument says: "abort" with MPI_Abort(37) on rank 1 while rank 0 waits, "self" likewise on
+ * MPI_COMM_SELF with 7, "exit" with status 5 after MPI_Finalize, "leave" with _Exit(6) and "return" with status 4 and no
+ * MPI_Finalize at all, "signal" by abort() and "kill" by SIGKILL on rank 1 while rank 0 waits, "first" at once, "last"
+ * after the second that another program needs to be gone, with a file and a window made then. */
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,15 +33,23 @@ int main(int argc, char** argv) {
   int rank;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (strcmp(how, "abort") == 0) {
-    if (rank == 1) MPI_Abort(MPI_COMM_WORLD, 37);
-    MPI_Recv(&rank, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (rank == 1) {
+    if (strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 37);
+    if (strcmp(how, "self") == 0) MPI_Abort(MPI_COMM_SELF, 7);
+    if (strcmp(how, "signal") == 0) abort();
+    if (strcmp(how, "kill") == 0) kill(getpid(), SIGKILL);
   }
+  if (strcmp(how, "abort") == 0 || strcmp(how, "self") == 0 || strcmp(how, "signal") == 0 || strcmp(how, "kill") == 0)
+    MPI_Recv(&rank, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (strcmp(how, "leave") == 0) _Exit(6);
+<<<<<<< HEAD
   if (strcmp(how, "last") == 0 && argc > 2) {
     sleep(1);
     use_files_and_windows(argv[2]);
   }
+=======
+  if (strcmp(how, "return") == 0) return 4;
+>>>>>>> fc07545 (tests: process creation, threads, and how programs come and go)
   MPI_Finalize();
   return strcmp(how, "exit") == 0 ? 5 : 0;
 }

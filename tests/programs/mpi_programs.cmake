@@ -1,9 +1,16 @@
 # Programs that use many MPI functions and print what they saw, in C and in each dialect of Fortran (where a Fortran
 # compiler and the MPI's Fortran libraries are there). tests/vmpi runs them natively, virtualised and observed.
-foreach(program end pmpi traffic threads world)
+foreach(program end levels pmpi traffic threads ways world)
   add_executable(mpi_${program} mpi_${program}.c)
   target_link_libraries(mpi_${program} PRIVATE MPI::MPI_C Threads::Threads)
 endforeach()
+
+# The same program with its own symbols bound to itself, and a preloaded library that notes who calls MPI.
+add_executable(mpi_ways_symbolic mpi_ways.c)
+target_link_libraries(mpi_ways_symbolic PRIVATE MPI::MPI_C)
+target_link_options(mpi_ways_symbolic PRIVATE -Wl,-Bsymbolic -rdynamic)
+add_library(mpi_callers MODULE mpi_callers.c)
+target_link_libraries(mpi_callers PRIVATE MPI::MPI_C)
 
 include(CheckLanguage)
 check_language(Fortran)
@@ -35,3 +42,5 @@ if(MPI_Fortran_FOUND)
 else()
   message(STATUS "No Fortran compiler with MPI: the Fortran tests are left out")
 endif()
+
+include(${CMAKE_CURRENT_LIST_DIR}/conformance/programs.cmake)

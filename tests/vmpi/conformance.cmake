@@ -27,3 +27,15 @@ foreach(language c ${MPI_FORTRAN_PROGRAMS})
     $<TARGET_FILE:vmpi_counting> $<TARGET_FILE:conformance_${language}> ${name}
     ${PROJECT_SOURCE_DIR}/vmpi/mpi_functions.table ${CMAKE_CURRENT_SOURCE_DIR}/conformance_exempt.txt)
 endforeach()
+
+# Programs that spawn, connect and join; two processes, alone and beside another one that does the same.
+set(process_programs c)
+if(MPI_FORTRAN_PROGRAMS)
+  list(GET MPI_FORTRAN_PROGRAMS -1 dialect)
+  list(APPEND process_programs ${dialect})
+endif()
+foreach(language IN LISTS process_programs)
+  string(TOLOWER ${language} name)
+  add_conformance_test(processes_${name} ${CMAKE_CURRENT_SOURCE_DIR}/wrappers_compare.sh $<TARGET_FILE:vmpi> 2
+    $<TARGET_FILE:conformance_processes_${language}>)
+endforeach()

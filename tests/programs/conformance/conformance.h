@@ -5,7 +5,8 @@
 #pragma once
 #include <mpi.h>
 
-extern int world_rank, world_size; /* of MPI_COMM_WORLD; always 4 processes */
+extern int world_rank, world_size; /* of MPI_COMM_WORLD; at most 4 processes */
+extern const char* folder;         /* for the files of this run */
 
 /* A line of this process, kept until the chapter ends; format as in printf. */
 void say(const char* format, ...) __attribute__((format(printf, 1, 2)));
@@ -23,7 +24,7 @@ extern Named inter[kInter]; /* even and odd ranks with the world as peer, the sa
 void make_communicators(void);
 void free_communicators(void);
 
-/* A name of a file of this run: the folder given on the command line, then what. The text is overwritten by the next. */
+/* A name of a file of this run. The text is overwritten by the next. */
 const char* path_of(const char* what);
 
 void point_to_point(void);

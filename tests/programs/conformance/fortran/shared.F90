@@ -82,7 +82,7 @@ contains
     allocate(character(len=max(1, sum(lengths))) :: text)
     call MPI_Gatherv(lines, used, MPI_CHARACTER, text, lengths, places, MPI_CHARACTER, 0, MPI_COMM_WORLD END_OF_CALL
     if (world_rank == 0) then
-      do i = 1, 4
+      do i = 1, world_size
         print '(3a,i0)', '== ', chapter, ', rank ', i - 1
         if (lengths(i) > 0) write (*, '(a)', advance='no') text(places(i) + 1:places(i) + lengths(i))
       end do

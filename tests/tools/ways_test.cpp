@@ -1,0 +1,157 @@
+// How programs come and go: started through env, timeout, stdbuf, scripts, with preloads of their own, bound at start or
+// symbolically, opening MPI by themselves, with another MPI; ending in every way. Each is compared with the same launch
+// without Ardoise.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "reports/model_json.hpp"
+#include "tools/ardoise/process.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using Words = std::vector<std::string>;
+
+class WaysTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::path(::testing::TempDir()) / "ways_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    output_ = (folder_ / "report").string();
+    for (const auto* variable :
+         {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_mpi_yield_when_idle"}) {
+      ::setenv(variable, "1", 1);
+    }
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static Captured natively(Words launch) {
+    launch.insert(launch.begin(), {"timeout", "60", "mpirun", "--oversubscribe", "--bind-to", "none"});
+    return run_and_read(launch);
+  }
+  [[nodiscard]] Captured observed(Words launch) const {
+    launch.insert(launch.begin(), {"timeout", "100", ARDOISE, "--no-report", "--output", output_, "mpirun",
+                                   "--oversubscribe", "--bind-to", "none"});
+    return run_and_read(launch);
+  }
+  [[nodiscard]] std::string content(const std::string& file) const {
+    std::ostringstream text;
+    text << std::ifstream(folder_ / file).rdbuf();
+    return text.str();
+  }
+  [[nodiscard]] std::string script(const std::string& name, const std::string& text) const {
+    const auto path = folder_ / name;
+    std::ofstream(path) << "#!/bin/sh\n" << text;
+    fs::permissions(path, fs::perms::owner_all);
+    return path.string();
+  }
+
+  fs::path folder_;
+  std::string output_;
+};
+
+// One way to start a program: two processes of `command`, which say what they say in a file of their own.
+struct Way {
+  std::string name;
+  std::string command;
+};
+
+TEST_F(WaysTest, StartedInAnyWayProgramsSayTheSameAndAreMeasured) {
+  const std::string program = WAYS_PROGRAM;
+  const std::string wrapped = script("wrapper", "'" + program + "'\nexit $?\n");
+  const std::vector<Way> ways{
+      {"plain", "exec '" + program + "'"},
+      {"env", "exec env A=B '" + program + "'"},
+      {"timeout", "exec timeout 60 '" + program + "'"},
+      {"stdbuf", "exec stdbuf -oL '" + program + "'"},
+      {"script", "exec '" + wrapped + "'"},
+      {"shell", "'" + program + "'; exit $?"},
+      {"symbolic", "exec '" + std::string(SYMBOLIC_PROGRAM) + "'"},
+      {"bound_now", "LD_BIND_NOW=1 exec '" + program + "'"},
+  };
+  Words all;
+  for (const auto& way : ways) {
+    const auto file = (folder_ / (way.name + ".observed")).string();
+    if (!all.empty()) all.emplace_back(":");
+    for (const auto& word : Words{"-n", "2", "sh", "-c", "(" + way.command + ") >'" + file + "' 2>&1"}) all.push_back(word);
+  }
+  const auto result = observed(all);
+  EXPECT_EQ(result.status, 0) << result.output;
+  for (const auto& way : ways) {
+    const auto native = natively({"-n", "2", "sh", "-c", way.command});
+    EXPECT_EQ(native.status, 0) << way.name << ": " << native.output;
+    EXPECT_THAT(native.output, HasSubstr("world of 2, sum 1")) << way.name;
+    EXPECT_EQ(content(way.name + ".observed"), native.output) << way.name;
+  }
+  const auto run = reports::read_profile_json(output_ + "/profile.json");
+  ASSERT_TRUE(run) << run.error;
+  ASSERT_EQ(run.value->applications.size(), ways.size());
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const auto& application = run.value->applications[i];
+    EXPECT_EQ(application.ranks, 2U) << ways[i].name;
+    EXPECT_EQ(application.quality.ranks_complete, 2U) << ways[i].name;
+    const auto found = std::ranges::find(application.mpi, "MPI_Allreduce", &reports::FunctionProfile::function);
+    ASSERT_NE(found, application.mpi.end()) << ways[i].name;
+    EXPECT_EQ(found->calls, 2U) << ways[i].name;
+  }
+}
+
+TEST_F(WaysTest, PreloadsOfTheUserStayAndSeeTheCalls) {
+  // By the launch line, by the program's own environment, and both libraries are seen by the program's children.
+  const std::string tool = NEXT_TOOL;
+  const auto native = natively({"-n", "2", "env", "LD_PRELOAD=" + tool, WAYS_PROGRAM});
+  ASSERT_EQ(native.status, 0) << native.output;
+  ASSERT_THAT(native.output, HasSubstr("preload " + tool));
+  for (const Words& launch : {Words{"-n", "2", "env", "LD_PRELOAD=" + tool, WAYS_PROGRAM},
+                              Words{"-x", "LD_PRELOAD=" + tool, "-n", "2", WAYS_PROGRAM}}) {
+    fs::remove_all(output_);
+    Words to_file = launch;
+    to_file.pop_back();
+    for (const auto& word :
+         Words{"sh", "-c", std::string("exec '") + WAYS_PROGRAM + "' >'" + (folder_ / "out").string() + "' 2>/dev/null"})
+      to_file.push_back(word);
+    const auto result = observed(to_file);
+    EXPECT_EQ(result.status, 0) << result.output;
+    // The tool itself speaks on standard error at the end; the program's own words are compared.
+    std::string expected;
+    std::istringstream lines(native.output);
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.starts_with("next tool")) expected += line + "\n";
+    }
+    EXPECT_EQ(content("out"), expected);
+  }
+}
+
+TEST_F(WaysTest, EveryEndHasTheStatusOfTheNativeRun) {
+  for (const std::string how : {"abort", "self", "return", "signal", "kill"}) {
+    const auto native = natively({"-n", "2", END_PROGRAM, how});
+    const auto result = observed({"-n", "2", END_PROGRAM, how});
+    EXPECT_NE(native.status, 0) << how << ": the comparison means nothing";
+    EXPECT_NE(native.status, 124) << how << ": a hang";
+    EXPECT_EQ(result.status, native.status) << how << "\n" << result.output;
+  }
+}
+
+TEST_F(WaysTest, AnotherMpiRunsUntouchedWithOneSentence) {
+  for (const std::string program : {FOREIGN_MPI_PROGRAM, STATIC_MPI_PROGRAM}) {
+    const auto native = natively({"-n", "2", program});
+    const auto result = observed({"-n", "2", program});
+    EXPECT_EQ(native.status, 0) << native.output;
+    EXPECT_THAT(result.output, HasSubstr(fs::path(program).filename().string()));
+    EXPECT_FALSE(fs::exists(output_ + "/profile.json"));
+    // One sentence of ours, and not one from each process.
+    EXPECT_LE(std::ranges::count(result.output, '\n'), 2) << result.output;
+  }
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

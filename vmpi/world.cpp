@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "vmpi/exec_hooks.hpp"
 #include "vmpi/finalize_fence.hpp"
 #include "vmpi/launch_environment.hpp"
 #include "vmpi/library_check.hpp"
@@ -153,6 +154,7 @@ void before_init() noexcept {
   if (is_prepared) return;
   is_prepared = true;
   remove_own_preload();
+  stop_passing_preload_on();
   if (!is_expected_library()) return;
   restore_launch_environment();
   separate_window_files();

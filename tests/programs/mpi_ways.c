@@ -10,8 +10,8 @@
 
 extern char** environ;
 
-/* What an environment says of Ardoise, in order, values included. */
-static const char* const kSearch = "env | grep -iE 'ardoise_|vmpi_|libardoise|libvmpi|^LD_' | sort";
+/* What an environment says of Ardoise, in order, values included. (OMPI_ARGV repeats the launch line.) */
+static const char* const kSearch = "env | grep -v ^OMPI_ARGV | grep -iE 'ardoise_|vmpi_|libardoise|libvmpi|^LD_' | sort";
 
 int main(int argc, char** argv) {
   int rank, size, sum, status = 0;

@@ -27,9 +27,9 @@ using Words = std::vector<std::string>;
 class LaunchTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::path(::testing::TempDir()) / "launch_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
+    std::string unique = (fs::path(::testing::TempDir()) / "launch_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(unique.data()), nullptr);
+    folder_ = unique;
     output_ = (folder_ / "report").string();
     for (const auto* name :
          {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_mpi_yield_when_idle"}) {

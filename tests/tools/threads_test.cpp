@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include "reports/model_json.hpp"
 #include "tools/ardoise/process.hpp"
@@ -17,6 +19,12 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
+
+// The words of the MPI's launcher, with its options for more processes than cores.
+Words launcher_words() {
+  std::istringstream line(MPI_LAUNCHER);
+  return {std::istream_iterator<std::string>(line), {}};
+}
 
 class ThreadsTest : public ::testing::Test {
  protected:
@@ -34,31 +42,14 @@ class ThreadsTest : public ::testing::Test {
 
   // Little memory and frequent sends, so that packs leave at all times; the caller of every PMPI function is noted.
   void run(const std::string& level, int rounds) {
-    const Words words{"timeout",
-                      "100",
-                      "mpirun",
-                      "--oversubscribe",
-                      "--bind-to",
-                      "none",
-                      "-n",
-                      "2",
-                      "env",
-                      "CALLERS_LEVEL=" + level,
-                      "CALLERS_FILE=" + (folder_ / "callers").string(),
-                      "ARDOISE_BIN=32k",
-                      "ARDOISE_BUDGET=4M",
-                      "ARDOISE_FLUSH=0.01",
-                      std::string("LD_PRELOAD=") + PRELOAD_LIBRARY + " " + CALLERS_LIBRARY,
-                      LEVELS_PROGRAM,
-                      level,
-                      std::to_string(rounds),
-                      ":",
-                      "-n",
-                      "1",
-                      ANALYZER,
-                      "--output",
-                      output_,
-                      "--no-report"};
+    Words words = launcher_words();
+    words.insert(words.begin(), {"timeout", "100"});
+    for (const auto& word :
+         Words{"-n", "2", "env", "CALLERS_LEVEL=" + level, "CALLERS_FILE=" + (folder_ / "callers").string(),
+               "ARDOISE_BUDGET=4M", "ARDOISE_FLUSH=0.01",
+               std::string("LD_PRELOAD=") + PRELOAD_LIBRARY + " " + CALLERS_LIBRARY, LEVELS_PROGRAM, level,
+               std::to_string(rounds), ":", "-n", "1", ANALYZER, "--output", output_, "--no-report"})
+      words.push_back(word);
     const auto result = run_and_read(words);
     ASSERT_EQ(result.status, 0) << result.output;
     EXPECT_THAT(result.output, HasSubstr(level + " of 2: sum"));

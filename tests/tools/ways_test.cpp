@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "reports/model_json.hpp"
@@ -19,6 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
+
+// The words of the MPI's launcher, with its options for more processes than cores.
+Words launcher_words() {
+  std::istringstream line(MPI_LAUNCHER);
+  return {std::istream_iterator<std::string>(line), {}};
+}
 
 class WaysTest : public ::testing::Test {
  protected:
@@ -34,14 +41,14 @@ class WaysTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(folder_); }
 
-  static Captured natively(Words launch) {
-    launch.insert(launch.begin(), {"timeout", "60", "mpirun", "--oversubscribe", "--bind-to", "none"});
-    return run_and_read(launch);
+  static Captured launched(Words words, const Words& launch) {
+    for (const auto& word : launcher_words()) words.push_back(word);
+    words.insert(words.end(), launch.begin(), launch.end());
+    return run_and_read(words);
   }
-  [[nodiscard]] Captured observed(Words launch) const {
-    launch.insert(launch.begin(), {"timeout", "100", ARDOISE, "--no-report", "--output", output_, "mpirun",
-                                   "--oversubscribe", "--bind-to", "none"});
-    return run_and_read(launch);
+  static Captured natively(const Words& launch) { return launched({"timeout", "60"}, launch); }
+  [[nodiscard]] Captured observed(const Words& launch) const {
+    return launched({"timeout", "100", ARDOISE, "--no-report", "--output", output_}, launch);
   }
   [[nodiscard]] std::string content(const std::string& file) const {
     std::ostringstream text;

@@ -42,14 +42,11 @@ int main(int argc, char** argv) {
   if (strcmp(how, "abort") == 0 || strcmp(how, "self") == 0 || strcmp(how, "signal") == 0 || strcmp(how, "kill") == 0)
     MPI_Recv(&rank, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (strcmp(how, "leave") == 0) _Exit(6);
-<<<<<<< HEAD
   if (strcmp(how, "last") == 0 && argc > 2) {
     sleep(1);
     use_files_and_windows(argv[2]);
   }
-=======
   if (strcmp(how, "return") == 0) return 4;
->>>>>>> fc07545 (tests: process creation, threads, and how programs come and go)
   MPI_Finalize();
   return strcmp(how, "exit") == 0 ? 5 : 0;
 }

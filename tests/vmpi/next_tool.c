@@ -1,5 +1,5 @@
-/* A PMPI tool of somebody else, preloaded behind libvmpi: counts the sends that reach it and those of them that are on
- * the world, looks at the world when MPI is up and before it ends, and says so at the end. */
+/* A PMPI tool of somebody else, preloaded behind libvmpi: counts the sends that reach it, in C and in Fortran, and those
+ * of them that are on the world, looks at the world when MPI is up and before it ends, and says so at the end. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -23,4 +23,22 @@ int MPI_Finalize(void) {
   fprintf(stderr, "next tool saw %d sends, %d on the world of %d and %d\n", sends, sends_on_world, size_at_begin,
           size_at_end);
   return PMPI_Finalize();
+}
+
+/* A C program has no Fortran library. */
+void pmpi_send_(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*) __attribute__((weak));
+void pmpi_finalize_(MPI_Fint*) __attribute__((weak));
+
+void mpi_send_(void* buffer, MPI_Fint* count, MPI_Fint* type, MPI_Fint* destination, MPI_Fint* tag, MPI_Fint* comm,
+               MPI_Fint* ierror) {
+  ++sends;
+  sends_on_world += PMPI_Comm_f2c(*comm) == MPI_COMM_WORLD;
+  pmpi_send_(buffer, count, type, destination, tag, comm, ierror);
+}
+
+void mpi_finalize_(MPI_Fint* ierror) {
+  int size = 0;
+  PMPI_Comm_size(MPI_COMM_WORLD, &size);
+  fprintf(stderr, "next tool saw %d sends, %d on the world of %d in Fortran\n", sends, sends_on_world, size);
+  pmpi_finalize_(ierror);
 }

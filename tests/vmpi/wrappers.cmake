@@ -72,6 +72,10 @@ add_wrappers_test(same_ends ${here}/wrappers_ends.sh $<TARGET_FILE:vmpi> $<TARGE
 add_library(vmpi_next_tool MODULE next_tool.c)
 target_link_libraries(vmpi_next_tool PRIVATE MPI::MPI_C)
 set_target_properties(vmpi_next_tool PROPERTIES C_VISIBILITY_PRESET default)
+set(fortran_program "")
+if(fortran_traffic)
+  set(fortran_program $<TARGET_FILE:mpi_traffic_MPIF>)
+endif()
 add_wrappers_test(next_tool ${here}/wrappers_next_tool.sh $<TARGET_FILE:vmpi> $<TARGET_FILE:vmpi_next_tool>
-  $<TARGET_FILE:mpi_traffic>)
+  $<TARGET_FILE:mpi_traffic> ${fortran_program})
 add_dependencies(vmpi_next_tool mpi_end)

@@ -24,6 +24,40 @@ const CallSites::Known* CallSites::known_module(std::uint64_t address) const {
   return nullptr;
 }
 
+// nullptr: out of memory. lock_ is held.
+const CallSites::Known* CallSites::add_module(std::optional<Module> loaded) {
+  const bool is_mpi = is_mpi_module(loaded->path);
+  modules_.push_back({*std::move(loaded), next_module_++, is_mpi});
+  const Known& known = modules_.back();
+  const Module& module = known.module;
+  if (definitions_.add(ModuleDefinition{known.number, 0, module.base, module.size}, std::string_view(module.path),
+                       std::string_view(module.build_id))) {
+    return &known;
+  }
+  modules_.pop_back();
+  return nullptr;
+}
+
+CallSites::Place CallSites::place_of(std::uint64_t address) {
+  const auto place = [&](const Known& known) { return Place{known.number, address - known.module.base}; };
+  {
+    const std::lock_guard guard(lock_);
+    if (const Known* const known = known_module(address)) return place(*known);
+  }
+  // The loader's lock is taken with ours open, as in id_of().
+  std::optional<Module> loaded = find_module(reinterpret_cast<const void*>(address));
+  const std::lock_guard guard(lock_);
+  const Known* known = known_module(address);
+  if (known == nullptr && loaded) known = add_module(std::move(loaded));
+  return known != nullptr ? place(*known) : Place{kNoModule, address};
+}
+
+void CallSites::forget(std::uint64_t begin, std::uint64_t end) {
+  const std::lock_guard guard(lock_);
+  std::erase_if(modules_, [&](const Known& known) { return known.module.base - begin < end - begin; });
+  std::erase_if(ids_, [&](const auto& entry) { return entry.first - begin < end - begin; });
+}
+
 std::uint32_t CallSites::id_of(const void* return_address) {
   if (return_address == nullptr) return kNoCallSite;
   const auto address = reinterpret_cast<std::uint64_t>(return_address);
@@ -41,14 +75,8 @@ std::uint32_t CallSites::id_of(const void* return_address) {
   if (const auto found = ids_.find(address); found != ids_.end()) return found->second;
   const Known* known = known_module(address);
   if (known == nullptr && loaded) {
-    const bool is_mpi = is_mpi_module(loaded->path);
-    modules_.push_back({*std::move(loaded), static_cast<std::uint32_t>(modules_.size()), is_mpi});
-    known = &modules_.back();
-    const Module& module = known->module;
-    if (!definitions_.add(ModuleDefinition{known->number, 0, module.base, module.size}, std::string_view(module.path),
-                          std::string_view(module.build_id))) {
-      return kNoCallSite;
-    }
+    known = add_module(std::move(loaded));
+    if (known == nullptr) return kNoCallSite;
   }
   if (known != nullptr && known->is_mpi) return ids_[address] = kMpiCallSite;
 

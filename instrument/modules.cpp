@@ -82,6 +82,22 @@ std::optional<Module> find_module(const void* address) {
   return std::move(search.found);
 }
 
+std::vector<LoadedModule> loaded_modules() {
+  std::vector<LoadedModule> modules;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* modules_untyped) {
+        std::uint64_t end = 0;
+        for (const ElfW(Phdr) & segment : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+          if (segment.p_type == PT_LOAD) end = std::max<std::uint64_t>(end, segment.p_vaddr + segment.p_memsz);
+        }
+        static_cast<std::vector<LoadedModule>*>(modules_untyped)
+            ->push_back({info->dlpi_addr, info->dlpi_addr + end, info->dlpi_name != nullptr ? info->dlpi_name : ""});
+        return 0;
+      },
+      &modules);
+  return modules;
+}
+
 std::string file_name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 bool is_mpi_module(const std::string& path) {

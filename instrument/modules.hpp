@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ardoise::instrument {
 
@@ -16,6 +17,17 @@ struct Module {
 
 // Takes the loader's lock: call it with no lock of ours held, and not from a signal handler.
 [[nodiscard]] std::optional<Module> find_module(const void* address);
+
+// The place of a loaded object and the path it was loaded from.
+struct LoadedModule {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::string path;
+
+  friend bool operator==(const LoadedModule&, const LoadedModule&) = default;
+};
+// All of them. Takes the loader's lock, as find_module().
+[[nodiscard]] std::vector<LoadedModule> loaded_modules();
 
 [[nodiscard]] std::string file_name_of(const std::string& path);
 

@@ -126,6 +126,7 @@ struct MpiRecorder::Event {
 void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t end) {
   const auto function = static_cast<std::uint16_t>(call.function);
   const Plan& plan = kPlans[function];
+  thread.call_sent = thread.call_received = 0;
   std::uint32_t site = recorder_.call_site(thread, call.return_address);
   if (site == kMpiCallSite) site = kNoCallSite;
   Event event{thread,
@@ -223,6 +224,8 @@ void MpiRecorder::write(Event& event) {
   FunctionTotals::add(totals.bytes_sent, event.sent);
   FunctionTotals::add(totals.bytes_received, event.received);
   FunctionTotals::add(totals.bytes, event.sent != 0 ? event.sent : event.received);
+  event.thread.call_sent += event.sent;
+  event.thread.call_received += event.received;
 }
 
 void MpiRecorder::post(const Event& event, bool persistent) {
@@ -280,6 +283,8 @@ void MpiRecorder::write_started(Event& event) {
     FunctionTotals::add(totals.bytes_sent, request->sent);
     FunctionTotals::add(totals.bytes_received, request->received);
     FunctionTotals::add(totals.bytes, request->sent != 0 ? request->sent : request->received);
+    event.thread.call_sent += request->sent;
+    event.thread.call_received += request->received;
   }
   if (single) write(event);
 }
@@ -317,6 +322,7 @@ void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_S
     FunctionTotals& totals = event.thread.mpi_totals(operation.function());
     FunctionTotals::add(totals.bytes_received, bytes);
     FunctionTotals::add(totals.bytes, bytes);
+    event.thread.call_received += bytes;
   }
   *event.thread.mpi_room(1, event.call.begin, event.end) = std::bit_cast<MpiRecord>(CompletionRecord{
       request->post_begin, static_cast<std::uint32_t>(bytes >> 32), request->call_site, peer, tag,

@@ -12,6 +12,7 @@
 
 #include "instrument/analyzer_partition.hpp"
 #include "instrument/clock.hpp"
+#include "instrument/observed_enter.hpp"
 #include "instrument/session.hpp"
 #include "vmpi/observer.hpp"
 #include "vmpi/vmpi.h"
@@ -22,10 +23,12 @@ namespace {
 ClockSample loaded;            // when the library was loaded: the far end of the first calibration
 std::uint64_t init_begin = 0;  // tick at which MPI_Init was called
 
-void on_enter(vmpi::Call& call) noexcept { call.begin = now(); }
+void count_call(Session& current, const ThreadRecorder& thread, const vmpi::Call& call, std::uint64_t end) {
+  if (current_sampled == nullptr || observed_frame.function == 0) return;
+  current.sampling.count_call(*current_sampled, {1, end - call.begin, thread.call_sent, thread.call_received});
+}
 
-void on_exit(vmpi::Call& call) noexcept {
-  const std::uint64_t end = now();
+void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
   Session* const current = session.load(std::memory_order_acquire);
   if (current == nullptr) [[unlikely]]
     return;
@@ -42,10 +45,16 @@ void on_exit(vmpi::Call& call) noexcept {
     thread->between_idups = call.function == vmpi::FunctionId::kComm_idup;
     thread->may_send = !thread->between_idups;
     current->mpi.record(*thread, call, end);
+    count_call(*current, *thread, call, end);
     current->recorder.after_event(*thread, end);
   } catch (const std::exception& fault) {
     switch_off(fmt::format("recording ends here: {}.", fault.what()));
   }
+}
+
+void on_exit(vmpi::Call& call) noexcept {
+  record_exit(call, now());
+  observed_frame.function = 0;
 }
 
 int rank_in_program() {
@@ -96,12 +105,15 @@ void start_session(int thread_level) {
   const PackIdentity identity{vmpi::kTableHash, static_cast<std::uint32_t>(own->id), static_cast<std::uint32_t>(rank),
                               clock.origin_tick, clock.rate};
   // Never destroyed: threads and exit handlers of the program may come through the hooks until the very end.
-  auto* const made = new Session(settings, std::move(route), identity, clock, loaded, thread_level);
+  const SamplerSettings sampler_settings =
+      read_sampler_settings([](const char* name) -> const char* { return std::getenv(name); });
+  if (rank == 0 && !sampler_settings.complaint.empty()) say(sampler_settings.complaint);
+  auto* const made = new Session(settings, std::move(route), identity, clock, loaded, thread_level, sampler_settings);
   if (!made->start(init_begin)) return switch_off("no memory to record into; the program runs unobserved.");
   ::pthread_atfork(nullptr, nullptr, [] {
     // A child has one thread and must not touch the parent's MPI.
     stop_observing();
-    session.store(nullptr, std::memory_order_release);
+    if (Session* const parents = session.exchange(nullptr, std::memory_order_acq_rel)) parents->sampling.abandon();
   });
   session.store(made, std::memory_order_release);
 }
@@ -127,7 +139,7 @@ void on_before_finalize() noexcept {
   }
 }
 
-constexpr vmpi::Observer kObserver{on_enter, on_exit, on_after_init, on_before_finalize, on_before_init};
+constexpr vmpi::Observer kObserver{ardoise_on_enter, on_exit, on_after_init, on_before_finalize, on_before_init};
 
 [[gnu::constructor]] void on_load() {
   loaded = sample_clocks();
@@ -136,4 +148,5 @@ constexpr vmpi::Observer kObserver{on_enter, on_exit, on_after_init, on_before_f
 }
 
 }  // namespace
+
 }  // namespace ardoise::instrument

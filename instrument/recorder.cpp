@@ -80,6 +80,7 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
   // may go beyond the budget, would wait in an ever longer line.
   const bool flows = sender.waits() || !sender.stream_full().load(std::memory_order_relaxed);
   if (flows) {
+    if (on_flush != nullptr) on_flush(thread);
     thread.flush();
     submit_aggregates(false);
   }

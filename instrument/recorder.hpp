@@ -61,6 +61,8 @@ class Recorder {
   // Every entry point asks this first (through Section). Acquire and release: who sees it true sees all that was built.
   std::atomic<bool> active = false;
 
+  // Told when a thread's bins have become old, before they are sent; the thread may send or not.
+  void (*on_flush)(ThreadRecorder& thread) = nullptr;
   // Told once or more when the transport has failed for good; may be called from any recording thread.
   void (*on_failure)() noexcept = nullptr;
 

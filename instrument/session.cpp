@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <exception>
 
 #include "instrument/clock.hpp"
 #include "instrument/definition_writer.hpp"
@@ -34,11 +35,15 @@ void on_thread_end(void* thread_untyped) {
   {
     const Section section(*thread, current->recorder.active);
     if (!section.entered()) return;
+    current->sampling.retire_current();
     thread->may_send = false;
     thread->flush();
   }
   current->recorder.threads.retire(thread);
 }
+
+void say_sentence(std::string_view sentence) { say(sentence); }
+void keep_silent(std::string_view) {}
 
 std::string read_command_line() {
   const long descriptor = ::syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -62,10 +67,11 @@ class NullTransport final : public Transport {
 }  // namespace
 
 Session::Session(const Settings& settings, Route route, const PackIdentity& identity, const SynchronizedClock& clock,
-                 const ClockSample& loaded, int thread_level)
+                 const ClockSample& loaded, int thread_level, const SamplerSettings& sampler_settings)
     : recorder(settings, *route.first(), identity, static_cast<std::uint64_t>(settings.flush_seconds * clock.rate),
                thread_level == MPI_THREAD_MULTIPLE),
       mpi(recorder, mpi_queries()),
+      sampling(recorder, sampler_settings, clock.rate, identity.rank == 0 ? say_sentence : keep_silent),
       settings_(settings),
       route_(std::move(route)),
       clock_(clock),
@@ -83,7 +89,15 @@ bool Session::start(std::uint64_t init_begin) {
   mpi.define(MPI_COMM_SELF);
   main_thread_ = thread();
   if (main_thread_ == nullptr) return false;
+  recorder.on_flush = [](ThreadRecorder&) {
+    Session* const current = session.load(std::memory_order_acquire);
+    if (current != nullptr && current_sampled != nullptr) current->sampling.flush(*current_sampled);
+  };
   recorder.active.store(true, std::memory_order_release);
+  if (sampling.start()) {
+    (void)sampling.adopt_current(*thread());
+    sampling.adopt_all_running();
+  }
   return true;
 }
 
@@ -121,7 +135,9 @@ void Session::define_clock(std::uint64_t end_tick, double rate) {
 }
 
 void Session::finish() {
+  sampling.stop();
   const ClockSample end = sample_clocks();
+  sampling.finish(end.tick);
   define_clock(end.tick, ticks_per_second(loaded_, end));
   recorder.finish(end.tick);
   if (recorder.sender.failed()) on_transport_failure();
@@ -130,10 +146,22 @@ void Session::finish() {
 ThreadRecorder* Session::thread() {
   if (current_thread != nullptr) [[likely]]
     return current_thread;
-  ThreadRecorder* const made = recorder.threads.adopt(now());
+  // It may have been adopted while it ran, and sampled until now.
+  const SampledThread* const sampled = current_sampled != nullptr ? current_sampled : sampling.attach();
+  ThreadRecorder* const made = sampled != nullptr ? sampled->recorder : recorder.threads.adopt(now());
   // Set even when the key fails: then its bins wait for the end of the process.
   if (made != nullptr) ::pthread_setspecific(thread_end_key, made);
-  return current_thread = made;
+  current_thread = made;
+  if (made != nullptr) sampling.adopt_current(*made);
+  return made;
+}
+
+void Session::thread_began() noexcept {
+  try {
+    (void)thread();
+  } catch (const std::exception&) {
+    switch_off("no memory for a new thread; recording ends here.");
+  }
 }
 
 ThreadRecorder* known_thread() { return current_thread; }
@@ -174,7 +202,10 @@ void say(std::string_view sentence) noexcept {
 void switch_off(std::string_view why) noexcept {
   vmpi::observer.store(nullptr, std::memory_order_release);
   Session* const current = session.exchange(nullptr, std::memory_order_acq_rel);
-  if (current != nullptr) current->recorder.active.store(false, std::memory_order_release);
+  if (current != nullptr) {
+    current->recorder.active.store(false, std::memory_order_release);
+    current->sampling.stop();
+  }
   static std::atomic_flag said = ATOMIC_FLAG_INIT;
   if (!said.test_and_set(std::memory_order_relaxed)) say(why);
 }

@@ -11,6 +11,7 @@
 #include "instrument/clock_calibration.hpp"
 #include "instrument/mpi_recorder.hpp"
 #include "instrument/recorder.hpp"
+#include "instrument/sampler.hpp"
 #include "instrument/settings.hpp"
 #include "instrument/stream_transport.hpp"
 
@@ -28,13 +29,15 @@ class Session {
   };
 
   Session(const Settings& settings, Route route, const PackIdentity& identity, const SynchronizedClock& clock,
-          const ClockSample& loaded, int thread_level);
+          const ClockSample& loaded, int thread_level, const SamplerSettings& sampler_settings);
 
   // Defines the process and its world, measures what a record costs, and starts to record. False: not possible.
   [[nodiscard]] bool start(std::uint64_t init_begin);
   // Sends what is left. The caller is the thread in MPI_Finalize.
   void finish();
 
+  // The calling thread begins: it is sampled from now on.
+  void thread_began() noexcept;
   // The calling thread's recorder, made at its first event; nullptr: out of memory, or the thread is ending.
   [[nodiscard]] ThreadRecorder* thread();
   // Outside of an MPI call only some threads may call MPI: any one under MPI_THREAD_MULTIPLE; the main thread, if no
@@ -45,6 +48,7 @@ class Session {
 
   Recorder recorder;
   MpiRecorder mpi;
+  Sampler sampling;
 
  private:
   void define_process(std::uint64_t init_begin);

@@ -80,6 +80,9 @@ class ThreadRecorder {
   std::uint32_t handle_generation = 0;  // HandleIds::generation() that `handles` belongs to
   std::uint64_t next_flush = 0;         // tick at which the bins are old
   ThreadRecorder* next = nullptr;       // of ThreadRegistry
+  // What the call that is being recorded has moved, its completions included.
+  std::uint64_t call_sent = 0, call_received = 0;
+
  private:
   template <class Record>
   struct Lane {  // a bin while it is written; all null: none

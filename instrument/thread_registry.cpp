@@ -1,7 +1,6 @@
 // See thread_registry.hpp.
 #include "instrument/thread_registry.hpp"
 
-#include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,24 +9,13 @@
 #include <array>
 #include <chrono>
 #include <new>
-#include <thread>
 
 #include "instrument/clock.hpp"
 #include "instrument/mapped_memory.hpp"
+#include "instrument/thread_barrier.hpp"
 
 namespace ardoise::instrument {
 namespace {
-
-// Every thread of the process passes a full barrier. Kernels without the expedited command (before 4.14) have the plain
-// one, which takes milliseconds; where a sandbox forbids both, store buffers are given far more time than they need.
-void barrier_in_all_threads() {
-  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0 &&
-      ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) {
-    return;
-  }
-  if (::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0) return;
-  std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
 
 // Acquire pairs with the release of ~Section: the thread's bins are ours to read.
 bool wait_until_outside(const ThreadRecorder& thread) {
@@ -54,7 +42,8 @@ ThreadRegistry::~ThreadRegistry() {
   for (ThreadRecorder* thread : threads_) unmap_memory(thread, sizeof(ThreadRecorder));
 }
 
-ThreadRecorder* ThreadRegistry::adopt(std::uint64_t tick) {
+ThreadRecorder* ThreadRegistry::adopt(std::uint64_t tick, std::uint32_t tid) {
+  if (tid == 0) tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
   ThreadRecorder* thread = nullptr;
   {
     const std::lock_guard guard(lock_);
@@ -71,7 +60,7 @@ ThreadRecorder* ThreadRegistry::adopt(std::uint64_t tick) {
       newest_.store(thread, std::memory_order_release);
     }
   }
-  const ThreadDefinition definition{thread->number(), static_cast<std::uint32_t>(::syscall(SYS_gettid)), tick};
+  const ThreadDefinition definition{thread->number(), tid, tick};
   if (!definitions_.add(definition)) return nullptr;
   active_.fetch_add(1, std::memory_order_relaxed);
   return thread;

@@ -28,8 +28,9 @@ class ThreadRegistry final : public SampleSource {
   ThreadRegistry(const ThreadRegistry&) = delete;
   ThreadRegistry& operator=(const ThreadRegistry&) = delete;
 
-  // A recorder for the calling thread, with a number of its own and its definition queued. nullptr: out of memory.
-  [[nodiscard]] ThreadRecorder* adopt(std::uint64_t tick);
+  // A recorder for a thread (0: the calling one), with a number of its own and its definition queued. nullptr: out of
+  // memory.
+  [[nodiscard]] ThreadRecorder* adopt(std::uint64_t tick, std::uint32_t tid = 0);
   // The owner ends, has flushed, and is in no Section: the object may be adopted by another thread.
   void retire(ThreadRecorder* thread);
 

@@ -1,0 +1,57 @@
+// What sampling keeps for one thread, and who may touch it when.
+//
+// The thread itself works on it in two places: in its signal handler, and in its wrappers' slow and fast paths.
+// `claimed` keeps them apart: whoever finds it set leaves (the handler counts the sample as lost). Others, who want the
+// thread out (the end of sampling, dlclose), first set a flag of the Sampler, then make all threads pass a barrier,
+// then wait until `claimed` is clear; this is the protocol of Section in thread_recorder.hpp.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "instrument/call_contexts.hpp"
+#include "instrument/calling_contexts.hpp"
+#include "instrument/perf_events.hpp"
+#include "instrument/sample_timer.hpp"
+#include "instrument/unwinder.hpp"
+
+namespace ardoise::instrument {
+
+class ThreadRecorder;
+
+struct SamplerCounts {
+  std::uint64_t taken = 0, partial = 0, lost = 0, handler_ticks = 0;
+};
+
+struct SampledThread {
+  explicit SampledThread(ContextBudget& budget) : contexts(budget) {}
+
+  ThreadRecorder* recorder = nullptr;
+  std::uint32_t number = 0;
+  std::uint32_t tid = 0;
+  std::uint64_t start_tick = 0;
+  StackBounds stack;        // both 0: not known
+  bool is_main = false;     // its stack grows: only what lies above the stack pointer is there
+  bool is_foreign = false;  // nobody will tell when it ends; guarded by the Sampler's lock
+  std::atomic<bool> claimed = false;
+
+  SampleTimer timer;
+  CounterGroup counters;
+  std::uint64_t last_clock = 0;  // ns of the sampled clock at the last sample
+  SamplerCounts counts;  // written in the handler only; others read when it is out, or a little old
+  CallingContexts contexts;
+  CallContexts calls;
+  std::array<std::uint64_t, CallingContexts::kMaxDepth> frames{};
+  std::array<std::uint64_t, 16> general{};
+
+  std::mutex send_lock;
+  std::uint32_t contexts_sent = 1;  // nodes below were sent; guarded by send_lock
+};
+
+// Of the calling thread. initial-exec: may be touched in a signal handler without the loader allocating.
+[[gnu::tls_model("initial-exec")]] extern thread_local SampledThread* current_sampled;
+[[gnu::tls_model("initial-exec")]] extern thread_local ObservedFrame observed_frame;
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,117 @@
+// The signal handler of sampling, and what it calls: see sampler.hpp. Nothing here allocates, locks or waits.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include "instrument/clock.hpp"
+#include "instrument/sampler.hpp"
+#include "instrument/sampler_claim.hpp"
+
+namespace ardoise::instrument {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local SampledThread* current_sampled = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local ObservedFrame observed_frame{};
+constinit std::atomic<Sampler*> sampler = nullptr;
+
+std::uint64_t Sampler::read_clock(SampledThread&) const noexcept {
+  timespec time{};
+  ::clock_gettime(trigger_.mode == SampleMode::kWall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+// What has passed since the thread's last sample, whatever kept the timer from firing in between.
+std::uint64_t Sampler::elapsed(SampledThread& thread) noexcept {
+  if (trigger_.mode == SampleMode::kEvent) return thread.timer.armed();
+  const std::uint64_t clock = read_clock(thread);
+  const std::uint64_t passed = clock - thread.last_clock;
+  thread.last_clock = clock;
+  return passed;
+}
+
+StackBounds Sampler::bounds_at(const SampledThread& thread, std::uint64_t sp) const noexcept {
+  if (sp < thread.stack.low || sp >= thread.stack.high) {
+    // On another stack. The main thread's own is not known to be there below where it was left.
+    return thread.is_main ? StackBounds{} : thread.stack;
+  }
+  return thread.is_main ? StackBounds{sp, thread.stack.high} : thread.stack;
+}
+
+void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick) noexcept {
+  SampleRecord sample{};
+  sample.tick = tick;
+  const FrameRegisters here = interrupted_registers(ucontext, thread.general);
+  const bool in_tool = thread.recorder->busy.load(std::memory_order_relaxed);
+  std::span<const std::uint64_t> path;
+  std::uint64_t leaf = 0;
+  // Deeper in the stack than the wrapper; a call that was left by longjmp is not.
+  if (observed_frame.function != 0 && here.sp < observed_frame.registers.sp) {
+    const WalkResult walk =
+        unwinder_.walk(observed_frame.registers, bounds_at(thread, observed_frame.registers.sp), thread.frames);
+    const std::span all(thread.frames.data(), walk.frames);
+    const auto call = std::find(all.begin(), all.end(), observed_frame.return_address);
+    if (call != all.end()) {
+      path = all.subspan(static_cast<std::size_t>(call - all.begin()));
+      sample.function = static_cast<std::uint16_t>(observed_frame.function);
+      sample.flags |= kInsideMpi;
+      if (!walk.complete) sample.flags |= kPartialUnwind;
+    }
+  }
+  if (path.empty()) {
+    const WalkResult walk = unwinder_.walk(here, bounds_at(thread, here.sp), thread.frames);
+    path = {thread.frames.data(), walk.frames};
+    leaf = here.pc - walk.function_distance;
+    sample.pc_offset = walk.function_distance;
+    if (!walk.complete) sample.flags |= kPartialUnwind;
+  }
+  if (in_tool) sample.flags |= kInsideTool;
+  const CallingContexts::Found found = thread.contexts.find_or_add(path, leaf);
+  sample.context = found.context;
+  if (found.truncated) {
+    sample.flags |= kTruncatedContext;
+    sample.pc_offset = 0;
+  }
+  if ((sample.flags & kPartialUnwind) != 0) ++thread.counts.partial;
+
+  std::array<std::uint64_t, kMaxCounters> values{};
+  const std::span counters(values.data(), counters_.size());
+  if (!counters.empty()) thread.counters.read_deltas(counters);
+  ++thread.counts.taken;
+  (void)thread.recorder->samples.store(sample, elapsed(thread), counters);
+}
+
+void Sampler::handle(const void* ucontext) noexcept {
+  const std::uint64_t begin = now();
+  SampledThread* thread = current_sampled;
+  if (thread == nullptr) thread = attach();
+  if (thread == nullptr) return;  // ends, or was never adopted
+  const Claim claim(*thread, running_);
+  if (!claim.running()) return;
+  // The interrupted code holds the claim, or a module is going away: the sample is lost, its time goes to the next one.
+  if (claim.nested() || unloading_.load(std::memory_order_acquire) != 0) {
+    ++thread->counts.taken;
+    ++thread->counts.lost;
+  } else {
+    take_sample(*thread, ucontext, begin);
+  }
+  thread->timer.next(trigger_.period << thread->recorder->samples.rate_shift());
+  const std::uint64_t end = now();
+  thread->counts.handler_ticks += end - begin;
+  thread->recorder->samples.account(end - begin + delivery_ticks_, end);
+}
+
+SampledThread* Sampler::attach() noexcept {
+  const auto tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  for (Waiting& waiting : waiting_) {
+    if (waiting.tid.load(std::memory_order_acquire) != tid) continue;
+    SampledThread* const thread = waiting.thread;
+    current_sampled = thread;
+    waiting.tid.store(0, std::memory_order_release);
+    return thread;
+  }
+  return nullptr;
+}
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,57 @@
+/* Spends known shares of its time in known functions (truth_functions.c); writes into $TEST_DIRECTORY/truth what is true:
+ * a line "function <name> <offset in its module> <share in percent>" for each, and "cpu <ns>" that the thread used
+ * between MPI_Init and MPI_Finalize. Argument: rounds. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "truth_spin.h"
+
+void truth_half(int);
+void truth_third(int);
+void truth_fortran(const int*);
+
+static long long cpu_ns(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * 1000000000ll + time.tv_nsec;
+}
+
+static void tell(FILE* file, const char* name, void* function, int share) {
+  Dl_info info;
+  struct link_map* module = NULL;
+  if (dladdr1(function, &info, (void**)&module, RTLD_DL_LINKMAP) == 0) exit(3);
+  fprintf(file, "function %s %lu %d\n", name, (unsigned long)function - (unsigned long)module->l_addr, share);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  const long long begin = cpu_ns();
+  const int rounds = argc > 1 ? atoi(argv[1]) : 1000;
+  char path[4096];
+  snprintf(path, sizeof(path), "%s/libtruth_late.so", getenv("PROGRAM_DIRECTORY"));
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) return 2;
+  void (*late)(int);
+  *(void**)&late = dlsym(library, "truth_late");
+  truth_run(rounds, late);
+
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  snprintf(path, sizeof(path), "%s/truth.%d", getenv("TEST_DIRECTORY"), rank);
+  FILE* file = fopen(path, "w");
+  if (file == NULL) return 4;
+  tell(file, "truth_half", (void*)truth_half, kTruthHalf);
+  tell(file, "truth_third", (void*)truth_third, kTruthThird);
+  tell(file, "truth_late", (void*)late, kTruthLate);
+  tell(file, "truth_fortran", (void*)truth_fortran, kTruthFortran);
+  fprintf(file, "cpu %lld\n", cpu_ns() - begin);
+  fclose(file);
+  MPI_Finalize();
+  return 0;
+}

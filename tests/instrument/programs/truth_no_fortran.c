@@ -1,0 +1,5 @@
+/* Stands for truth_fortran.f90 where there is no Fortran compiler. */
+#include "truth_spin.h"
+
+void truth_fortran(const int* units);
+__attribute__((noinline)) void truth_fortran(const int* units) { truth_spin(*units); }

@@ -1,0 +1,19 @@
+/* The work whose share of the time is known: the same instructions for every unit of it. */
+#ifndef TRUTH_SPIN_H
+#define TRUTH_SPIN_H
+
+static inline __attribute__((always_inline)) void truth_spin(long units) {
+  unsigned long x = 88172645463325252ul;
+  for (long i = 0; i < units * 1000; ++i) {
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    __asm__ volatile("" : "+r"(x));
+  }
+}
+
+/* Units of one round: 100 in all, in steps small enough to be mixed evenly. */
+enum { kTruthHalf = 50, kTruthThird = 30, kTruthLate = 15, kTruthFortran = 5 };
+
+void truth_run(int rounds, void (*late)(int));
+#endif

@@ -1,0 +1,510 @@
+// The sampler in this process, without MPI: what arrives in packs is compared with what the threads are known to have
+// done.
+#include "instrument/sampler.hpp"
+
+#include <dlfcn.h>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <ctime>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "instrument/clock.hpp"
+#include "tests/instrument/capture.hpp"
+#include "tests/instrument/fake_transport.hpp"
+
+extern "C" {
+void truth_run(int rounds, void (*late)(int));
+void truth_half(int);
+void truth_third(int);
+void truth_fortran(const int* units);
+}
+
+namespace ardoise::instrument {
+namespace {
+
+std::vector<std::string> sentences;
+void note(std::string_view sentence) { sentences.emplace_back(sentence); }
+
+std::uint64_t cpu_ns(clockid_t clock = CLOCK_THREAD_CPUTIME_ID) {
+  timespec time{};
+  ::clock_gettime(clock, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+double tick_rate() {
+  static const double rate = [] {
+    const std::uint64_t begin = cpu_ns(CLOCK_MONOTONIC), first = now();
+    ::usleep(20'000);
+    return static_cast<double>(now() - first) / static_cast<double>(cpu_ns(CLOCK_MONOTONIC) - begin) * 1e9;
+  }();
+  return rate;
+}
+
+[[gnu::noinline]] void burn_ns(std::uint64_t ns) {
+  for (const std::uint64_t end = cpu_ns() + ns; cpu_ns() < end;) {
+    for (int i = 0; i < 20'000; ++i) asm volatile("" ::: "memory");
+  }
+}
+
+// A recorder with a sampler of the calling thread.
+class Sampled {
+ public:
+  explicit Sampled(const SamplerSettings& settings, std::size_t budget = std::size_t{16} << 20) {
+    sentences.clear();
+    Settings memory;
+    memory.budget_bytes = budget;
+    recorder.emplace(memory, transport, PackIdentity{1, 0, 0, 0, tick_rate()}, std::uint64_t{1} << 62, true);
+    thread = recorder->threads.adopt(now());
+    sampling.emplace(*recorder, settings, tick_rate(), note);
+    started = sampling->start();
+    if (started) adopted = sampling->adopt_current(*thread);
+  }
+  ~Sampled() { sampling->stop(); }
+
+  // The rate of the calling thread, as if memory or cost had asked for it.
+  void set_rate_shift(std::uint32_t shift) {
+    sigset_t ours, before;
+    sigemptyset(&ours);
+    sigaddset(&ours, sampling->signal());
+    ::pthread_sigmask(SIG_BLOCK, &ours, &before);
+    thread->samples.set_rate_shift(shift, SamplingCause::kUser, now());
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+  Capture finish() {
+    sampling->stop();
+    sampling->finish(now());
+    recorder->finish(now());
+    return read_capture(std::as_bytes(std::span(bytes = transport.bytes())));
+  }
+
+  FakeTransport transport;
+  std::optional<Recorder> recorder;
+  std::optional<Sampler> sampling;
+  ThreadRecorder* thread = nullptr;
+  bool started = false, adopted = false;
+  std::vector<std::uint64_t> bytes;
+};
+
+SamplerSettings at_full_rate() {
+  SamplerSettings settings;
+  settings.share = 0;
+  return settings;
+}
+
+struct Place {
+  std::string module;
+  std::uint64_t offset;
+  auto operator<=>(const Place&) const = default;
+};
+
+template <class Function>
+Place place_of(Function* function) {
+  Dl_info info{};
+  void* module = nullptr;
+  if (::dladdr1(reinterpret_cast<void*>(function), &info, &module, RTLD_DL_LINKMAP) == 0) return {};
+  const auto* const map = static_cast<const link_map*>(module);
+  return {std::filesystem::path(info.dli_fname).filename(), reinterpret_cast<std::uint64_t>(function) - map->l_addr};
+}
+
+// What the samples stand for, by the start of the innermost function; the number of samples that say so; their depth.
+struct Leaf {
+  double weight = 0;
+  double squares = 0;
+  std::map<std::size_t, long> depths;
+};
+std::map<Place, Leaf> by_function(const Capture& capture, std::uint32_t thread, std::uint64_t from = 0,
+                                  std::uint64_t to = ~std::uint64_t{0}) {
+  std::map<Place, Leaf> leaves;
+  for (const CapturedSample& sample : capture.samples) {
+    if (sample.thread != thread || sample.record.tick < from || sample.record.tick >= to) continue;
+    const auto found = capture.contexts.find({thread, sample.record.context});
+    EXPECT_NE(found, capture.contexts.end());
+    if (found == capture.contexts.end()) continue;
+    std::size_t depth = 0;
+    for (std::uint32_t context = sample.record.context; context != 0; ++depth) {
+      context = capture.contexts.at({thread, context}).parent;
+    }
+    const ContextRecord& leaf = found->second;
+    const auto module = capture.modules.find(leaf.module);
+    Leaf& sum = leaves[{
+        module == capture.modules.end() ? "" : std::filesystem::path(module->second).filename().string(), leaf.offset}];
+    const double weight = static_cast<double>(sample.record.weight) * sample.weight;
+    sum.weight += weight;
+    sum.squares += weight * weight;
+    ++sum.depths[depth];
+  }
+  return leaves;
+}
+
+double weight_of(const Capture& capture, std::uint32_t thread) {
+  double sum = 0;
+  for (const CapturedSample& sample : capture.samples) {
+    if (sample.thread == thread) sum += static_cast<double>(sample.record.weight) * sample.weight;
+  }
+  return sum;
+}
+
+struct Truth {
+  Place half, third, late, fortran;
+  void* library = nullptr;
+  void (*late_function)(int) = nullptr;
+
+  Truth() : half(place_of(&truth_half)), third(place_of(&truth_third)), fortran(place_of(&truth_fortran)) {
+    library = ::dlopen(TRUTH_LATE_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    EXPECT_NE(library, nullptr);
+    late_function = reinterpret_cast<void (*)(int)>(::dlsym(library, "truth_late"));
+    late = place_of(late_function);
+  }
+  ~Truth() { ::dlclose(library); }
+};
+
+// Shares within the binomial error at the 99 % level; with weights, for the number of equal samples of the same
+// variance.
+void expect_truth(const std::map<Place, Leaf>& leaves, const Truth& truth, const char* when) {
+  SCOPED_TRACE(when);
+  double all = 0, squares = 0;
+  for (const auto& [place, leaf] : leaves) all += leaf.weight, squares += leaf.squares;
+  ASSERT_GT(all, 0);
+  const double samples = all * all / squares;
+  const auto expect = [&](const char* name, const Place& place, double share, std::size_t least_depth) {
+    SCOPED_TRACE(name);
+    ASSERT_TRUE(leaves.contains(place));
+    const Leaf& leaf = leaves.at(place);
+    EXPECT_NEAR(leaf.weight / all, share, 2.576 * std::sqrt(share * (1 - share) / samples)) << samples << " samples";
+    EXPECT_EQ(leaf.depths.size(), 1u) << "always called from the same place";
+    EXPECT_GE(leaf.depths.begin()->first, least_depth);
+  };
+  expect("at depth", truth.half, 0.50, 6);
+  expect("with an inlined function", truth.third, 0.30, 3);
+  expect("in a library opened late", truth.late, 0.15, 3);
+  expect("in Fortran", truth.fortran, 0.05, 3);
+  EXPECT_EQ(leaves.at(truth.half).depths.begin()->first, leaves.at(truth.third).depths.begin()->first + 3);
+}
+
+TEST(Sampler, SharesAreTrueBeforeAndAfterChangesOfRate) {
+  Sampled sampled(at_full_rate());
+  ASSERT_TRUE(sampled.adopted);
+  const Truth truth;
+  constexpr int kRounds = 1500;
+  std::array<std::uint64_t, 5> ticks{};
+  const std::uint64_t begin = cpu_ns();
+  const std::array<std::uint32_t, 4> shifts{0, 3, 5, 1};
+  for (std::size_t phase = 0; phase < shifts.size(); ++phase) {
+    ticks[phase] = now();
+    sampled.set_rate_shift(shifts[phase]);
+    truth_run(kRounds * (phase == 0 ? 1 : 2), truth.late_function);
+  }
+  ticks[4] = now();
+  const std::uint64_t used = cpu_ns() - begin;
+  const Capture capture = sampled.finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_TRUE(sentences.empty()) << sentences[0];
+  const std::uint32_t thread = sampled.thread->number();
+  const std::array<const char*, 4> names{"at full rate", "after three halvings", "after five", "after a rise"};
+  for (std::size_t phase = 0; phase < shifts.size(); ++phase) {
+    const auto leaves = by_function(capture, thread, ticks[phase], ticks[phase + 1]);
+    expect_truth(leaves, truth, names[phase]);
+  }
+  expect_truth(by_function(capture, thread), truth, "in all");
+  EXPECT_NEAR(weight_of(capture, thread) / static_cast<double>(used), 1, 0.01);
+  EXPECT_GE(capture.rates.size(), 4u);
+  const SamplerTotalsDefinition& totals = capture.sampler_totals.at(thread);
+  EXPECT_EQ(totals.stored, capture.samples.size());
+  EXPECT_EQ(totals.taken, totals.stored + totals.discarded + totals.lost);
+  EXPECT_EQ(totals.partial, 0u);
+}
+
+// Memory for few samples: levels are dropped while they come, and what is left is as true.
+TEST(Sampler, SharesAreTrueWhenMemoryIsShort) {
+  Sampled sampled(at_full_rate(), 24 * (std::size_t{64} << 10));
+  sampled.transport.arrives_at_once = false;
+  ASSERT_TRUE(sampled.adopted);
+  const Truth truth;
+  const std::uint64_t begin = cpu_ns();
+  truth_run(5000, truth.late_function);
+  const std::uint64_t used = cpu_ns() - begin;
+  const Capture capture = sampled.finish();
+  ASSERT_EQ(capture.fault(), "");
+  expect_truth(by_function(capture, sampled.thread->number()), truth, "in all");
+  EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.02);
+}
+
+TEST(Sampler, PosixTimersServeWherePerfIsForbidden) {
+  SamplerSettings settings = at_full_rate();
+  settings.use_perf = false;
+  Sampled sampled(settings);
+  ASSERT_TRUE(sampled.adopted);
+  const std::uint64_t begin = cpu_ns();
+  burn_ns(400'000'000);
+  const std::uint64_t used = cpu_ns() - begin;
+  const Capture capture = sampled.finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_GT(capture.samples.size(), 20u);
+  EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.05);
+}
+
+TEST(Sampler, WallTimeCountsWaiting) {
+  SamplerSettings settings = at_full_rate();
+  settings.mode = SampleMode::kWall;
+  settings.hertz = 1000;
+  Sampled sampled(settings);
+  ASSERT_TRUE(sampled.adopted);
+  const std::uint64_t begin = cpu_ns(CLOCK_MONOTONIC);
+  for (int i = 0; i < 20; ++i) ::usleep(10'000);  // EINTR is the price of this mode
+  burn_ns(100'000'000);
+  const std::uint64_t passed = cpu_ns(CLOCK_MONOTONIC) - begin;
+  const Capture capture = sampled.finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(passed), 1, 0.05);
+}
+
+TEST(Sampler, CpuTimeInterruptsNoSystemCall) {
+  Sampled sampled(at_full_rate());
+  ASSERT_TRUE(sampled.adopted);
+  int interrupted = 0;
+  for (int i = 0; i < 300; ++i) {
+    const timespec little{0, 100'000};
+    interrupted += ::nanosleep(&little, nullptr) != 0 ? 1 : 0;
+    burn_ns(300'000);
+  }
+  const Capture capture = sampled.finish();
+  EXPECT_EQ(interrupted, 0);
+  EXPECT_GT(capture.samples.size(), 300u);
+}
+
+TEST(Sampler, SampledEventsAreCounted) {
+  SamplerSettings settings = at_full_rate();
+  settings.mode = SampleMode::kEvent;
+  settings.event = find_perf_event("page-faults");
+  settings.period = 8;
+  Sampled sampled(settings);
+  if (!sentences.empty()) GTEST_SKIP() << sentences[0];
+  constexpr std::size_t kPages = 4000;
+  auto* const memory = static_cast<volatile char*>(
+      ::mmap(nullptr, kPages * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ::madvise(const_cast<char*>(memory), kPages * 4096, MADV_NOHUGEPAGE);
+  for (std::size_t page = 0; page < kPages; ++page) memory[page * 4096] = 1;
+  const Capture capture = sampled.finish();
+  ::munmap(const_cast<char*>(memory), kPages * 4096);
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / kPages, 1, 0.05);
+}
+
+TEST(Sampler, CountersAreReadWithEverySample) {
+  SamplerSettings settings = at_full_rate();
+  settings.counters = {find_perf_event("task-clock"), find_perf_event("page-faults")};
+  Sampled sampled(settings);
+  if (!sentences.empty()) GTEST_SKIP() << sentences[0];
+  burn_ns(200'000'000);
+  const Capture capture = sampled.finish();
+  ASSERT_EQ(capture.fault(), "");
+  ASSERT_EQ(capture.counters, (std::vector<std::string>{"task-clock", "page-faults"}));
+  double clock = 0;
+  for (const auto& sample : capture.samples) {
+    ASSERT_EQ(sample.counters.size(), 2u);
+    clock += static_cast<double>(sample.counters[0]) * sample.weight;
+  }
+  EXPECT_NEAR(clock / weight_of(capture, sampled.thread->number()), 1, 0.05) << "both are the thread's CPU time";
+}
+
+TEST(Sampler, ThreadsAreFollowedFromBeginToEnd) {
+  SamplerSettings settings = at_full_rate();
+  std::atomic<bool> stop = false;
+  std::atomic<std::uint32_t> tid = 0;
+  // Runs already when sampling begins.
+  std::thread early([&] {
+    tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+    while (!stop) burn_ns(1'000'000);
+  });
+  while (tid == 0) ::usleep(100);
+  Sampled sampled(settings);
+  ASSERT_TRUE(sampled.adopted);
+  sampled.sampling->adopt_all_running();
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 3; ++i) {
+    threads.emplace_back([&] {
+      ThreadRecorder* const own = sampled.recorder->threads.adopt(now());
+      EXPECT_TRUE(sampled.sampling->adopt_current(*own));
+      burn_ns(50'000'000);
+      sampled.sampling->retire_current();
+      own->flush();
+      sampled.recorder->threads.retire(own);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  burn_ns(50'000'000);
+  stop = true;
+  early.join();
+  sampled.sampling->flush(*current_sampled);  // finds the ended one
+  const Capture capture = sampled.finish();
+  ASSERT_EQ(capture.fault(), "");
+  std::map<std::uint32_t, double> weights;
+  for (const auto& sample : capture.samples) {
+    weights[sample.thread] += static_cast<double>(sample.record.weight) * sample.weight;
+    EXPECT_TRUE(capture.contexts.contains({sample.thread, sample.record.context}));
+  }
+  ASSERT_EQ(weights.size(), 5u);
+  for (const auto& thread : capture.threads) {
+    EXPECT_GT(weights[thread.thread], thread.tid == tid ? 20e6 : 40e6) << thread.thread;
+    EXPECT_TRUE(capture.sampler_totals.contains(thread.thread));
+  }
+}
+
+TEST(Sampler, CostIsMeasuredAndLimited) {
+  SamplerSettings settings;
+  settings.hertz = 20'000;
+  settings.share = 0.001;
+  Sampled sampled(settings);
+  ASSERT_TRUE(sampled.adopted);
+  burn_ns(500'000'000);
+  EXPECT_GT(sampled.thread->samples.rate_shift(), 0u);
+  const Capture capture = sampled.finish();
+  ASSERT_EQ(capture.fault(), "");
+  const SamplerTotalsDefinition& totals = capture.sampler_totals.at(sampled.thread->number());
+  EXPECT_GT(totals.handler_ticks, 0u);
+  EXPECT_TRUE(std::any_of(capture.rates.begin(), capture.rates.end(),
+                          [](const SamplingDefinition& rate) { return rate.cause == SamplingCause::kCost; }));
+}
+
+TEST(Sampler, ForkedChildIsNotSampled) {
+  Sampled sampled(at_full_rate());
+  ASSERT_TRUE(sampled.adopted);
+  const int number = sampled.sampling->signal();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    sampled.sampling->abandon();
+    struct sigaction action {};
+    ::sigaction(number, nullptr, &action);
+    burn_ns(50'000'000);
+    ::_exit(action.sa_handler == SIG_DFL && sampled.thread->samples.stored() == 0 ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(Sampler, LeavesASignalThatTheProgramUses) {
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = [](int) {};
+  ASSERT_EQ(::sigaction(SIGSTKFLT, &action, &before), 0);
+  {
+    Sampled sampled(at_full_rate());
+    EXPECT_TRUE(sampled.adopted);
+    EXPECT_NE(sampled.sampling->signal(), SIGSTKFLT);
+    burn_ns(50'000'000);
+    EXPECT_GT(sampled.finish().samples.size(), 100u);
+  }
+  ::sigaction(SIGSTKFLT, &before, nullptr);
+}
+
+TEST(Sampler, SaysOnceWhenNoTimersAreLeft) {
+  rlimit before{};
+  ::getrlimit(RLIMIT_SIGPENDING, &before);
+  rlimit none = before;
+  none.rlim_cur = 0;
+  SamplerSettings settings = at_full_rate();
+  settings.mode = SampleMode::kWall;
+  ::setrlimit(RLIMIT_SIGPENDING, &none);
+  {
+    Sampled sampled(settings);
+    EXPECT_TRUE(sampled.adopted);
+    sampled.sampling->adopt_all_running();
+    EXPECT_EQ(sentences, std::vector<std::string>{"no timers are left (ulimit -i): some threads are not sampled."});
+    burn_ns(10'000'000);
+    EXPECT_EQ(sampled.finish().fault(), "");
+  }
+  ::setrlimit(RLIMIT_SIGPENDING, &before);
+}
+
+TEST(Sampler, SaysWhichCountersTheMachineDoesNotHave) {
+  PerfEvent nonsense = *find_perf_event("page-faults");
+  nonsense.name = "nonsense";
+  nonsense.config = 12345;
+  SamplerSettings settings = at_full_rate();
+  settings.counters = {find_perf_event("page-faults"), &nonsense, find_perf_event("task-clock")};
+  Sampled sampled(settings);
+  ASSERT_EQ(sentences.size(), 1u);
+  EXPECT_TRUE(sentences[0].starts_with("nonsense is not counted: ")) << sentences[0];
+  burn_ns(20'000'000);
+  EXPECT_EQ(sampled.finish().counters, (std::vector<std::string>{"page-faults", "task-clock"}));
+}
+
+TEST(Sampler, SamplesCpuTimeWhereAnEventCannotBeHad) {
+  PerfEvent nonsense = *find_perf_event("page-faults");
+  nonsense.name = "nonsense";
+  nonsense.config = 12345;
+  SamplerSettings settings = at_full_rate();
+  settings.mode = SampleMode::kEvent;
+  settings.event = &nonsense;
+  Sampled sampled(settings);
+  ASSERT_EQ(sentences.size(), 1u);
+  EXPECT_TRUE(sentences[0].ends_with("; CPU time is sampled instead.")) << sentences[0];
+  burn_ns(20'000'000);
+  EXPECT_GT(sampled.finish().samples.size(), 50u);
+}
+
+// ---- settings
+
+SamplerSettings settings_of(const char* name, const char* value) {
+  static std::string wanted, text;
+  wanted = name;
+  text = value;
+  return read_sampler_settings(
+      [](const char* asked) -> const char* { return wanted == asked ? text.c_str() : nullptr; });
+}
+
+TEST(SamplerSettings, AreRead) {
+  EXPECT_EQ(read_sampler_settings([](const char*) -> const char* { return nullptr; }).mode, SampleMode::kCpu);
+  EXPECT_EQ(settings_of("ARDOISE_SAMPLE", "off").mode, SampleMode::kOff);
+  EXPECT_EQ(settings_of("ARDOISE_SAMPLE", "wall").mode, SampleMode::kWall);
+  EXPECT_EQ(settings_of("ARDOISE_SAMPLE", "page-faults").event->name, "page-faults");
+  EXPECT_EQ(settings_of("ARDOISE_RATE", "97").hertz, 97);
+  EXPECT_EQ(settings_of("ARDOISE_SAMPLE_SHARE", "0.05").share, 0.05);
+  EXPECT_EQ(settings_of("ARDOISE_PERIOD", "1000").period, 1000u);
+  const SamplerSettings counters = settings_of("ARDOISE_COUNTERS", "cycles,instructions,,page-faults");
+  ASSERT_EQ(counters.counters.size(), 3u);
+  EXPECT_EQ(counters.complaint, "");
+}
+
+TEST(SamplerSettings, BadValuesAreNamedAndTheDefaultsStand) {
+  for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{{"ARDOISE_SAMPLE", "sometimes"},
+                                                                                    {"ARDOISE_RATE", "-1"},
+                                                                                    {"ARDOISE_RATE", "fast"},
+                                                                                    {"ARDOISE_RATE", "nan"},
+                                                                                    {"ARDOISE_PERIOD", "0"},
+                                                                                    {"ARDOISE_SAMPLE_SHARE", "2"},
+                                                                                    {"ARDOISE_COUNTERS", "flops"}}) {
+    const SamplerSettings settings = settings_of(name, value);
+    EXPECT_TRUE(settings.complaint.starts_with(fmt::format("{}={} is not", name, value))) << settings.complaint;
+    EXPECT_EQ(settings.mode, SampleMode::kCpu);
+    EXPECT_EQ(settings.hertz, 10'000);
+    EXPECT_EQ(settings.share, 0.01);
+  }
+  const SamplerSettings many = settings_of("ARDOISE_COUNTERS",
+                                           "cycles,cycles,cycles,cycles,cycles,cycles,cycles,cycles,"
+                                           "instructions");
+  EXPECT_EQ(many.counters.size(), 8u);
+  EXPECT_EQ(many.complaint, "ARDOISE_COUNTERS=instructions is not read: at most 8 counters are.");
+}
+
+}  // namespace
+}  // namespace ardoise::instrument

@@ -152,7 +152,8 @@ TEST_F(PreloadTest, CallSitesAreEqualInAllProcesses) {
 
 TEST_F(PreloadTest, ThreadsLoseNothing) {
   // So little memory that bins are always short; samples would take some of them.
-  const Outcome outcome = run_captured(1, "threaded_calls", "ARDOISE_BIN=32k ARDOISE_BUDGET=512k ARDOISE_SAMPLE=off");
+  const Outcome outcome =
+      run_captured(1, "threaded_calls", "ARDOISE_BIN=32k ARDOISE_BUDGET=512k ARDOISE_POLICY=block ARDOISE_SAMPLE=off");
   if (outcome.status == 77) GTEST_SKIP() << "MPI has no MPI_THREAD_MULTIPLE";
   ASSERT_EQ(outcome.status, 0) << outcome.output;
   const Capture capture = captured("threaded_calls");

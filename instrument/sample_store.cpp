@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace ardoise::instrument {
 
@@ -54,7 +55,8 @@ void SampleStore::open(std::uint64_t tick) noexcept {
   shift_.store(control_.shift(), std::memory_order_relaxed);
 }
 
-Stored SampleStore::store(SampleRecord sample, std::uint64_t weight, std::span<const std::uint64_t> counters) noexcept {
+Stored SampleStore::store(const SampleRecord& sample, std::uint64_t weight,
+                          std::span<const std::uint64_t> counters) noexcept {
   pending_[0] += weight;
   for (std::size_t i = 0; i < counters.size(); ++i) pending_[i + 1] += counters[i];
   const Use use(*this);
@@ -66,31 +68,30 @@ Stored SampleStore::store(SampleRecord sample, std::uint64_t weight, std::span<c
     return Stored::kNoRoom;
   }
   const std::uint32_t bytes =
-      static_cast<std::uint32_t>(sizeof(SampleRecord) + plan_.counter_count * sizeof(std::uint64_t));
-  std::uint64_t number = 0;
-  std::byte* room = nullptr;
-  for (;;) {
-    number = number_ + (std::uint64_t{1} << epoch_.lowest());
-    room = epoch_.room(level_of(number), bytes, sample.tick);
-    if (room != nullptr) [[likely]]
-      break;
-    if (drop(shortage(), sample.tick) == 0) {
-      count(no_room_);
-      ledger_.count_recorded(PackClass::kSamples, 1);
-      ledger_.count_dropped(PackClass::kSamples, 1);
-      return Stored::kNoRoom;
+      static_cast<std::uint32_t>(sizeof(SampleRecord) + counters.size() * sizeof(std::uint64_t));
+  std::uint32_t lowest = epoch_.lowest();
+  std::uint64_t number = number_ + (std::uint64_t{1} << lowest);
+  std::byte* room = epoch_.room(level_of(number), bytes, sample.tick);
+  while (room == nullptr) [[unlikely]] {
+      if (drop(shortage(), sample.tick) == 0) {
+        count(no_room_);
+        ledger_.count_recorded(PackClass::kSamples, 1);
+        ledger_.count_dropped(PackClass::kSamples, 1);
+        return Stored::kNoRoom;
+      }
+      lowest = epoch_.lowest();
+      number = number_ + (std::uint64_t{1} << lowest);
+      room = epoch_.room(level_of(number), bytes, sample.tick);
     }
-  }
   number_ = number;
   bins_.store(epoch_.bins(), std::memory_order_relaxed);
-  const std::uint32_t lowest = epoch_.lowest();
   // What doesn't fit goes to the samples after it.
   const std::uint64_t units = std::min<std::uint64_t>(pending_[0] >> lowest, UINT32_MAX);
   pending_[0] -= units << lowest;
-  sample.weight = static_cast<std::uint32_t>(units);
-  sample.level = static_cast<std::uint8_t>(std::min(level_of(number), kMaxSampleLevel));
-  std::memcpy(room, &sample, sizeof(sample));
-  for (std::size_t i = 0; i < plan_.counter_count; ++i) {
+  SampleRecord& record = *new (room) SampleRecord(sample);
+  record.weight = static_cast<std::uint32_t>(units);
+  record.level = static_cast<std::uint8_t>(std::min(level_of(number), kMaxSampleLevel));
+  for (std::size_t i = 0; i < counters.size(); ++i) {
     const std::uint64_t value = pending_[i + 1] >> lowest;
     pending_[i + 1] -= value << lowest;
     std::memcpy(room + sizeof(sample) + i * sizeof(value), &value, sizeof(value));

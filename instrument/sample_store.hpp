@@ -52,7 +52,7 @@ class SampleStore {
   // weight, counters: ns (or occurrences of the sampled event) and counts since the thread's call before, undivided.
   // What the record holds of them, and its level, is set here: divided by 2^(lowest level), with what remains and what
   // found no room carried to the next sample, so that sums are exact. counters.size() is plan.counter_count.
-  Stored store(SampleRecord sample, std::uint64_t weight, std::span<const std::uint64_t> counters) noexcept;
+  Stored store(const SampleRecord& sample, std::uint64_t weight, std::span<const std::uint64_t> counters) noexcept;
 
   // At the end of the handler: what this sample cost.
   void account(std::uint64_t handler_ticks, std::uint64_t tick) noexcept;

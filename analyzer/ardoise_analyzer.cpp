@@ -17,6 +17,7 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "analyzer/ingest.hpp"
 #include "analyzer/job_watch.hpp"
@@ -44,9 +45,13 @@ int check(const Options& options) {
 
 // The last rank of the launch is an analyzer; before MPI_Init nobody else can be chosen to speak for all.
 bool is_last_of_launch() {
-  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
-  const char* size = std::getenv("OMPI_COMM_WORLD_SIZE");
-  return rank == nullptr || size == nullptr || std::atoi(rank) + 1 == std::atoi(size);
+  for (const auto& [rank_name, size_name] :
+       {std::pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, std::pair{"PMI_RANK", "PMI_SIZE"}}) {
+    const char* rank = std::getenv(rank_name);
+    const char* size = std::getenv(size_name);
+    if (rank != nullptr && size != nullptr) return std::atoi(rank) + 1 == std::atoi(size);
+  }
+  return true;
 }
 
 int report_of_launch(int programs, const Session& session, const RunFacts& facts, const Options& options) {
@@ -68,6 +73,9 @@ int serve(const Options& options, int argc, char** argv) {
         "the program '{}' of this launch runs without libardoise.so and would share its MPI_COMM_WORLD with the "
         "analyzer; start it with env LD_PRELOAD=…/libardoise.so, or the whole launch with ardoise.",
         program));
+    // The program waits in MPI_Init for this process. Open MPI ends the launch when one exits with 1, Hydra only when one
+    // dies of a signal.
+    if (is_mpich_launch()) std::raise(SIGTERM);
     return kIncomplete;
   }
   // Both ends of a stream must have blocks of the same size, and one block is one pack: the variables of the programs'

@@ -14,6 +14,8 @@
 #include <sstream>
 #include <thread>
 
+#include "vmpi/init_mark.hpp"
+
 namespace ardoise::analyzer {
 namespace {
 
@@ -81,10 +83,15 @@ Siblings count_siblings() {
 
 bool has_bare_mpi(std::string_view maps) {
   const auto has = [&](std::string_view name) { return maps.find(name) != std::string_view::npos; };
-  return has("/libmpi.so") && !has("/libardoise.so") && !has("/libvmpi.so");
+  return (has("/libmpi.so") || has("/libmpich.so")) && !has("/libardoise.so") && !has("/libvmpi.so");
 }
 
-std::string program_without_library() {
+namespace {
+
+// Calls look(folder in /proc, program) for each process below this one's launcher that is no analyzer, until it says
+// true.
+template <class Look>
+void look_at_programs(Look look) {
   std::error_code error;
   const auto self = fs::read_symlink("/proc/self/exe", error);
   std::map<pid_t, pid_t> parents;
@@ -103,9 +110,30 @@ std::string program_without_library() {
     if (ancestor != launcher) continue;
     const auto folder = fs::path("/proc") / std::to_string(process);
     const auto program = fs::read_symlink(folder / "exe", error);
-    if (program != self && has_bare_mpi(read_all(folder / "maps"))) return program.filename().string();
+    if (program != self && look(folder, program)) return;
   }
-  return {};
+}
+
+// In a launch of MPICH: has a program called MPI_Init, or will it without our library to tell?
+bool has_mpich_client() {
+  bool found = false;
+  look_at_programs([&](const fs::path& folder, const fs::path&) {
+    const auto maps = read_all(folder / "maps");
+    return found = maps.find(vmpi::kInitMark) != std::string::npos || has_bare_mpi(maps);
+  });
+  return found;
+}
+
+}  // namespace
+
+std::string program_without_library() {
+  std::string name;
+  look_at_programs([&](const fs::path& folder, const fs::path& program) {
+    if (!has_bare_mpi(read_all(folder / "maps"))) return false;
+    name = program.filename().string();
+    return true;
+  });
+  return name;
 }
 
 std::uint16_t port_of(std::string_view server_address) {
@@ -135,10 +163,13 @@ bool has_connection_to(std::string_view table, std::uint16_t port) {
   return false;
 }
 
+bool is_mpich_launch() noexcept { return std::getenv("PMI_FD") != nullptr || std::getenv("PMI_PORT") != nullptr; }
+
 JobState wait_for_programs() {
-  const char* local_size = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  const bool is_mpich = is_mpich_launch();
+  const char* local_size = std::getenv(is_mpich ? "MPI_LOCALNRANKS" : "OMPI_COMM_WORLD_LOCAL_SIZE");
   const auto ports = server_ports();
-  if (local_size == nullptr || ports.empty()) return JobState::kUsesMpi;
+  if (local_size == nullptr || (ports.empty() && !is_mpich)) return JobState::kUsesMpi;
   const auto local = static_cast<unsigned>(std::strtoul(local_size, nullptr, 10));
 
   // mpirun starts programs before analyzers, but other analyzers may not be there yet: only what stays the same for two
@@ -148,7 +179,7 @@ JobState wait_for_programs() {
   auto last_look = std::chrono::steady_clock::now() - kLook;
   auto alone_since = std::chrono::steady_clock::time_point::max();
   for (;; std::this_thread::sleep_for(kPoll)) {
-    if (has_client(ports)) return JobState::kUsesMpi;
+    if (is_mpich ? has_mpich_client() : has_client(ports)) return JobState::kUsesMpi;
     const auto now = std::chrono::steady_clock::now();
     if (now - last_look < kLook) continue;
     last_look = now;

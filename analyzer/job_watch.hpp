@@ -1,7 +1,8 @@
 // Waits with MPI_Init until a program of the launch has called it. Open MPI keeps a job alive (or ends it as failed)
 // when one process initialises MPI and another never does: `ardoise mpirun hostname` would hang. So the analyzer looks,
-// from outside: a process that initialised MPI has connected to the PMIx server of the launch on this machine. When all
-// other processes of the launch on this machine ended without that, there is nothing to analyze.
+// from outside: a process that initialised MPI has connected to the PMIx server of the launch on this machine; under
+// MPICH, our library in it sets a mark (vmpi/init_mark.hpp). When all other processes of the launch on this machine ended
+// without that, there is nothing to analyze.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,10 @@ namespace ardoise::analyzer {
 
 enum class JobState { kUsesMpi, kEndedWithoutMpi };
 
-// Returns at once when not launched by Open MPI, or when no program of the launch is on this machine.
+// True: started by the launcher of MPICH.
+[[nodiscard]] bool is_mpich_launch() noexcept;
+
+// Returns at once when launched by neither Open MPI nor MPICH, or when no program of the launch is on this machine.
 [[nodiscard]] JobState wait_for_programs();
 
 // Name of a program of this launch, on this machine, that has loaded MPI but neither libardoise nor libvmpi; empty:

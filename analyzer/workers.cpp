@@ -13,11 +13,14 @@
 namespace ardoise::analyzer {
 namespace {
 
-// 0: not launched by Open MPI.
+// 0: launched neither by Open MPI nor by MPICH.
 unsigned local_ranks_of_launch() {
   unsigned local_ranks = 0;
-  if (const char* text = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE")) {
-    std::from_chars(text, text + std::strlen(text), local_ranks);
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+    if (const char* text = std::getenv(name)) {
+      std::from_chars(text, text + std::strlen(text), local_ranks);
+      break;
+    }
   }
   return local_ranks;
 }

@@ -152,7 +152,17 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
       }
       break;
     case Role::kSendReceive:
-      event.has_receive_half = true;
+      if (!plan.starts_request) {
+        event.has_receive_half = true;
+      } else if (call.request_count == 1) {  // MPI_Isendrecv: sends now; what it waits for is the receive
+        Event half = event;
+        half.shape = Shape::kPostReceive;
+        half.peer = format_peer(call.source);
+        half.tag = format_tag(call.receive_tag);
+        post(half, false);
+        event.received = 0;
+        return write(event);
+      }
       break;
     case Role::kCompletes:
       event.peer = kNoPeer;
@@ -378,10 +388,14 @@ void MpiRecorder::follow_objects(const Event& event) {
       return;
     case FunctionId::kComm_get_parent:
     case FunctionId::kComm_idup:
+    case FunctionId::kComm_idup_with_info:
       return;  // not new, or not usable yet: defined when first used
     case FunctionId::kWin_allocate:
+    case FunctionId::kWin_allocate_c:
     case FunctionId::kWin_allocate_shared:
+    case FunctionId::kWin_allocate_shared_c:
     case FunctionId::kWin_create:
+    case FunctionId::kWin_create_c:
     case FunctionId::kWin_create_dynamic:
       if (call.window != MPI_WIN_NULL)
         handles.put(handle_key(HandleKind::kWindow, handle_value(call.window)), event.comm);

@@ -84,16 +84,17 @@ class RequestsBefore {
   SmallArray<MPI_Request, 64> copy_;
 };
 
-// mpif.h and the modules have a variable each for a status to ignore.
+// mpif.h and mpi_f08 have a variable each for a status to ignore. (MPI_F08_STATUS_IGNORE is the address of that in MPICH's
+// library, and not of the program's copy.)
 inline bool is_status_ignored(const MPI_Fint* status) {
 #ifndef OPEN_MPI
-  if (status == reinterpret_cast<const MPI_Fint*>(MPI_F08_STATUS_IGNORE)) return true;
+  if (status == reinterpret_cast<const MPI_Fint*>(&MPIR_F08_MPI_STATUS_IGNORE_OBJ)) return true;
 #endif
   return status == MPI_F_STATUS_IGNORE;
 }
 inline bool are_statuses_ignored(const MPI_Fint* statuses) {
 #ifndef OPEN_MPI
-  if (statuses == reinterpret_cast<const MPI_Fint*>(MPI_F08_STATUSES_IGNORE)) return true;
+  if (statuses == reinterpret_cast<const MPI_Fint*>(MPIR_F08_MPI_STATUSES_IGNORE_OBJ)) return true;
 #endif
   return statuses == MPI_F_STATUSES_IGNORE;
 }

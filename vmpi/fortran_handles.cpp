@@ -17,7 +17,10 @@ extern int mpi_fortran_in_place_ __attribute__((weak));
 extern int mpi_fortran_in_place__ __attribute__((weak));
 extern int MPI_FORTRAN_IN_PLACE __attribute__((weak));
 #ifndef OPEN_MPI
-extern void* MPIR_F_MPI_IN_PLACE __attribute__((weak));  // mpif.h and use mpi; set by the Fortran layer at its first call
+// Of mpif.h and use mpi; the Fortran layer takes down at its first call where a program has its MPI_IN_PLACE and so on.
+extern void* MPIR_F_MPI_IN_PLACE __attribute__((weak));
+extern int MPIR_F_NeedInit __attribute__((weak));
+void mpirinitf_() __attribute__((weak));
 #endif
 }
 
@@ -90,6 +93,14 @@ MPI_Comm comm_from_fortran(MPI_Fint comm) noexcept {
 }
 
 MPI_Fint comm_to_fortran(MPI_Comm comm) noexcept { return real_comm_c2f(to_program(comm)); }
+
+void learn_fortran_sentinels() noexcept {
+#ifndef OPEN_MPI
+  if (&MPIR_F_NeedInit == nullptr || mpirinitf_ == nullptr || MPIR_F_NeedInit == 0) return;
+  mpirinitf_();
+  MPIR_F_NeedInit = 0;
+#endif
+}
 
 bool is_fortran_in_place(const void* buffer) noexcept {
 #ifndef OPEN_MPI

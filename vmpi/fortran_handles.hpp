@@ -18,6 +18,9 @@ MPI_Fint real_comm_c2f(MPI_Comm comm) noexcept;
 // The integer of MPI_COMM_WORLD in Fortran.
 MPI_Fint fortran_world() noexcept;
 
+// In MPI_Init: MPICH's MPI_IN_PLACE, MPI_STATUS_IGNORE … of Fortran are known from then on, also where C initialises MPI.
+void learn_fortran_sentinels() noexcept;
+
 // MPI_IN_PLACE of Fortran is the address of a variable that only programs with Fortran have.
 bool is_fortran_in_place(const void* buffer) noexcept;
 

@@ -13,6 +13,8 @@
 
 #include "vmpi/exec_hooks.hpp"
 #include "vmpi/finalize_fence.hpp"
+#include "vmpi/fortran_handles.hpp"
+#include "vmpi/init_mark.hpp"
 #include "vmpi/launch_environment.hpp"
 #include "vmpi/library_check.hpp"
 #include "vmpi/mpi_control.hpp"
@@ -77,6 +79,7 @@ bool find_application_number(MPI_Comm partition) {
   return bounds[0] != -bounds[1];
 }
 
+#if defined(OPEN_MPI)
 // Sizes of the partition's app contexts, in the order of their numbers.
 std::vector<int> context_sizes(MPI_Comm partition, int size) {
   std::vector<int> numbers(static_cast<std::size_t>(size));
@@ -87,6 +90,7 @@ std::vector<int> context_sizes(MPI_Comm partition, int size) {
   for (const auto& each : sizes) list.push_back(each.second);
   return list;
 }
+#endif
 
 // The environment, and the library's predefined info object that repeats it.
 void describe_launch(MPI_Comm partition, bool has_several_contexts) {
@@ -159,6 +163,7 @@ void before_init() noexcept {
   restore_launch_environment();
   separate_window_files();
   drop_job_fence();
+  set_init_mark();
   if (const Observer* const told = observer.load(std::memory_order_acquire); told != nullptr && told->before_init)
     told->before_init();
 }
@@ -168,8 +173,10 @@ void after_init(int argc, char** argv) noexcept {
   is_made = true;
   restore_window_environment();
   restore_fence_environment();
+  clear_init_mark();
   const Unobserved unobserved;
   type_sizes::initialise();
+  learn_fortran_sentinels();
   make_world(argc, argv);
   if (!is_virtual()) return;
   if (const Observer* const told = observer.load(std::memory_order_acquire)) {

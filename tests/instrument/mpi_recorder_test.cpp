@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <type_traits>
+
 #include "tests/instrument/capture.hpp"
 #include "tests/instrument/fake_transport.hpp"
 
@@ -26,7 +28,11 @@ CommunicatorFacts answer_describe(MPI_Comm) {
 
 template <class Handle>
 Handle handle(std::uintptr_t value) {
-  return reinterpret_cast<Handle>(value);
+  if constexpr (std::is_pointer_v<Handle>) {
+    return reinterpret_cast<Handle>(value);
+  } else {
+    return static_cast<Handle>(value);
+  }
 }
 const auto kWorld = handle<MPI_Comm>(0x1000);
 const auto kOther = handle<MPI_Comm>(0x2000);
@@ -170,6 +176,29 @@ TEST_F(MpiRecorderTest, SendrecvIsASendWithAReceivingHalf) {
   EXPECT_EQ(capture.events[0].receive_half.tag, 3);
   EXPECT_EQ(capture.totals.at("MPI_Sendrecv").bytes_received, 50u);
   EXPECT_EQ(capture.last.mpi.recorded, 2u) << "the half is a record too";
+}
+
+TEST_F(MpiRecorderTest, IsendrecvSendsAtOnceAndReceivesAtCompletion) {
+  auto request = handle<MPI_Request>(0x77);
+  Call call = on_world(FunctionId::kIsendrecv);
+  call.peer = 1;
+  call.tag = 2;
+  call.bytes_sent = 100;
+  call.source = MPI_ANY_SOURCE;
+  call.receive_tag = MPI_ANY_TAG;
+  call.bytes_received = 50;
+  call.requests = &request;
+  call.request_count = 1;
+  record(call);
+  complete(FunctionId::kWait, {0x77}, {status(2, 3, 40)});
+  const Capture capture = finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.events[0].shape, Shape::kSend);
+  EXPECT_EQ(capture.events[0].bytes, 100u);
+  ASSERT_EQ(capture.completions.size(), 1u);
+  EXPECT_EQ(capture.completions[0].record.peer, 2);
+  EXPECT_EQ(capture.totals.at("MPI_Isendrecv").bytes_sent, 100u);
+  EXPECT_EQ(capture.totals.at("MPI_Isendrecv").bytes_received, 40u);
 }
 
 TEST_F(MpiRecorderTest, ValuesBeyond32BitsAreExact) {

@@ -54,7 +54,7 @@ class PreloadTest : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(directory_); }
 
   Outcome run(int ranks, const std::string& program, const std::string& settings = "") {
-    return shell(fmt::format("timeout 100 {} --oversubscribe -n {} env TEST_DIRECTORY='{}' {} LD_PRELOAD='{}' '{}/{}'",
+    return shell(fmt::format("timeout 100 {} -n {} env TEST_DIRECTORY='{}' {} LD_PRELOAD='{}' '{}/{}'",
                              MPIEXEC, ranks, directory_.string(), settings, ARDOISE_PRELOAD_LIBRARY, PROGRAM_DIRECTORY,
                              program));
   }
@@ -195,7 +195,8 @@ TEST_F(PreloadTest, PosixCallsAreCountedWithFileAndBytes) {
   EXPECT_EQ(capture.posix_count("readv", "/raw"), 1u);
   EXPECT_EQ(capture.posix_count("lseek", "/raw"), 2u);
   EXPECT_EQ(capture.posix_count("fsync", "/raw"), 1u);
-  EXPECT_EQ(capture.posix_bytes("mmap", "/raw"), 4096u);
+  // UCX, which MPICH may use, puts its own mmap in front of ours.
+  if (!MPI_IS_MPICH) EXPECT_EQ(capture.posix_bytes("mmap", "/raw"), 4096u);
   EXPECT_EQ(capture.posix_bytes("write", "/other"), 10u);
   EXPECT_EQ(std::filesystem::file_size(directory_ / "raw"), 11020u);
   EXPECT_EQ(capture.posix_bytes("fwrite", "/stream") + capture.posix_bytes("fprintf", "/stream") +

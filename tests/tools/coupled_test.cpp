@@ -9,6 +9,7 @@
 #include "reports/model_json.hpp"
 #include "tools/ardoise/measure.hpp"
 #include "tools/ardoise/process.hpp"
+#include "tests/tools/mpirun.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -34,7 +35,8 @@ class Coupled : public ::testing::Test {
   Captured ardoise(const Words& options, const Words& launch) const {
     Words words{ARDOISE, "--no-report", "--output", folder_.string()};
     words.insert(words.end(), options.begin(), options.end());
-    words.insert(words.end(), {"mpirun", "--oversubscribe"});
+    const auto launcher = mpirun();
+    words.insert(words.end(), launcher.begin(), launcher.end());
     words.insert(words.end(), launch.begin(), launch.end());
     return run_and_read(words);
   }
@@ -51,7 +53,7 @@ class Coupled : public ::testing::Test {
 
   static Words native() {
     return lines_of(
-        run_and_read({"mpirun", "--oversubscribe", "-n", "2", COUPLED, "ocean", ":", "-n", "3", COUPLED, "air"})
+        by_hand({"-n", "2", COUPLED, "ocean", ":", "-n", "3", COUPLED, "air"})
             .output);
   }
 

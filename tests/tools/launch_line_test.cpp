@@ -105,5 +105,18 @@ TEST(ShellQuote, OnlyWhereNeeded) {
             "mpirun -x A=b './a b' 'it'\\''s' '' '$x'");
 }
 
+TEST(LaunchLine, HydrasOptionsAreItsOwn) {
+  const auto hydra = [](const std::string& line) { return parse_launch_line(split(line), LauncherKind::kHydra); };
+  const auto line = hydra("mpirun -genv A 1 -genv B=2 -hosts=a,b -n 4 -env C 3 ./solver -n 9 : -np=2 -l ./post");
+  ASSERT_EQ(line.contexts.size(), 2U);
+  EXPECT_EQ(line.contexts[0].program, "./solver");
+  EXPECT_EQ(line.contexts[0].processes(), 4U);
+  EXPECT_EQ(line.contexts[1].program, "./post");
+  EXPECT_EQ(line.contexts[1].processes(), 2U);
+  EXPECT_EQ(to_words(line), split("mpirun -genv A 1 -genv B=2 -hosts=a,b -n 4 -env C 3 ./solver -n 9 : -np=2 -l ./post"));
+  EXPECT_THROW((void)hydra("mpirun --oversubscribe -n 2 a"), UsageError);
+  EXPECT_THROW((void)hydra("mpirun -n=x a"), UsageError);
+}
+
 }  // namespace
 }  // namespace ardoise::launcher

@@ -60,6 +60,23 @@ TEST(LaunchPlan, EnvStartsTheProgramWhereExportsReachAllContexts) {
             "mpirun -n 1 env LD_PRELOAD=/lib/libardoise.so ./a x : -n 2 /bin/ardoise-analyzer --output /out");
 }
 
+TEST(LaunchPlan, HydraSetsTheEnvironmentOfEachContext) {
+  Measurement measurement;
+  measurement.preload_library = "/lib/libardoise.so";
+  measurement.environment = {{"ARDOISE_BUDGET", "8M"}};
+  measurement.analyzer = {"/bin/ardoise-analyzer"};
+  measurement.preload_by = PreloadBy::kHydraEnvOption;
+  const auto line = parse_launch_line({"mpirun", "-genv", "LD_PRELOAD=theirs.so", "-n", "2", "./a", ":", "-env",
+                                       "LD_PRELOAD", "other.so", "-n", "1", "./b", "x"},
+                                      LauncherKind::kHydra);
+  std::string text;
+  for (const auto& word : to_words(plan_launch(line, measurement, std::nullopt))) text += word + ' ';
+  EXPECT_EQ(text,
+            "mpirun -n 2 -env LD_PRELOAD /lib/libardoise.so:theirs.so -env ARDOISE_BUDGET 8M ./a : "
+            "-n 1 -env LD_PRELOAD /lib/libardoise.so:other.so -env ARDOISE_BUDGET 8M ./b x : "
+            "-n 1 -env ARDOISE_BUDGET 8M /bin/ardoise-analyzer ");
+}
+
 TEST(LaunchPlan, OversubscriptionIsAskedForInTheFirstContext) {
   EXPECT_THAT(plan("mpirun -n 4 ./a : -n 1 ./b", {}, PreloadBy::kExportOption, true),
               HasSubstr("mpirun --oversubscribe -n 4 "));
@@ -104,7 +121,12 @@ TEST(MpiLauncher, IsToldByItsVersion) {
   const auto four = read_version("mpirun (Open MPI) 4.1.4\n\nReport bugs to http://www.open-mpi.org/community/help/\n");
   EXPECT_TRUE(four.open_mpi);
   EXPECT_EQ(four.major, 4U);
-  EXPECT_FALSE(read_version("HYDRA build details:\n    Version: 4.0.2\n").open_mpi);
+  EXPECT_FALSE(four.hydra);
+  const auto hydra = read_version("HYDRA build details:\n    Version: 4.0.2\n");
+  EXPECT_FALSE(hydra.open_mpi);
+  EXPECT_TRUE(hydra.hydra);
+  EXPECT_EQ(family_of("libmpich.so.12"), "MPICH");
+  EXPECT_EQ(family_of("libmpi.so.40"), "Open MPI");
 }
 
 TEST(MpiLauncher, RefusesWhatIsNone) {

@@ -122,6 +122,20 @@ constexpr auto kWithOneArgument = std::to_array<std::string_view>({"H",
 constexpr auto kWithTwoArguments =
     std::to_array<std::string_view>({"gmca", "gpmixmca", "gprtemca", "mca", "pmixmca", "prtemca"});
 
+// Hydra (MPICH 4.0 `mpiexec -help`, and the older spellings that it still takes).
+constexpr auto kHydraWithoutArgument = std::to_array<std::string_view>(
+    {"disable-auto-cleanup", "disable-hostname-propagation", "disable-x", "enable-x", "envall", "envnone", "genvall",
+     "genvnone", "info", "l", "pmi-port", "prepend-rank", "print-all-exitcodes", "profile", "skip-launch-node", "v",
+     "verbose"});
+constexpr auto kHydraWithOneArgument = std::to_array<std::string_view>(
+    {"bind-to",     "binding",     "bootstrap",      "bootstrap-exec", "configfile", "demux",         "envlist",
+     "errfile",     "errfile-pattern", "f",          "genvlist",       "gpus-per-proc", "host",       "hostfile",
+     "hosts",       "iface",       "launcher",       "launcher-exec",  "localhost",  "machinefile",   "map-by",
+     "membind",     "n",           "nameserver",     "np",             "order-nodes", "outfile",      "outfile-pattern",
+     "perhost",     "ppn",         "prepend-pattern", "rmk",           "s",          "timeout",       "topolib",
+     "usize",       "wd",          "wdir"});
+constexpr auto kHydraWithTwoArguments = std::to_array<std::string_view>({"env", "genv"});
+
 template <std::size_t N>
 bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -132,7 +146,7 @@ std::string_view without_dashes(std::string_view word) {
   return word.starts_with('-') ? word.substr(1) : word;
 }
 
-AppContext parse_context(std::span<const std::string> words, std::string_view launcher) {
+AppContext parse_context(std::span<const std::string> words, std::string_view launcher, LauncherKind kind) {
   AppContext context;
   std::size_t at = 0;
   for (; at < words.size() && words[at].size() > 1 && words[at].front() == '-'; ++at) {
@@ -141,14 +155,17 @@ AppContext parse_context(std::span<const std::string> words, std::string_view la
       ++at;
       break;
     }
-    const auto arity = option_arity(option.name);
+    auto arity = option_arity(option.name, kind);
     if (!arity) {
       throw UsageError(
-          fmt::format("{} has no option '{}' that ardoise knows; options of ardoise itself stand before '{}', and "
-                      "'mpirun --help all' "
-                      "lists those of mpirun.",
-                      launcher, option.name, launcher));
+          fmt::format("{0} has no option '{1}' that ardoise knows; options of ardoise itself stand before '{0}', and "
+                      "'{0} {2}' lists those of {0}.",
+                      launcher, option.name, kind == LauncherKind::kHydra ? "-help" : "--help all"));
     }
+    // -env NAME=VALUE is one word, -env NAME VALUE two.
+    if (kind == LauncherKind::kHydra && *arity == 2 && at + 1 < words.size() &&
+        words[at + 1].find('=') != std::string::npos)
+      arity = 1;
     if (words.size() - at - 1 < *arity) {
       throw UsageError(fmt::format("the option '{}' of {} needs {} after it.", option.name, launcher,
                                    *arity == 1 ? "a value" : "a name and a value"));
@@ -176,34 +193,46 @@ std::vector<std::vector<std::string>> split_at_colons(std::span<const std::strin
 }
 
 // An app file has one context a line; words are separated by blanks, quotes mean nothing (as mpirun reads it).
-std::vector<AppContext> read_app_file(const std::string& path, std::string_view launcher) {
+std::vector<AppContext> read_app_file(const std::string& path, std::string_view launcher, LauncherKind kind) {
   std::ifstream file(path);
   if (!file || std::filesystem::is_directory(path)) {
-    throw UsageError(fmt::format("the app file '{}' cannot be read; check the name after --app.", path));
+    throw UsageError(fmt::format("the app file '{}' cannot be read; check the name after {}.", path,
+                                 kind == LauncherKind::kHydra ? "-configfile" : "--app"));
   }
   std::vector<AppContext> contexts;
   for (std::string line; std::getline(file, line);) {
     std::istringstream stream(line);
     std::vector<std::string> words;
     for (std::string word; stream >> word && !word.starts_with('#');) words.push_back(word);
-    if (!words.empty()) contexts.push_back(parse_context(words, launcher));
+    if (!words.empty()) contexts.push_back(parse_context(words, launcher, kind));
   }
   return contexts;
 }
 
 }  // namespace
 
-std::optional<unsigned> option_arity(std::string_view name) {
+std::optional<unsigned> option_arity(std::string_view name, LauncherKind kind) {
   const auto bare = without_dashes(name);
+  if (kind == LauncherKind::kHydra) {
+    const auto equals = bare.find('=');
+    const auto word = bare.substr(0, equals);
+    if (contains(kHydraWithoutArgument, word)) return 0;
+    if (contains(kHydraWithOneArgument, word)) return equals == std::string_view::npos ? 1 : 0;
+    if (contains(kHydraWithTwoArguments, word)) return 2;
+    return std::nullopt;
+  }
   if (contains(kWithoutArgument, bare)) return 0;
   if (contains(kWithOneArgument, bare)) return 1;
   if (contains(kWithTwoArguments, bare)) return 2;
   return std::nullopt;
 }
 
+std::string LauncherOption::value() const { return values.empty() ? name.substr(name.find('=') + 1) : values.back(); }
+
 const LauncherOption* AppContext::find(std::initializer_list<std::string_view> names) const {
   const auto found = std::find_if(options.rbegin(), options.rend(), [&](const LauncherOption& option) {
-    return std::find(names.begin(), names.end(), without_dashes(option.name)) != names.end();
+    const auto name = without_dashes(option.name);
+    return std::find(names.begin(), names.end(), name.substr(0, name.find('='))) != names.end();
   });
   return found == options.rend() ? nullptr : &*found;
 }
@@ -211,7 +240,7 @@ const LauncherOption* AppContext::find(std::initializer_list<std::string_view> n
 std::optional<unsigned> AppContext::processes() const {
   const auto* option = find({"n", "np", "c"});
   if (option == nullptr) return std::nullopt;
-  const auto& text = option->values.front();
+  const auto text = option->value();
   unsigned value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) {
@@ -224,22 +253,23 @@ bool LaunchLine::has(std::initializer_list<std::string_view> names) const {
   return std::any_of(contexts.begin(), contexts.end(), [&](const auto& context) { return context.find(names); });
 }
 
-LaunchLine parse_launch_line(const std::vector<std::string>& words) {
+LaunchLine parse_launch_line(const std::vector<std::string>& words, LauncherKind kind) {
   LaunchLine line{words.at(0), {}};
   const auto parts = split_at_colons(std::span(words).subspan(1));
   for (const auto& part : parts) {
     // mpirun, too, passes over "mpirun -n 1 a :".
-    if (!part.empty() || parts.size() == 1) line.contexts.push_back(parse_context(part, line.launcher));
+    if (!part.empty() || parts.size() == 1) line.contexts.push_back(parse_context(part, line.launcher, kind));
   }
   if (line.contexts.empty())
     throw UsageError(fmt::format("the launch line names no program: ardoise {} -n 4 ./program", line.launcher));
   // mpirun ignores everything else on the line when there is an app file; what stands beside it on the line here is
   // kept, because options for the whole launch (--oversubscribe, --mca) do work from there.
-  if (const auto* app = line.contexts.front().find({"app"})) {
-    auto contexts = read_app_file(app->values.front(), line.launcher);
+  if (const auto* app = line.contexts.front().find({"app", "configfile"})) {
+    auto contexts = read_app_file(app->value(), line.launcher, kind);
     std::vector<LauncherOption> global;
     for (const auto& option : line.contexts.front().options) {
-      if (without_dashes(option.name) != "app") global.push_back(option);
+      const auto name = without_dashes(option.name);
+      if (name != "app" && name != "configfile") global.push_back(option);
     }
     if (!contexts.empty())
       contexts.front().options.insert(contexts.front().options.begin(), global.begin(), global.end());

@@ -2,8 +2,8 @@
 // parts keep every word of the user's in its order, so that putting them together again gives the line that was read.
 // Used by launch_plan.hpp, which adds the measurement to it; knows nothing of what Ardoise is.
 //
-// Options are those of Open MPI's mpirun (4.1, `mpirun --help all`, and the ones version 5 added): to find where an app
-// context's program begins one has to know how many words each option takes.
+// Options are those of Open MPI's mpirun (4.1, `mpirun --help all`, and the ones version 5 added) or of Hydra, the mpirun
+// of MPICH: to find where an app context's program begins one has to know how many words each option takes.
 #pragma once
 
 #include <optional>
@@ -19,9 +19,14 @@ struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+enum class LauncherKind { kOpenMpi, kHydra };
+
 struct LauncherOption {
-  std::string name;                 // as written, "-np" or "--np"
+  std::string name;                 // as written, "-np" or "--np"; Hydra: perhaps "-n=4"
   std::vector<std::string> values;  // its arguments
+
+  // Its only argument, or the last one.
+  [[nodiscard]] std::string value() const;
 };
 
 struct AppContext {
@@ -43,10 +48,11 @@ struct LaunchLine {
 };
 
 // Words of the options that `name` (with its dashes) takes; nothing: mpirun has no such option.
-[[nodiscard]] std::optional<unsigned> option_arity(std::string_view name);
+[[nodiscard]] std::optional<unsigned> option_arity(std::string_view name, LauncherKind kind = LauncherKind::kOpenMpi);
 
-// words[0] is the launcher. Reads the file of --app. Throws UsageError.
-[[nodiscard]] LaunchLine parse_launch_line(const std::vector<std::string>& words);
+// words[0] is the launcher. Reads the file of --app (Open MPI) or -configfile (Hydra). Throws UsageError.
+[[nodiscard]] LaunchLine parse_launch_line(const std::vector<std::string>& words,
+                                           LauncherKind kind = LauncherKind::kOpenMpi);
 
 // The words again.
 [[nodiscard]] std::vector<std::string> to_words(const LaunchLine& line);

@@ -14,10 +14,23 @@ namespace {
 
 constexpr std::string_view kPreload = "LD_PRELOAD";
 
+// The value that Hydra's -env (one context) or -genv (all) gives to LD_PRELOAD; nothing: the option is another.
+std::optional<std::string> hydra_preload(const LauncherOption& option, std::string_view wanted) {
+  if (std::string_view(option.name).substr(option.name.starts_with("--") ? 2 : 1) != wanted) return {};
+  const auto& first = option.values.front();
+  if (option.values.size() == 2) return first == kPreload ? std::optional(option.values[1]) : std::nullopt;
+  if (!first.starts_with(kPreload) || first[kPreload.size()] != '=') return {};
+  return first.substr(kPreload.size() + 1);
+}
+
 // Takes the user's own "-x LD_PRELOAD[=value]" out of a context: two of them would not be one after the other.
 std::optional<std::string> take_preload(AppContext& context, const std::optional<std::string>& from_environment) {
   std::optional<std::string> preload = from_environment;
   std::erase_if(context.options, [&](const LauncherOption& option) {
+    if (const auto value = hydra_preload(option, "env")) {
+      preload = value;
+      return true;
+    }
     if (option.name != "-x" && option.name != "--x") return false;
     const std::string_view value = option.values.front();
     if (value == kPreload) return true;  // exports what the environment has
@@ -26,6 +39,12 @@ std::optional<std::string> take_preload(AppContext& context, const std::optional
     return true;
   });
   return preload;
+}
+
+// "NAME=VALUE" as two words: Hydra would cut a value with '=' in it.
+LauncherOption hydra_option(const std::string& setting) {
+  const auto equals = setting.find('=');
+  return {"-env", {setting.substr(0, equals), setting.substr(equals + 1)}};
 }
 
 void add_preload(AppContext& context, const Measurement& measurement, const std::optional<std::string>& user_preload,
@@ -39,6 +58,10 @@ void add_preload(AppContext& context, const Measurement& measurement, const std:
     for (auto& setting : settings) context.options.push_back({"-x", {std::move(setting)}});
     return;
   }
+  if (measurement.preload_by == PreloadBy::kHydraEnvOption) {
+    for (const auto& setting : settings) context.options.push_back(hydra_option(setting));
+    return;
+  }
   context.arguments.insert(context.arguments.begin(), context.program);
   context.arguments.insert(context.arguments.begin(), settings.begin(), settings.end());
   context.program = "env";
@@ -49,6 +72,10 @@ AppContext analyzer_context(const Measurement& measurement, bool preloads_someth
   context.options.push_back({"-n", {std::to_string(measurement.analyzers)}});
   if (measurement.preload_by == PreloadBy::kExportOption) {
     for (const auto& [name, value] : measurement.environment) context.options.push_back({"-x", {name + '=' + value}});
+  }
+  if (measurement.preload_by == PreloadBy::kHydraEnvOption) {
+    for (const auto& [name, value] : measurement.environment)
+      context.options.push_back(hydra_option(name + '=' + value));
   }
   auto words = measurement.analyzer;
   // What the user preloads into programs is not meant for the analyzers.
@@ -77,8 +104,16 @@ bool mentions(const LaunchLine& line, std::string_view word) {
 LaunchLine plan_launch(const LaunchLine& user, const Measurement& measurement,
                        const std::optional<std::string>& user_preload) {
   LaunchLine plan = user;
+  auto preload_of_all = user_preload;
+  for (auto& context : plan.contexts) {
+    std::erase_if(context.options, [&](const LauncherOption& option) {
+      const auto value = hydra_preload(option, "genv");
+      if (value) preload_of_all = value;
+      return value.has_value();
+    });
+  }
   for (std::size_t i = 0; i < plan.contexts.size(); ++i) {
-    add_preload(plan.contexts[i], measurement, user_preload,
+    add_preload(plan.contexts[i], measurement, preload_of_all,
                 i < measurement.partitions.size() ? measurement.partitions[i] : std::nullopt);
   }
   plan.contexts.push_back(analyzer_context(measurement, user_preload.has_value()));

@@ -71,6 +71,13 @@ Room find_room(const Options& options, const LaunchLine& line) {
   return room;
 }
 
+// Hydra starts as many processes as it is told, whatever the cores.
+Room room_without_slots(const Options& options, const LaunchLine& line) {
+  Room room;
+  room.analyzers = options.analyzers != 0 ? options.analyzers : default_analyzers(count_ranks(line, std::nullopt));
+  return room;
+}
+
 // The settings of the recorder travel as variables. They are named on the launch line, because mpirun takes the
 // environment only to processes on this machine.
 std::vector<std::pair<std::string, std::string>> recorder_settings(const Options& options) {
@@ -118,15 +125,16 @@ Measurement describe(const Options& options, const Installation& installation, c
 
 int measure(const Options& options, const std::vector<std::string>& words) {
   check_launcher_name(words.front());
-  const auto line = parse_launch_line(words);
+  const auto mpirun = identify_launcher(words.front());
+  const auto installation = find_installation();
+  const auto family = family_of(installation.mpi_library);
+  if (family == "MPICH" ? !mpirun.hydra : !mpirun.open_mpi) {
+    return run_untouched(
+        words, fmt::format("'{}' is not the mpirun of {}, which this Ardoise was built for", words.front(), family));
+  }
+  const auto line = parse_launch_line(words, mpirun.hydra ? LauncherKind::kHydra : LauncherKind::kOpenMpi);
   const auto partitions = assign_partitions(options.partitions, line);
   check_partition_variable(line, std::getenv(kPartitionVariable));
-  const auto installation = find_installation();
-  const auto mpirun = identify_launcher(line.launcher);
-  if (!mpirun.open_mpi) {
-    return run_untouched(
-        words, fmt::format("'{}' is not the mpirun of Open MPI, which this Ardoise was built for", line.launcher));
-  }
   if (const char* off = std::getenv("ARDOISE_DISABLE");
       off != nullptr && *off != '\0' && std::string_view(off) != "0") {
     return run_untouched(words, "ARDOISE_DISABLE is set");
@@ -137,7 +145,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
     if (check.not_measurable) return run_untouched(words, *check.not_measurable);
   }
   check_plugins(options.plugins, installation);
-  const auto room = find_room(options, line);
+  const auto room = mpirun.hydra ? room_without_slots(options, line) : find_room(options, line);
   const auto output = make_output_folder(options.output);
   if (!options.capture.empty()) make_writable_folder(options.capture);
   if (output.renamed) say("'{}' is taken; the report goes to '{}'.", options.output, output.path.string());
@@ -146,7 +154,9 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   measurement.partitions = partitions;
   measurement.analyzers = room.analyzers;
   measurement.oversubscribe = room.oversubscribe;
-  measurement.preload_by = mpirun.major >= 5 ? PreloadBy::kEnvProgram : PreloadBy::kExportOption;
+  measurement.preload_by = mpirun.hydra        ? PreloadBy::kHydraEnvOption
+                           : mpirun.major >= 5 ? PreloadBy::kEnvProgram
+                                               : PreloadBy::kExportOption;
   const char* preload = std::getenv("LD_PRELOAD");
   const auto launch =
       to_words(plan_launch(line, measurement, preload ? std::optional<std::string>(preload) : std::nullopt));

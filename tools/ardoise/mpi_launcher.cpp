@@ -33,10 +33,15 @@ MpiLauncher read_version(const std::string& output) {
   found.open_mpi = found.first_line.find("Open MPI") != std::string::npos ||
                    found.first_line.find("OpenRTE") != std::string::npos ||
                    found.first_line.find("PRTE") != std::string::npos;
+  found.hydra = output.find("HYDRA build details") != std::string::npos;
   if (found.open_mpi && at != std::string::npos) {
     std::from_chars(found.first_line.data() + at + 2, found.first_line.data() + found.first_line.size(), found.major);
   }
   return found;
+}
+
+std::string family_of(const std::string& mpi_library) {
+  return mpi_library.starts_with("libmpich.") ? "MPICH" : "Open MPI";
 }
 
 MpiLauncher identify_launcher(const std::string& launcher) {
@@ -44,7 +49,9 @@ MpiLauncher identify_launcher(const std::string& launcher) {
     return read_version(run_and_read({launcher, "--version"}).output);
   } catch (const std::system_error&) {
     throw UsageError(fmt::format(
-        "there is no '{}'; install Open MPI (Debian: openmpi-bin) or give the path of its mpirun.", launcher));
+        "there is no '{}'; install the MPI that Ardoise was built for (Debian: openmpi-bin or mpich) or give the path of "
+        "its mpirun.",
+        launcher));
   }
 }
 

@@ -9,12 +9,16 @@ namespace ardoise::launcher {
 
 struct MpiLauncher {
   bool open_mpi = false;
+  bool hydra = false;  // of MPICH
   unsigned major = 0;
   std::string first_line;  // of its --version
 };
 
 // Refuses, with a sentence each, words that are no launcher of MPI programs, and srun.
 void check_launcher_name(const std::string& word);
+
+// "MPICH" or "Open MPI", by the name of the library ("libmpich.so.12").
+[[nodiscard]] std::string family_of(const std::string& mpi_library);
 
 // Asks `launcher --version`. Throws UsageError when it is not there.
 [[nodiscard]] MpiLauncher identify_launcher(const std::string& launcher);

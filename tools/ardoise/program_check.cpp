@@ -23,7 +23,7 @@ bool is_program(const fs::path& path) {
 
 std::string find_program(const AppContext& context) {
   const auto* directory = context.find({"wdir", "wd"});
-  const fs::path base = directory != nullptr ? fs::absolute(directory->values.front()) : fs::current_path();
+  const fs::path base = directory != nullptr ? fs::absolute(directory->value()) : fs::current_path();
   const fs::path program = context.program;
   std::error_code ignored;
   if (context.program.find('/') != std::string::npos) {
@@ -39,7 +39,7 @@ std::string find_program(const AppContext& context) {
   }
   const auto* option = context.find({"path"});
   const char* variable = std::getenv("PATH");
-  std::istringstream paths(option != nullptr ? option->values.front() : variable != nullptr ? variable : "");
+  std::istringstream paths(option != nullptr ? option->value() : variable != nullptr ? variable : "");
   for (std::string path; std::getline(paths, path, ':');) {
     if (!path.empty() && is_program(fs::path(path) / program)) return (fs::path(path) / program).string();
   }

@@ -60,6 +60,19 @@ stage_dev() {
   run_tests dev -LE '^(torture|soak|scale)$'
 }
 
+# What knows no MPI is the same code as in dev: its tests are not run again.
+stage_mpich() {
+  if ! command -v mpicc.mpich >/dev/null || ! command -v mpirun.mpich >/dev/null; then
+    step "mpich: not installed (Debian: mpich libmpich-dev), left out"
+    return
+  fi
+  step "mpich: building what is compiled against MPI"
+  configure_and_build mpich mpi_tests --preset dev -DMPI_C_COMPILER=mpicc.mpich -DMPI_CXX_COMPILER=mpicxx.mpich \
+    -DMPI_Fortran_COMPILER=mpifort.mpich || return
+  step "mpich: all tests with MPI"
+  run_tests mpich -L '^(unit|mpi)$'
+}
+
 stage_asan() {
   step "asan: building the unit tests with the address and undefined-behaviour sanitizers"
   configure_and_build asan unit_tests --preset asan || return

@@ -50,16 +50,26 @@ class ArrivalQueue {
     Message message;
   };
   ArrivalQueue(Balance balance, std::size_t endpoints, std::uint64_t seed)
-      : balance_(balance), waiting_(endpoints), random_(seed) {}
+      : balance_(balance), lines_(endpoints), random_(seed) {}
 
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  std::size_t waiting(std::size_t endpoint) const { return waiting_[endpoint].size(); }
+  std::size_t waiting(std::size_t endpoint) const { return lines_[endpoint].length; }
 
   void push(std::size_t endpoint, Message message) {
-    waiting_[endpoint].push_back(message);
+    const auto node = free_ == kNone ? nodes_.size() : free_;
+    if (node == nodes_.size()) {
+      nodes_.push_back({message, kNone});
+    } else {
+      free_ = nodes_[node].next;
+      nodes_[node] = {message, kNone};
+    }
+    auto& line = lines_[endpoint];
+    (line.length == 0 ? line.first : nodes_[line.last].next) = static_cast<std::uint32_t>(node);
+    line.last = static_cast<std::uint32_t>(node);
+    ++line.length;
     ++size_;
-    if (balance_ == Balance::none || waiting_[endpoint].size() == 1) turns_.push_back(endpoint);
+    if (balance_ == Balance::none || line.length == 1) turns_.push_back(endpoint);
   }
 
   // Requires !empty().
@@ -70,16 +80,35 @@ class ArrivalQueue {
     }
     const auto endpoint = turns_.front();
     turns_.pop_front();
-    Arrival arrival{endpoint, waiting_[endpoint].front()};
-    waiting_[endpoint].pop_front();
+    auto& line = lines_[endpoint];
+    const auto node = line.first;
+    Arrival arrival{endpoint, nodes_[node].message};
+    line.first = nodes_[node].next;
+    nodes_[node].next = free_;
+    free_ = node;
+    --line.length;
     --size_;
-    if (balance_ != Balance::none && !waiting_[endpoint].empty()) turns_.push_back(endpoint);
+    if (balance_ != Balance::none && line.length > 0) turns_.push_back(endpoint);
     return arrival;
   }
 
  private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  struct Node {
+    Message message;
+    std::uint32_t next;
+  };
+  // Of one endpoint. A deque for each would cost half a kilobyte for every writer that has sent nothing.
+  struct Line {
+    std::uint32_t first = kNone;
+    std::uint32_t last = kNone;
+    std::uint32_t length = 0;
+  };
+
   Balance balance_;
-  std::vector<std::deque<Message>> waiting_;  // by endpoint
+  std::vector<Line> lines_;  // by endpoint
+  std::vector<Node> nodes_;  // of all lines, and those that are free again
+  std::uint32_t free_ = kNone;
   std::deque<std::size_t> turns_;  // none: one for each message; otherwise one for each endpoint that has messages
   std::size_t size_ = 0;
   std::mt19937_64 random_;

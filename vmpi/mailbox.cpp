@@ -82,7 +82,7 @@ std::vector<std::pair<int, std::uint32_t>> Mailbox::unanswered() {
     std::set<std::uint32_t> numbers;
     for (const auto& message : peer.unread) {
       if (message.kind == ControlKind::hello) numbers.insert(message.number);
-      if (message.kind == ControlKind::withdrawal) numbers.erase(message.number);
+      if (takes_back(message)) numbers.erase(message.number);
     }
     for (const auto number : numbers) waiting.emplace_back(rank, number);
   }

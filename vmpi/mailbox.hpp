@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <set>
 #include <unordered_map>
@@ -40,7 +39,7 @@ class Mailbox {
     std::uint32_t sent = 0;  // to it, probes apart
     std::uint32_t seen = 0;  // from it, probes apart
     bool is_gone = false;
-    std::deque<ControlMessage> unread;  // hello, verdict, withdrawal
+    std::vector<ControlMessage> unread;  // what meeting.cpp reads; a few at most
   };
 
   // Unique in this process.

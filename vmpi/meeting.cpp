@@ -66,13 +66,12 @@ bool Meeting::read_one(Peer& peer, Mailbox::Peer& mail) {
   const auto message = mail.unread.front();
   switch (message.kind) {
     case ControlKind::hello: {
-      const auto taken_back = std::find_if(mail.unread.begin(), mail.unread.end(), [&](const auto& later) {
-        return later.kind == ControlKind::withdrawal && later.number == message.number;
+      const auto unsaid = std::find_if(mail.unread.begin(), mail.unread.end(), [&](const auto& later) {
+        return takes_back(later) && later.kind != ControlKind::withdrawal && later.number == message.number;
       });
-      if (taken_back != mail.unread.end()) {
-        mail.unread.erase(taken_back);
-        mail.unread.pop_front();
-        return true;
+      if (unsaid != mail.unread.end()) {
+        mail.unread.erase(unsaid);
+        break;
       }
       if (peer.has_hello) return false;
       peer.has_hello = true;
@@ -89,25 +88,39 @@ bool Meeting::read_one(Peer& peer, Mailbox::Peer& mail) {
         if (stage_ == Stage::hellos && message.code != VMPI_SUCCESS) {
           // Without a hello it never wanted us, and says so because it stood in a circle.
           disagrees_ = disagrees_ || !peer.has_hello;
-          fail(message.code, "");
+          const auto why = peer.has_hello ? mismatch(peer.hello) : "";
+          fail(message.code, why.empty() ? "" : "of process " + std::to_string(peer.rank) + " of the universe: " + why);
         }
       }
       break;
     case ControlKind::withdrawal:
-      if (!peer.has_hello || peer.hello.number != message.number) break;
-      if (stage_ == Stage::hellos) {
-        fail(message.code, "");
-        break;
-      }
-      if (!peer.has_verdict) --missing_;
-      peer.has_verdict = true;
-      peer.verdict = message.code;
+    case ControlKind::retreat:
+    case ControlKind::amends:
+      // Of another hello than that which we read: of an opening that is over on both sides.
+      if (peer.has_hello && peer.hello.number == message.number) take_back(peer, message);
       break;
     default:
       break;
   }
-  mail.unread.pop_front();
+  mail.unread.erase(mail.unread.begin());
   return true;
+}
+
+// The hello of this peer that we read counts no more.
+void Meeting::take_back(Peer& peer, const ControlMessage& message) {
+  if (message.kind == ControlKind::amends) {  // another one will come
+    if (stage_ == Stage::verdicts) missing_ = 0;
+    stage_ = Stage::hellos;
+    peer.has_hello = false;
+    ++missing_;
+    return;
+  }
+  peer.gave_up = true;
+  disagrees_ = disagrees_ || message.kind == ControlKind::retreat;
+  if (stage_ == Stage::hellos) return fail(message.code, "");
+  if (!peer.has_verdict) --missing_;
+  peer.has_verdict = true;
+  peer.verdict = message.code;
 }
 
 int Meeting::advance(bool& has_news) {
@@ -169,16 +182,26 @@ int Meeting::judge() {
 // All verdicts are there.
 int Meeting::finish() {
   stage_ = Stage::finished;
-  const bool said_yes = result_ == VMPI_SUCCESS;
   for (const auto& peer : peers_) {
     if (peer.verdict != VMPI_SUCCESS && result_ == VMPI_SUCCESS) result_ = peer.verdict;
   }
-  if (result_ == VMPI_SUCCESS || !said_yes) return VMPI_SUCCESS;
+  if (result_ == VMPI_SUCCESS) return VMPI_SUCCESS;
+  if (disagrees_) return withdraw();
   for (const auto& peer : peers_) {
-    if (peer.verdict != VMPI_SUCCESS) continue;
-    if (const int code = mailbox_.send_end(peer.rank, peer.hello.tag); code != VMPI_SUCCESS) return code;
+    int code = VMPI_SUCCESS;
+    if (peer.gave_up) code = take_own_hello_back(peer);
+    if (peer.verdict == VMPI_SUCCESS) code = mailbox_.send_end(peer.rank, peer.hello.tag);
+    if (code != VMPI_SUCCESS) return code;
   }
   return VMPI_SUCCESS;
+}
+
+int Meeting::take_own_hello_back(const Peer& peer) {
+  ControlMessage message;
+  message.kind = peer.gave_up ? ControlKind::amends : disagrees_ ? ControlKind::retreat : ControlKind::withdrawal;
+  message.number = number_;
+  message.code = result_;
+  return mailbox_.send(peer.rank, message);
 }
 
 void Meeting::fail(int code, const std::string& complaint) {
@@ -191,12 +214,8 @@ void Meeting::fail(int code, const std::string& complaint) {
 
 // After fail(). Done once: advance() isn't called any more.
 int Meeting::withdraw() {
-  ControlMessage message;
-  message.kind = ControlKind::withdrawal;
-  message.number = number_;
-  message.code = result_;
   for (const auto& peer : peers_) {
-    if (const int code = mailbox_.send(peer.rank, message); code != VMPI_SUCCESS) return code;
+    if (const int code = take_own_hello_back(peer); code != VMPI_SUCCESS) return code;
     if (!peer.has_hello) continue;
     // An end to nobody does no harm: the tag is never used again.
     if (const int code = mailbox_.send_end(peer.rank, peer.hello.tag); code != VMPI_SUCCESS) return code;
@@ -257,11 +276,14 @@ bool Meeting::is_waiting(int from, const ControlMessage& probe) {
       found != index_.end() && peers_[found->second].has_hello && peers_[found->second].hello.number == probe.number;
   return mailbox_.with(from, [&](const Mailbox::Peer& mail) {
     if (mail.sent != probe.seen) return false;  // it has news from us on the way
-    const auto count = [&](ControlKind kind) {
-      return std::count_if(mail.unread.begin(), mail.unread.end(),
-                           [&](const auto& message) { return message.kind == kind && message.number == probe.number; });
-    };
-    return (was_read || count(ControlKind::hello) > 0) && count(ControlKind::withdrawal) == 0;
+    bool is_unread = false;
+    bool is_over = false;
+    for (const auto& message : mail.unread) {
+      if (message.number != probe.number) continue;
+      is_unread = is_unread || message.kind == ControlKind::hello;
+      is_over = is_over || takes_back(message);
+    }
+    return (was_read || is_unread) && !is_over;
   });
 }
 

@@ -2,9 +2,10 @@
 //
 //   hello to each ──▶ hello of each: do they fit? ──▶ verdict to each ──▶ verdict of each ──▶ open, or failed at all
 //
-// Hellos of the same two processes pair up in the order in which each sent them, those taken back left out. Who fails
-// before it gave its verdict takes its hellos back; who fails after it said yes tells the end of the stream to those
-// who said yes as well and may believe that it is open. So nobody is left with half a stream.
+// Hellos of the same two processes pair up in the order in which each sent them. Who fails takes its hellos back, and
+// the other side's opening that meets such a hello fails as well, also when it comes later; it makes amends then for
+// its own hello, which may be unread. Who fails after it said yes tells the end of the stream, too, to those who said
+// yes and may believe that it is open. So nobody is left with half a stream.
 //
 // Peers that never come. One that is in MPI_Finalize answers `gone`; one that died is found by its process id
 // (stream_handshake.cpp). What is left are processes that wait for each other in a circle, because the two sides made
@@ -68,16 +69,19 @@ class Meeting {
     int rank;
     bool has_hello = false;
     bool has_verdict = false;
+    bool gave_up = false;  // took its hello back
     int verdict = 0;
     ControlMessage hello;
   };
   bool waits_for(const Peer& peer) const;
   void read(Peer& peer);
   bool read_one(Peer& peer, Mailbox::Peer& mail);
+  void take_back(Peer& peer, const ControlMessage& message);
   int judge();
   int answer_probes();
   int pass_on(const ControlMessage& probe);
   int withdraw();
+  int take_own_hello_back(const Peer& peer);
   int refuse_waiting();
   bool is_waiting(int from, const ControlMessage& probe);
   int finish();

@@ -26,6 +26,7 @@ Stream::Stream(Transport& transport, std::vector<Endpoint> endpoints, Mode mode,
       endpoints_(std::move(endpoints)),
       mode_(mode),
       block_bytes_(options.block_bytes),
+      gives_way_(options.gives_way),
       sender_(transport, endpoints_, options.block_bytes, options.writer_buffers, options.balance, seed),
       receiver_(transport, endpoints_, tag, options.block_bytes, pool_blocks(options, mode), options.balance, seed) {}
 
@@ -51,6 +52,7 @@ int Stream::wait_until(Ready ready, ReadAhead how_far) {
       backoff_.reset();
       return VMPI_SUCCESS;
     }
+    if (!gives_way_) continue;
     backoff_.pause();
     if (backoff_.is_idle()) look_for_dead_peers();
   }
@@ -118,7 +120,7 @@ int Stream::reclaim(void** block, bool may_wait) {
 }
 
 int Stream::nothing_there() {
-  backoff_.yield();
+  if (gives_way_) backoff_.yield();
   look_for_dead_peers();
   return failure_ != VMPI_SUCCESS ? failure_ : VMPI_EAGAIN;
 }

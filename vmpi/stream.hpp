@@ -19,6 +19,7 @@ struct StreamOptions {
   Balance balance = Balance::none;
   int writer_buffers = 3;
   std::size_t reader_limit_bytes = 0;  // 0: 64 blocks
+  bool gives_way = true;  // false: in a model, where all ends run in this thread, and nobody else is waited for
 };
 
 // One thread at a time, except release() (any thread, lock-free, no MPI inside). Functions return VMPI codes.
@@ -67,6 +68,7 @@ class Stream {
   std::vector<Endpoint> endpoints_;
   Mode mode_;
   std::size_t block_bytes_;
+  bool gives_way_;
   StreamSender sender_;
   StreamReceiver receiver_;
   Backoff backoff_;

@@ -13,3 +13,7 @@ add_custom_target(bench_stream ${stream_bench_runs} DEPENDS stream_bench VERBATI
 # What maps cost at 4,096 and 65,536 processes; no MPI.
 add_executable(stream_map_bench stream_map_bench.cpp)
 target_link_libraries(stream_map_bench PRIVATE ardoise_vmpi_logic fmt::fmt)
+
+# What partitions, maps and streams cost one process at 4,096 and 65,536 processes; MPI replaced by a model.
+add_executable(stream_scale_bench stream_scale_bench.cpp)
+target_link_libraries(stream_scale_bench PRIVATE ardoise_vmpi_stream fmt::fmt)

@@ -4,6 +4,7 @@
 // out; exit status 1 and a sentence when they differ. streams.cmake runs it in many variants.
 #include <fmt/core.h>
 #include <mpi.h>
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <array>
@@ -38,6 +39,7 @@ struct Settings {
   int pause_microseconds = 0;  // longest random pause between two blocks
   int late_milliseconds = 0;   // before a writer closes, times its rank
   bool dies = false;           // the first writer is killed after half of its blocks; ends without MPI_Finalize
+  bool costs = false;          // print what the stream cost each process
   unsigned seed = 1;
 };
 
@@ -88,8 +90,30 @@ class Party {
            "init");
     expect(VMPI_Stream_set_buffers(&stream_, settings_.buffers, settings_.limit_blocks * settings_.block_bytes),
            "set_buffers");
+    peers_ = map.count;
+    MPI_Barrier(MPI_COMM_UNIVERSE);  // so that the opening is measured and not who came late
+    const auto before = usage();
     expect(VMPI_Stream_open_map(&stream_, &map, settings_.two_way ? "rw" : writes ? "w" : "r"), "open");
+    opening_ = usage() - before;
     VMPI_Map_free(&map);
+  }
+
+  // Collective over the universe: mean and greatest of each role.
+  void print_costs() {
+    const auto all = usage();
+    const double own[] = {opening_.cpu_ms, all.cpu_ms, all.peak_mib, static_cast<double>(peers_)};
+    double sum[4], greatest[4];
+    MPI_Reduce(own, sum, 4, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(own, greatest, 4, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    int rank = 0, size = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank != 0) return;
+    fmt::print(
+        "{} of role {}, mean (most): {:.0f} ({:.0f}) peers, opening {:.2f} ({:.2f}) ms of CPU, all with MPI_Init "
+        "{:.0f} ({:.0f}) ms of CPU, peak memory {:.1f} ({:.1f}) MiB\n",
+        size, settings_.role, sum[3] / size, greatest[3], sum[0] / size, greatest[0], sum[1] / size, greatest[1],
+        sum[2] / size, greatest[2]);
   }
 
   void write_all() {
@@ -165,6 +189,20 @@ class Party {
   }
 
  private:
+  struct Usage {
+    double cpu_ms = 0;
+    double peak_mib = 0;
+    Usage operator-(const Usage& other) const { return {cpu_ms - other.cpu_ms, peak_mib - other.peak_mib}; }
+  };
+  static Usage usage() {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    const auto ms = [](const timeval& time) {
+      return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
+    };
+    return {ms(used.ru_utime) + ms(used.ru_stime), static_cast<double>(used.ru_maxrss) / 1024};
+  }
+
   void pause() {
     if (settings_.pause_microseconds == 0 || random_() % 4 != 0) return;
     std::this_thread::sleep_for(
@@ -225,6 +263,8 @@ class Party {
   const Settings& settings_;
   int rank_ = 0;
   int deaths_ = 0;
+  int peers_ = 0;
+  Usage opening_;
   VMPI_Stream stream_{};
   std::mt19937 random_;
   std::vector<std::vector<unsigned char>> lent_;
@@ -252,6 +292,7 @@ int main(int argc, char** argv) {
   app.add_option("--pause", settings.pause_microseconds);
   app.add_option("--late", settings.late_milliseconds);
   app.add_flag("--dies", settings.dies);
+  app.add_flag("--costs", settings.costs);
   app.add_option("--seed", settings.seed);
   CLI11_PARSE(app, argc, argv);
   expect(VMPI_Set_partition_name(settings.role.c_str()), "name");
@@ -265,6 +306,7 @@ int main(int argc, char** argv) {
     }
     if (settings.dies) party.leave_without_mpi();
     party.compare();
+    if (settings.costs) party.print_costs();
   }
   MPI_Finalize();
   return 0;

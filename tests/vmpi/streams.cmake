@@ -5,13 +5,23 @@ add_executable(vmpi_unit_test
   balance_test.cpp
   block_pool_test.cpp
   map_policy_test.cpp
+  meeting_test.cpp
   partition_name_test.cpp
   partition_table_test.cpp
+  process_identity_test.cpp
+  stream_pace_test.cpp
   stream_test.cpp)
 target_link_libraries(vmpi_unit_test PRIVATE ardoise_vmpi_stream GTest::gtest_main Threads::Threads)
 gtest_discover_tests(vmpi_unit_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit)
 add_dependencies(unit_tests vmpi_unit_test)
 add_dependencies(threaded_unit_tests vmpi_unit_test)
+
+# The same at random pace for minutes, over the model and over MPI: ctest -L soak.
+add_executable(stream_soak stream_soak.cpp)
+target_link_libraries(stream_soak PRIVATE ardoise_vmpi_stream fmt::fmt CLI11::CLI11)
+add_test(NAME StreamSoak.Model COMMAND stream_soak --seconds 180)
+add_test(NAME StreamSoak.Mpi COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/stream_soak.sh $<TARGET_FILE:stream_program> 180)
+set_tests_properties(StreamSoak.Model StreamSoak.Mpi PROPERTIES LABELS soak TIMEOUT 900)
 
 # Programs that need a launch, one for each end.
 foreach(program stream_program map_program bad_peer_program)
@@ -97,3 +107,13 @@ add_bad_peer_test(DiesBeforeOpening dies_before_opening "died without opening it
 add_bad_peer_test(WriterDoesNotClose writer_does_not_close "called MPI_Finalize with 1 open stream;")
 add_bad_peer_test(ReaderDoesNotClose reader_does_not_close "called MPI_Finalize with 1 open stream;")
 add_bad_peer_test(NobodyCloses nobody_closes "called MPI_Finalize with 1 open stream;")
+
+# As many processes as one machine takes, far more than it has cores; each prints what it cost: ctest -L scale -V.
+function(add_scale_test name writers readers options)
+  add_launch_test(StreamScale.${name} PROGRAMS "-n ${writers} ${stream_program} write --costs ${options}"
+    "-n ${readers} ${stream_program} read --costs ${options}")
+  set_tests_properties(StreamScale.${name} PROPERTIES LABELS scale TIMEOUT 1200)
+endfunction()
+add_scale_test(Writers248Readers8 248 8 "--blocks 10 --block-bytes 65536")
+add_scale_test(Writers255Reader1 255 1 "--blocks 10 --block-bytes 65536 --limit 16")
+add_scale_test(TwoWay128To128 128 128 "--two-way --blocks 10 --block-bytes 65536")

@@ -1,0 +1,256 @@
+// How streams are opened, over a model: peers that fit, that don't, that never come, that wait for each other.
+#include "vmpi/meeting.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "model_control.hpp"
+
+namespace ardoise::vmpi {
+namespace {
+
+int tag_of(int rank) { return 100 + rank; }
+
+// Processes that open one stream each, or several one after the other.
+class World {
+ public:
+  World(int size, unsigned seed, double pace) : model(size, seed, pace), random_(seed) {
+    for (int rank = 0; rank < size; ++rank) mailboxes_.emplace_back(model.channel(rank));
+    meetings_.resize(static_cast<std::size_t>(size));
+  }
+  explicit World(int size) : World(size, 1, 1.0) {}
+
+  void open(int rank, std::vector<int> peers, Mode mode, std::uint64_t block_bytes = 64) {
+    auto& meeting = at(rank);
+    ended_.erase(meeting.get());
+    meeting = std::make_unique<Meeting>(mailboxes_[static_cast<std::size_t>(rank)], rank, std::move(peers),
+                                        StreamTerms{block_bytes, mode, tag_of(rank)});
+    EXPECT_EQ(meeting->start(), VMPI_SUCCESS);
+  }
+  void write_to(int rank, std::vector<int> peers) { open(rank, std::move(peers), {false, true}); }
+  void read_from(int rank, std::vector<int> peers) { open(rank, std::move(peers), {true, false}); }
+
+  // Everybody goes on until nothing moves; sometimes somebody looks for a circle.
+  void run(bool looks_for_circles = false) {
+    for (int quiet = 0; quiet < 400; ++quiet) {
+      for (std::size_t rank = 0; rank < meetings_.size(); ++rank) {
+        auto& meeting = meetings_[rank];
+        if (!meeting || ended_.contains(meeting.get())) continue;
+        bool has_news = false;
+        EXPECT_EQ(meeting->advance(has_news), VMPI_SUCCESS);
+        if (has_news) quiet = 0;  // probes are no news
+        if (meeting->done()) {
+          ended_.insert(meeting.get());
+          continue;
+        }
+        if (looks_for_circles && random_() % 150 == 0) {
+          EXPECT_EQ(meeting->look_for_circle(), VMPI_SUCCESS);
+        }
+      }
+    }
+  }
+  Meeting& operator[](int rank) { return *at(rank); }
+  Mailbox& mailbox(int rank) { return mailboxes_[static_cast<std::size_t>(rank)]; }
+  // -1000: still waits.
+  int result(int rank) { return at(rank)->done() ? at(rank)->result() : -1000; }
+  std::vector<int> results() {
+    std::vector<int> all;
+    for (std::size_t rank = 0; rank < meetings_.size(); ++rank) all.push_back(result(static_cast<int>(rank)));
+    return all;
+  }
+
+  ModelControl model;
+
+ private:
+  std::unique_ptr<Meeting>& at(int rank) { return meetings_[static_cast<std::size_t>(rank)]; }
+  std::mt19937 random_;
+  std::deque<Mailbox> mailboxes_;
+  std::vector<std::unique_ptr<Meeting>> meetings_;
+  std::set<const Meeting*> ended_;
+};
+
+constexpr int kWaits = -1000;
+
+TEST(Meeting, PeersThatFitMeet) {
+  World world(3);
+  world.read_from(2, {0, 1});
+  world.write_to(0, {2});
+  world.run();
+  EXPECT_EQ(world.result(0), kWaits);  // for the verdict of 2, which waits for 1
+  world.write_to(1, {2});
+  world.run();
+  EXPECT_EQ(world.results(), (std::vector{0, 0, 0}));
+  const auto endpoints = world[2].endpoints();
+  ASSERT_EQ(endpoints.size(), 2U);
+  EXPECT_EQ(endpoints[1].rank, 1);
+  EXPECT_EQ(endpoints[1].tag, tag_of(1));
+  EXPECT_EQ(world.model.messages_sent(0), 2U);  // hello and verdict
+}
+
+TEST(Meeting, AMismatchFailsBothSidesAndTheirPeers) {
+  World world(3);
+  world.read_from(2, {0, 1});
+  world.open(0, {2}, {false, true}, 65);
+  world.write_to(1, {2});
+  world.run();
+  EXPECT_EQ(world.results(), (std::vector<int>(3, VMPI_ERR_PROTOCOL)));
+  EXPECT_NE(world[2].complaint().find("its blocks have 65 bytes and ours 64"), std::string::npos);
+  EXPECT_NE(world[0].complaint().find("ours 65"), std::string::npos);
+  EXPECT_EQ(world[1].complaint(), "");  // saw nothing itself
+  EXPECT_TRUE(world[2].endpoints().size() == 2);
+}
+
+TEST(Meeting, WhoIsMappedToAPeerOfTheMismatchSeesTheStreamEnd) {
+  World world(4);  // 0 and 1 don't fit; 2 is mapped to 1 and 3
+  world.open(0, {1}, {false, true}, 65);
+  world.read_from(1, {0, 2});
+  world.write_to(2, {1, 3});
+  world.read_from(3, {2});
+  world.run();
+  EXPECT_EQ(world.result(2), VMPI_ERR_PROTOCOL);
+  if (world.result(3) == VMPI_SUCCESS) {
+    EXPECT_EQ(world.model.ends(3, tag_of(3)), 1);
+  } else {
+    EXPECT_EQ(world.result(3), VMPI_ERR_PROTOCOL);
+  }
+}
+
+TEST(Meeting, DirectionsMustFit) {
+  for (const auto& [a, b, fits] : {std::tuple{Mode{true, false}, Mode{false, true}, true},
+                                   {Mode{true, true}, Mode{true, true}, true},
+                                   {Mode{true, false}, Mode{true, false}, false},
+                                   {Mode{true, true}, Mode{false, true}, false}}) {
+    World world(2);
+    world.open(0, {1}, a);
+    world.open(1, {0}, b);
+    world.run();
+    EXPECT_EQ(world.results(), std::vector<int>(2, fits ? VMPI_SUCCESS : VMPI_ERR_PROTOCOL));
+  }
+}
+
+TEST(Meeting, AProcessInFinalizeSaysThatItWillNotCome) {
+  World world(2);
+  world.write_to(0, {1});
+  world.run();
+  ASSERT_EQ(world.result(0), kWaits);
+  EXPECT_EQ(world.mailbox(1).say_gone(), VMPI_SUCCESS);
+  EXPECT_EQ(world.mailbox(1).say_gone(), VMPI_SUCCESS);
+  EXPECT_EQ(world.model.messages_sent(1), 1U);  // once
+  world.run();
+  EXPECT_EQ(world.result(0), VMPI_ERR_PEER);
+  EXPECT_NE(world[0].complaint().find("process 1 of the universe ended MPI"), std::string::npos);
+  world.write_to(0, {1});  // and it stays away
+  world.run();
+  EXPECT_EQ(world.result(0), VMPI_ERR_PEER);
+}
+
+TEST(Meeting, GivingUpFreesThePeersThatHaveCome) {
+  World world(3);
+  world.read_from(2, {0, 1});
+  world.write_to(0, {2});
+  world.run();
+  EXPECT_EQ(world[2].awaited(), std::vector{1});
+  EXPECT_EQ(world[2].give_up(1, "died without opening it"), VMPI_SUCCESS);
+  world.run();
+  EXPECT_EQ(world.result(0), VMPI_ERR_PEER);
+  EXPECT_EQ(world.result(2), VMPI_ERR_PEER);
+  // It failed for 1 as well, although that comes later. The next opening succeeds.
+  world.write_to(1, {2});
+  world.run();
+  EXPECT_EQ(world.result(1), VMPI_ERR_PEER);
+  world.read_from(2, {0, 1});
+  world.write_to(0, {2});
+  world.write_to(1, {2});
+  world.run();
+  EXPECT_EQ(world.results(), (std::vector{0, 0, 0}));
+}
+
+TEST(Meeting, ACircleIsFoundAndEverybodyInItFails) {
+  World world(4);
+  world.write_to(0, {2});
+  world.write_to(1, {3});
+  world.read_from(2, {1});
+  world.read_from(3, {0});
+  world.run();
+  EXPECT_EQ(world.results(), std::vector<int>(4, kWaits));
+  world.run(true);
+  EXPECT_EQ(world.results(), std::vector<int>(4, VMPI_ERR_PROTOCOL));
+  world.write_to(0, {3});
+  world.write_to(1, {2});
+  world.read_from(2, {1});
+  world.read_from(3, {0});
+  world.run(true);
+  EXPECT_EQ(world.results(), std::vector<int>(4, VMPI_SUCCESS));
+}
+
+TEST(Meeting, WaitingForOneThatIsBusyIsNoCircle) {
+  World world(4);
+  world.read_from(3, {0, 1, 2});
+  world.write_to(0, {3});
+  world.write_to(1, {3});
+  world.run(true);
+  for (const int rank : {0, 1, 3}) EXPECT_EQ(world.result(rank), kWaits);
+  world.write_to(2, {3});
+  world.run(true);
+  EXPECT_EQ(world.results(), std::vector<int>(4, VMPI_SUCCESS));
+}
+
+// Several streams in a row between random partners, at random pace, with probes all the time: nothing that can succeed
+// is given up. Everybody opens its streams in the order of their numbers, so there is no circle.
+TEST(Meeting, ProbesNeverEndAnOpeningThatCanSucceed) {
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    constexpr int processes = 9, streams = 12;
+    std::mt19937 random(seed);
+    World world(processes, seed, 0.8);
+    struct Opening {
+      bool reads;
+      std::vector<int> peers;
+    };
+    std::vector<std::deque<Opening>> plans(processes);
+    for (int stream = 0; stream < streams; ++stream) {
+      std::vector<int> readers, writers;
+      for (int rank = 0; rank < processes; ++rank) {
+        const auto part = random() % 3;
+        if (part == 0) readers.push_back(rank);
+        if (part == 1) writers.push_back(rank);
+      }
+      if (readers.empty() || writers.empty()) continue;
+      for (const int rank : readers) plans[static_cast<std::size_t>(rank)].push_back({true, writers});
+      for (const int rank : writers) plans[static_cast<std::size_t>(rank)].push_back({false, readers});
+    }
+    std::vector<bool> is_open(processes, false);
+    for (int step = 0; step < 400; ++step) {
+      for (int rank = 0; rank < processes; ++rank) {
+        const auto i = static_cast<std::size_t>(rank);
+        if (is_open[i] && world.result(rank) == kWaits) continue;
+        if (is_open[i]) {
+          ASSERT_EQ(world.result(rank), VMPI_SUCCESS);
+        }
+        is_open[i] = false;
+        if (plans[i].empty() || random() % 2 == 0) continue;
+        world.open(rank, plans[i].front().peers, {plans[i].front().reads, !plans[i].front().reads});
+        plans[i].pop_front();
+        is_open[i] = true;
+      }
+      world.run(true);
+    }
+    for (int rank = 0; rank < processes; ++rank) {
+      EXPECT_TRUE(plans[static_cast<std::size_t>(rank)].empty());
+      if (is_open[static_cast<std::size_t>(rank)]) {
+        EXPECT_EQ(world.result(rank), VMPI_SUCCESS);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ardoise::vmpi

@@ -113,6 +113,7 @@ void Accounts::note(const instrument::PackView& pack) {
           record.records;
     }
   }
+  if (pack.pack_class() == PackClass::kSamples) ledger.samples_received += header.record_count;
   ledger.last_tick = std::max(ledger.last_tick, header.last_tick);
   ledger.threads = std::max(ledger.threads, header.thread + 1);
   ledger.complete = ledger.complete || (header.flags & instrument::kLastPack) != 0;
@@ -120,6 +121,7 @@ void Accounts::note(const instrument::PackView& pack) {
     ledger.next_sequence = header.sequence + 1;
     ledger.mpi = header.mpi;
     ledger.posix = header.posix;
+    ledger.samples = header.samples;
     ledger.blocked_ticks = header.blocked_ticks;
     ledger.origin_tick = header.origin_tick;
     ledger.ticks_per_second = header.ticks_per_second;
@@ -251,9 +253,11 @@ std::vector<std::byte> Accounts::partial() const {
     out.put(account.ledger.pack_bytes);
     out.put(account.ledger.mpi_received);
     out.put(account.ledger.posix_received);
+    out.put(account.ledger.samples_received);
     out.put(account.ledger.next_sequence);
     out.put(account.ledger.mpi);
     out.put(account.ledger.posix);
+    out.put(account.ledger.samples);
     out.put(account.ledger.blocked_ticks);
     out.put(account.ledger.origin_tick);
     out.put(account.ledger.last_tick);
@@ -278,9 +282,11 @@ std::vector<Accounts::RankAccount> Accounts::read(std::span<const std::byte> par
     account.ledger.pack_bytes = in.get<std::uint64_t>();
     account.ledger.mpi_received = in.get<std::uint64_t>();
     account.ledger.posix_received = in.get<std::uint64_t>();
+    account.ledger.samples_received = in.get<std::uint64_t>();
     account.ledger.next_sequence = in.get<std::uint64_t>();
     account.ledger.mpi = in.get<instrument::ClassLedger>();
     account.ledger.posix = in.get<instrument::ClassLedger>();
+    account.ledger.samples = in.get<instrument::ClassLedger>();
     account.ledger.blocked_ticks = in.get<std::uint64_t>();
     account.ledger.origin_tick = in.get<std::uint64_t>();
     account.ledger.last_tick = in.get<std::uint64_t>();
@@ -305,6 +311,7 @@ void Accounts::merge(RankAccount& into, RankAccount&& from) {
   ledger.pack_bytes += from.ledger.pack_bytes;
   ledger.mpi_received += from.ledger.mpi_received;
   ledger.posix_received += from.ledger.posix_received;
+  ledger.samples_received += from.ledger.samples_received;
   ledger.last_tick = std::max(ledger.last_tick, from.ledger.last_tick);
   ledger.threads = std::max(ledger.threads, from.ledger.threads);
   ledger.complete = ledger.complete || from.ledger.complete;
@@ -312,6 +319,7 @@ void Accounts::merge(RankAccount& into, RankAccount&& from) {
     ledger.next_sequence = from.ledger.next_sequence;
     ledger.mpi = from.ledger.mpi;
     ledger.posix = from.ledger.posix;
+    ledger.samples = from.ledger.samples;
     ledger.blocked_ticks = from.ledger.blocked_ticks;
     ledger.origin_tick = from.ledger.origin_tick;
     ledger.ticks_per_second = from.ledger.ticks_per_second;

@@ -25,12 +25,15 @@ namespace ardoise::knowledge_sources {
 class Resolver;  // resolver.hpp: definitions of a level, complete when contribute() runs
 
 // Names of the typed spans that the unpacker submits on a program's level.
-inline constexpr std::string_view kMpiEvents = "mpi_events";      // MpiSpan
-inline constexpr std::string_view kPosixEvents = "posix_events";  // PosixSpan
-inline constexpr std::string_view kAggregates = "aggregates";     // AggregateSpan: sums that stand for events
-inline constexpr std::string_view kTotals = "totals";             // TotalsSpan
-inline constexpr std::string_view kDefinitions = "definitions";   // DefinitionSpan
-inline constexpr std::string_view kPack = "pack";                 // on the empty level: raw bytes of one pack
+inline constexpr std::string_view kMpiEvents = "mpi_events";          // MpiSpan
+inline constexpr std::string_view kPosixEvents = "posix_events";      // PosixSpan
+inline constexpr std::string_view kAggregates = "aggregates";         // AggregateSpan: sums that stand for events
+inline constexpr std::string_view kTotals = "totals";                 // TotalsSpan
+inline constexpr std::string_view kSamples = "samples";               // SampleSpan
+inline constexpr std::string_view kContexts = "contexts";             // ContextSpan
+inline constexpr std::string_view kContextTotals = "context_totals";  // ContextTotalsSpan
+inline constexpr std::string_view kDefinitions = "definitions";       // DefinitionSpan
+inline constexpr std::string_view kPack = "pack";                     // on the empty level: raw bytes of one pack
 
 // A checked span of records of one pack; `pack` keeps the bytes alive.
 template <class Record>
@@ -43,7 +46,10 @@ using MpiSpan = Span<instrument::MpiRecord>;
 using PosixSpan = Span<instrument::PosixRecord>;
 using AggregateSpan = Span<instrument::AggregateRecord>;
 using TotalsSpan = Span<instrument::TotalsRecord>;
+using ContextSpan = Span<instrument::ContextRecord>;
+using ContextTotalsSpan = Span<instrument::ContextTotalsRecord>;
 using DefinitionSpan = Span<std::byte>;  // the payload's bytes
+using SampleSpan = Span<std::byte>;      // likewise: read them with instrument::PackView(header).sample(i)
 
 // The bytes of absorb() came from another analyzer of this launch and still are not believed: malformed ones throw
 // this.

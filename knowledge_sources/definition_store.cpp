@@ -36,7 +36,7 @@ class DefinitionReceiver {
   DefinitionReceiver(DefinitionStore& store, const instrument::PackHeader& header)
       : store_(store), header_(header), rank_(store.ranks_[header.rank]) {}
 
-  void operator()(const instrument::UnknownDefinition&) {}  // of a later minor version
+  void operator()(const auto&) {}  // of a later minor version, or what an analysis reads itself
   void operator()(const instrument::DecodedProcess& process) {
     rank_.has_process = true;
     rank_.process = process.fixed;
@@ -82,7 +82,6 @@ class DefinitionReceiver {
     rank_.threads = std::max(rank_.threads, thread.fixed.thread + 1);
   }
   void operator()(const instrument::DecodedNotice& notice) { store_.notices_.add(std::string(notice.text)); }
-  void operator()(const auto& /*sampling's definitions*/) {}
 
  private:
   TextId intern(std::string_view text) { return store_.strings_.intern(text); }

@@ -48,6 +48,9 @@ Level::Level(blackboard::Blackboard& board, Program program, std::span<const Ana
       aggregates_(blackboard::entry_type(context_.level, kAggregates)),
       totals_(blackboard::entry_type(context_.level, kTotals)),
       definitions_type_(blackboard::entry_type(context_.level, kDefinitions)),
+      samples_(blackboard::entry_type(context_.level, kSamples)),
+      contexts_(blackboard::entry_type(context_.level, kContexts)),
+      context_totals_(blackboard::entry_type(context_.level, kContextTotals)),
       accounts_(std::make_unique<Accounts>(context_)),
       definitions_(std::make_unique<DefinitionStore>(context_)) {
   accounts_->attach(board);
@@ -102,8 +105,13 @@ void Level::unpack(const blackboard::Context& context, const blackboard::EntryRe
       submit(definitions_type_, view.payload());
       break;
     case instrument::PackClass::kSamples:
+      submit(samples_, view.payload());
+      break;
     case instrument::PackClass::kContexts:
+      submit(contexts_, view.records<instrument::ContextRecord>());
+      break;
     case instrument::PackClass::kContextTotals:
+      submit(context_totals_, view.records<instrument::ContextTotalsRecord>());
       break;
     case instrument::PackClass::kAggregates:
       submit(aggregates_, view.records<instrument::AggregateRecord>());

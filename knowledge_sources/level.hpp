@@ -68,7 +68,7 @@ class Level {
 
   Program program_;
   AnalysisContext context_;
-  blackboard::EntryType mpi_, posix_, aggregates_, totals_, definitions_type_;
+  blackboard::EntryType mpi_, posix_, aggregates_, totals_, definitions_type_, samples_, contexts_, context_totals_;
   std::unique_ptr<Accounts> accounts_;
   std::unique_ptr<DefinitionStore> definitions_;
   std::vector<Member> members_;

@@ -95,15 +95,20 @@ const Location& LevelResolver::call_site(std::uint32_t id) const {
   const auto site = definitions_.call_sites().find(id);
   if (site == definitions_.call_sites().end()) return location;
   location.offset = site->second.offset;
-  const auto& modules = definitions_.ranks()[site->second.rank].modules;
-  const auto module = std::ranges::lower_bound(modules, site->second.module, {}, &ModuleEntry::module);
-  if (module == modules.end() || module->module != site->second.module) return location;
-  location.module = definitions_.text(module->path);
-  auto frame = symbolizer_.find(location.module, definitions_.text(module->build_id), location.offset);
+  const ModuleFacts binary = module(site->second.rank, site->second.module);
+  location.module = binary.path;
+  auto frame = symbolizer_.find(location.module, binary.build_id, location.offset);
   location.symbol = std::move(frame.symbol);
   location.source_file = std::move(frame.source_file);
   location.line = frame.line;
   return location;
+}
+
+ModuleFacts LevelResolver::module(std::uint32_t rank, std::uint32_t module) const {
+  const auto& modules = definitions_.ranks()[rank].modules;
+  const auto place = std::ranges::lower_bound(modules, module, {}, &ModuleEntry::module);
+  if (place == modules.end() || place->module != module) return {};
+  return {definitions_.text(place->path), definitions_.text(place->build_id)};
 }
 
 std::string_view LevelResolver::file(std::uint32_t rank, std::uint32_t file) const {

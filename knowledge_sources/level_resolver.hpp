@@ -30,6 +30,10 @@ class LevelResolver final : public Resolver {
   std::span<const FunctionSums> sums(std::uint32_t rank) const override { return sums_[rank]; }
   std::int64_t world_rank(std::uint32_t rank, std::uint32_t comm, std::int32_t peer) const override;
   const Location& call_site(std::uint32_t id) const override;
+  ModuleFacts module(std::uint32_t rank, std::uint32_t module) const override;
+  std::vector<SourceFrame> frames(const ModuleFacts& module, std::uint64_t offset) const override {
+    return symbolizer_.frames(std::string(module.path), module.build_id, offset);
+  }
   std::string_view file(std::uint32_t rank, std::uint32_t file) const override;
   std::optional<Cartesian> cartesian() const override;
   std::vector<CommunicatorFacts> communicators() const override;

@@ -33,6 +33,20 @@ struct Location {
   std::uint32_t line = 0;
 };
 
+// One frame of a call stack. Everything empty or 0: not known.
+struct SourceFrame {
+  std::string symbol;  // demangled
+  std::string source_file;
+  std::uint32_t line = 0;
+  // Where the function itself begins, which may be another file than that of the line.
+  std::string function_file;
+  std::uint32_t function_line = 0;
+};
+
+struct ModuleFacts {
+  std::string_view path, build_id;
+};
+
 struct ProcessFacts {
   instrument::ProcessDefinition process{};
   std::string_view program, command_line, host, directory;
@@ -46,15 +60,15 @@ struct ProcessFacts {
 // What the pack headers of one rank said, and what arrived.
 struct RankLedger {
   std::uint64_t packs = 0, pack_bytes = 0;
-  std::uint64_t mpi_received = 0, posix_received = 0;  // records, and those behind aggregates
-  std::uint64_t next_sequence = 0;                     // sequence number of the latest pack + 1; 0: no pack
-  instrument::ClassLedger mpi{}, posix{};              // of the latest pack
-  std::uint64_t blocked_ticks = 0;                     // likewise
-  std::uint64_t origin_tick = 0;                       // origin of the program's time on this rank's clock; 0: unknown
-  std::uint64_t last_tick = 0;                         // latest of all records
-  double ticks_per_second = 0;                         // as known to the latest pack; 0: unknown
-  std::uint32_t threads = 0;                           // greatest thread number + 1
-  bool complete = false;                               // the rank's last pack arrived
+  std::uint64_t mpi_received = 0, posix_received = 0, samples_received = 0;  // records, and those behind aggregates
+  std::uint64_t next_sequence = 0;                    // sequence number of the latest pack + 1; 0: no pack
+  instrument::ClassLedger mpi{}, posix{}, samples{};  // of the latest pack
+  std::uint64_t blocked_ticks = 0;                    // likewise
+  std::uint64_t origin_tick = 0;                      // origin of the program's time on this rank's clock; 0: unknown
+  std::uint64_t last_tick = 0;                        // latest of all records
+  double ticks_per_second = 0;                        // as known to the latest pack; 0: unknown
+  std::uint32_t threads = 0;                          // greatest thread number + 1
+  bool complete = false;                              // the rank's last pack arrived
 };
 
 struct CommunicatorFacts {
@@ -81,6 +95,11 @@ class Resolver {
   [[nodiscard]] virtual std::int64_t world_rank(std::uint32_t rank, std::uint32_t comm, std::int32_t peer) const = 0;
 
   [[nodiscard]] virtual const Location& call_site(std::uint32_t id) const = 0;
+  // Both empty for numbers that were never defined.
+  [[nodiscard]] virtual ModuleFacts module(std::uint32_t rank, std::uint32_t module) const = 0;
+  // The frames at a return address of a module, innermost first (inlined functions, then the one that contains them);
+  // for the address of an instruction give offset + 1. Takes microseconds: ask for each address once.
+  [[nodiscard]] virtual std::vector<SourceFrame> frames(const ModuleFacts& module, std::uint64_t offset) const = 0;
   // "" for file 0 and for numbers that were never defined.
   [[nodiscard]] virtual std::string_view file(std::uint32_t rank, std::uint32_t file) const = 0;
 

@@ -9,6 +9,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "knowledge_sources/debug_scopes.hpp"
+#include "knowledge_sources/symbol_table.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -63,23 +68,29 @@ std::uint32_t number(Dwarf_Die* die, unsigned int name) {
   return static_cast<std::uint32_t>(value);
 }
 
-struct FreeScopes {
-  void operator()(Dwarf_Die* scopes) const { std::free(scopes); }
-};
-
 bool from_system_header(const SourceFrame& frame) {
   return frame.source_file.starts_with("/usr/include/") || frame.source_file.starts_with("/usr/lib/gcc/");
 }
 
 }  // namespace
 
+struct Symbolizer::Callbacks {
+  explicit Callbacks(std::string folders_in) : folders(std::move(folders_in)) {}
+  std::string folders;
+  char* path = folders.data();
+  Dwfl_Callbacks dwfl{.find_elf = dwfl_build_id_find_elf,
+                      .find_debuginfo = dwfl_standard_find_debuginfo,
+                      .section_address = dwfl_offline_section_address,
+                      .debuginfo_path = &path};
+};
+
 // One binary in a session of its own, reported "offline": from its file, not from a process.
 class Symbolizer::Module {
  public:
-  Module(const std::string& path, std::string_view build_id) {
+  Module(const Dwfl_Callbacks& callbacks, const std::string& path, std::string_view build_id) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error)) return;
-    session_.reset(dwfl_begin(&kCallbacks));
+    session_.reset(dwfl_begin(&callbacks));
     if (session_ == nullptr) return;
     dwfl_report_begin(session_.get());
     module_ = dwfl_report_offline(session_.get(), path.c_str(), path.c_str(), -1);
@@ -100,90 +111,73 @@ class Symbolizer::Module {
     const Dwarf_Addr address = bias_ + offset - 1;  // the call, not what comes after it
     add_dwarf_frames(address, result);
     if (result.empty()) result.emplace_back();
-    if (result.back().symbol.empty()) result.back().symbol = symbol(address);
+    if (result.back().symbol.empty()) {
+      if (!symbols_) symbols_.emplace(module_);
+      if (const char* const name = symbols_->find(address)) result.back().symbol = demangle(name);
+    }
     return result;
   }
 
  private:
   void add_dwarf_frames(Dwarf_Addr address, std::vector<SourceFrame>& result) {
-    Dwarf_Addr unit_bias = 0;
-    Dwarf_Die* const unit = dwfl_module_addrdie(module_, address, &unit_bias);
+    if (!scopes_) scopes_.emplace(module_);
+    DebugScopes::Found found = scopes_->find(address);
+    Dwarf_Die* const unit = found.unit;
     if (unit == nullptr) return;
 
     SourceFrame frame;
-    if (Dwfl_Line* const line = dwfl_module_getsrc(module_, address)) {
+    if (Dwarf_Line* const line = dwarf_getsrc_die(unit, address - found.bias)) {
+      if (const char* const file = dwarf_linesrc(line, nullptr, nullptr)) frame.source_file = full_path(file, unit);
       int number_of_line = 0;
-      const char* const file = dwfl_lineinfo(line, nullptr, &number_of_line, nullptr, nullptr, nullptr);
-      if (file != nullptr) set_source(frame, file, unit);
+      (void)dwarf_lineno(line, &number_of_line);
       frame.line = static_cast<std::uint32_t>(std::max(number_of_line, 0));
     }
-
-    // The scopes around an address lead from an inlined function to where it was written; those around the inlined
-    // instance itself lead to where it was inlined, which is what a call stack would show.
-    Dwarf_Die* scopes_raw = nullptr;
-    int scope_count = 0;
-    if (dwarf_getscopes(unit, address - unit_bias, &scopes_raw) > 0) {
-      Dwarf_Die innermost = scopes_raw[0];
-      std::free(scopes_raw);
-      scopes_raw = nullptr;
-      scope_count = dwarf_getscopes_die(&innermost, &scopes_raw);
-    }
-    const std::unique_ptr<Dwarf_Die, FreeScopes> owner(scopes_raw);
     Dwarf_Files* files = nullptr;
     std::size_t file_count = 0;
     (void)dwarf_getsrcfiles(unit, &files, &file_count);
-    for (int i = 0; i < scope_count; ++i) {
-      Dwarf_Die* const scope = &scopes_raw[i];
-      const int tag = dwarf_tag(scope);
-      if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
-      frame.symbol = function_name(scope, unit);
+    for (Dwarf_Die& function : found.functions) {
+      frame.symbol = function_name(&function, unit);
+      if (const char* const file = dwarf_decl_file(&function)) frame.function_file = full_path(file, unit);
+      int first_line = 0;
+      if (dwarf_decl_line(&function, &first_line) == 0) frame.function_line = static_cast<std::uint32_t>(first_line);
       result.push_back(std::move(frame));
       frame = {};
-      if (tag == DW_TAG_subprogram) return;
       // Where it was inlined is the position in the next frame.
-      const std::uint32_t file = number(scope, DW_AT_call_file);
+      const std::uint32_t file = number(&function, DW_AT_call_file);
       if (files != nullptr && file < file_count) {
-        if (const char* const name = dwarf_filesrc(files, file, nullptr, nullptr)) set_source(frame, name, unit);
+        if (const char* const name = dwarf_filesrc(files, file, nullptr, nullptr)) {
+          frame.source_file = full_path(name, unit);
+        }
       }
-      frame.line = number(scope, DW_AT_call_line);
+      frame.line = number(&function, DW_AT_call_line);
     }
     if (result.empty()) result.push_back(std::move(frame));  // a line but no function
   }
 
-  static void set_source(SourceFrame& frame, const char* file, Dwarf_Die* unit) {
+  static std::string full_path(const char* file, Dwarf_Die* unit) {
     std::filesystem::path path(file);
     Dwarf_Attribute attribute;
     if (path.is_relative() && dwarf_attr(unit, DW_AT_comp_dir, &attribute) != nullptr) {
       if (const char* const directory = dwarf_formstring(&attribute)) path = directory / path;
     }
-    frame.source_file = path.lexically_normal().string();
-  }
-
-  std::string symbol(Dwarf_Addr address) {
-    GElf_Off into = 0;
-    GElf_Sym entry;
-    const char* const name = dwfl_module_addrinfo(module_, address, &into, &entry, nullptr, nullptr, nullptr);
-    // A stripped library still names its exported functions; what lies behind one of them is another function.
-    if (name == nullptr || (entry.st_size != 0 && into >= entry.st_size)) return "";
-    return demangle(name);
+    return path.lexically_normal().string();
   }
 
   struct EndSession {
     void operator()(Dwfl* session) const { dwfl_end(session); }
   };
-  static inline char* debuginfo_path_ = nullptr;  // the default: beside the file, .debug/, /usr/lib/debug
-  static constexpr Dwfl_Callbacks kCallbacks{.find_elf = dwfl_build_id_find_elf,
-                                             .find_debuginfo = dwfl_standard_find_debuginfo,
-                                             .section_address = dwfl_offline_section_address,
-                                             .debuginfo_path = &debuginfo_path_};
-
   std::unique_ptr<Dwfl, EndSession> session_;
   Dwfl_Module* module_ = nullptr;  // nullptr: nothing can be found
   Dwarf_Addr bias_ = 0;
+  std::optional<DebugScopes> scopes_;
+  std::optional<SymbolTable> symbols_;
 };
 
-// elfutils would ask debuginfod servers over the network, for a minute and more each time: a report must not wait for them.
-Symbolizer::Symbolizer() { unsetenv("DEBUGINFOD_URLS"); }
+// elfutils would ask debuginfod servers over the network, for a minute and more each time: a report must not wait for
+// them.
+Symbolizer::Symbolizer(std::string debug_folders) : callbacks_(std::make_unique<Callbacks>(std::move(debug_folders))) {
+  unsetenv("DEBUGINFOD_URLS");
+}
 Symbolizer::~Symbolizer() = default;
 
 std::vector<SourceFrame> Symbolizer::frames(const std::string& module, std::string_view build_id,
@@ -191,7 +185,9 @@ std::vector<SourceFrame> Symbolizer::frames(const std::string& module, std::stri
   // Several builds may have run under one path (a launch over several machines).
   const std::string key = module + '\0' + std::string(build_id);
   auto place = modules_.find(key);
-  if (place == modules_.end()) place = modules_.emplace(key, std::make_unique<Module>(module, build_id)).first;
+  if (place == modules_.end()) {
+    place = modules_.emplace(key, std::make_unique<Module>(callbacks_->dwfl, module, build_id)).first;
+  }
   return place->second->frames(offset);
 }
 

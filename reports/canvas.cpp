@@ -69,14 +69,14 @@ double Canvas::text_width(const std::string& text, double size) {
   return extents.x_advance;
 }
 
-void Canvas::text(double x, double y, const std::string& text, Align align, double size, bool bold) {
+void Canvas::text(double x, double y, const std::string& text, Align align, double size, bool bold, Rgb ink) {
   const std::string clean = printable(text);
   font(size, bold);
   cairo_text_extents_t extents;
   cairo_text_extents(cr_.get(), clean.c_str(), &extents);
   if (align == Align::centre) x -= extents.x_advance / 2;
   if (align == Align::right) x -= extents.x_advance;
-  colour({0.13, 0.15, 0.18});
+  colour(ink);
   cairo_move_to(cr_.get(), x, y);
   cairo_show_text(cr_.get(), clean.c_str());
 }
@@ -112,6 +112,7 @@ void Canvas::fill(double x, double y, double w, double h, Rgb c) {
 
 void Canvas::polygon(const std::vector<std::pair<double, double>>& points, Rgb c) {
   colour(c);
+  cairo_new_path(cr_.get());  // text leaves a point behind
   for (const auto& [x, y] : points) cairo_line_to(cr_.get(), x, y);
   cairo_close_path(cr_.get());
   cairo_fill(cr_.get());

@@ -32,7 +32,7 @@ class Canvas {
   Canvas(const std::string& path, double width, double height);
 
   void text(double x, double y, const std::string& text, Align align = Align::left, double size = 7.5,
-            bool bold = false);
+            bool bold = false, Rgb ink = {0.13, 0.15, 0.18});
   void text_upwards(double x, double y, const std::string& text);  // centred on y
   void line(double x1, double y1, double x2, double y2, double width = 0.5, Rgb colour = {0.3, 0.3, 0.3});
   void box(double x, double y, double w, double h, double line = 0.5);

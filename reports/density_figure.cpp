@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "reports/canvas.hpp"
 #include "reports/figures.hpp"
@@ -16,8 +17,10 @@ namespace {
 constexpr double kMapWidth = 140, kColumn = 158, kAround = 46;  // points; kAround: title and legend of a map
 
 // Few cells need little room.
-double map_height(const Application& app) { return app.ranks <= 36 ? 46 : 96; }
-std::size_t maps_per_figure(const Application& app) { return app.ranks <= 36 ? 6 : 4; }
+double map_height(const Application& app) { return app.ranks <= 36 ? 46 : 66; }
+constexpr std::size_t kMapsPerFigure = 6;
+constexpr double kMattering = 0.95;
+constexpr std::size_t kMostMaps = 12;
 constexpr std::size_t kMostCells = 1024;  // on a side; beyond, cells are means of blocks
 
 // Where the ranks are: planes of the last two dimensions, side by side with a gap of one cell.
@@ -98,22 +101,49 @@ std::string layout_sentence(const Application& app) {
   return layout.extents.size() > 2 ? text + ", planes of the last two dimensions side by side" : text;
 }
 
+// All of MPI and all of POSIX, and the functions that make kMattering of their time; `left` says how many are not
+// shown.
+std::vector<const DensityMap*> mattering(const Application& app, std::size_t& left) {
+  std::vector<std::pair<double, const DensityMap*>> functions;
+  std::vector<const DensityMap*> shown;
+  double all = 0, sum = 0;
+  for (const DensityMap& map : app.density) {
+    if (map.function == "MPI" || map.function == "POSIX") {
+      shown.push_back(&map);
+      continue;
+    }
+    functions.emplace_back(std::accumulate(map.seconds.begin(), map.seconds.end(), 0.0), &map);
+    all += functions.back().first;
+  }
+  std::stable_sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  left = functions.size();
+  for (const auto& [seconds, map] : functions) {
+    if (sum >= kMattering * all || shown.size() >= kMostMaps) break;
+    shown.push_back(map);
+    sum += seconds;
+    --left;
+  }
+  return shown;
+}
+
 }  // namespace
 
 std::vector<Figure> draw_density(const Application& app, FigureFolder& folder) {
   std::vector<Figure> figures;
   if (app.ranks < 2) return figures;  // the tables say it all
+  std::size_t left = 0;
+  const std::vector<const DensityMap*> maps = mattering(app, left);
   const Places places(app);
   const double height = map_height(app), row = height + kAround;
-  for (std::size_t first = 0; first < app.density.size(); first += maps_per_figure(app)) {
-    const std::size_t count = std::min(maps_per_figure(app), app.density.size() - first);
+  for (std::size_t first = 0; first < maps.size(); first += kMapsPerFigure) {
+    const std::size_t count = std::min(kMapsPerFigure, maps.size() - first);
     const std::string file = fmt::format("{}density_{}.pdf", folder.prefix, figures.size());
     Canvas canvas(folder.path + "/" + file, 3 * kColumn - 12, 14 + static_cast<double>(count) * row);
     canvas.text(0, 8, "Calls", Align::left, 8, true);
     canvas.text(kColumn, 8, "Time", Align::left, 8, true);
     canvas.text(2 * kColumn, 8, "Bytes", Align::left, 8, true);
     for (std::size_t i = 0; i < count; ++i) {
-      const DensityMap& map = app.density[first + i];
+      const DensityMap& map = *maps[first + i];
       const double y = 14 + static_cast<double>(i) * row;
       canvas.line(0, y, 3 * kColumn - 12, y, 0.4, {0.7, 0.7, 0.7});
       canvas.text(0, y + 9.5, shortened(map.function, 70), Align::left, 8, true);
@@ -124,7 +154,11 @@ std::vector<Figure> draw_density(const Application& app, FigureFolder& folder) {
     if (const Outcome done = canvas.finish(); !done && folder.error.empty()) folder.error = done.error;
     figures.push_back({file,
                        fmt::format("Density maps ({}–{} of {}): one cell a rank, {}; white: none.", first + 1,
-                                   first + count, app.density.size(), layout_sentence(app)),
+                                   first + count, maps.size(), layout_sentence(app)) +
+                           (left != 0 && first + count == maps.size()
+                                ? fmt::format(" Those of {}, {} of the time or less, are in profile.json.",
+                                              counted(left, "more function"), human_share(1 - kMattering))
+                                : ""),
                        1.0});
   }
   return figures;

@@ -41,6 +41,13 @@ enum class Weight { calls, bytes, seconds };
 [[nodiscard]] std::vector<Figure> draw_density(const Application& app, FigureFolder& folder);
 [[nodiscard]] Figure draw_temporal(const Application& app, FigureFolder& folder);
 
+// Of the sampled profile (Application::samples).
+[[nodiscard]] Figure draw_flame(const Application& app, FigureFolder& folder);
+// The functions that matter most, over time.
+[[nodiscard]] Figure draw_functions_over_time(const Application& app, FigureFolder& folder);
+// Rate of sampling of the threads and free memory, over time, with the cause of each change.
+[[nodiscard]] Figure draw_sampling_rate(const Application& app, FigureFolder& folder);
+
 inline constexpr std::uint32_t kMaxMatrixCells = 1024, kMaxGraphNodes = 128, kGraphBlocks = 32, kMaxGraphEdges = 400;
 
 }  // namespace ardoise::reports

@@ -83,6 +83,7 @@ std::vector<Finding> findings_of(const Application& application) {
   find_time(facts, out);
   find_communication(facts, out);
   find_io(facts, out);
+  find_samples(facts, out);
   std::stable_sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
     return a.severity != b.severity ? a.severity > b.severity : a.weight > b.weight;
   });

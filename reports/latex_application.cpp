@@ -19,17 +19,9 @@ constexpr std::size_t kSites = 40, kEdges = 15, kFiles = 25, kCommunicators = 15
 std::string number(double v, std::string (*format)(double)) { return latex(format(v)); }
 double real(std::uint64_t v) { return static_cast<double>(v); }
 
-std::string figure(const Figure& f) {
-  return f.file.empty() ? ""
-                        : fmt::format(
-                              "\\begin{{figurehere}}\\includegraphics[width={:.2f}\\linewidth]{{figures/"
-                              "{}}}\\captionof{{figure}}{{{}}}\\end{{figurehere}}\n",
-                              f.width, f.file, latex(f.caption));
-}
-
 // Two small pictures in one float.
 std::string pair(const Figure& a, const Figure& b, const std::string& caption) {
-  if (a.file.empty() || b.file.empty()) return figure(a) + figure(b);
+  if (a.file.empty() || b.file.empty()) return latex_figure(a) + latex_figure(b);
   return fmt::format(
       "\\begin{{figurehere}}\\includegraphics[width={0:.2f}\\linewidth]{{figures/{1}}}\\hfill"
       "\\includegraphics[width={0:.2f}\\linewidth]{{figures/{2}}}\\captionof{{figure}}{{{3}}}\\end{{figurehere}}\n",
@@ -80,7 +72,7 @@ std::string overview(const Application& a, const ApplicationFigures& figures) {
         "its maximum over the wall "
         "time (both as POP defines them); above 0.8 is regarded as acceptable.}\\par\n";
   }
-  return out + figure(figures.ranks);
+  return out + latex_figure(figures.ranks);
 }
 
 std::string functions(const std::vector<FunctionProfile>& list, const Facts& facts, bool posix) {
@@ -115,7 +107,7 @@ std::string mpi_profile(const Application& a, const ApplicationFigures& figures)
   out +=
       "{\\small Time is summed over ranks and threads; share is of the time of all ranks. Bytes are what a call sent, "
       "or what it received where it sent nothing.}\\par\n";
-  return out + functions(a.mpi, Facts(a), false) + figure(figures.sizes);
+  return out + functions(a.mpi, Facts(a), false) + latex_figure(figures.sizes);
 }
 
 std::string call_sites(const Application& a) {
@@ -166,10 +158,10 @@ std::string communication(const Application& a, const ApplicationFigures& f) {
   } else {
     out += fmt::format("Point-to-point, one-sided and neighbourhood messages on {}, counted once, at the sender.\n",
                        counted(a.edges.size(), "connection"));
-    out += figure(f.matrix_bytes) +
+    out += latex_figure(f.matrix_bytes) +
            pair(f.matrix_messages, f.matrix_seconds, "The same matrix by messages and by time in the sending calls.");
     if (f.graphs.size() == 3)
-      out += figure(f.graphs[0]) +
+      out += latex_figure(f.graphs[0]) +
              pair(f.graphs[1], f.graphs[2], "The same graph by messages and by time in the sending calls.");
     out += heaviest_edges(a);
   }
@@ -189,7 +181,7 @@ std::string density(const ApplicationFigures& f) {
   std::string out =
       "\\need{46}\\section{Density maps}\nEach map has one cell a rank; where a map is not of one colour, ranks do "
       "different things.\n";
-  for (const Figure& page : f.density) out += figure(page);
+  for (const Figure& page : f.density) out += latex_figure(page);
   return out;
 }
 
@@ -238,8 +230,8 @@ std::string extensions(const Application& a) {
 
 std::string latex_application(const Application& a, const ApplicationFigures& f) {
   std::string out = latex_chapter(a.name.empty() ? "program" : a.name);
-  out += overview(a, f) + mpi_profile(a, f) + call_sites(a) + communication(a, f) + density(f);
-  if (!f.temporal.file.empty()) out += "\\need{44}\\section{Over time}\n" + figure(f.temporal);
+  out += overview(a, f) + latex_samples(a, f) + mpi_profile(a, f) + call_sites(a) + communication(a, f) + density(f);
+  if (!f.temporal.file.empty()) out += "\\need{44}\\section{Over time}\n" + latex_figure(f.temporal);
   return out + io(a) + extensions(a);
 }
 
@@ -253,6 +245,9 @@ ApplicationFigures draw_figures(const Application& app, FigureFolder& folder) {
   f.matrix_seconds = draw_matrix(app, Weight::seconds, true, folder);
   f.graphs = draw_graphs(app, folder);
   f.density = draw_density(app, folder);
+  f.flame = draw_flame(app, folder);
+  f.functions_over_time = draw_functions_over_time(app, folder);
+  f.sampling_rate = draw_sampling_rate(app, folder);
   return f;
 }
 

@@ -1,6 +1,9 @@
 // The chapter that says how far the numbers can be trusted.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "reports/findings.hpp"
 #include "reports/latex_report.hpp"
 #include "reports/latex_text.hpp"
@@ -45,6 +48,52 @@ std::string overhead(const Run& run) {
                      rows);
 }
 
+std::string sampling(const Run& run, const std::vector<ApplicationFigures>& figures) {
+  std::vector<std::vector<std::string>> rows;
+  std::string pictures;
+  for (std::size_t i = 0; i < run.applications.size(); ++i) {
+    const Application& a = run.applications[i];
+    const SampleProfile& s = a.samples;
+    if (s.unit.empty()) continue;
+    const auto sum = [](const auto& list) {
+      return std::accumulate(list.begin(), list.end(), typename std::decay_t<decltype(list)>::value_type{});
+    };
+    const double wall = sum(s.threads.wall_seconds), handler = sum(s.threads.handler_seconds);
+    rows.push_back({latex_code(a.name, 60), with_separators(s.threads.rank.size()),
+                    latex(human_count(static_cast<double>(sum(s.threads.taken)))),
+                    latex(human_count(static_cast<double>(sum(s.threads.discarded)))),
+                    latex(human_count(static_cast<double>(s.samples))),
+                    latex(human_count(static_cast<double>(sum(s.threads.partial)))),
+                    latex(human_count(static_cast<double>(sum(s.threads.inside_tool)))),
+                    latex(wall > 0 ? human_share(handler / wall) : "–"),
+                    latex(wall > 0 && s.clock == "wall" ? fmt::format("{:.1f} %", 100 * s.self / wall) : "–")});
+    if (i < figures.size() && !figures[i].sampling_rate.file.empty()) {
+      Figure figure = figures[i].sampling_rate;
+      figure.caption = in_sentence(a.name) + ": " + figure.caption;
+      pictures += latex_figure(figure);
+    }
+  }
+  if (rows.empty()) return {};
+  return "\\need{8}\\section{Sampling}\nTaken samples are discarded when the rate has been lowered; those that arrived "
+         "stand "
+         "for them. Incomplete: the call stack could not be followed to its begin. Lost: inside this tool, or where no "
+         "sample can "
+         "be taken. Cost is the share of the threads' time that sampling took; weights are what the samples stand for, "
+         "of the "
+         "threads' wall time.\n" +
+         latex_table("L{32mm}rrrrrrrr",
+                     {"Program", "Threads", "Taken", "Discarded", "Arrived", "Incomplete", "Lost", "Cost", "Weights"},
+                     rows) +
+         pictures;
+}
+
+bool is_python(const Application& a) {
+  return std::any_of(a.samples.functions.begin(), a.samples.functions.end(), [](const SampledFunction& f) {
+    const std::string name = base_name(f.module);
+    return name.starts_with("python") || name.starts_with("libpython");
+  });
+}
+
 std::string clocks(const Run& run) {
   std::vector<std::vector<std::string>> rows;
   for (const Application& a : run.applications) {
@@ -65,6 +114,9 @@ std::string not_seen(const Run& run) {
            " could not be resolved to a source line (built without -g, or stripped).");
     }
   }
+  if (std::any_of(run.applications.begin(), run.applications.end(), is_python)) {
+    item("Of Python programs the functions are those of the interpreter and of compiled modules, not of the script.");
+  }
   item("Before MPI\\_Init and after MPI\\_Finalize nothing is timed; wall time and shares leave that out.");
   item("What MPI or this tool calls internally is not counted; neither are calls in child processes.");
   return "\\begin{itemize}\\setlength\\itemsep{0pt}\n" + items + "\\end{itemize}\n";
@@ -72,9 +124,10 @@ std::string not_seen(const Run& run) {
 
 }  // namespace
 
-std::string latex_quality(const Run& run) {
+std::string latex_quality(const Run& run, const std::vector<ApplicationFigures>& figures) {
   return latex_chapter("Measurement quality") + "\\section{Ledger}\n" + ledger(run) + "\\section{Overhead}\n" +
-         overhead(run) + "\\section{Clock}\n" + clocks(run) + "\\section{What was not seen}\n" + not_seen(run);
+         overhead(run) + sampling(run, figures) + "\\section{Clock}\n" + clocks(run) +
+         "\\section{What was not seen}\n" + not_seen(run);
 }
 
 }  // namespace ardoise::reports

@@ -42,6 +42,14 @@ std::string latex_table(const std::string& spec, const std::vector<std::string>&
   return out + "\\end{longtable}}\n";
 }
 
+std::string latex_figure(const Figure& f) {
+  return f.file.empty() ? ""
+                        : fmt::format(
+                              "\\begin{{figurehere}}\\includegraphics[width={:.2f}\\linewidth]{{figures/"
+                              "{}}}\\captionof{{figure}}{{{}}}\\end{{figurehere}}\n",
+                              f.width, f.file, latex(f.caption));
+}
+
 std::string latex_cover(const Run& run) {
   std::string out =
       "\\thispagestyle{empty}\\noindent\\colorbox{slate}{\\begin{minipage}{\\dimexpr\\linewidth-2\\fboxsep}\\vspace{"
@@ -73,7 +81,7 @@ std::string latex_cover(const Run& run) {
              : latex_table("L{42mm}rrrrrrr",
                            {"Program", "Ranks", "Wall time", "MPI", "File I/O", "Load bal.", "Comm. eff.", "Par. eff."},
                            rows);
-  const std::size_t most = run.applications.size() <= 2 ? 7 : run.applications.size() <= 4 ? 4 : 2;
+  const std::size_t most = run.applications.size() <= 2 ? 5 : run.applications.size() <= 4 ? 4 : 2;
   for (const Application& a : run.applications) {
     out += fmt::format(
         "\\par\\vspace{{3mm}}\\pagebreak[1]{{\\sffamily\\bfseries\\large\\color{{slate}}{}}}\\par\\nopagebreak\\vspace{"
@@ -92,7 +100,7 @@ std::string latex_report(const Run& run, const std::vector<ApplicationFigures>& 
   std::string out = latex_preamble();
   out += latex_cover(run);
   for (std::size_t i = 0; i < run.applications.size(); ++i) out += latex_application(run.applications[i], figures[i]);
-  return out + latex_quality(run) + "\\end{document}\n";
+  return out + latex_quality(run, figures) + "\\end{document}\n";
 }
 
 }  // namespace ardoise::reports

@@ -8,9 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "reports/sample_profile.hpp"
+
 namespace ardoise::reports {
 
-inline constexpr int kSchemaVersion = 1;
+// 2: Application::samples. Files of version 1 are read as profiles without samples.
+inline constexpr int kSchemaVersion = 2;
 
 // Calls by size in bytes: bucket 0 holds size 0, bucket k the sizes in [2^(k-1), 2^k).
 struct SizeHistogram {
@@ -140,6 +143,7 @@ struct Application {
   std::vector<DensityMap> density;
   TemporalMap temporal;
   RankSummary per_rank;
+  SampleProfile samples;
   Quality quality;
   // What plug-ins of third parties add: {"plug-in name": {"title": "...", "columns": [...], "rows": [[...]]}}.
   nlohmann::json extensions = nlohmann::json::object();

@@ -4,54 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <tuple>
 
-#include "reports/model_fields.hpp"
+#include "reports/check.hpp"
 
 namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kMaxBuckets = 65;  // sizes have 64 bits, and there is size 0
 constexpr std::uint32_t kNoRank = 0xFFFFFFFF;
-
-// Collects the first error; later checks are cheap and change nothing.
-class Check {
- public:
-  template <class... Args>
-  void require(bool holds, fmt::format_string<Args...> sentence, Args&&... args) {
-    if (!holds && error.empty()) error = fmt::format(sentence, std::forward<Args>(args)...);
-  }
-  std::string error;
-};
-
-// Every floating-point number anywhere in `v`, by the tables of the schema.
-template <class T>
-bool numbers_are_sane(const T& v) {
-  if constexpr (std::is_floating_point_v<T>) {
-    return std::isfinite(v) && v >= 0;
-  } else if constexpr (std::is_same_v<T, SizeHistogram>) {
-    return v.calls.size() <= kMaxBuckets;
-  } else if constexpr (kIsStruct<T>) {
-    return std::apply([&](const auto&... field) { return (numbers_are_sane(v.*(field.member)) && ...); }, kFields<T>);
-  } else {
-    return true;
-  }
-}
-
-template <class T>
-void check_each(Check& check, const std::string& place, const std::vector<T>& list) {
-  const auto bad = std::find_if_not(list.begin(), list.end(), numbers_are_sane<T>);
-  check.require(bad == list.end(), "{}[{}] has a negative or infinite number, or more than {} size buckets", place,
-                bad - list.begin(), kMaxBuckets);
-}
-
-template <class T>
-void check_cells(Check& check, const std::string& place, const std::vector<T>& cells, std::size_t ranks) {
-  check.require(cells.empty() || cells.size() == ranks, "{} has {} cells for {} ranks", place, cells.size(), ranks);
-  if constexpr (std::is_floating_point_v<T>) check_each(check, place, cells);
-}
 
 void check_layout(Check& check, const std::string& at, const Layout& layout, std::uint32_t ranks) {
   if (layout.extents.empty()) {
@@ -119,6 +79,7 @@ void check_application(Check& check, const std::string& at, const Application& a
                                  [&](std::uint32_t h) { return h >= a.hosts.size(); });
   check.require(host == a.per_rank.host.end(), "{}.per_rank.host[{}] is not an index into hosts", at,
                 host - a.per_rank.host.begin());
+  check_samples(check, at + ".samples", a.samples, a.ranks);
   check.require(numbers_are_sane(a.quality), "{}.quality has a negative or infinite number", at);
   check.require(a.extensions.is_object(), "{}.extensions must be an object", at);
 }

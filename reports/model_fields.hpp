@@ -4,31 +4,11 @@
 // retyped within one schema version; unknown keys are skipped by readers.
 #pragma once
 
-#include <string_view>
-#include <tuple>
-
+#include "reports/field.hpp"
 #include "reports/model.hpp"
+#include "reports/sample_fields.hpp"
 
 namespace ardoise::reports {
-
-template <class Class, class Member>
-struct Field {
-  std::string_view key;
-  Member Class::*member;
-};
-template <class Class, class Member>
-Field(const char*, Member Class::*) -> Field<Class, Member>;
-
-// Specialised for each struct of the model: a tuple of Field.
-template <class T>
-inline constexpr std::tuple<> kFields{};
-
-template <class T>
-inline constexpr bool kIsStruct = std::tuple_size_v<std::remove_cvref_t<decltype(kFields<T>)>> != 0;
-
-// Structs of which there are many: written on one line each.
-template <class T>
-inline constexpr bool kOneLine = false;
 
 template <>
 inline constexpr auto kFields<FunctionProfile> = std::tuple{Field{"function", &FunctionProfile::function},
@@ -154,6 +134,7 @@ inline constexpr auto kFields<Application> = std::tuple{Field{"name", &Applicati
                                                         Field{"density", &Application::density},
                                                         Field{"temporal", &Application::temporal},
                                                         Field{"per_rank", &Application::per_rank},
+                                                        Field{"samples", &Application::samples},
                                                         Field{"quality", &Application::quality},
                                                         Field{"extensions", &Application::extensions}};
 

@@ -9,6 +9,7 @@
 #include "reports/efficiency.hpp"
 #include "reports/extensions.hpp"
 #include "reports/findings.hpp"
+#include "reports/sample_view.hpp"
 #include "reports/text_table.hpp"
 #include "reports/units.hpp"
 #include "reports/utf8.hpp"
@@ -18,7 +19,8 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kWidth = 100;
-constexpr std::size_t kFindings = 6, kCalls = 6, kSites = 5, kEdges = 3, kFiles = 3, kExtensionRows = 4;
+constexpr std::size_t kFindings = 6, kCalls = 6, kSites = 5, kEdges = 3, kFiles = 3, kExtensionRows = 4,
+                      kHotFunctions = 6;
 
 std::string clean(const std::string& text, std::size_t columns) { return shortened(printable(text), columns); }
 
@@ -88,6 +90,26 @@ std::string calls(const Application& a) {
                            rows, "  ");
 }
 
+std::string hot_functions(const Application& a) {
+  const SampleProfile& s = a.samples;
+  if (!(s.self > 0)) return {};
+  const auto amount = [&](double v) { return s.unit == "seconds" ? human_seconds(v) : human_count(v); };
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < s.functions.size() && rows.size() < kHotFunctions; ++i) {
+    const SampledFunction& f = s.functions[i];
+    if (!(f.self > 0)) break;
+    rows.push_back({short_name(f), place_of(s, i), amount(f.self), "± " + amount(f.self_error),
+                    human_share(f.self / s.self), amount(f.total)});
+  }
+  return "\n" + text_table({{"hot function (sampled)", false, 40},
+                            {"at", false, 26},
+                            {"self", true},
+                            {"99 %", true},
+                            {"share", true},
+                            {"total", true}},
+                           rows, "  ");
+}
+
 std::string sites(const Application& a) {
   if (a.call_sites.empty()) return {};
   const Facts facts(a);
@@ -136,9 +158,10 @@ std::string quality(const Application& a) {
   const Facts facts(a);
   std::uint64_t recorded = 0, dropped = 0, lost = 0;
   for (const Ledger& l : q.ledger) {
+    lost += l.lost;
+    if (l.record_class == "samples") continue;  // dropped on purpose when the rate falls
     recorded += l.recorded;
     dropped += l.dropped;
-    lost += l.lost;
   }
   std::string text = fmt::format("Measured: {} recorded, {} dropped, {} lost; {} of {} complete",
                                  counted(recorded, "event"), with_separators(dropped), with_separators(lost),
@@ -184,7 +207,8 @@ std::string summary_text(const Run& run) {
   for (const Application& a : run.applications) {
     out += "\n" + heading(a) + overview(a);
     if (!a.command.empty()) out += "  " + clean(a.command, kWidth - 2) + "\n";
-    out += "\n" + findings(a) + calls(a) + sites(a) + edges(a) + files(a) + extensions(a) + "\n" + quality(a);
+    out += "\n" + findings(a) + hot_functions(a) + calls(a) + sites(a) + edges(a) + files(a) + extensions(a) + "\n" +
+           quality(a);
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #include "reports/canvas.hpp"
 #include "reports/efficiency.hpp"
 #include "reports/figures.hpp"
+#include "reports/time_axis.hpp"
 #include "reports/units.hpp"
 #include "reports/utf8.hpp"
 
@@ -16,37 +17,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr double kWidth = 460, kLeft = 42, kPlot = kWidth - kLeft - 8;
-// Ordered by lightness, so that neighbours differ in grey too.
-constexpr std::array<Rgb, 8> kClassColours{{{0.16, 0.23, 0.36},
-                                            {0.85, 0.55, 0.24},
-                                            {0.27, 0.52, 0.58},
-                                            {0.94, 0.78, 0.47},
-                                            {0.42, 0.24, 0.42},
-                                            {0.60, 0.75, 0.62},
-                                            {0.55, 0.27, 0.22},
-                                            {0.78, 0.80, 0.86}}};
-constexpr Rgb kComputation{0.91, 0.92, 0.93};
-
-double legend_entry(Canvas& canvas, double x, double y, Rgb colour, const std::string& name) {
-  const std::string text = shortened(name, 24);
-  canvas.fill(x, y - 6, 8, 7, colour);
-  canvas.box(x, y - 6, 8, 7, 0.3);
-  canvas.text(x + 11, y, text);
-  return x + 22 + canvas.text_width(text);
-}
-
-void finish(Canvas& canvas, FigureFolder& folder) {
-  if (const Outcome done = canvas.finish(); !done && folder.error.empty()) folder.error = done.error;
-}
-
-void time_axis(Canvas& canvas, double y, double seconds) {
-  for (const double tick : round_ticks(seconds, 8)) {
-    const double x = kLeft + kPlot * tick / std::max(seconds, 1e-12);
-    canvas.line(x, y, x, y + 3);
-    canvas.text(x, y + 10, human_seconds(tick), Align::centre, 7);
-  }
-}
+constexpr double kWidth = kTimeWidth, kLeft = kTimeLeft, kPlot = kTimePlot;
 
 // Means over blocks of ranks, so that bars stay visible.
 std::vector<double> blocks_of(const std::vector<double>& of_rank, std::size_t per) {

@@ -154,7 +154,7 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
 
 void RunSummary::quality(const Resolver& resolver, reports::Application& application) {
   auto& quality = application.quality;
-  reports::Ledger mpi{.record_class = "mpi"}, posix{.record_class = "posix"};
+  reports::Ledger mpi{.record_class = "mpi"}, posix{.record_class = "posix"}, samples{.record_class = "samples"};
   std::uint64_t missing_packs = 0, aggregated = 0;
   std::set<std::string_view> nodes;
   for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
@@ -172,6 +172,9 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
     posix.recorded += ledger.posix.recorded;
     posix.dropped += ledger.posix.dropped;
     posix.received += ledger.posix_received;
+    samples.recorded += ledger.samples.recorded;
+    samples.dropped += ledger.samples.dropped;
+    samples.received += ledger.samples_received;
 
     const double blocked = static_cast<double>(ledger.blocked_ticks) * seconds_per_tick;
     std::uint64_t calls = 0;
@@ -191,7 +194,8 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
     }
   }
   if (nodes.size() > 1) quality.clock += fmt::format(", {} nodes", nodes.size());
-  for (reports::Ledger* ledger : {&mpi, &posix}) {
+  for (reports::Ledger* ledger : {&mpi, &posix, &samples}) {
+    if (ledger == &samples && samples.recorded == 0 && samples.received == 0) continue;  // sampling was off
     const std::uint64_t known = ledger->received + ledger->dropped;
     ledger->lost = ledger->recorded > known ? ledger->recorded - known : 0;
     if (known > ledger->recorded) {

@@ -15,7 +15,8 @@ using namespace std::string_view_literals;
 // Two programs: the synthetic one, with clocks of several rates, and one with a bit of everything.
 std::vector<replay::Pack> all_packs() {
   std::vector<replay::Pack> packs;
-  const replay::SyntheticProgram program{.partition = 0, .ranks = 27, .steps = 11, .records_per_pack = 150};
+  const replay::SyntheticProgram program{
+      .partition = 0, .ranks = 27, .steps = 11, .records_per_pack = 150, .samples = 7};
   for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
     for (auto& pack : replay::synthetic_packs(program, rank)) {
       pack.header().ticks_per_second = 1e9 + rank * 1.7e7;

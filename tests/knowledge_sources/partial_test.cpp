@@ -20,7 +20,7 @@ class Filled {
  public:
   explicit Filled(std::vector<AnalysisFactory> factories = replay::load_plugins())
       : reduction_(board_, std::move(factories)) {
-    const replay::SyntheticProgram program{.ranks = 8, .steps = 3};
+    const replay::SyntheticProgram program{.ranks = 8, .steps = 3, .samples = 5};
     level_ = &reduction_.add_program({0, "synthetic", program.ranks});
     for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
       for (auto& pack : replay::synthetic_packs(program, rank)) {
@@ -73,7 +73,7 @@ TEST_P(PartialOf, SurvivesChangedBytes) {
   blackboard::Blackboard board(on_this_thread());
   const auto filled = factories[0].create(context);
   filled->attach(board);
-  const replay::SyntheticProgram program{.ranks = 8, .steps = 3};
+  const replay::SyntheticProgram program{.ranks = 8, .steps = 3, .samples = 5};
   for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
     for (auto& pack : replay::synthetic_packs(program, rank)) {
       const auto view = *instrument::check_pack(pack.bytes()).pack;
@@ -85,6 +85,12 @@ TEST_P(PartialOf, SurvivesChangedBytes) {
       if (view.pack_class() == instrument::PackClass::kMpi) submit(kMpiEvents, view.records<instrument::MpiRecord>());
       if (view.pack_class() == instrument::PackClass::kPosix)
         submit(kPosixEvents, view.records<instrument::PosixRecord>());
+      if (view.pack_class() == instrument::PackClass::kSamples) submit(kSamples, view.payload());
+      if (view.pack_class() == instrument::PackClass::kDefinitions) submit(kDefinitions, view.payload());
+      if (view.pack_class() == instrument::PackClass::kContexts)
+        submit(kContexts, view.records<instrument::ContextRecord>());
+      if (view.pack_class() == instrument::PackClass::kContextTotals)
+        submit(kContextTotals, view.records<instrument::ContextTotalsRecord>());
     }
   }
   const auto bytes = filled->partial();

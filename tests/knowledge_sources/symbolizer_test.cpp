@@ -59,6 +59,43 @@ TEST(Symbolizer, SeparateDebugFile) {
   EXPECT_EQ(frame.line, 14u);
 }
 
+// The build id in a file, in hex: the note of type 3 by "GNU".
+std::string build_id_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  const std::string note("\4\0\0\0\24\0\0\0\3\0\0\0GNU\0", 16);
+  const std::size_t place = bytes.find(note);
+  if (place == std::string::npos) throw std::runtime_error("no build id in " + path);
+  std::string text;
+  for (std::size_t i = 0; i < 20; ++i) {
+    constexpr char kDigits[] = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(bytes[place + note.size() + i]);
+    text += {kDigits[byte >> 4], kDigits[byte & 15]};
+  }
+  return text;
+}
+
+TEST(Symbolizer, DebugFileByBuildId) {
+  const std::string stripped = kDirectory + "stripped.so", id = build_id_of(stripped);
+  const std::filesystem::path debug = kDirectory + "by_build_id", folder = debug / ".build-id" / id.substr(0, 2);
+  std::filesystem::create_directories(folder);
+  std::filesystem::copy_file(kDirectory + "linked.debug", folder / (id.substr(2) + ".debug"),
+                             std::filesystem::copy_options::overwrite_existing);
+  Symbolizer symbolizer(debug.string());
+  const auto frame = symbolizer.find(stripped, id, call_site("call_plain"));
+  EXPECT_EQ(frame.symbol, "target::Solver::exchange_halo(int)");
+  EXPECT_EQ(frame.line, 14u);
+}
+
+TEST(Symbolizer, WhereAFunctionBegins) {
+  Symbolizer symbolizer;
+  const auto frames = symbolizer.frames(kDirectory + "symbolizer_target.so", "", call_site("call_inlined"));
+  ASSERT_GE(frames.size(), 2u);
+  EXPECT_EQ(frames[0].function_line, 8u);
+  EXPECT_THAT(frames[0].function_file, EndsWith("symbolizer_target.cpp"));
+  EXPECT_EQ(frames[1].function_line, 17u);
+}
+
 TEST(Symbolizer, ExportedNamesOfAStrippedLibrary) {
   Symbolizer symbolizer;
   const auto frame = symbolizer.find(kDirectory + "stripped.so", "", call_site("call_exported"));

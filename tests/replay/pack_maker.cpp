@@ -41,6 +41,7 @@ void PackMaker::emit(PackClass pack_class, std::span<const std::byte> payload, s
   header.last_tick = last_tick;
   header.mpi = mpi_ledger_;
   header.posix = posix_ledger_;
+  header.samples = samples_ledger_;
   header.origin_tick = origin_.origin_tick;
   header.ticks_per_second = origin_.ticks_per_second;
   packs_.emplace_back(header, payload);
@@ -82,6 +83,39 @@ void PackMaker::total(PackClass record_class, std::uint16_t function, std::uint6
   total.bytes_sent += sent;
   total.bytes_received += received;
   total.bytes += sent != 0 ? sent : received;
+}
+
+void PackMaker::samples(std::uint32_t thread, std::span<const instrument::SampleRecord> records, std::uint32_t level,
+                        std::span<const std::uint64_t> counters) {
+  const std::size_t each = records.empty() ? 0 : counters.size() / records.size();
+  std::vector<std::byte> payload;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto fixed = std::as_bytes(records.subspan(i, 1)), values = std::as_bytes(counters.subspan(i * each, each));
+    payload.insert(payload.end(), fixed.begin(), fixed.end());
+    payload.insert(payload.end(), values.begin(), values.end());
+  }
+  samples_ledger_.recorded += records.size();
+  std::uint64_t first = ~std::uint64_t{0}, last = 0;
+  for (const auto& record : records) {
+    first = std::min(first, record.tick);
+    last = std::max(last, record.tick);
+  }
+  emit(PackClass::kSamples, payload, records.size(), std::min(first, last), last);
+  auto& header = packs_.back().header();
+  header.thread = thread;
+  header.weight = 1u << level;
+  header.level = level;
+  header.counter_count = static_cast<std::uint32_t>(each);
+}
+
+void PackMaker::contexts(std::uint32_t thread, std::span<const instrument::ContextRecord> records) {
+  emit(PackClass::kContexts, std::as_bytes(records), records.size(), 0, 0);
+  packs_.back().header().thread = thread;
+}
+
+void PackMaker::context_totals(std::uint32_t thread, std::span<const instrument::ContextTotalsRecord> records) {
+  emit(PackClass::kContextTotals, std::as_bytes(records), records.size(), 0, 0);
+  packs_.back().header().thread = thread;
 }
 
 void PackMaker::flush_definitions() {

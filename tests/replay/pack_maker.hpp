@@ -59,6 +59,13 @@ class PackMaker {
   void total(instrument::PackClass record_class, std::uint16_t function, std::uint64_t calls, std::uint64_t ticks,
              std::uint64_t sent, std::uint64_t received);
 
+  // A pack of a thread's samples, contexts or calls by context, as they are, at once. `counters` holds
+  // counter_count values for each sample; weight of the pack is 2^level.
+  void samples(std::uint32_t thread, std::span<const instrument::SampleRecord> records, std::uint32_t level = 0,
+               std::span<const std::uint64_t> counters = {});
+  void contexts(std::uint32_t thread, std::span<const instrument::ContextRecord> records);
+  void context_totals(std::uint32_t thread, std::span<const instrument::ContextTotalsRecord> records);
+
   // Adds one definition: define(structure, strings …) with the arguments of DefinitionWriter::add.
   template <class... Arguments>
   void define(Arguments&&... arguments) {
@@ -84,7 +91,7 @@ class PackMaker {
   Origin origin_;
   std::size_t records_per_pack_;
   std::uint64_t sequence_ = 0;
-  instrument::ClassLedger mpi_ledger_{}, posix_ledger_{};
+  instrument::ClassLedger mpi_ledger_{}, posix_ledger_{}, samples_ledger_{};
   std::vector<instrument::MpiRecord> mpi_;
   std::vector<instrument::PosixRecord> posix_;
   std::vector<std::uint64_t> room_;

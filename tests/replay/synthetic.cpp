@@ -64,6 +64,35 @@ void define(PackMaker& maker, const SyntheticProgram& program, std::uint32_t ran
   maker.define(instrument::FileDefinition{1, 0}, "/scratch/out.bin"sv);
 }
 
+// One pack of samples a step, at two instructions of each function; the rate of sampling is halved once. Each function
+// is called by the one before.
+void add_samples(PackMaker& maker, const SyntheticProgram& program, std::uint32_t rank, std::uint32_t step,
+                 std::uint64_t begin) {
+  std::vector<instrument::ContextRecord> contexts;
+  std::vector<instrument::SampleRecord> samples;
+  const std::uint32_t level = step < program.steps / 2 ? 0 : 1;
+  for (std::uint32_t i = 0; i < program.samples; ++i) {
+    const std::uint32_t context = 2 * i + 1 + rank % 3;  // numbers differ between the ranks
+    contexts.push_back({context, i == 0 ? 0 : context - 2, 0, 0, 0x3000 + 16 * i});
+    contexts.push_back({context + 1, context, 0, 1, 0x3000 + 16 * i});
+    const std::uint64_t tick = begin + kStepTicks / program.samples * i;
+    samples.push_back({tick, context + 1, kStepTicks / program.samples >> level, 0, static_cast<std::uint8_t>(level), 0,
+                       step % 2 * 4});
+  }
+  samples.back().function = static_cast<std::uint16_t>(FunctionId::kWaitall) + 1;
+  samples.back().context -= 1;
+  if (step == 0) maker.contexts(1, contexts);
+  maker.samples(1, samples, level);
+  const std::array calls{
+      instrument::ContextTotalsRecord{samples.back().context, static_cast<std::uint16_t>(PackClass::kMpi),
+                                      static_cast<std::uint16_t>(FunctionId::kWaitall), 1, kWaitallTicks, 0, 0}};
+  maker.context_totals(1, calls);
+  if (step == program.steps / 2) {
+    maker.define(
+        instrument::SamplingDefinition{1, instrument::SamplingCause::kMemory, begin, 5e5, 0, 1, 3, 16, 0, 300});
+  }
+}
+
 }  // namespace
 
 std::vector<Pack> synthetic_packs(const SyntheticProgram& program, std::uint32_t rank) {
@@ -76,6 +105,7 @@ std::vector<Pack> synthetic_packs(const SyntheticProgram& program, std::uint32_t
   std::vector<std::uint64_t> posted;
   for (std::uint32_t step = 0; step < program.steps; ++step) {
     std::uint64_t now = origin + std::uint64_t{step} * kStepTicks;
+    if (program.samples != 0) add_samples(maker, program, rank, step, now);
     posted.clear();
     for (const std::uint32_t peer : neighbours) {
       maker.call(FunctionId::kIrecv, Shape::kPostReceive, now, kIrecvTicks, static_cast<std::int32_t>(peer), 7,

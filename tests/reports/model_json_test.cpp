@@ -123,9 +123,48 @@ TEST(ModelJson, ArraysThatDoNotFitTheRanksAreRefused) {
 }
 
 TEST(ModelJson, OtherVersionsAreNamed) {
-  EXPECT_THAT(profile_from_json(changed([](Json& j, Json&) { j["schema_version"] = 2; })).error,
-              AllOf(HasSubstr("schema version 2"), HasSubstr("reads up to 1")));
+  EXPECT_THAT(profile_from_json(changed([](Json& j, Json&) { j["schema_version"] = 3; })).error,
+              AllOf(HasSubstr("schema version 3"), HasSubstr("reads up to 2")));
   EXPECT_THAT(profile_from_json("{}").error, HasSubstr("schema_version"));
+}
+
+TEST(ModelJson, VersionOneHasNoSamplesAndIsRead) {
+  const Result<reports::Run> run = profile_from_json(changed([](Json& j, Json& a) {
+    j["schema_version"] = 1;
+    a.erase("samples");
+  }));
+  ASSERT_TRUE(run) << run.error;
+  EXPECT_TRUE(run.value->applications[0].samples.functions.empty());
+  EXPECT_FALSE(run.value->applications[0].mpi.empty());
+}
+
+TEST(ModelJson, SamplesThatDoNotFitTogetherAreRefused) {
+  const auto error = [](auto&& change) {
+    return profile_from_json(changed([&](Json&, Json& a) { change(a["samples"]); })).error;
+  };
+  EXPECT_THAT(error([](Json& s) { s["tree"]["parent"][2] = 2; }),
+              HasSubstr("samples.tree.parent[2] is not a node before"));
+  EXPECT_THAT(error([](Json& s) { s["tree"]["parent"][0] = 5; }), HasSubstr("samples.tree.parent[0]"));
+  EXPECT_THAT(error([](Json& s) { s["tree"]["self"].push_back(1); }),
+              HasSubstr("samples.tree.self has 23 elements, not 22"));
+  EXPECT_THAT(error([](Json& s) { s["tree"]["self"][3] = -1; }), HasSubstr("samples.tree.self[3]"));
+  EXPECT_THAT(error([](Json& s) { s["tree"]["function"][3] = 22; }),
+              HasSubstr("samples.tree.function[3] is not below 22"));
+  EXPECT_THAT(error([](Json& s) { s["lines"][1]["function"] = 99; }), HasSubstr("samples.lines[1] is of no function"));
+  EXPECT_THAT(error([](Json& s) { s["functions"][4]["counters"].push_back(1); }),
+              HasSubstr("samples.functions[4].counters"));
+  EXPECT_THAT(error([](Json& s) { s["functions"][4]["max_rank"] = 6; }), HasSubstr("samples.functions[4].max_rank"));
+  EXPECT_THAT(error([](Json& s) { s["per_rank"]["self"].erase(0); }), HasSubstr("samples.per_rank.self has 47 cells"));
+  EXPECT_THAT(error([](Json& s) { s["per_rank"]["functions"][0] = 22; }), HasSubstr("samples.per_rank.functions[0]"));
+  EXPECT_THAT(error([](Json& s) { s["cluster_of_rank"][0] = 7; }), HasSubstr("samples.cluster_of_rank[0]"));
+  EXPECT_THAT(error([](Json& s) { s["clusters"][0]["mean_share"].erase(0); }),
+              HasSubstr("samples.clusters[0].mean_share"));
+  EXPECT_THAT(error([](Json& s) { s["timeline"]["bins"] = 4294967295U; }), HasSubstr("samples.timeline.self"));
+  EXPECT_THAT(error([](Json& s) { s["timeline"]["rank_step"] = 0; }), HasSubstr("samples.timeline.rank_step"));
+  EXPECT_THAT(error([](Json& s) { s["rate_changes"][0]["rank"] = 6; }), HasSubstr("samples.rate_changes[0]"));
+  EXPECT_THAT(error([](Json& s) { s["threads"]["taken"].erase(0); }),
+              HasSubstr("samples.threads.taken has 5 elements"));
+  EXPECT_THAT(error([](Json& s) { s["threads"]["rank"][1] = 6; }), HasSubstr("samples.threads.rank[1]"));
 }
 
 TEST(ModelJson, UnknownKeysAreSkipped) {

@@ -10,6 +10,8 @@
 #include <random>
 #include <set>
 
+#include "tests/reports/synthetic_samples.hpp"
+
 namespace ardoise::reports::testing {
 
 namespace {
@@ -207,10 +209,12 @@ Application synthetic_application(const std::string& name, const SyntheticOption
   if (o.io) add_io(a, o);
   if (o.ranks > 1) add_edges(a, o);
   add_temporal(a, o);
+  if (o.samples) add_samples(a);
   Quality& q = a.quality;
   std::uint64_t calls = 0;
   for (const FunctionProfile& f : a.mpi) calls += f.calls;
   q.ledger = {{"mpi", calls, calls, 0, 0}, {"posix", 4412, 4412, 0, 0}};
+  if (o.samples) q.ledger.push_back({"samples", a.samples.samples + 900, a.samples.samples, 900, 0});
   q.packs = calls / 8000 + 1;
   q.pack_bytes = calls * 34;
   q.blocked_seconds = 0.021;
@@ -287,6 +291,14 @@ Run nasty_run() {
     a.temporal.classes[0] = nasty;
     a.quality.clock = nasty;
     a.quality.notices = {nasty, std::string(3000, 'n')};
+    for (SampledFunction& f : a.samples.functions) {
+      f.symbol = nasty + f.symbol;
+      f.source_file = nasty;
+      f.module = nasty;
+    }
+    for (SampledLine& l : a.samples.lines) l.source_file = nasty;
+    a.samples.counters = {nasty, "instructions"};
+    for (RateChange& c : a.samples.rate_changes) c.cause = nasty;
     a.extensions = {
         {nasty, {{"title", nasty}, {"columns", {nasty, "x"}}, {"rows", {{nasty, 1}, {2, nullptr}, {true}, "no row"}}}},
         {"odd", 5}};

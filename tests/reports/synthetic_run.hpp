@@ -18,6 +18,7 @@ struct SyntheticOptions {
   std::uint32_t neighbours = 6;  // edges a rank; >= ranks: all to all
   bool cartesian = true;
   bool io = true;
+  bool samples = true;
 };
 
 // A stencil solver (name, command and files may be anything).

@@ -1,5 +1,6 @@
 // The command `ardoise`: in front of the user's own launch line it measures the launch; `ardoise report` renders a
-// report again from its data. Everything but the command line is in the files beside this one.
+// report again from its data, `ardoise export` writes them for other tools. Everything but the command line is in the
+// files beside this one.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "tools/ardoise/export_stacks.hpp"
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/launch_line.hpp"
 #include "tools/ardoise/measure.hpp"
@@ -19,7 +21,8 @@ using namespace ardoise::launcher;
 constexpr const char* kDescription =
     "Profiles the MPI programs of a launch while they run, without recompiling them.\n\n"
     "  ardoise [options] mpirun -n 4 ./solver in.cfg : -n 2 ./post\n"
-    "  ardoise report profile.json [--output folder]\n";
+    "  ardoise report profile.json [--output folder]\n"
+    "  ardoise export --format folded|speedscope [--program name] profile.json [-o file]\n";
 
 constexpr const char* kFooter =
     "The exit status is that of mpirun; 2 when ardoise refused to start, 125 when the programs ended well but the "
@@ -43,8 +46,28 @@ int report(int argc, char** argv) {
   return render_again(profile, output, quiet);
 }
 
+int export_profile(int argc, char** argv) {
+  CLI::App app{"Writes the call stacks of a profile for other tools.", "ardoise export"};
+  std::string profile, format, program, output = "-";
+  app.add_option("profile", profile, "profile.json of a run")->required();
+  app.add_option("--format", format, "folded (flamegraph.pl, inferno) or speedscope (speedscope.app)")
+      ->required()
+      ->check(CLI::IsMember({"folded", "speedscope"}));
+  app.add_option("--program", program, "only this program of the run");
+  app.add_option("-o,--output", output, "file to write [standard output]");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}; see ardoise export --help.", error.what()));
+  }
+  return export_stacks(profile, format, program, output);
+}
+
 int run(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "report") return report(argc - 1, argv + 1);
+  if (argc > 1 && std::string_view(argv[1]) == "export") return export_profile(argc - 1, argv + 1);
   CLI::App app{kDescription, "ardoise"};
   app.footer(kFooter);
   app.set_version_flag("--version", "ardoise " ARDOISE_VERSION);

@@ -1,0 +1,188 @@
+// See context_tree.hpp.
+#include "knowledge_sources/samples/context_tree.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "knowledge_sources/functions.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+constexpr std::uint32_t kInstruction = 1;  // ContextRecord::flags
+constexpr const char* kIncomplete = "(incomplete call stack)";
+constexpr const char* kUnknown = "(unknown)";
+
+bool is_tool(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.starts_with("libardoise") || name.starts_with("libvmpi");
+}
+
+bool from_system_header(const SourceFrame& frame) {
+  return frame.function_file.starts_with("/usr/include/") || frame.function_file.starts_with("/usr/lib/gcc/");
+}
+
+}  // namespace
+
+void ContextTree::begin(std::uint32_t rank, const ThreadSamples& thread) {
+  if (rank != rank_) rank_modules_.clear();
+  rank_ = rank;
+  thread_ = &thread;
+  for (auto& states : states_) states.assign(thread.contexts.size(), State{});
+}
+
+const ContextEntry* ContextTree::find(std::uint32_t context) const {
+  const auto place = std::ranges::lower_bound(thread_->contexts, context, {}, &ContextEntry::key);
+  return place != thread_->contexts.end() && place->key == context ? &*place : nullptr;
+}
+
+std::uint32_t ContextTree::module_of(std::uint32_t number) {
+  const auto [place, added] = rank_modules_.try_emplace(number);
+  if (!added) return place->second;
+  const ModuleFacts facts = resolver_.module(rank_, number);
+  const auto [id, fresh] = module_ids_.try_emplace({std::string(facts.path), std::string(facts.build_id)},
+                                                   static_cast<std::uint32_t>(modules_.size()));
+  if (fresh) modules_.push_back({std::string(facts.path), std::string(facts.build_id), is_tool(facts.path)});
+  place->second = id->second;
+  return id->second;
+}
+
+std::uint32_t ContextTree::function(Function function) {
+  const auto [place, added] =
+      function_ids_.try_emplace(std::move(function), static_cast<std::uint32_t>(functions_.size()));
+  if (added) functions_.push_back(place->first);
+  return place->second;
+}
+
+std::uint32_t ContextTree::child(std::uint32_t node, std::uint32_t function) {
+  const auto [place, added] =
+      children_.try_emplace(std::uint64_t{node} << 32 | function, static_cast<std::uint32_t>(nodes_.size()));
+  if (added) nodes_.push_back({node, function});
+  return place->second;
+}
+
+const ContextTree::Frames& ContextTree::frames(std::uint32_t module, std::uint64_t offset, bool instruction) {
+  const auto [place, added] = frames_.try_emplace(Address{offset, module, instruction});
+  Frames& result = place->second;
+  if (!added || modules_[module].tool) return result;
+  const Module& binary = modules_[module];
+  const auto found = resolver_.frames({binary.path, binary.build_id}, offset + (instruction ? 1 : 0));
+  for (std::size_t i = found.size(); i-- != 0;) {  // outermost first
+    const SourceFrame& frame = found[i];
+    if (frame.symbol.empty()) continue;
+    const bool inlined = i + 1 != found.size();
+    if (inlined && from_system_header(frame)) continue;
+    result.functions.push_back(function({"code", frame.symbol, frame.function_file, frame.function_line, binary.path}));
+    result.line = kNoLine;
+    if (frame.line == 0) continue;
+    const auto [line, fresh] = line_ids_.try_emplace(Line{result.functions.back(), frame.source_file, frame.line},
+                                                     static_cast<std::uint32_t>(lines_.size()));
+    if (fresh) lines_.push_back(line->first);
+    result.line = line->second;
+  }
+  if (result.functions.empty()) {
+    result.functions.push_back(binary.path.empty() ? special("code", kUnknown)
+                                                   : function({"code", "", "", 0, binary.path}));
+  }
+  return result;
+}
+
+// The state of a stack that `context` is called from `caller`; an instruction's context is met at any of its
+// instructions.
+ContextTree::State ContextTree::extend(const State& caller, const ContextEntry& context, std::uint32_t pc_offset,
+                                       std::uint32_t* line) {
+  State result = caller;
+  result.state = State::kDone;
+  const std::uint32_t module = module_of(context.module);
+  if (modules_[module].tool) {
+    if (!caller.passed_tool) result.before_tool = caller.node;
+    result.passed_tool = result.ends_in_tool = true;
+    return result;
+  }
+  result.ends_in_tool = false;
+  const Frames& at = frames(module, context.offset + pc_offset, (context.flags & kInstruction) != 0);
+  for (const std::uint32_t each : at.functions) result.node = child(result.node, each);
+  if (line != nullptr) *line = at.line;
+  return result;
+}
+
+ContextTree::State ContextTree::state_of(std::uint32_t context, bool partial) {
+  State root{.state = State::kDone};
+  if (partial) root.node = child(kNoNode, special("code", kIncomplete));
+  auto& states = states_[partial ? 1 : 0];
+  std::vector<const ContextEntry*> path;  // that is not resolved yet, innermost first
+  State state = root;
+  for (std::uint32_t number = context; number != 0;) {
+    const ContextEntry* const entry = find(number);
+    State* const known =
+        entry == nullptr ? nullptr : &states[static_cast<std::size_t>(entry - thread_->contexts.data())];
+    if (known == nullptr || known->state == State::kOpen) {  // did not arrive, or its callers form a ring
+      state.known = false;
+      state.node = child(root.node, special("code", kUnknown));
+      break;
+    }
+    if (known->state == State::kDone) {
+      state = *known;
+      break;
+    }
+    known->state = State::kOpen;
+    path.push_back(entry);
+    number = entry->parent;
+  }
+  for (std::size_t i = path.size(); i-- != 0;) {
+    state = extend(state, *path[i], 0, nullptr);
+    states[static_cast<std::size_t>(path[i] - thread_->contexts.data())] = state;
+  }
+  return state;
+}
+
+ContextTree::Place ContextTree::sample(const SampleKey& key) {
+  const bool partial = (key.flags & instrument::kPartialUnwind) != 0;
+  const ContextEntry* const entry = find(key.context);
+  if (entry == nullptr) {
+    std::uint32_t node = child(kNoNode, special("code", kUnknown));
+    if (key.function != 0)
+      node = call(
+          {0, static_cast<std::uint16_t>(instrument::PackClass::kMpi), static_cast<std::uint16_t>(key.function - 1)});
+    return {node, kNoLine, false};
+  }
+  std::uint32_t line = kNoLine;
+  State state;
+  if ((entry->flags & kInstruction) == 0) {
+    state = state_of(key.context, partial);
+  } else if (key.function != 0) {
+    // What the call did inside of MPI is not the program's.
+    state = state_of(entry->parent, partial);
+    state.ends_in_tool = false;
+  } else {
+    state = extend(state_of(entry->parent, partial), *entry, key.pc_offset, &line);
+  }
+  std::uint32_t node = state.node;
+  if (key.function != 0) {
+    node = child(state.passed_tool ? state.before_tool : state.node,
+                 special("mpi", function_info(instrument::PackClass::kMpi, key.function - 1).name.c_str()));
+    line = kNoLine;
+  } else if (state.ends_in_tool || (key.flags & instrument::kInsideTool) != 0) {
+    node = child(state.passed_tool ? state.before_tool : state.node, special("tool", "(ardoise)"));
+    line = kNoLine;
+  } else if ((key.flags & instrument::kTruncatedContext) != 0) {
+    node = child(state.node, special("code", "(deeper than the call tree's memory)"));
+    line = kNoLine;
+  }
+  return {node, line, state.known};
+}
+
+std::uint32_t ContextTree::call(const CallKey& key) {
+  const auto record_class = static_cast<instrument::PackClass>(key.record_class);
+  State state;
+  if (key.context == 0) {
+    state.node = child(kNoNode, special("code", kUnknown));
+  } else {
+    state = state_of(key.context, false);
+  }
+  return child(state.passed_tool ? state.before_tool : state.node,
+               special(record_class == instrument::PackClass::kMpi ? "mpi" : "posix",
+                       function_info(record_class, key.function).name.c_str()));
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,480 @@
+// See sample_model.hpp.
+//
+// Errors: with weights w the sum W_f of a function's samples estimates its time; the variance of its share p = W_f / W
+// is taken as ((1 - p)² Σ_f w² + p² Σ_others w²) / W², which for equal weights is the binomial p (1 - p) / n. The model
+// holds 2.576 standard deviations of it, times W: 99 %.
+#include "knowledge_sources/samples/sample_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "knowledge_sources/samples/context_tree.hpp"
+#include "knowledge_sources/samples/rank_clusters.hpp"
+#include "reports/call_tree.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+constexpr double kDeviations = 2.5758293;  // of a normal distribution: 99 % lie within
+constexpr double kMattering = 0.95;        // functions that make so much of all are followed by rank and over time
+constexpr std::size_t kMostFollowed = 24;
+
+constexpr std::array<const char*, instrument::kSamplingCauses> kCauses{"start", "memory", "stream", "cost",
+                                                                       "rise",  "user",   "event"};
+
+// Sums of samples, in the unit of the profile.
+struct Sums {
+  std::uint64_t samples = 0;
+  double self = 0, squares = 0;
+  void add(const Sums& more) {
+    samples += more.samples;
+    self += more.self;
+    squares += more.squares;
+  }
+};
+
+double error_of(const Sums& part, const Sums& all) {
+  if (!(all.self > 0)) return 0;
+  const double p = std::min(1.0, part.self / all.self), others = std::max(0.0, all.squares - part.squares);
+  return kDeviations * std::sqrt((1 - p) * (1 - p) * part.squares + p * p * others);
+}
+
+struct Calls {
+  std::uint64_t calls = 0, bytes_sent = 0, bytes_received = 0;
+  double seconds = 0;
+};
+
+class Builder {
+ public:
+  Builder(const Sampled& sampled, const Resolver& resolver, reports::Application& application)
+      : sampled_(sampled),
+        resolver_(resolver),
+        model_(application.samples),
+        notices_(application.quality.notices),
+        tree_(resolver),
+        ranks_(std::min(resolver.ranks(), sampled.ranks.ranks())) {}
+
+  void build();
+
+ private:
+  struct RankValue {
+    std::uint32_t function;
+    double self;
+  };
+
+  bool choose_unit();
+  void gather();
+  void gather_thread(std::uint32_t rank, const ThreadSamples& thread, std::vector<double>& self);
+  void gather_bins(std::uint32_t rank);
+  void prune();
+  void fill_functions();
+  void fill_totals();
+  void fill_tree();
+  void fill_lines();
+  void follow();
+  void fill_timeline();
+  void fill_ranks();
+  void fill_samplers();
+  void fill_changes();
+
+  template <class T>
+  static T& at(std::vector<T>& list, std::size_t index) {
+    if (index >= list.size()) list.resize(index + 1);
+    return list[index];
+  }
+
+  const Sampled& sampled_;
+  const Resolver& resolver_;
+  reports::SampleProfile& model_;
+  std::vector<std::string>& notices_;
+  ContextTree tree_;
+  std::uint32_t ranks_;
+
+  SamplingFacts::Counters counters_;
+  double scale_ = 1e-9;  // unit of the profile in one of a weight
+  Sums all_;
+  std::vector<Sums> by_node_, by_function_, by_line_;
+  std::vector<Calls> calls_;  // by node
+  std::vector<std::array<double, instrument::kMaxCounters>> counters_by_function_;
+  std::vector<std::vector<RankValue>> by_rank_;  // sparse
+  std::vector<std::uint64_t> samples_of_rank_;
+  std::vector<double> self_of_thread_;  // in the order of threads
+  std::map<std::uint32_t, std::vector<double>> bins_of_function_;
+  std::uint64_t other_unit_ = 0;           // ranks
+  std::vector<std::uint32_t> node_place_;  // of each node in the model; kNoNode: nothing is in it or beneath
+  std::vector<bool> function_used_;
+  std::vector<std::uint32_t> place_;     // of each used function in the model
+  std::vector<std::uint32_t> followed_;  // functions of the tree
+};
+
+// That of the lowest rank which says it; without any the weights are taken for nanoseconds of wall time.
+bool Builder::choose_unit() {
+  bool any = false;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    any = any || !sampled_.ranks.of(rank).empty() || !sampled_.facts.totals(rank).empty();
+    if (counters_.known || !sampled_.facts.counters(rank).known) continue;
+    counters_ = sampled_.facts.counters(rank);
+  }
+  if (!any && !counters_.known) return false;
+  const bool events = counters_.unit == instrument::SampleUnit::kEvents;
+  scale_ = events ? 1 : 1e-9;
+  model_.unit = events ? "events" : "seconds";
+  model_.clock = counters_.unit == instrument::SampleUnit::kWallNanoseconds  ? "wall"
+                 : counters_.unit == instrument::SampleUnit::kCpuNanoseconds ? "cpu"
+                                                                             : counters_.event;
+  model_.counters = counters_.names;
+  return true;
+}
+
+void Builder::gather_thread(std::uint32_t rank, const ThreadSamples& thread, std::vector<double>& self) {
+  tree_.begin(rank, thread);
+  double of_thread = 0;
+  for (const SampleSums& sums : thread.samples) {
+    const ContextTree::Place place = tree_.sample(sums.key);
+    const std::uint32_t function = tree_.nodes()[place.node].function;
+    const Sums value{sums.samples, static_cast<double>(sums.weight) * scale_,
+                     static_cast<double>(sums.wide_squares()) * scale_ * scale_};
+    at(by_node_, place.node).add(value);
+    at(by_function_, function).add(value);
+    if (place.line != kNoLine) at(by_line_, place.line).add(value);
+    all_.add(value);
+    at(self, function) += value.self;
+    samples_of_rank_[rank] += sums.samples;
+    of_thread += value.self;
+    if (!place.known) model_.unknown_contexts += sums.samples;
+  }
+  self_of_thread_.push_back(of_thread);
+  for (const CounterSums& sums : thread.counters) {
+    const std::uint32_t function = tree_.nodes()[tree_.sample(sums.key).node].function;
+    auto& values = at(counters_by_function_, function);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += static_cast<double>(sums.values[i]);
+  }
+  const double seconds_per_tick = resolver_.seconds_per_tick(rank);
+  for (const CallSums& sums : thread.calls) {
+    Calls& calls = at(calls_, tree_.call(sums.key));
+    calls.calls += sums.calls;
+    calls.bytes_sent += sums.bytes_sent;
+    calls.bytes_received += sums.bytes_received;
+    calls.seconds += static_cast<double>(sums.ticks) * seconds_per_tick;
+  }
+}
+
+void Builder::gather_bins(std::uint32_t rank) {
+  const auto& entries = sampled_.bins[rank / sampled_.step].entries();
+  const auto& threads = sampled_.ranks.of(rank);
+  const ThreadSamples* current = nullptr;
+  for (const SampleBins::Entry& entry : entries) {
+    if (current == nullptr || current->thread != entry.key.thread) {
+      const auto place = std::ranges::lower_bound(threads, entry.key.thread, {}, &ThreadSamples::thread);
+      if (place == threads.end() || place->thread != entry.key.thread) continue;  // bytes from outside
+      current = &*place;
+      tree_.begin(rank, *current);
+    }
+    auto& bins = bins_of_function_[tree_.nodes()[tree_.sample(entry.key.sample).node].function];
+    bins.resize(SampleBins::kBins);
+    bins[entry.key.bin] += static_cast<double>(entry.weight) * scale_;
+  }
+}
+
+void Builder::gather() {
+  by_rank_.resize(ranks_);
+  samples_of_rank_.resize(ranks_);
+  std::vector<double> self;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    const auto& counters = sampled_.facts.counters(rank);
+    if (counters.known && !(counters == counters_)) {
+      ++other_unit_;
+      self_of_thread_.resize(self_of_thread_.size() + sampled_.ranks.of(rank).size());
+      continue;
+    }
+    self.assign(self.size(), 0.0);
+    for (const ThreadSamples& thread : sampled_.ranks.of(rank)) gather_thread(rank, thread, self);
+    for (std::uint32_t function = 0; function < self.size(); ++function) {
+      if (self[function] > 0) by_rank_[rank].push_back({function, self[function]});
+    }
+    if (rank % sampled_.step == 0) gather_bins(rank);
+  }
+  by_node_.resize(tree_.nodes().size());
+  calls_.resize(tree_.nodes().size());
+  by_function_.resize(tree_.functions().size());
+  counters_by_function_.resize(tree_.functions().size());
+  by_line_.resize(tree_.lines().size());
+}
+
+// Stacks lead through MPI's own functions to calls that are shown where the program made them: nothing is left in
+// these.
+void Builder::prune() {
+  const auto& nodes = tree_.nodes();
+  std::vector<bool> used(nodes.size());
+  for (std::size_t node = nodes.size(); node-- != 0;) {
+    if (by_node_[node].samples == 0 && calls_[node].calls == 0 && !used[node]) continue;
+    used[node] = true;
+    if (nodes[node].parent != kNoNode) used[nodes[node].parent] = true;
+  }
+  node_place_.assign(nodes.size(), kNoNode);
+  function_used_.assign(tree_.functions().size(), false);
+  std::uint32_t kept = 0;
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    if (!used[node]) continue;
+    node_place_[node] = kept++;
+    function_used_[nodes[node].function] = true;
+  }
+}
+
+void Builder::fill_functions() {
+  const std::size_t count = tree_.functions().size();
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t f = 0; f < count; ++f) {
+    if (function_used_[f]) order.push_back(f);
+  }
+  std::vector<double> call_seconds(count);
+  std::vector<std::uint64_t> calls(count);
+  for (std::size_t node = 0; node < calls_.size(); ++node) {
+    call_seconds[tree_.nodes()[node].function] += calls_[node].seconds;
+    calls[tree_.nodes()[node].function] += calls_[node].calls;
+  }
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    const auto key = [&](std::uint32_t f) { return std::pair(by_function_[f].self, call_seconds[f]); };
+    return key(a) != key(b) ? key(a) > key(b) : tree_.functions()[a] < tree_.functions()[b];
+  });
+  place_.assign(count, kNoNode);
+  model_.functions.resize(order.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    const std::uint32_t f = order[i];
+    const ContextTree::Function& from = tree_.functions()[f];
+    place_[f] = i;
+    auto& into = model_.functions[i];
+    into.symbol = from.symbol;
+    into.kind = from.kind;
+    into.source_file = from.source_file;
+    into.line = from.line;
+    into.module = from.module;
+    into.samples = by_function_[f].samples;
+    into.self = by_function_[f].self;
+    into.self_error = error_of(by_function_[f], all_);
+    into.calls = calls[f];
+    into.call_seconds = call_seconds[f];
+    into.counters.assign(counters_by_function_[f].begin(),
+                         counters_by_function_[f].begin() + static_cast<std::ptrdiff_t>(counters_.names.size()));
+  }
+  model_.samples = all_.samples;
+  model_.self = all_.self;
+}
+
+// A function's total: what is in its nodes and beneath, where none of them is beneath another.
+void Builder::fill_totals() {
+  const auto& nodes = tree_.nodes();
+  std::vector<Sums> beneath = by_node_;
+  for (std::size_t node = nodes.size(); node-- != 0;) {
+    if (nodes[node].parent != kNoNode) beneath[nodes[node].parent].add(beneath[node]);
+  }
+  std::vector<Sums> totals(tree_.functions().size());
+  std::vector<std::uint32_t> parent, function;
+  for (const ContextTree::Node& node : nodes) {
+    parent.push_back(node.parent);
+    function.push_back(node.function);
+  }
+  const std::vector<bool> outermost = reports::outermost_nodes(parent, function, totals.size());
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    if (outermost[node]) totals[function[node]].add(beneath[node]);
+  }
+  for (std::size_t f = 0; f < totals.size(); ++f) {
+    if (!function_used_[f]) continue;
+    model_.functions[place_[f]].total = totals[f].self;
+    model_.functions[place_[f]].total_error = error_of(totals[f], all_);
+  }
+}
+
+void Builder::fill_tree() {
+  reports::CallTree& tree = model_.tree;
+  for (std::size_t node = 0; node < tree_.nodes().size(); ++node) {
+    if (node_place_[node] == kNoNode) continue;
+    const std::uint32_t parent = tree_.nodes()[node].parent;
+    tree.parent.push_back(parent == kNoNode ? reports::kNoParent : node_place_[parent]);
+    tree.function.push_back(place_[tree_.nodes()[node].function]);
+    tree.samples.push_back(by_node_[node].samples);
+    tree.self.push_back(by_node_[node].self);
+    tree.calls.push_back(calls_[node].calls);
+    tree.call_seconds.push_back(calls_[node].seconds);
+    tree.bytes_sent.push_back(calls_[node].bytes_sent);
+    tree.bytes_received.push_back(calls_[node].bytes_received);
+  }
+}
+
+void Builder::fill_lines() {
+  for (std::size_t i = 0; i < tree_.lines().size(); ++i) {
+    if (by_line_[i].samples == 0) continue;
+    const ContextTree::Line& line = tree_.lines()[i];
+    model_.lines.push_back({place_[line.function], line.source_file, line.line, by_line_[i].samples, by_line_[i].self,
+                            error_of(by_line_[i], all_)});
+  }
+  std::ranges::sort(model_.lines, [](const auto& a, const auto& b) {
+    return a.self != b.self ? a.self > b.self
+                            : std::tie(a.function, a.source_file, a.line) < std::tie(b.function, b.source_file, b.line);
+  });
+}
+
+void Builder::follow() {
+  std::vector<std::uint32_t> function_at(model_.functions.size());
+  for (std::uint32_t f = 0; f < place_.size(); ++f) {
+    if (function_used_[f]) function_at[place_[f]] = f;
+  }
+  double sum = 0;
+  for (std::size_t i = 0; i < function_at.size() && followed_.size() < kMostFollowed; ++i) {
+    if (sum >= kMattering * all_.self || !(model_.functions[i].self > 0)) break;
+    followed_.push_back(function_at[i]);
+    sum += model_.functions[i].self;
+  }
+}
+
+void Builder::fill_timeline() {
+  reports::SampleTimeline& timeline = model_.timeline;
+  timeline.rank_step = sampled_.step;
+  if (bins_of_function_.empty() || sampled_.bins.empty()) return;
+  std::vector<double> all(SampleBins::kBins);
+  for (const auto& [function, bins] : bins_of_function_) {
+    for (std::size_t bin = 0; bin < bins.size(); ++bin) all[bin] += bins[bin];
+  }
+  while (!all.empty() && !(all.back() > 0)) all.pop_back();
+  timeline.bin_seconds = std::ldexp(1e-9, static_cast<int>(sampled_.bins.front().shift()));
+  timeline.bins = static_cast<std::uint32_t>(all.size());
+  timeline.all = std::move(all);
+  for (const std::uint32_t function : followed_) {
+    timeline.functions.push_back(place_[function]);
+    const auto bins = bins_of_function_.find(function);
+    for (std::uint32_t bin = 0; bin < timeline.bins; ++bin) {
+      timeline.self.push_back(bins == bins_of_function_.end() ? 0 : bins->second[bin]);
+    }
+  }
+}
+
+void Builder::fill_ranks() {
+  struct Extremes {
+    double min = HUGE_VAL, max = 0;
+    std::uint32_t seen = 0, max_rank = 0;
+  };
+  std::vector<Extremes> extremes(place_.size());
+  std::vector<std::uint32_t> row(place_.size(), kNoNode);
+  for (std::uint32_t i = 0; i < followed_.size(); ++i) row[followed_[i]] = i;
+  reports::RankSamples& ranks = model_.per_rank;
+  if (all_.samples != 0) {
+    for (const std::uint32_t function : followed_) ranks.functions.push_back(place_[function]);
+    ranks.self.assign(followed_.size() * resolver_.ranks(), 0.0);
+    ranks.all.assign(resolver_.ranks(), 0.0);
+  }
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    for (const RankValue& value : by_rank_[rank]) {
+      Extremes& e = extremes[value.function];
+      ++e.seen;
+      e.min = std::min(e.min, value.self);
+      if (value.self > e.max) {
+        e.max = value.self;
+        e.max_rank = rank;
+      }
+      ranks.all[rank] += value.self;
+      if (row[value.function] != kNoNode) ranks.self[row[value.function] * resolver_.ranks() + rank] = value.self;
+    }
+  }
+  for (std::size_t f = 0; f < extremes.size(); ++f) {
+    if (!function_used_[f]) continue;
+    auto& into = model_.functions[place_[f]];
+    into.rank_min = extremes[f].seen == ranks_ && ranks_ != 0 ? extremes[f].min : 0;
+    into.rank_mean = ranks_ == 0 ? 0 : into.self / ranks_;
+    into.rank_max = extremes[f].max;
+    into.max_rank = extremes[f].max_rank;
+  }
+  if (ranks.all.empty() || resolver_.ranks() < 2) return;
+  samples_of_rank_.resize(resolver_.ranks());
+  RankClusters clusters = cluster_ranks(ranks.self, ranks.all, samples_of_rank_);
+  model_.clusters = std::move(clusters.clusters);
+  model_.cluster_of_rank = std::move(clusters.cluster_of_rank);
+  model_.cluster_distance = clusters.distance;
+}
+
+void Builder::fill_samplers() {
+  reports::SampledThreads& threads = model_.threads;
+  std::size_t next_self = 0;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    const double seconds_per_tick = resolver_.seconds_per_tick(rank);
+    std::map<std::uint32_t, std::pair<ThreadTotals, double>> rows;  // by thread; what it said and what arrived
+    for (const ThreadTotals& totals : sampled_.facts.totals(rank)) rows[totals.key].first = totals;
+    for (const ThreadSamples& thread : sampled_.ranks.of(rank)) {
+      if (!thread.samples.empty()) rows[thread.thread].second = self_of_thread_[next_self];
+      ++next_self;
+    }
+    for (const auto& [number, row] : rows) {
+      const ThreadTotals& totals = row.first;
+      threads.rank.push_back(rank);
+      threads.thread.push_back(number);
+      threads.taken.push_back(totals.taken);
+      threads.stored.push_back(totals.stored);
+      threads.discarded.push_back(totals.discarded);
+      threads.partial.push_back(totals.partial);
+      threads.inside_tool.push_back(totals.lost);
+      threads.handler_seconds.push_back(static_cast<double>(totals.handler_ticks) * seconds_per_tick);
+      threads.wall_seconds.push_back(static_cast<double>(totals.thread_ticks) * seconds_per_tick);
+      threads.self.push_back(row.second);
+    }
+  }
+}
+
+void Builder::fill_changes() {
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    const std::uint64_t origin = resolver_.ledger(rank).origin_tick;
+    const std::size_t first = model_.rate_changes.size();
+    for (const SamplingChange& change : sampled_.facts.changes(rank)) {
+      const double seconds = origin == 0 || change.tick < origin
+                                 ? 0
+                                 : static_cast<double>(change.tick - origin) * resolver_.seconds_per_tick(rank);
+      model_.rate_changes.push_back(
+          {rank, change.thread, seconds, change.hertz, kCauses[change.cause], change.lowest_level, change.free_bins});
+    }
+    std::stable_sort(model_.rate_changes.begin() + static_cast<std::ptrdiff_t>(first), model_.rate_changes.end(),
+                     [](const auto& a, const auto& b) { return a.thread < b.thread; });
+  }
+  model_.rate_changes_left_out = sampled_.facts.left_out();
+}
+
+void Builder::build() {
+  if (!choose_unit()) return;
+  gather();
+  prune();
+  fill_functions();
+  fill_totals();
+  fill_tree();
+  fill_lines();
+  follow();
+  fill_timeline();
+  fill_ranks();
+  fill_samplers();
+  fill_changes();
+  if (model_.unknown_contexts != 0) {
+    notices_.push_back(
+        fmt::format("{} samples have a calling context that did not arrive; they are shown as (unknown).",
+                    model_.unknown_contexts));
+  }
+  if (other_unit_ != 0) {
+    notices_.push_back(
+        fmt::format("The samples of {} ranks are not in the report: those ranks sampled another event or "
+                    "other counters than rank 0; use the same options for all of a program.",
+                    other_unit_));
+  }
+  if (sampled_.unplaced != 0) {
+    notices_.push_back(
+        fmt::format("{} samples are not in the picture over time: their packs do not say when the "
+                    "program began.",
+                    sampled_.unplaced));
+  }
+}
+
+}  // namespace
+
+void contribute_samples(const Sampled& sampled, const Resolver& resolver, reports::Application& application) {
+  Builder(sampled, resolver, application).build();
+}
+
+}  // namespace ardoise::knowledge_sources

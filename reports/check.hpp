@@ -1,0 +1,59 @@
+// What the parts of check_model() share; see model_check.hpp.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "reports/model_fields.hpp"
+
+namespace ardoise::reports {
+
+inline constexpr std::size_t kMaxBuckets = 65;  // sizes have 64 bits, and there is size 0
+
+// Collects the first error; later checks are cheap and change nothing.
+class Check {
+ public:
+  template <class... Args>
+  void require(bool holds, fmt::format_string<Args...> sentence, Args&&... args) {
+    if (!holds && error.empty()) error = fmt::format(sentence, std::forward<Args>(args)...);
+  }
+  std::string error;
+};
+
+// Every floating-point number anywhere in `v`, by the tables of the schema.
+template <class T>
+bool numbers_are_sane(const T& v) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::isfinite(v) && v >= 0;
+  } else if constexpr (std::is_same_v<T, SizeHistogram>) {
+    return v.calls.size() <= kMaxBuckets;
+  } else if constexpr (kIsStruct<T>) {
+    return std::apply([&](const auto&... field) { return (numbers_are_sane(v.*(field.member)) && ...); }, kFields<T>);
+  } else {
+    return true;
+  }
+}
+
+template <class T>
+void check_each(Check& check, const std::string& place, const std::vector<T>& list) {
+  const auto bad = std::find_if_not(list.begin(), list.end(), numbers_are_sane<T>);
+  check.require(bad == list.end(), "{}[{}] has a negative or infinite number, or more than {} size buckets", place,
+                bad - list.begin(), kMaxBuckets);
+}
+
+template <class T>
+void check_cells(Check& check, const std::string& place, const std::vector<T>& cells, std::size_t ranks) {
+  check.require(cells.empty() || cells.size() == ranks, "{} has {} cells for {} ranks", place, cells.size(), ranks);
+  if constexpr (std::is_floating_point_v<T>) check_each(check, place, cells);
+}
+
+// The rules of SampleProfile: lists that belong together are equally long, indices are in range, a parent stands before
+// its children.
+void check_samples(Check& check, const std::string& at, const SampleProfile& samples, std::uint32_t ranks);
+
+}  // namespace ardoise::reports

@@ -1,0 +1,262 @@
+// What reports make of the sampled profile: names, sums over the call tree, findings, figures, exports.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "reports/figures.hpp"
+#include "reports/findings.hpp"
+#include "reports/sample_view.hpp"
+#include "reports/stack_export.hpp"
+#include "reports/summary.hpp"
+#include "tests/reports/synthetic_run.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::HasSubstr;
+using Json = nlohmann::json;
+
+SampledFunction function(std::string symbol, std::string kind = "code", std::string module = "/opt/app") {
+  SampledFunction f;
+  f.symbol = std::move(symbol);
+  f.kind = std::move(kind);
+  f.module = std::move(module);
+  return f;
+}
+
+// main (1 s) calls solve (2 s), which calls itself (3 s) and MPI_Send (4 s sampled, 5 s exact); main calls MPI_Send too
+// (0 s sampled, 7 s exact). And 1 s in a library without symbols.
+SampleProfile small() {
+  SampleProfile s;
+  s.unit = "seconds";
+  s.clock = "wall";
+  s.self = 11;
+  s.samples = 11;
+  s.functions = {function("MPI_Send", "mpi", ""), function("solve(int)"), function("main"),
+                 function("", "code", "/usr/lib/libx.so.1")};
+  s.tree.parent = {kNoParent, 0, 1, 1, 0, kNoParent};
+  s.tree.function = {2, 1, 1, 0, 0, 3};
+  s.tree.self = {1, 2, 3, 4, 0, 1};
+  s.tree.calls = {0, 0, 0, 10, 20, 0};
+  s.tree.call_seconds = {0, 0, 0, 5, 7, 0};
+  s.tree.samples = {1, 2, 3, 4, 0, 1};
+  s.tree.bytes_sent = s.tree.bytes_received = {0, 0, 0, 0, 0, 0};
+  s.lines = {{1, "/src/app.c", 42, 5, 5, 0}};
+  return s;
+}
+
+Run run_of(SampleProfile s) {
+  Run run = testing::empty_run();
+  run.tool_version = "1.2";
+  run.applications[0].name = "app";
+  run.applications[0].samples = std::move(s);
+  return run;
+}
+
+TEST(SampleView, NamesArePlain) {
+  EXPECT_EQ(short_name(function("solve(int)")), "solve");
+  EXPECT_EQ(short_name(function("(anonymous namespace)::f(int)")), "(anonymous namespace)::f(int)");
+  EXPECT_EQ(short_name(function("(incomplete call stack)")), "(incomplete call stack)");
+  EXPECT_EQ(full_name(function("", "code", "/usr/lib/libx.so.1")), "[libx.so.1]");
+  EXPECT_EQ(full_name(function("", "code", "")), "(unknown)");
+  EXPECT_EQ(name_and_place(small(), 1), "solve (app.c:42)");
+}
+
+TEST(SampleView, MpiHasItsExactTimeWhereItIsComparable) {
+  SampleProfile s = small();
+  EXPECT_THAT(node_values(s), ElementsAre(1, 2, 3, 5, 7, 1));
+  EXPECT_THAT(node_totals(s.tree, node_values(s)), ElementsAre(18, 10, 3, 5, 7, 1));
+  EXPECT_THAT(mpi_beneath(s), ElementsAre(12, 5, 12, 0));
+  s.clock = "cpu";
+  EXPECT_THAT(node_values(s), ElementsAre(1, 2, 3, 4, 0, 1));
+}
+
+TEST(SampleView, CallersAndCallees) {
+  const SampleProfile s = small();
+  const auto totals = node_totals(s.tree, node_values(s));
+  const auto is = [](std::uint32_t f, double total) {
+    return AllOf(Field(&CallShare::function, f), Field(&CallShare::total, total));
+  };
+  EXPECT_THAT(callers_of(s, totals, 0), ElementsAre(is(2, 7), is(1, 5)));
+  EXPECT_THAT(callers_of(s, totals, 1), ElementsAre(is(2, 10))) << "recursion is no caller";
+  EXPECT_THAT(callers_of(s, totals, 2), ElementsAre(is(kNoParent, 18)));
+  EXPECT_THAT(callees_of(s, totals, 2), ElementsAre(is(1, 10), is(0, 7)));
+  EXPECT_THAT(callees_of(s, totals, 1), ElementsAre(is(0, 5)));
+}
+
+TEST(SampleView, DeepRecursionTakesNoTime) {
+  SampleProfile s = small();
+  for (std::uint32_t i = 0; i < 1'000'000; ++i) {
+    s.tree.parent.push_back(i == 0 ? 1 : 5 + i);
+    s.tree.function.push_back(1);
+    for (auto* list : {&s.tree.self, &s.tree.call_seconds}) list->push_back(0);
+    s.tree.calls.push_back(0);
+  }
+  s.tree.self.back() = 100;
+  const auto totals = node_totals(s.tree, node_values(s));
+  ASSERT_EQ(callers_of(s, totals, 1).size(), 1u);
+  EXPECT_DOUBLE_EQ(callers_of(s, totals, 1)[0].total, 110);
+}
+
+TEST(SampleView, RankRanges) {
+  EXPECT_EQ(rank_ranges({0, 1, 2, 5, 7, 8}, 9), "0–2, 5, 7, 8");
+  EXPECT_EQ(rank_ranges({0, 2, 4, 6}, 2), "0, 2, …");
+  EXPECT_EQ(rank_ranges({}, 2), "");
+}
+
+TEST(StackExport, FoldedStacksInMicroseconds) {
+  SampleProfile s = small();
+  s.functions[1].symbol = "a;b\nc";
+  s.tree.self[2] = 0.4e-6;
+  const auto text = export_stacks(run_of(s), "", StackFormat::folded);
+  ASSERT_TRUE(text) << text.error;
+  EXPECT_EQ(*text.value,
+            "app;main 1000000\n"
+            "app;main;a:b c 2000000\n"
+            "app;main;a:b c;MPI_Send 5000000\n"
+            "app;main;MPI_Send 7000000\n"
+            "app;[libx.so.1] 1000000\n");
+}
+
+// The requirements of speedscope's file-format-schema.json for a sampled profile, and what its reader relies on.
+void expect_speedscope(const Json& j) {
+  EXPECT_EQ(j.at("$schema"), "https://www.speedscope.app/file-format-schema.json");
+  for (const auto& [key, value] : j.items()) {
+    EXPECT_THAT((std::vector<std::string>{"$schema", "exporter", "name", "activeProfileIndex", "shared", "profiles"}),
+                Contains(key));
+  }
+  const auto& frames = j.at("shared").at("frames");
+  for (const auto& frame : frames) {
+    EXPECT_TRUE(frame.at("name").is_string());
+    EXPECT_TRUE(!frame.contains("file") || frame["file"].is_string());
+    EXPECT_TRUE(!frame.contains("line") || frame["line"].is_number_integer());
+  }
+  ASSERT_FALSE(j.at("profiles").empty());
+  EXPECT_LT(j.at("activeProfileIndex").get<std::size_t>(), j["profiles"].size());
+  for (const auto& profile : j["profiles"]) {
+    EXPECT_EQ(profile.at("type"), "sampled");
+    EXPECT_TRUE(profile.at("name").is_string());
+    EXPECT_THAT((std::vector<std::string>{"seconds", "none"}), Contains(profile.at("unit").get<std::string>()));
+    ASSERT_EQ(profile.at("samples").size(), profile.at("weights").size());
+    double sum = 0;
+    for (const auto& weight : profile["weights"]) {
+      ASSERT_TRUE(weight.is_number());
+      EXPECT_GT(weight.get<double>(), 0);
+      sum += weight.get<double>();
+    }
+    EXPECT_EQ(profile.at("startValue"), 0);
+    EXPECT_NEAR(profile.at("endValue").get<double>(), sum, 1e-9 * sum);
+    for (const auto& stack : profile["samples"]) {
+      EXPECT_FALSE(stack.empty());
+      for (const auto& frame : stack) {
+        ASSERT_TRUE(frame.is_number_unsigned());
+        EXPECT_LT(frame.get<std::size_t>(), frames.size());
+      }
+    }
+  }
+}
+
+TEST(StackExport, Speedscope) {
+  const auto text = export_stacks(run_of(small()), "", StackFormat::speedscope);
+  ASSERT_TRUE(text) << text.error;
+  const Json j = Json::parse(*text.value);
+  expect_speedscope(j);
+  const auto& profile = j["profiles"][0];
+  EXPECT_EQ(profile["unit"], "seconds");
+  EXPECT_EQ(profile["endValue"], 19.0);
+  EXPECT_EQ(profile["samples"][2].size(), 3u);  // root first
+  EXPECT_EQ(j["shared"]["frames"][profile["samples"][2][0].get<std::size_t>()]["name"], "main");
+  EXPECT_EQ(j["shared"]["frames"][profile["samples"][2][2].get<std::size_t>()]["name"], "MPI_Send");
+  for (const reports::Run& run : {testing::synthetic_run(64), testing::nasty_run()}) {
+    const auto both = export_stacks(run, "", StackFormat::speedscope);
+    ASSERT_TRUE(both) << both.error;
+    const Json parsed = Json::parse(*both.value);
+    expect_speedscope(parsed);
+    EXPECT_EQ(parsed["profiles"].size(), 2u);
+  }
+}
+
+TEST(StackExport, ChoosesAProgramAndSaysWhatIsMissing) {
+  const reports::Run run = testing::synthetic_run(8);
+  const auto post = export_stacks(run, "post", StackFormat::folded);
+  ASSERT_TRUE(post) << post.error;
+  EXPECT_THAT(*post.value, AllOf(HasSubstr("post;main;"), ::testing::Not(HasSubstr("solver;main"))));
+  EXPECT_THAT(export_stacks(run, "nobody", StackFormat::folded).error,
+              AllOf(HasSubstr("nobody"), HasSubstr("solver, post")));
+  EXPECT_THAT(export_stacks(testing::empty_run(), "", StackFormat::folded).error, HasSubstr("no call stacks"));
+}
+
+TEST(SampleFindings, HotFunctionCauseOfMpiAndOddRanks) {
+  const reports::Run run = testing::synthetic_run(64);
+  const auto findings = findings_of(run.applications[0]);
+  const auto text_of = [&](const std::string& id) -> std::string {
+    for (const Finding& f : findings) {
+      if (f.id == id) return f.text;
+    }
+    return "";
+  };
+  EXPECT_THAT(text_of("hot_function"),
+              AllOf(HasSubstr("31 %"), HasSubstr("assemble (assemble.cpp:57)"), HasSubstr("±")));
+  EXPECT_THAT(text_of("mpi_cause"), AllOf(HasSubstr("exchange (halo.cpp"), HasSubstr("MPI_Waitall")));
+  EXPECT_THAT(text_of("rank_clusters"), AllOf(HasSubstr("2 groups"), HasSubstr("assemble")));
+  EXPECT_EQ(text_of("sampling_cost"), "");
+  EXPECT_THAT(summary_text(run), AllOf(HasSubstr("hot function (sampled)"), HasSubstr("assemble.cpp:57")));
+}
+
+TEST(SampleFindings, NothingSampledSaysNothing) {
+  for (const Finding& f : findings_of(testing::empty_run().applications[0])) {
+    EXPECT_THAT(f.id, ::testing::Not(::testing::AnyOf("hot_function", "mpi_cause", "rank_clusters", "sampling_cost")));
+  }
+}
+
+class SampleFigures : public ::testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder_.path); }
+  void TearDown() override { std::filesystem::remove_all(folder_.path); }
+  FigureFolder folder_{::testing::TempDir() + "ardoise_sample_figures", "a_", 20, "neato", "", {}};
+};
+
+TEST_F(SampleFigures, AreDrawnAndSayWhatTheyLeaveOut) {
+  Application app = testing::synthetic_run(64).applications[0];
+  // A thousand tiny callees, and a stack deeper than a page.
+  SampleProfile& s = app.samples;
+  const auto add = [&](std::uint32_t parent, double self) {
+    s.tree.parent.push_back(parent);
+    s.tree.function.push_back(0);
+    s.tree.samples.push_back(1);
+    s.tree.self.push_back(self);
+    s.tree.calls.push_back(0);
+    s.tree.call_seconds.push_back(0);
+    s.tree.bytes_sent.push_back(0);
+    s.tree.bytes_received.push_back(0);
+    return static_cast<std::uint32_t>(s.tree.parent.size() - 1);
+  };
+  for (int i = 0; i < 1000; ++i) add(0, 1e-3);
+  std::uint32_t deep = 0;
+  for (int i = 0; i < 5000; ++i) deep = add(deep, 0.01);
+  const Figure flame = draw_flame(app, folder_);
+  EXPECT_THAT(flame.caption, AllOf(HasSubstr("1,000 functions too narrow"), HasSubstr("1 stack deeper than")));
+  const Figure time = draw_functions_over_time(app, folder_), rate = draw_sampling_rate(app, folder_);
+  EXPECT_EQ(folder_.error, "");
+  for (const Figure& figure : {flame, time, rate}) {
+    EXPECT_GT(std::filesystem::file_size(folder_.path + "/" + figure.file), 1000u) << figure.file;
+  }
+  EXPECT_THAT(time.caption, HasSubstr("of ranks 0, 3, 6 …"));
+}
+
+TEST_F(SampleFigures, NothingToDrawIsNoFigure) {
+  const Application app = testing::empty_run().applications[0];
+  EXPECT_EQ(draw_flame(app, folder_).file, "");
+  EXPECT_EQ(draw_functions_over_time(app, folder_).file, "");
+  EXPECT_EQ(draw_sampling_rate(app, folder_).file, "");
+}
+
+}  // namespace
+}  // namespace ardoise::reports

@@ -8,6 +8,7 @@
 
 #include "vmpi/export.hpp"
 #include "vmpi/loaded_library.hpp"
+#include "vmpi/real_functions.hpp"
 #include "vmpi/world.hpp"
 
 extern "C" {
@@ -28,23 +29,6 @@ namespace ardoise::vmpi {
 namespace {
 
 #ifdef OPEN_MPI
-using FromFortran = MPI_Comm (*)(MPI_Fint);
-using ToFortran = MPI_Fint (*)(MPI_Comm);
-
-// We define these names, so the library's are the next ones. dlsym always gives the same answer: a race is harmless.
-template <class Function>
-Function next(Function& known, const char* name) noexcept {
-  Function function = __atomic_load_n(&known, __ATOMIC_RELAXED);
-  if (function == nullptr) {
-    function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-    __atomic_store_n(&known, function, __ATOMIC_RELAXED);
-  }
-  return function;
-}
-
-FromFortran from_fortran = nullptr;
-ToFortran to_fortran = nullptr;
-
 // Where MPI's Fortran library lies; both 0 as long as it has not called. It never goes away: handle_of() keeps it.
 std::atomic<std::uintptr_t> fortran_library_begin{0};
 std::atomic<std::uintptr_t> fortran_library_size{0};
@@ -73,8 +57,8 @@ bool is_called_by_fortran_library(const void* caller) noexcept {
 }  // namespace
 
 #ifdef OPEN_MPI
-MPI_Comm real_comm_f2c(MPI_Fint comm) noexcept { return next(from_fortran, "PMPI_Comm_f2c")(comm); }
-MPI_Fint real_comm_c2f(MPI_Comm comm) noexcept { return next(to_fortran, "PMPI_Comm_c2f")(comm); }
+MPI_Comm real_comm_f2c(MPI_Fint comm) noexcept { return library.Comm_f2c(comm); }
+MPI_Fint real_comm_c2f(MPI_Comm comm) noexcept { return library.Comm_c2f(comm); }
 #else  // handles of MPICH are Fortran's integers
 MPI_Comm real_comm_f2c(MPI_Fint comm) noexcept { return PMPI_Comm_f2c(comm); }
 MPI_Fint real_comm_c2f(MPI_Comm comm) noexcept { return PMPI_Comm_c2f(comm); }
@@ -121,7 +105,7 @@ bool is_fortran_in_place(const void* buffer) noexcept {
 // A program, or a tool, that calls PMPI_Comm_f2c itself is given MPI_COMM_WORLD, which it may compare.
 VMPI_EXPORT MPI_Comm PMPI_Comm_f2c(MPI_Fint comm) {
   using namespace ardoise::vmpi;
-  if (comm != fortran_world()) return real_comm_f2c(comm);
+  if (comm != fortran_world()) return library.Comm_f2c(comm);
   return is_called_by_fortran_library(__builtin_return_address(0)) ? to_library(MPI_COMM_WORLD) : MPI_COMM_WORLD;
 }
 VMPI_EXPORT MPI_Fint PMPI_Comm_c2f(MPI_Comm comm) { return ardoise::vmpi::comm_to_fortran(comm); }

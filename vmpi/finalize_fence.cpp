@@ -3,6 +3,11 @@
 
 #include <cstdlib>
 
+#if defined(OPEN_MPI)
+// What the parameter sets in the library.
+extern "C" bool ompi_async_mpi_finalize __attribute__((weak));
+#endif
+
 namespace ardoise::vmpi {
 namespace {
 
@@ -24,7 +29,12 @@ void restore_fence_environment() noexcept {
 }
 
 void fence(MPI_Comm world) noexcept {
-  if (is_dropped) PMPI_Barrier(world);
+  if (!is_dropped) return;
+  PMPI_Barrier(world);
+#if defined(OPEN_MPI)
+  // A program that calls MPI_T_init_thread has the library read its parameters again, from an environment without ours.
+  if (&ompi_async_mpi_finalize != nullptr) ompi_async_mpi_finalize = true;
+#endif
 }
 
 }  // namespace ardoise::vmpi

@@ -4,6 +4,7 @@
  * virtualised and observed the text must be the same, byte by byte. The Fortran twins are *.F90 beside. */
 #pragma once
 #include <mpi.h>
+#include <stddef.h>
 
 extern int world_rank, world_size; /* of MPI_COMM_WORLD; at most 4 processes */
 extern const char* folder;         /* for the files of this run */

@@ -1,5 +1,6 @@
 /* Caching: predefined attributes of each communicator, own ones with callbacks that look at the communicator they are
  * handed, on communicators, datatypes and windows. */
+#include <stddef.h>
 #include "conformance.h"
 
 static MPI_Comm expected[4]; /* what a callback may be handed */

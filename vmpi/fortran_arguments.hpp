@@ -194,4 +194,13 @@ inline bool is_in_place(const void* descriptor) {
   return is_fortran_in_place(buffer);
 }
 
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
+// mpi_f08 of MPICH 4.0 hands indices out as C has them, from 0.
+inline int index_after(const MPI_Fint* index) { return *index; }
+class IndicesAfter {
+ public:
+  static const int* read(const MPI_Fint* indices, int /*n*/) { return indices; }
+};
+#endif
+
 }  // namespace ardoise::vmpi::fortran_descriptor_arguments

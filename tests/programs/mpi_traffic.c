@@ -45,13 +45,13 @@ static void point_to_point(void) {
   MPI_Irecv(other, 50, MPI_INT, previous, 11, MPI_COMM_WORLD, &requests[3]);
   MPI_Send(buffer, 4, MPI_INT, next, 11, MPI_COMM_WORLD);
   MPI_Waitany(4, requests, &i, MPI_STATUS_IGNORE);
-  say("waitany", i);
+  say("waitany", requests[3] == MPI_REQUEST_NULL);
   MPI_Irecv(other, 50, MPI_INT, previous, 12, MPI_COMM_WORLD, &requests[1]);
   MPI_Send(buffer, 5, MPI_INT, next, 12, MPI_COMM_WORLD);
   {
     int done, indices[4];
     MPI_Waitsome(4, requests, &done, indices, MPI_STATUSES_IGNORE);
-    say("waitsome", 10 * done + indices[0]);
+    say("waitsome", 10 * done + (requests[1] == MPI_REQUEST_NULL));
   }
   MPI_Testall(4, requests, &flag, MPI_STATUSES_IGNORE);
   say("testall", flag != 0);

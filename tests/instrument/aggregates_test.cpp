@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <bit>
 #include <map>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "instrument/event_reduction.hpp"
@@ -133,6 +135,27 @@ TEST_F(AggregatesTest, WithoutAnotherBinATableTakesWhatItCan) {
   aggregates_.flush(false, kept);
   EXPECT_EQ(kept.bins, 0u) << "no bin to replace it";
   EXPECT_EQ(flushed().size(), folded);
+  for (Bin* bin : others) pool_.give(bin);
+}
+
+TEST_F(AggregatesTest, ThreadsShareTheOneTableThatThereIs) {
+  std::vector<Bin*> others;
+  while (Bin* const bin = pool_.take(PackClass::kPosix)) others.push_back(bin);
+  constexpr int kThreads = 5, kFolds = 200;
+  const std::vector<MpiRecord> records(100, call(1, 2, 8));
+  std::atomic<std::size_t> folded = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      BinList full;
+      for (int i = 0; i < kFolds; ++i) folded += aggregates_.fold(std::span(records), 1, 2, full);
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  const auto sums = flushed();
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].calls, folded.load()) << "what was taken is there; what was not, the caller counts as dropped";
+  EXPECT_GT(folded.load(), 0u);
   for (Bin* bin : others) pool_.give(bin);
 }
 

@@ -159,14 +159,14 @@ static void fails(const char* what, int code) {
 /* Errors of datatypes belong to no communicator: they go to the world's handler. */
 static void errors(void) {
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  int size;
+  int size, values[4] = {0}, position = 0;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   fails("commit of none", MPI_Type_commit(&type));
   fails("size of none", MPI_Type_size(MPI_DATATYPE_NULL, &size));
   fails("negative count", MPI_Type_contiguous(-1, MPI_INT, &type));
   type = MPI_INT;
   fails("free of a predefined one", MPI_Type_free(&type));
-  fails("pack into too little", MPI_Pack(&size, 4, MPI_INT, &size, 4, &size, MPI_COMM_WORLD));
+  fails("pack into too little", MPI_Pack(values, 4, MPI_INT, &size, 4, &position, MPI_COMM_WORLD));
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 

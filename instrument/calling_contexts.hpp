@@ -35,7 +35,7 @@ class ContextBudget {
 class CallingContexts {
  public:
   static constexpr std::uint32_t kMaxNodes = 32768;
-  static constexpr std::size_t kMaxDepth = 128;
+  static constexpr std::size_t kMaxDepth = 256;
 
   // Reserves address space; ready() is false when there is none.
   explicit CallingContexts(ContextBudget& budget) noexcept;

@@ -167,7 +167,7 @@ void Sampler::choose_counters() {
 }
 
 // The shortest of several signals sent to ourselves, less the sending. The handler finds nothing to do.
-void Sampler::measure_delivery() {
+void Sampler::measure_costs() {
   const long pid = ::getpid(), tid = ::syscall(SYS_gettid);
   std::uint64_t shortest = ~std::uint64_t{0}, sending = ~std::uint64_t{0};
   for (int i = 0; i < 16; ++i) {
@@ -179,7 +179,16 @@ void Sampler::measure_delivery() {
     shortest = std::min(shortest, middle - begin);
     sending = std::min(sending, end - middle);
   }
-  delivery_ticks_ = shortest > sending ? shortest - sending : 0;
+  std::uint64_t clock = ~std::uint64_t{0};
+  for (int i = 0; i < 16 && trigger_.mode != SampleMode::kEvent; ++i) {
+    const std::uint64_t begin = now();
+    (void)read_clock();
+    clock = std::min(clock, now() - begin);
+  }
+  clock_ticks_ = trigger_.mode != SampleMode::kEvent ? clock : 0;
+  const std::uint64_t handled = shortest - std::min(shortest, sending);
+  delivery_ticks_ = handled - std::min(handled, clock_ticks_);  // the handler asks at once
+  longest_handler_ = static_cast<std::uint64_t>(ticks_per_second_ / 5000);
 }
 
 bool Sampler::start() {
@@ -199,7 +208,7 @@ bool Sampler::start() {
   ::sigemptyset(&action.sa_mask);
   if (::sigaction(trigger_.signal, &action, &before_) != 0) return false;
   sampler.store(this, std::memory_order_release);
-  measure_delivery();
+  measure_costs();
   running_.store(true, std::memory_order_release);
   return true;
 }
@@ -274,7 +283,7 @@ bool Sampler::adopt_current(ThreadRecorder& recorder) {
     }
     threads_.push_back(thread);
   }
-  thread->last_clock = read_clock(*thread);
+  thread->last_clock = read_clock();
   current_sampled = thread;
   const std::uint64_t bytes = thread->stack.high - thread->stack.low;
   if (bytes != 0 && bytes < 2 * (signal_frame_bytes() + kHandlerStack)) {
@@ -302,7 +311,7 @@ void Sampler::adopt_running(std::uint32_t tid) {
   SampledThread* const thread = make(*recorder, tid);
   if (thread == nullptr) return recorder_.threads.retire(recorder);
   thread->is_foreign = true;
-  thread->last_clock = trigger_.mode == SampleMode::kWall ? read_clock(*thread) : cpu_time_of(tid);
+  thread->last_clock = trigger_.mode == SampleMode::kWall ? read_clock() : cpu_time_of(tid);
   {
     const std::lock_guard guard(lock_);
     threads_.push_back(thread);

@@ -76,7 +76,7 @@ class Sampler {
   void choose_trigger();
   void keep_off_alternate_stacks() const;
   void choose_counters();
-  void measure_delivery();
+  void measure_costs();
   SampledThread* make(ThreadRecorder& recorder, std::uint32_t tid);
   void arm(SampledThread& thread);
   void release(SampledThread* thread);
@@ -84,9 +84,9 @@ class Sampler {
   void reap();
   void watch_modules();
   void forget_replaced(std::span<const LoadedModule> loaded);
-  void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick) noexcept;
-  [[nodiscard]] std::uint64_t elapsed(SampledThread& thread) noexcept;
-  [[nodiscard]] std::uint64_t read_clock(SampledThread& thread) const noexcept;
+  void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick, std::uint64_t clock) noexcept;
+  [[nodiscard]] std::uint64_t elapsed(SampledThread& thread, std::uint64_t clock) const noexcept;
+  [[nodiscard]] std::uint64_t read_clock() const noexcept;
   [[nodiscard]] StackBounds bounds_at(const SampledThread& thread, std::uint64_t sp) const noexcept;
   void send_contexts(SampledThread& thread, bool beyond_budget);
   void send_call_sums(SampledThread& thread, bool beyond_budget);
@@ -101,8 +101,10 @@ class Sampler {
   SampleTrigger trigger_;
   SamplingPlan plan_;
   std::vector<const PerfEvent*> counters_;
-  std::uint64_t delivery_ticks_ = 0;  // of a signal, from the kernel to the handler and back: not seen by the handler
-  struct sigaction before_ {};        // what the program had for our signal
+  std::uint64_t delivery_ticks_ = 0;   // of a signal, from the kernel to the handler and back: not seen by the handler
+  std::uint64_t clock_ticks_ = 0;      // of asking for the CPU time
+  std::uint64_t longest_handler_ = 0;  // ticks
+  struct sigaction before_ {};         // what the program had for our signal
 
   Unwinder unwinder_;
   ContextBudget context_budget_;

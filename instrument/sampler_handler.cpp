@@ -16,16 +16,15 @@ namespace ardoise::instrument {
 [[gnu::tls_model("initial-exec")]] constinit thread_local ObservedFrame observed_frame{};
 constinit std::atomic<Sampler*> sampler = nullptr;
 
-std::uint64_t Sampler::read_clock(SampledThread&) const noexcept {
+std::uint64_t Sampler::read_clock() const noexcept {
   timespec time{};
   ::clock_gettime(trigger_.mode == SampleMode::kWall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 // What has passed since the thread's last sample, whatever kept the timer from firing in between.
-std::uint64_t Sampler::elapsed(SampledThread& thread) noexcept {
+std::uint64_t Sampler::elapsed(SampledThread& thread, std::uint64_t clock) const noexcept {
   if (trigger_.mode == SampleMode::kEvent) return thread.timer.armed();
-  const std::uint64_t clock = read_clock(thread);
   const std::uint64_t passed = clock - thread.last_clock;
   thread.last_clock = clock;
   return passed;
@@ -39,7 +38,8 @@ StackBounds Sampler::bounds_at(const SampledThread& thread, std::uint64_t sp) co
   return thread.is_main ? StackBounds{sp, thread.stack.high} : thread.stack;
 }
 
-void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick) noexcept {
+void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick,
+                          std::uint64_t clock) noexcept {
   SampleRecord sample{};
   sample.tick = tick;
   const FrameRegisters here = interrupted_registers(ucontext, thread.general);
@@ -79,10 +79,14 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   const std::span counters(values.data(), counters_.size());
   if (!counters.empty()) thread.counters.read_deltas(counters);
   ++thread.counts.taken;
-  (void)thread.recorder->samples.store(sample, elapsed(thread), counters);
+  (void)thread.recorder->samples.store(sample, elapsed(thread, clock), counters);
 }
 
 void Sampler::handle(const void* ucontext) noexcept {
+  // Before the handler's own time is measured: asking for the CPU time makes the kernel look at the thread's time
+  // slice, so that on a crowded machine this is where the thread has to wait for its next one. What the asking costs is
+  // known.
+  const std::uint64_t clock = trigger_.mode == SampleMode::kEvent ? 0 : read_clock();
   const std::uint64_t begin = now();
   SampledThread* thread = current_sampled;
   if (thread == nullptr) thread = attach();
@@ -94,12 +98,14 @@ void Sampler::handle(const void* ucontext) noexcept {
     ++thread->counts.taken;
     ++thread->counts.lost;
   } else {
-    take_sample(*thread, ucontext, begin);
+    take_sample(*thread, ucontext, begin, clock);
   }
   thread->timer.next(trigger_.period << thread->recorder->samples.rate_shift());
   const std::uint64_t end = now();
-  thread->counts.handler_ticks += end - begin;
-  thread->recorder->samples.account(end - begin + delivery_ticks_, end);
+  // A longer one has waited for the processor.
+  const std::uint64_t spent = std::min(end - begin, longest_handler_) + clock_ticks_;
+  thread->counts.handler_ticks += spent;
+  thread->recorder->samples.account(spent + delivery_ticks_, end);
 }
 
 SampledThread* Sampler::attach() noexcept {

@@ -322,7 +322,9 @@ TEST(Sampler, CountersAreReadWithEverySample) {
     ASSERT_EQ(sample.counters.size(), 2u);
     clock += static_cast<double>(sample.counters[0]) * sample.weight;
   }
-  EXPECT_NEAR(clock / weight_of(capture, sampled.thread->number()), 1, 0.05) << "both are the thread's CPU time";
+  // Both are the thread's CPU time; perf counts time stolen by the hypervisor and spent in interrupts, the clock does
+  // not.
+  EXPECT_NEAR(clock / weight_of(capture, sampled.thread->number()), 1, 0.25);
 }
 
 TEST(Sampler, ThreadsAreFollowedFromBeginToEnd) {

@@ -41,6 +41,12 @@ int Init_thread(const RealFunctions& next, int* argc, char*** argv, int required
   return initialise([&] { return next.Init_thread(argc, argv, required, provided); }, argc, argv);
 }
 
+// Before MPI_Init, it makes Open MPI read its parameters from the environment.
+int T_init_thread(const RealFunctions& next, int required, int* provided) {
+  prepare_environment();
+  return next.T_init_thread(required, provided);
+}
+
 int Finalize(const RealFunctions& next) {
   if (is_running()) before_finalize();
   return next.Finalize();

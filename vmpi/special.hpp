@@ -26,6 +26,7 @@ class InsideFortran {
 // life.cpp
 int Init(const RealFunctions& next, int* argc, char*** argv);
 int Init_thread(const RealFunctions& next, int* argc, char*** argv, int required, int* provided);
+int T_init_thread(const RealFunctions& next, int required, int* provided);
 int Finalize(const RealFunctions& next);
 
 // special_attributes.cpp

@@ -37,6 +37,7 @@ int marker_keyval = MPI_KEYVAL_INVALID;
 int own_application_number = 0;
 bool has_application_number = false;
 bool is_prepared = false;
+bool is_announced = false;
 bool is_made = false;
 
 void set_world(MPI_Comm comm) { __atomic_store_n(&world, comm, __ATOMIC_RELAXED); }
@@ -154,7 +155,7 @@ void make_world(int argc, char** argv) {
 
 }  // namespace
 
-void before_init() noexcept {
+void prepare_environment() noexcept {
   if (is_prepared) return;
   is_prepared = true;
   remove_own_preload();
@@ -163,6 +164,13 @@ void before_init() noexcept {
   restore_launch_environment();
   separate_window_files();
   drop_job_fence();
+}
+
+void before_init() noexcept {
+  if (is_announced) return;
+  is_announced = true;
+  prepare_environment();
+  if (!is_expected_library()) return;
   set_init_mark();
   if (const Observer* const told = observer.load(std::memory_order_acquire); told != nullptr && told->before_init)
     told->before_init();

@@ -19,6 +19,8 @@ inline MPI_Comm to_program(MPI_Comm comm) {
 }
 inline bool is_virtual() { return __atomic_load_n(&world, __ATOMIC_RELAXED) != MPI_COMM_WORLD; }
 
+// What the library is to find in the environment. Called before the library can read its parameters there.
+void prepare_environment() noexcept;
 // Around the real MPI_Init. Only the first call does anything: a tool's MPI_Init brings us here twice.
 void before_init() noexcept;
 void after_init(int argc, char** argv) noexcept;  // the real call succeeded

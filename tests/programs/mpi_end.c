@@ -30,7 +30,9 @@ static void use_files_and_windows(const char* path) {
 
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "";
-  int rank;
+  const int is_first = strcmp(how, "first") == 0;
+  int rank, level;
+  if (is_first) MPI_T_init_thread(MPI_THREAD_SINGLE, &level); /* Open MPI reads its parameters, earlier than MPI_Init */
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 1) {

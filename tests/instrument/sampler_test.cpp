@@ -176,8 +176,9 @@ struct Truth {
   ~Truth() { ::dlclose(library); }
 };
 
-// Shares within the binomial error at the 99 % level; with weights, for the number of equal samples of the same
-// variance.
+// Shares within the binomial error, at the 99 % level for all comparisons of this file together (24, Bonferroni); with
+// weights, for the number of equal samples of the same variance.
+constexpr double kDeviations = 3.53;
 void expect_truth(const std::map<Place, Leaf>& leaves, const Truth& truth, const char* when) {
   SCOPED_TRACE(when);
   double all = 0, squares = 0;
@@ -188,7 +189,8 @@ void expect_truth(const std::map<Place, Leaf>& leaves, const Truth& truth, const
     SCOPED_TRACE(name);
     ASSERT_TRUE(leaves.contains(place));
     const Leaf& leaf = leaves.at(place);
-    EXPECT_NEAR(leaf.weight / all, share, 2.576 * std::sqrt(share * (1 - share) / samples)) << samples << " samples";
+    EXPECT_NEAR(leaf.weight / all, share, kDeviations * std::sqrt(share * (1 - share) / samples))
+        << samples << " samples";
     EXPECT_EQ(leaf.depths.size(), 1u) << "always called from the same place";
     EXPECT_GE(leaf.depths.begin()->first, least_depth);
   };

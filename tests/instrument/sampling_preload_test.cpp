@@ -92,7 +92,8 @@ TEST_F(SamplingPreloadTest, SharesAreTrueInAnMpiProgram) {
     if (kind == "function") {
       words >> name >> offset >> value;
       const double share = value / 100;
-      EXPECT_NEAR(by_offset[offset] / all, share, 2.576 * std::sqrt(share * (1 - share) / samples) + 0.002) << name;
+      EXPECT_NEAR(by_offset[offset] / all, share, 3.02 * std::sqrt(share * (1 - share) / samples) + 0.002) << name;
+      // 99 % for the four together.
       ++functions;
     } else {
       words >> value;

@@ -74,45 +74,34 @@ stage_mpich() {
   run_tests mpich -L '^(unit|mpi)$' -E '^vmpi_conformance'
 }
 
+# Clang builds everything once, with sanitizers and coverage for libFuzzer: its warnings, the unit tests and the fuzz targets
+# (each for some seconds, a smoke test; longer: build-asan/bin/fuzz_pack -max_total_time=600 CORPUS) come from that build.
 stage_asan() {
-  step "asan: building the unit tests with the address and undefined-behaviour sanitizers"
-  configure_and_build asan unit_tests --preset asan || return
+  step "asan: building everything with clang and the address and undefined-behaviour sanitizers, warnings are errors"
+  configure_and_build asan all --preset asan || return
+  passed=$((passed + 1))
   # A test asks for more memory than there is; like malloc, the sanitizer is to answer with null.
   ASAN_OPTIONS=allocator_may_return_null=1 run_tests asan -L '^unit$'
+  mkdir -p build-asan/seeds/{pack,partial} build-asan/corpus/{pack,partial,profile_json}
+  build-asan/bin/fuzz_pack_seeds build-asan/seeds/pack || note_failure "fuzz: seeds of packs"
+  cp -r tests/fuzz/profile_json_seeds build-asan/seeds/profile_json
+  local target
+  for target in pack partial profile_json; do
+    if "build-asan/bin/fuzz_$target" -max_len=8192 -max_total_time=10 "build-asan/corpus/$target" "build-asan/seeds/$target" \
+      >"build-asan/$target.log" 2>&1; then
+      passed=$((passed + 1))
+    else
+      tail -n 20 "build-asan/$target.log"
+      note_failure "fuzz: $target"
+    fi
+  done
+  step "asan: three fuzz targets ran for ten seconds each"
 }
 
 stage_tsan() {
   step "tsan: building the unit tests in which threads meet with the thread sanitizer"
   configure_and_build tsan threaded_unit_tests --preset tsan || return
   run_tests tsan -L '^unit$'
-}
-
-stage_clang() {
-  step "clang: building everything with clang, warnings are errors"
-  configure_and_build clang all -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
-    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_DEBUG=-O0 -DARDOISE_WERROR=ON || return
-  passed=$((passed + 1))
-}
-
-# Each fuzz target runs for some seconds: a smoke test. Longer: build-fuzz/bin/fuzz_pack -max_total_time=600 CORPUS.
-stage_fuzz() {
-  step "fuzz: building the fuzz targets with clang"
-  configure_and_build fuzz fuzz_targets -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ \
-    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O1 -g1' -DARDOISE_FUZZ=ON -DARDOISE_SANITIZE=address,undefined,fuzzer-no-link || return
-  mkdir -p build-fuzz/seeds/{pack,partial} build-fuzz/corpus/{pack,partial,profile_json}
-  build-fuzz/bin/fuzz_pack_seeds build-fuzz/seeds/pack || note_failure "fuzz: seeds of packs"
-  cp -r tests/fuzz/profile_json_seeds build-fuzz/seeds/profile_json
-  local target
-  for target in pack partial profile_json; do
-    if "build-fuzz/bin/fuzz_$target" -max_len=8192 -max_total_time=10 "build-fuzz/corpus/$target" "build-fuzz/seeds/$target" \
-      >"build-fuzz/$target.log" 2>&1; then
-      passed=$((passed + 1))
-    else
-      tail -n 20 "build-fuzz/$target.log"
-      note_failure "fuzz: $target"
-    fi
-  done
-  step "fuzz: three targets ran for ten seconds each"
 }
 
 finish_stages() {

@@ -5,7 +5,8 @@
 
 static void control_variables(void) {
   char name[256], description[1024];
-  int count, bound = 0, length, description_length, verbosity, bind, scope, index, value_count, found, again;
+  int count, bound = 0, length, description_length, verbosity, bind, scope, index, value_count;
+  int found = 0, again = 0; /* Open MPI writes one byte of a boolean variable */
   MPI_Datatype type;
   MPI_T_enum values;
   MPI_T_cvar_handle handle;

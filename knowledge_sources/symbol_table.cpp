@@ -44,9 +44,8 @@ SymbolTable::SymbolTable(Dwfl_Module* module) {
     const auto x = key(a), y = key(b);
     return x != y ? x < y : std::strcmp(a.name, b.name) < 0;
   });
-  const auto [first, last] =
-      std::ranges::unique(symbols_, [](const Symbol& a, const Symbol& b) { return a.low == b.low; });
-  symbols_.erase(first, last);
+  symbols_.erase(std::unique(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) { return a.low == b.low; }),
+                 symbols_.end());
   // Without a size a function ends at the next one, or soon.
   for (std::size_t i = 0; i < symbols_.size(); ++i) {
     Symbol& symbol = symbols_[i];

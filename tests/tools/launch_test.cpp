@@ -80,7 +80,8 @@ class LaunchTest : public ::testing::Test {
     EXPECT_EQ(application.quality.ranks_complete, ranks);
     for (const auto& ledger : application.quality.ledger) {
       EXPECT_EQ(ledger.lost, 0U);
-      EXPECT_EQ(ledger.dropped, 0U);
+      // Samples of a level that was closed are given up: that is how sampling adapts.
+      EXPECT_TRUE(ledger.dropped == 0 || ledger.record_class == "samples") << ledger.dropped << ledger.record_class;
     }
   }
 
@@ -169,10 +170,11 @@ TEST_F(LaunchTest, AThrowingPluginCostsItsOwnPartOnly) {
 
 // A slow analyzer with little memory: what the programs can't send becomes aggregates, and every sum is still exact.
 TEST_F(LaunchTest, ASlowAnalyzerCostsSingleTimesButNoSumAndNoWaiting) {
-  constexpr int kRounds = 20000;  // some 40 packs a rank: waiting for the analyzer would take it eight seconds
+  constexpr int kRounds = 20000;  // some 160 packs a rank: waiting for the analyzer would take it half a minute
   const std::string library = std::string("LD_PRELOAD=") + PRELOAD_LIBRARY;
-  const auto result = by_hand({"-n", "2", "env", library, "ARDOISE_BUDGET=512k", RING, std::to_string(kRounds), ":",
-                               "-n", "1", ANALYZER, "--memory", "1MB", "--plugin", SLOW_SOURCE, "--output", output_});
+  const auto result =
+      by_hand({"-n", "2", "env", library, "ARDOISE_BUDGET=256k", "ARDOISE_BIN=16k", RING, std::to_string(kRounds), ":",
+               "-n", "1", ANALYZER, "--memory", "1MB", "--plugin", SLOW_SOURCE, "--output", output_});
   EXPECT_EQ(result.status, 0) << result.output;
   const auto run = profile();
   ASSERT_THAT(run.applications, SizeIs(1));

@@ -8,12 +8,15 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
+#include <vector>
 
 #include "instrument/analyzer_partition.hpp"
 #include "instrument/clock.hpp"
 #include "instrument/observed_enter.hpp"
 #include "instrument/session.hpp"
+#include "instrument/thread_tasks.hpp"
 #include "vmpi/observer.hpp"
 #include "vmpi/vmpi.h"
 
@@ -22,6 +25,7 @@ namespace {
 
 ClockSample loaded;            // when the library was loaded: the far end of the first calibration
 std::uint64_t init_begin = 0;  // tick at which MPI_Init was called
+std::vector<std::uint32_t> threads_before_init;
 
 void count_call(Session& current, const ThreadRecorder& thread, const vmpi::Call& call, std::uint64_t end) {
   if (current_sampled == nullptr || observed_frame.function == 0) return;
@@ -109,7 +113,7 @@ void start_session(int thread_level) {
       read_sampler_settings([](const char* name) -> const char* { return std::getenv(name); });
   if (rank == 0 && !sampler_settings.complaint.empty()) say(sampler_settings.complaint);
   auto* const made = new Session(settings, std::move(route), identity, clock, loaded, thread_level, sampler_settings);
-  if (!made->start(init_begin)) return switch_off("no memory to record into; the program runs unobserved.");
+  if (!made->start(init_begin, threads_before_init)) return switch_off("no memory to record into; the program runs unobserved.");
   ::pthread_atfork(nullptr, nullptr, [] {
     // A child has one thread and must not touch the parent's MPI.
     stop_observing();
@@ -118,7 +122,14 @@ void start_session(int thread_level) {
   session.store(made, std::memory_order_release);
 }
 
-void on_before_init() noexcept { init_begin = now(); }
+void on_before_init() noexcept {
+  init_begin = now();
+  try {
+    threads_before_init = running_tasks();
+  } catch (const std::bad_alloc&) {
+    threads_before_init.clear();  // only threads that call MPI or do I/O are sampled then
+  }
+}
 
 void on_after_init(int thread_level) noexcept {
   try {

@@ -321,9 +321,9 @@ void Sampler::adopt_running(std::uint32_t tid) {
   arm(*thread);
 }
 
-void Sampler::adopt_all_running() {
+void Sampler::adopt_all_running(std::span<const std::uint32_t> tids) {
   for (const std::uint32_t tid : running_tasks()) {
-    if (tid != own_tid()) adopt_running(tid);
+    if (tid != own_tid() && std::ranges::find(tids, tid) != tids.end()) adopt_running(tid);
   }
 }
 

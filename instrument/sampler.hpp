@@ -39,8 +39,8 @@ class Sampler {
   bool adopt_current(ThreadRecorder& recorder);
   // Another thread of this process that runs already: its recorder is made here and taken over by it when it comes.
   void adopt_running(std::uint32_t tid);
-  // All threads of the process but the caller.
-  void adopt_all_running();
+  // Those of these threads that still run, but for the caller.
+  void adopt_all_running(std::span<const std::uint32_t> tids);
   // A thread that was adopted by another one takes over its recorder; nullptr: it was not. Async-signal-safe.
   [[nodiscard]] SampledThread* attach() noexcept;
   // The calling thread ends. Its last contexts and sums are submitted.

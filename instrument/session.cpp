@@ -78,7 +78,7 @@ Session::Session(const Settings& settings, Route route, const PackIdentity& iden
       loaded_(loaded),
       thread_level_(thread_level) {}
 
-bool Session::start(std::uint64_t init_begin) {
+bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> threads) {
   if (!recorder.ready() || ::pthread_key_create(&thread_end_key, on_thread_end) != 0) return false;
   recorder.on_failure = on_transport_failure;
   recorder.requests.set_shared(find_shared_request());
@@ -96,7 +96,7 @@ bool Session::start(std::uint64_t init_begin) {
   recorder.active.store(true, std::memory_order_release);
   if (sampling.start()) {
     (void)sampling.adopt_current(*thread());
-    sampling.adopt_all_running();
+    sampling.adopt_all_running(threads);
   }
   return true;
 }

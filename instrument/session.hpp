@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -32,7 +33,8 @@ class Session {
           const ClockSample& loaded, int thread_level, const SamplerSettings& sampler_settings);
 
   // Defines the process and its world, measures what a record costs, and starts to record. False: not possible.
-  [[nodiscard]] bool start(std::uint64_t init_begin);
+  // threads: those that ran before MPI_Init; the ones that MPI has started for itself are not the program's.
+  [[nodiscard]] bool start(std::uint64_t init_begin, std::span<const std::uint32_t> threads);
   // Sends what is left. The caller is the thread in MPI_Finalize.
   void finish();
 

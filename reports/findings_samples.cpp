@@ -16,6 +16,12 @@ namespace {
 
 constexpr double kHot = 0.10;
 
+// What the shares are shares of: CPU time leaves out the time in which a thread waits without its processor.
+std::string sampled_quantity(const SampleProfile& profile) {
+  if (profile.unit != "seconds") return in_sentence(profile.clock);
+  return profile.clock == "wall" ? "time" : "CPU time";
+}
+
 void hot_functions(const Facts& facts, std::vector<Finding>& out) {
   const SampleProfile& s = facts.app.samples;
   int said = 0;
@@ -29,8 +35,8 @@ void hot_functions(const Facts& facts, std::vector<Finding>& out) {
         {"hot_function",
          share > 0.5 ? Severity::medium : Severity::note,
          share,
-         fmt::format("{} of {} is spent computing in {} (sampled, ± {}).", human_share(share),
-                     s.unit == "seconds" ? "the time" : "the " + in_sentence(s.clock), name_and_place(s, i),
+         fmt::format("{} of the {} is spent in {} (sampled, ± {}).", human_share(share), sampled_quantity(s),
+                     name_and_place(s, i),
                      human_share(std::max(error, 1e-3))),
          "",
          {{"share", share}, {"share_error", error}, {"self", f.self}, {"samples", static_cast<double>(f.samples)}}});

@@ -1,6 +1,7 @@
 // The sampler in this process, without MPI: what arrives in packs is compared with what the threads are known to have
 // done.
 #include "instrument/sampler.hpp"
+#include "instrument/thread_tasks.hpp"
 
 #include <dlfcn.h>
 #include <fmt/core.h>
@@ -341,7 +342,7 @@ TEST(Sampler, ThreadsAreFollowedFromBeginToEnd) {
   while (tid == 0) ::usleep(100);
   Sampled sampled(settings);
   ASSERT_TRUE(sampled.adopted);
-  sampled.sampling->adopt_all_running();
+  sampled.sampling->adopt_all_running(running_tasks());
   std::vector<std::thread> threads;
   for (int i = 0; i < 3; ++i) {
     threads.emplace_back([&] {
@@ -431,7 +432,7 @@ TEST(Sampler, SaysOnceWhenNoTimersAreLeft) {
   {
     Sampled sampled(settings);
     EXPECT_TRUE(sampled.adopted);
-    sampled.sampling->adopt_all_running();
+    sampled.sampling->adopt_all_running(running_tasks());
     EXPECT_EQ(sentences, std::vector<std::string>{"no timers are left (ulimit -i): some threads are not sampled."});
     burn_ns(10'000'000);
     EXPECT_EQ(sampled.finish().fault(), "");

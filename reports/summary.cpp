@@ -19,8 +19,9 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kWidth = 100;
-constexpr std::size_t kFindings = 6, kCalls = 6, kSites = 5, kEdges = 3, kFiles = 3, kExtensionRows = 4,
-                      kHotFunctions = 6;
+constexpr std::size_t kFindings = 5, kCalls = 6, kSites = 5, kEdges = 3, kFiles = 3, kExtensionRows = 4,
+                      kHotFunctions = 4;
+constexpr double kLeastShare = 0.01;  // of a hot function: smaller ones are for the report
 
 std::string clean(const std::string& text, std::size_t columns) { return shortened(printable(text), columns); }
 
@@ -51,7 +52,8 @@ std::string overview(const Application& a) {
 
 std::string findings(const Application& a) {
   std::string out;
-  const std::vector<Finding> all = findings_of(a);
+  std::vector<Finding> all = findings_of(a);
+  std::erase_if(all, [](const Finding& f) { return f.id == "hot_function"; });  // the table of hot functions says it
   for (std::size_t i = 0; i < std::min(all.size(), kFindings); ++i) {
     const char* mark = all[i].severity == Severity::high     ? "  !! "
                        : all[i].severity == Severity::medium ? "  !  "
@@ -97,17 +99,15 @@ std::string hot_functions(const Application& a) {
   std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < s.functions.size() && rows.size() < kHotFunctions; ++i) {
     const SampledFunction& f = s.functions[i];
-    if (!(f.self > 0)) break;
-    rows.push_back({short_name(f), place_of(s, i), amount(f.self), "± " + amount(f.self_error),
-                    human_share(f.self / s.self), amount(f.total)});
+    if (!(f.self > 0) || f.self < kLeastShare * s.self) break;
+    rows.push_back({name_and_place(s, i), amount(f.self), "± " + amount(f.self_error), human_share(f.self / s.self),
+                    amount(f.total)});
   }
-  return "\n" + text_table({{"hot function (sampled)", false, 40},
-                            {"at", false, 26},
-                            {"self", true},
-                            {"99 %", true},
-                            {"share", true},
-                            {"total", true}},
-                           rows, "  ");
+  if (rows.empty()) return {};
+  return "\n" +
+         text_table(
+             {{"hot function (sampled)", false, 48}, {"self", true}, {"99 %", true}, {"share", true}, {"total", true}},
+             rows, "  ");
 }
 
 std::string sites(const Application& a) {

@@ -297,11 +297,9 @@ TEST(SampleStoreThreads, SendersAndTheHandlerShareAStore) {
       std::this_thread::yield();
     }
   });
-  std::uint64_t time = 0;
   constexpr std::uint64_t kSamples = 200000;
   for (std::uint64_t i = 0; i < kSamples; ++i) {
     const std::uint64_t elapsed = kInterval << thread->samples.rate_shift();
-    time += elapsed;
     SampleRecord record{};
     record.tick = now();
     (void)thread->samples.store(record, elapsed, {});

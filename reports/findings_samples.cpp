@@ -36,8 +36,7 @@ void hot_functions(const Facts& facts, std::vector<Finding>& out) {
          share > 0.5 ? Severity::medium : Severity::note,
          share,
          fmt::format("{} of the {} is spent in {} (sampled, ± {}).", human_share(share), sampled_quantity(s),
-                     name_and_place(s, i),
-                     human_share(std::max(error, 1e-3))),
+                     name_and_place(s, i), human_share(std::max(error, 1e-3))),
          "",
          {{"share", share}, {"share_error", error}, {"self", f.self}, {"samples", static_cast<double>(f.samples)}}});
   }
@@ -99,10 +98,10 @@ void odd_ranks(const Facts& facts, std::vector<Finding>& out) {
       {"rank_clusters",
        Severity::note,
        others * std::abs(difference),
-       fmt::format("Ranks do different things, in {}: {} of them ({}) {} {} of their time in {}, where the {} others "
+       fmt::format("Ranks do different things, in {}: {} of them ({}) {} {} of their {} in {}, where the {} others "
                    "{} {} (sampled).",
                    counted(s.clusters.size(), "group"), odd.ranks, rank_ranges(ranks, 4),
-                   odd.ranks == 1 ? "spends" : "spend", human_share(odd.mean_share[at]),
+                   odd.ranks == 1 ? "spends" : "spend", human_share(odd.mean_share[at]), sampled_quantity(s),
                    name_and_place(s, s.per_rank.functions[at]), most.ranks, most.ranks == 1 ? "spends" : "spend",
                    human_share(most.mean_share[at])),
        "",

@@ -61,7 +61,11 @@ std::string hot_functions(const SampleProfile& s) {
                   s.confidence * 100) +
       "Self is in the function, total with what it called; MPI is the exact time in MPI calls beneath it; Least and "
       "Most are of "
-      "the ranks, Imb. is Most over their mean.}\\par\n";
+      "the ranks, Imb. is Most over their mean." +
+      (s.clock == "cpu" ? " What system calls use counts where the program is interrupted next, so that code after MPI "
+                          "calls gets part of theirs where processes share processors."
+                        : "") +
+      "}\\par\n";
   out +=
       latex_table("L{47mm}rrrrrrrr", {"Function", "Self", "", "Share", "Total", "MPI", "Least", "Most", "Imb."}, rows);
   std::size_t left = 0;

@@ -104,10 +104,14 @@ std::string hot_functions(const Application& a) {
                     amount(f.total)});
   }
   if (rows.empty()) return {};
-  return "\n" +
-         text_table(
-             {{"hot function (sampled)", false, 48}, {"self", true}, {"99 %", true}, {"share", true}, {"total", true}},
-             rows, "  ");
+  // Shares of CPU time are not those of the wall clock in the tables beneath.
+  const std::string what = s.clock == "wall" ? "" : s.clock == "cpu" ? " CPU time" : " " + clean(s.clock, 20);
+  return "\n" + text_table({{"hot function (sampled" + what + ")", false, 48},
+                            {"self", true},
+                            {"99 %", true},
+                            {"share", true},
+                            {"total", true}},
+                           rows, "  ");
 }
 
 std::string sites(const Application& a) {

@@ -89,6 +89,8 @@ int run(int argc, char** argv) {
       ->allow_extra_args(false);
   app.add_option("--budget", options.budget, "memory of each process for events, e.g. 8M [16M]")
       ->transform(CLI::AsSizeValue(false));
+  app.add_option("--sample", options.sample, "call stacks by cpu or wall time, or by an event, e.g. page-faults; off [cpu]");
+  app.add_option("--counters", options.counters, "events counted with each sample, e.g. cycles,instructions: up to 8");
   app.add_option("--policy", options.policy, "when the memory is used up: adapt (record less) or block (wait) [adapt]")
       ->check(CLI::IsMember({"adapt", "block"}));
   app.add_option("--reduce", options.reduce, "events that become sums first, by class, depth or duration [class]")

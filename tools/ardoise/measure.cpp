@@ -91,6 +91,8 @@ std::vector<std::pair<std::string, std::string>> recorder_settings(const Options
     }
   };
   add("ARDOISE_BUDGET", options.budget);
+  add("ARDOISE_SAMPLE", options.sample);
+  add("ARDOISE_COUNTERS", options.counters);
   add("ARDOISE_POLICY", options.policy);
   add("ARDOISE_REDUCE", options.reduce);
   add("ARDOISE_MPI_SHARE", options.mpi_share);

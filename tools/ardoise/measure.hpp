@@ -19,6 +19,7 @@ struct Options {
   std::vector<std::string> plugins;
   std::vector<std::string> partitions;    // NAME=CONTEXT[,CONTEXT...]
   std::string budget;                     // "": the recorder's default
+  std::string sample, counters;           // likewise
   std::string policy, reduce, mpi_share;  // likewise
   std::string capture;                    // folder; "": none
   bool quiet = false;

@@ -11,8 +11,7 @@ enum class ControlKind : std::uint8_t {
   hello,       // wants to open a stream with the receiver
   verdict,     // `code` about the receiver's hello `number`
   withdrawal,  // the opening of the sender's hello `number` failed with `code`; so the receiver's does that meets it
-  retreat,     // the same because of a circle: who has read the hello fails, to others it was never said
-  amends,      // answers a withdrawal or retreat: the sender's hello `number` is to count as never said
+  retreat,     // the same because of a circle: to who says its own hello only after this one came, it was never said
   gone,        // the sender is in MPI_Finalize and will open nothing any more
   left,        // the sender goes, with the stream that the receiver has on `tag` still open
   probe,       // the sender waits for the receiver; looks for a circle (meeting.hpp)
@@ -27,19 +26,20 @@ struct ControlMessage {
   std::int32_t tag = 0;           // hello: where the sender wants to receive
   std::uint64_t block_bytes = 0;  // hello
   std::int32_t code = 0;          // verdict, withdrawal, retreat: a VMPI code
-  std::uint32_t seen = 0;         // probe: messages of the receiver, probes apart, that the sender had seen
+  // Messages, probes apart. hello, probe: of the receiver, those that the sender had seen; retreat: of the sender to the
+  // receiver, with this one.
+  std::uint32_t seen = 0;
   std::int32_t origin = 0;        // probe: universe rank of who started it …
   std::uint32_t serial = 0;       // … and which of its probes
 
   static constexpr std::uint32_t kMagic = 0x4d525453;  // "STRM"
-  static constexpr std::uint16_t kVersion = 2;
+  static constexpr std::uint16_t kVersion = 3;
 };
 static_assert(sizeof(ControlMessage) == 40);
 
 // Says of the sender's hello `number` that it is over.
 inline bool takes_back(const ControlMessage& message) {
-  return message.kind == ControlKind::withdrawal || message.kind == ControlKind::retreat ||
-         message.kind == ControlKind::amends;
+  return message.kind == ControlKind::withdrawal || message.kind == ControlKind::retreat;
 }
 
 }  // namespace ardoise::vmpi

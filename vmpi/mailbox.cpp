@@ -15,8 +15,22 @@ std::uint32_t Mailbox::next_number() {
 
 int Mailbox::send(int rank, ControlMessage message) {
   const std::lock_guard lock(mutex_);
-  if (message.kind != ControlKind::probe) ++peers_[rank].sent;
+  return send_alone(rank, message);
+}
+
+int Mailbox::send_alone(int rank, ControlMessage message) {
+  auto& sent = peers_[rank].sent;
+  if (message.kind != ControlKind::probe) ++sent;
+  if (message.kind == ControlKind::retreat) message.seen = sent;
   return channel_.send(rank, message);
+}
+
+int Mailbox::take_back_unmet(int rank, ControlMessage message, std::uint32_t said_with) {
+  const std::lock_guard lock(mutex_);
+  auto& peer = peers_[rank];
+  const int code = send_alone(rank, message);
+  peer.unmet.push_back({message.number, said_with, message.kind == ControlKind::retreat ? peer.sent : 0});
+  return code;
 }
 
 int Mailbox::receive_all() {

@@ -35,17 +35,26 @@ class Mailbox {
     int from;
     ControlMessage message;
   };
+  // A hello of ours that is over, while the peer's with which it pairs has not been read.
+  struct Unmet {
+    std::uint32_t number;
+    std::uint32_t seen;     // messages of the peer that we had seen when we said it
+    std::uint32_t retreat;  // ordinal of the retreat that took it back; 0: a withdrawal did
+  };
   struct Peer {
     std::uint32_t sent = 0;  // to it, probes apart
     std::uint32_t seen = 0;  // from it, probes apart
     bool is_gone = false;
     std::vector<ControlMessage> unread;  // what meeting.cpp reads; a few at most
+    std::vector<Unmet> unmet;            // in the order in which they were said
   };
 
   // Unique in this process.
   std::uint32_t next_number();
 
   int send(int rank, ControlMessage message);
+  // Sends a retreat or withdrawal of a hello that has not met the peer's; said_with: `seen` of the hello.
+  int take_back_unmet(int rank, ControlMessage message, std::uint32_t said_with);
   int send_end(int rank, int tag) { return channel_.send_end(rank, tag); }
 
   // Brings in what has come. `news`: who wrote since the caller's last call (pass the same cursor again).
@@ -70,6 +79,7 @@ class Mailbox {
   std::vector<std::pair<int, std::uint32_t>> unanswered();
 
  private:
+  int send_alone(int rank, ControlMessage message);
   int receive_all();
 
   ControlChannel& channel_;

@@ -37,12 +37,17 @@ Meeting::Meeting(Mailbox& mailbox, int own_rank, std::vector<int> ranks, const S
 }
 
 int Meeting::start() {
+  // What has come by now we have seen when we say hello.
+  std::vector<int> news;
+  if (const int code = mailbox_.poll(cursor_, news); code != VMPI_SUCCESS) return code;
   ControlMessage hello;
   hello.number = number_;
   hello.tag = terms_.tag;
   hello.block_bytes = terms_.block_bytes;
   hello.reads_writes = bits_of(terms_.mode);
-  for (const auto& peer : peers_) {
+  for (auto& peer : peers_) {
+    peer.said_with = mailbox_.with(peer.rank, [](const Mailbox::Peer& mail) { return mail.seen; });
+    hello.seen = peer.said_with;
     if (const int code = mailbox_.send(peer.rank, hello); code != VMPI_SUCCESS) return code;
   }
   for (auto& peer : peers_) read(peer);  // hellos that came before we asked
@@ -65,22 +70,16 @@ void Meeting::read(Peer& peer) {
 bool Meeting::read_one(Peer& peer, Mailbox::Peer& mail) {
   const auto message = mail.unread.front();
   switch (message.kind) {
-    case ControlKind::hello: {
-      const auto unsaid = std::find_if(mail.unread.begin(), mail.unread.end(), [&](const auto& later) {
-        return takes_back(later) && later.kind != ControlKind::withdrawal && later.number == message.number;
-      });
-      if (unsaid != mail.unread.end()) {
-        mail.unread.erase(unsaid);
-        break;
-      }
+    case ControlKind::hello:
       if (peer.has_hello) return false;
+      if (!is_for_this_opening(peer, mail, message)) break;
       peer.has_hello = true;
       peer.hello = message;
       --missing_;
       break;
-    }
     case ControlKind::verdict:
-      // One about an earlier hello, which we took back, says nothing any more.
+      // One about an earlier hello, which we took back, says at most that the peer stood in a circle and never wanted it.
+      std::erase_if(mail.unmet, [&](const auto& unmet) { return unmet.number == message.number; });
       if (message.number == number_ && !peer.has_verdict) {
         peer.has_verdict = true;
         peer.verdict = message.code;
@@ -95,7 +94,6 @@ bool Meeting::read_one(Peer& peer, Mailbox::Peer& mail) {
       break;
     case ControlKind::withdrawal:
     case ControlKind::retreat:
-    case ControlKind::amends:
       // Of another hello than that which we read: of an opening that is over on both sides.
       if (peer.has_hello && peer.hello.number == message.number) take_back(peer, message);
       break;
@@ -106,15 +104,26 @@ bool Meeting::read_one(Peer& peer, Mailbox::Peer& mail) {
   return true;
 }
 
+// Does the next hello of this peer pair with ours, rather than with one of an opening that is over, or with none?
+bool Meeting::is_for_this_opening(const Peer& peer, Mailbox::Peer& mail, const ControlMessage& hello) {
+  auto& unmet = mail.unmet;
+  while (!unmet.empty() && unmet.front().retreat != 0 && unmet.front().retreat <= hello.seen)
+    unmet.erase(unmet.begin());  // never said to this one
+  const auto said_with = unmet.empty() ? peer.said_with : unmet.front().seen;
+  const auto unsaid = std::find_if(mail.unread.begin(), mail.unread.end(), [&](const auto& later) {
+    return later.kind == ControlKind::retreat && later.number == hello.number && later.seen <= said_with;
+  });
+  if (unsaid != mail.unread.end()) {
+    mail.unread.erase(unsaid);
+    return false;
+  }
+  if (unmet.empty()) return true;
+  unmet.erase(unmet.begin());
+  return false;
+}
+
 // The hello of this peer that we read counts no more.
 void Meeting::take_back(Peer& peer, const ControlMessage& message) {
-  if (message.kind == ControlKind::amends) {  // another one will come
-    if (stage_ == Stage::verdicts) missing_ = 0;
-    stage_ = Stage::hellos;
-    peer.has_hello = false;
-    ++missing_;
-    return;
-  }
   peer.gave_up = true;
   disagrees_ = disagrees_ || message.kind == ControlKind::retreat;
   if (stage_ == Stage::hellos) return fail(message.code, "");
@@ -188,19 +197,20 @@ int Meeting::finish() {
   if (result_ == VMPI_SUCCESS) return VMPI_SUCCESS;
   if (disagrees_) return withdraw();
   for (const auto& peer : peers_) {
-    int code = VMPI_SUCCESS;
-    if (peer.gave_up) code = take_own_hello_back(peer);
-    if (peer.verdict == VMPI_SUCCESS) code = mailbox_.send_end(peer.rank, peer.hello.tag);
-    if (code != VMPI_SUCCESS) return code;
+    if (peer.verdict != VMPI_SUCCESS) continue;
+    if (const int code = mailbox_.send_end(peer.rank, peer.hello.tag); code != VMPI_SUCCESS) return code;
   }
   return VMPI_SUCCESS;
 }
 
 int Meeting::take_own_hello_back(const Peer& peer) {
+  // It knows: it has taken its own hello back, or has refused ours unread.
+  if (peer.gave_up || (peer.has_verdict && !peer.has_hello)) return VMPI_SUCCESS;
   ControlMessage message;
-  message.kind = peer.gave_up ? ControlKind::amends : disagrees_ ? ControlKind::retreat : ControlKind::withdrawal;
+  message.kind = disagrees_ ? ControlKind::retreat : ControlKind::withdrawal;
   message.number = number_;
   message.code = result_;
+  if (!peer.has_hello) return mailbox_.take_back_unmet(peer.rank, message, peer.said_with);
   return mailbox_.send(peer.rank, message);
 }
 
@@ -212,8 +222,9 @@ void Meeting::fail(int code, const std::string& complaint) {
   stage_ = Stage::finished;
 }
 
-// After fail(). Done once: advance() isn't called any more.
+// After fail(). Once: each peer hears, and is remembered, once.
 int Meeting::withdraw() {
+  if (std::exchange(has_withdrawn_, true)) return VMPI_SUCCESS;
   for (const auto& peer : peers_) {
     if (const int code = take_own_hello_back(peer); code != VMPI_SUCCESS) return code;
     if (!peer.has_hello) continue;

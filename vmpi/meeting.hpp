@@ -3,9 +3,14 @@
 //   hello to each ──▶ hello of each: do they fit? ──▶ verdict to each ──▶ verdict of each ──▶ open, or failed at all
 //
 // Hellos of the same two processes pair up in the order in which each sent them. Who fails takes its hellos back, and
-// the other side's opening that meets such a hello fails as well, also when it comes later; it makes amends then for
-// its own hello, which may be unread. Who fails after it said yes tells the end of the stream, too, to those who said
-// yes and may believe that it is open. So nobody is left with half a stream.
+// the other side's opening that meets such a hello fails as well, also when it comes later. Who failed before it read
+// the other side's hello remembers that one is to come which belongs to an opening that is over, and passes over it.
+// Who fails after it said yes tells the end of the stream, too, to those who said yes and may believe that it is open.
+// So nobody is left with half a stream, and no opening meets what is left of an earlier one.
+//
+// A hello that was taken back because of a circle (retreat) was never said to a process that says its own only after
+// the retreat had come. Both sides know which of the two was first: a hello says how many messages of the receiver its
+// sender had seen, a retreat how many its sender had sent. So both pair the same hellos.
 //
 // Peers that never come. One that is in MPI_Finalize answers `gone`; one that died is found by its process id
 // (stream_handshake.cpp). What is left are processes that wait for each other in a circle, because the two sides made
@@ -71,11 +76,13 @@ class Meeting {
     bool has_verdict = false;
     bool gave_up = false;  // took its hello back
     int verdict = 0;
+    std::uint32_t said_with = 0;  // `seen` of our hello
     ControlMessage hello;
   };
   bool waits_for(const Peer& peer) const;
   void read(Peer& peer);
   bool read_one(Peer& peer, Mailbox::Peer& mail);
+  static bool is_for_this_opening(const Peer& peer, Mailbox::Peer& mail, const ControlMessage& hello);
   void take_back(Peer& peer, const ControlMessage& message);
   int judge();
   int answer_probes();
@@ -101,6 +108,7 @@ class Meeting {
   int result_ = 0;
   std::string complaint_;
   bool disagrees_ = false;  // found a circle, or was refused because of one: who waits for us in it is refused, too
+  bool has_withdrawn_ = false;
   std::uint32_t own_probe_ = 0;
   std::unordered_map<int, std::uint32_t> passed_on_;  // origin, its last serial
   std::unordered_map<int, std::uint32_t> waiting_;    // who sent a probe, the hello with which it waits

@@ -41,21 +41,26 @@ class World {
   // Everybody goes on until nothing moves; sometimes somebody looks for a circle.
   void run(bool looks_for_circles = false) {
     for (int quiet = 0; quiet < 400; ++quiet) {
-      for (std::size_t rank = 0; rank < meetings_.size(); ++rank) {
-        auto& meeting = meetings_[rank];
-        if (!meeting || ended_.contains(meeting.get())) continue;
-        bool has_news = false;
-        EXPECT_EQ(meeting->advance(has_news), VMPI_SUCCESS);
-        if (has_news) quiet = 0;  // probes are no news
-        if (meeting->done()) {
-          ended_.insert(meeting.get());
-          continue;
-        }
-        if (looks_for_circles && random_() % 150 == 0) {
-          EXPECT_EQ(meeting->look_for_circle(), VMPI_SUCCESS);
-        }
+      if (step(looks_for_circles)) quiet = 0;
+    }
+  }
+  // Everybody goes on once. Was there news? Probes are none.
+  bool step(bool looks_for_circles = false) {
+    bool any_news = false;
+    for (auto& meeting : meetings_) {
+      if (!meeting || ended_.contains(meeting.get())) continue;
+      bool has_news = false;
+      EXPECT_EQ(meeting->advance(has_news), VMPI_SUCCESS);
+      any_news = any_news || has_news;
+      if (meeting->done()) {
+        ended_.insert(meeting.get());
+        continue;
+      }
+      if (looks_for_circles && random_() % 150 == 0) {
+        EXPECT_EQ(meeting->look_for_circle(), VMPI_SUCCESS);
       }
     }
+    return any_news;
   }
   Meeting& operator[](int rank) { return *at(rank); }
   Mailbox& mailbox(int rank) { return mailboxes_[static_cast<std::size_t>(rank)]; }
@@ -201,6 +206,68 @@ TEST(Meeting, WaitingForOneThatIsBusyIsNoCircle) {
   world.write_to(2, {3});
   world.run(true);
   EXPECT_EQ(world.results(), std::vector<int>(4, VMPI_SUCCESS));
+}
+
+// Refused openings one after the other leave nothing behind that the next one meets.
+TEST(Meeting, WhatIsLeftOfARefusedOpeningDoesNotMeetTheNext) {
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    constexpr int processes = 7, refused = 3;
+    World world(processes, seed, 0.5);
+    std::vector<int> opened(processes, 0);
+    for (bool all_opened = false; !all_opened;) {
+      all_opened = true;
+      for (int rank = 0; rank < processes; ++rank) {
+        auto& count = opened[static_cast<std::size_t>(rank)];
+        if (count > 0) {
+          const int result = world.result(rank);
+          if (result == kWaits) continue;
+          ASSERT_EQ(result, count <= refused ? VMPI_ERR_PROTOCOL : VMPI_SUCCESS) << "process " << rank;
+        }
+        if (count > refused) continue;
+        ++count;
+        all_opened = false;
+        if (rank == 0) {
+          world.open(0, {1, 2, 3, 4, 5, 6}, {false, true}, count <= refused ? 65 : 64);
+        } else {
+          world.read_from(rank, {0});
+        }
+      }
+      if (all_opened) all_opened = std::ranges::none_of(world.results(), [](int code) { return code == kWaits; });
+      world.step();
+    }
+  }
+}
+
+// Maps that differ, time and again: everybody fails whose partner differs, and then everybody meets everybody.
+TEST(Meeting, CirclesLeaveNothingBehind) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    constexpr int sides = 4;
+    std::mt19937 random(seed);
+    World world(2 * sides, seed, 1.0);
+    for (int round = 0; round < 8; ++round) {
+      std::vector<int> readers{4, 5, 6, 7}, writers{0, 1, 2, 3};
+      std::ranges::shuffle(readers, random);
+      std::ranges::shuffle(writers, random);
+      std::vector<int> expected(2 * sides, VMPI_ERR_PROTOCOL);
+      for (int i = 0; i < sides; ++i) {
+        const int reader = readers[static_cast<std::size_t>(i)];
+        world.write_to(i, {reader});
+        world.read_from(sides + i, {writers[static_cast<std::size_t>(i)]});
+        if (writers[static_cast<std::size_t>(reader - sides)] == i)
+          expected[static_cast<std::size_t>(i)] = expected[static_cast<std::size_t>(reader)] = VMPI_SUCCESS;
+      }
+      world.run(true);
+      ASSERT_EQ(world.results(), expected) << "round " << round;
+      for (int i = 0; i < sides; ++i) {
+        world.write_to(i, {4, 5, 6, 7});
+        world.read_from(sides + i, {0, 1, 2, 3});
+      }
+      world.run(true);
+      ASSERT_EQ(world.results(), std::vector<int>(2 * sides, VMPI_SUCCESS)) << "round " << round;
+    }
+  }
 }
 
 // Several streams in a row between random partners, at random pace, with probes all the time: nothing that can succeed

@@ -2,6 +2,7 @@
 // delayed at random but in the order of its sender. Counts what each process sends.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -47,9 +48,14 @@ class ModelControl {
       found = !inbox.empty() &&
               (model_.pace_ >= 1.0 || std::uniform_real_distribution<>(0, 1)(model_.random_) < model_.pace_);
       if (!found) return VMPI_SUCCESS;
-      rank = inbox.front().first;
-      message = inbox.front().second;
-      inbox.pop_front();
+      auto next = inbox.begin();
+      if (model_.pace_ < 1.0) {  // the first of any sender
+        const int sender = inbox[model_.random_() % inbox.size()].first;
+        next = std::find_if(inbox.begin(), inbox.end(), [sender](const auto& one) { return one.first == sender; });
+      }
+      rank = next->first;
+      message = next->second;
+      inbox.erase(next);
       return VMPI_SUCCESS;
     }
     int send_end(int rank, int tag) override {

@@ -137,7 +137,12 @@ class Symbolizer::Module {
     (void)dwarf_getsrcfiles(unit, &files, &file_count);
     for (Dwarf_Die& function : found.functions) {
       frame.symbol = function_name(&function, unit);
-      if (const char* const file = dwarf_decl_file(&function)) frame.function_file = full_path(file, unit);
+      const char* declared_in = dwarf_decl_file(&function);
+      // In DWARF 5 the file with number 0 is the unit's own, which elfutils takes for none.
+      if (declared_in == nullptr && file_count != 0 && dwarf_hasattr_integrate(&function, DW_AT_decl_file) != 0) {
+        declared_in = dwarf_filesrc(files, 0, nullptr, nullptr);
+      }
+      if (declared_in != nullptr) frame.function_file = full_path(declared_in, unit);
       int first_line = 0;
       if (dwarf_decl_line(&function, &first_line) == 0) frame.function_line = static_cast<std::uint32_t>(first_line);
       result.push_back(std::move(frame));

@@ -46,7 +46,7 @@ target_link_libraries(sampling_preload_test PRIVATE ardoise_test_capture GTest::
 target_compile_definitions(sampling_preload_test PRIVATE
   ARDOISE_PRELOAD_LIBRARY="$<TARGET_FILE:ardoise_preload>"
   PROGRAM_DIRECTORY="${CMAKE_CURRENT_BINARY_DIR}/programs"
-  MPIEXEC="${MPIEXEC_EXECUTABLE}")
+  MPIEXEC="${mpiexec}")
 add_dependencies(sampling_preload_test ardoise_preload instrument_counted_calls instrument_sampled_truth
   instrument_sampled_torture truth_late torture_plugin)
 if(NOT ARDOISE_SANITIZE)

@@ -49,7 +49,7 @@ class SamplingPreloadTest : public testing::Test {
 
   Outcome run_captured(int ranks, const std::string& program, const std::string& settings = "", int timeout = 100) {
     return shell(fmt::format(
-        "timeout {0} {1} --oversubscribe --bind-to none -n {2} env TEST_DIRECTORY='{3}' ARDOISE_CAPTURE='{3}' "
+        "timeout {0} {1} -n {2} env TEST_DIRECTORY='{3}' ARDOISE_CAPTURE='{3}' "
         "PROGRAM_DIRECTORY='{4}' {5} LD_PRELOAD='{6}' '{4}'/{7}",
         timeout, MPIEXEC, ranks, directory_.string(), PROGRAM_DIRECTORY, settings, ARDOISE_PRELOAD_LIBRARY, program));
   }

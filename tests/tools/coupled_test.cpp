@@ -82,8 +82,11 @@ TEST_F(Coupled, AJoinedWorldIsThatOfALaunchAlone) {
 }
 
 TEST_F(Coupled, TheVariableJoinsByHand) {
-  const auto result = ardoise({}, {"-n", "2", "-x", "VMPI_PARTITION_NAME=earth", COUPLED, "ocean", ":", "-n", "3",
-                                   "env", "VMPI_PARTITION_NAME=earth", COUPLED, "air"});
+  Words launch = exported("VMPI_PARTITION_NAME", "earth");
+  for (const char* word :
+       {"-n", "2", COUPLED, "ocean", ":", "-n", "3", "env", "VMPI_PARTITION_NAME=earth", COUPLED, "air"})
+    launch.emplace_back(word);
+  const auto result = ardoise({}, launch);
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_EQ(lines_of(result.output), native());
 }

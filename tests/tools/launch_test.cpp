@@ -141,6 +141,7 @@ TEST_F(LaunchTest, AKilledProgramGivesTheStatusOfItsSignal) {
 }
 
 TEST_F(LaunchTest, AProgramThatIsKilledCostsItsOwnPartOfTheReportWhereOthersLiveOn) {
+  if (MPI_IS_MPICH) GTEST_SKIP() << "natively, too, Hydra 4.0 ends before those that live on";
   const auto result =
       ardoise({}, {"--enable-recovery", "-n", "1", RING, "20", "signal", "9", ":", "-n", "2", RING, "50"});
   EXPECT_THAT(result.output,

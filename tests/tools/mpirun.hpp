@@ -16,6 +16,15 @@ inline std::vector<std::string> mpirun() {
 #endif
 }
 
+// The launcher's option that gives a context's processes an environment variable.
+inline std::vector<std::string> exported(const std::string& name, const std::string& value) {
+#if MPI_IS_MPICH
+  return {"-env", name, value};
+#else
+  return {"-x", name + "=" + value};
+#endif
+}
+
 inline Captured by_hand(const std::vector<std::string>& words) {
   auto line = mpirun();
   line.insert(line.end(), words.begin(), words.end());

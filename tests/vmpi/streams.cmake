@@ -82,13 +82,12 @@ add_stream_test(ReleaseFromOtherThreads 3 1 "" "" "--threads --limit 64")
 add_stream_test(WritersCloseAtDifferentTimes 5 2 "--blocks 5" "--late 200" "")
 add_stream_test(NothingWritten 3 2 "--blocks 0" "" "")
 add_stream_test(TwoWay 3 3 "--two-way --blocks 300 --buffers 2" "" "--pause 300")
-# The launcher lets the others live. What the program prints counts, not the launcher's exit status.
-if(ARDOISE_MPI STREQUAL "MPICH")  # no test of a death while reading: UCX ends a process that was receiving from a dead one
-  set(lets_live -disable-auto-cleanup)
-else()
-  set(lets_live --enable-recovery)
+# The launcher lets the others live. What the program prints counts, not the launcher's exit status. Not for MPICH: natively,
+# too, Hydra 4.0 ends before those that live on, in spite of -disable-auto-cleanup, and UCX ends a process that was
+# receiving from a dead one.
+if(NOT ARDOISE_MPI STREQUAL "MPICH")
   add_launch_test(Streams.ReaderHearsOfAWritersDeath EXPECT "heard of 1 death" PROGRAMS
-    "${lets_live} -n 3 ${stream_program} write --dies" "-n 1 ${stream_program} read --dies")
+    "--enable-recovery -n 3 ${stream_program} write --dies" "-n 1 ${stream_program} read --dies")
 endif()
 add_stream_test(RandomMap 7 3 "--map 1 --seed 3 --blocks 60" "" "")
 
@@ -103,7 +102,9 @@ add_bad_peer_test(MapPoliciesDiffer policies_differ "wait for each other in a ci
 add_bad_peer_test(OrdersOfOpeningDiffer orders_differ "wait for each other in a circle")
 add_bad_peer_test(EndsMpiBeforeWeAsk ends_before_the_hello "ended MPI without opening it")
 add_bad_peer_test(EndsMpiWhileWeWait ends_behind_the_hello "ended MPI without opening it")
-add_bad_peer_test(DiesBeforeOpening dies_before_opening "died without opening it" OPTIONS ${lets_live})
+if(NOT ARDOISE_MPI STREQUAL "MPICH")  # the same
+  add_bad_peer_test(DiesBeforeOpening dies_before_opening "died without opening it" OPTIONS --enable-recovery)
+endif()
 add_bad_peer_test(WriterDoesNotClose writer_does_not_close "called MPI_Finalize with 1 open stream;")
 add_bad_peer_test(ReaderDoesNotClose reader_does_not_close "called MPI_Finalize with 1 open stream;")
 add_bad_peer_test(NobodyCloses nobody_closes "called MPI_Finalize with 1 open stream;")

@@ -19,7 +19,8 @@ compare() {
 native() {
   launch -n 2 env LD_PRELOAD="$tool" "$1" "$work/file" >"$work/native" 2>"$work/errors" || fail "$1 fails natively"
   grep '^next tool saw' "$work/errors" | sort >"$work/native.seen"
-  [ "$(wc -l <"$work/native.seen")" -eq 2 ] || fail "the tool said nothing natively: the comparison means nothing"
+  # Where MPI's Fortran functions call those of C (MPICH), the tool speaks for both.
+  [ "$(wc -l <"$work/native.seen")" -ge 2 ] || fail "the tool said nothing natively: the comparison means nothing"
 }
 
 native "$program"

@@ -257,6 +257,7 @@ class Interpreter {
   void keep_as_initial() { initial_ = row; }
 
   Row row;
+  bool returns_by_register = false;  // the return address is in a register, at the program counter asked for
 
  private:
   [[nodiscard]] std::int64_t scaled(std::uint64_t factored) const {
@@ -319,10 +320,13 @@ class Interpreter {
       case 0x08:  // same_value
         set(cursor.take_uleb(), {SavedKind::kSame, 0});
         return true;
-      case 0x09:  // register: kept in another register, which is not followed
-        set(cursor.take_uleb(), {SavedKind::kLost, 0});
+      case 0x09: {  // register: kept in another register, which is not followed
+        const std::uint64_t number = cursor.take_uleb();
+        set(number, {SavedKind::kLost, 0});
+        returns_by_register = returns_by_register || number == cie_.return_register;
         (void)cursor.take_uleb();
         return true;
+      }
       case 0x0A:  // remember_state
         if (depth_ == remembered_.size()) return false;
         remembered_[depth_++] = row;
@@ -471,7 +475,9 @@ bool find_unwind_rule(const EhFrame& object, std::uint64_t pc, UnwindRule& rule)
   if (!interpreter.run(cie.instructions, cie.end, 0, object.header)) return false;
   interpreter.keep_as_initial();
   if (!interpreter.run(cursor.at(), cursor.end(), begin, object.header)) return false;
-  if (interpreter.row.return_address.kind == SavedKind::kLost) {
+  if (interpreter.returns_by_register) {
+    made.cfa = CfaKind::kUnknown;  // the last instructions of longjmp: the walk ends early, and is said to
+  } else if (interpreter.row.return_address.kind == SavedKind::kLost) {
     made.frame = FrameKind::kOutermost;
   } else if (!to_rule(interpreter.row, made)) {
     return false;

@@ -70,7 +70,7 @@ class Walker {
   // The caller of frame. False: it can't be found.
   bool step(Frame& frame, const UnwindRule& rule) {
     std::uint64_t base = 0;
-    if (!use_register(frame, rule.cfa_register, base)) return false;
+    if (rule.cfa == CfaKind::kUnknown || !use_register(frame, rule.cfa_register, base)) return false;
     std::uint64_t cfa = base + static_cast<std::uint64_t>(std::int64_t{rule.cfa_offset});
     if (rule.cfa == CfaKind::kMemory) {
       if (!read(cfa, cfa)) return false;

@@ -45,4 +45,6 @@ foreach(language IN LISTS process_programs)
   string(TOLOWER ${language} name)
   add_conformance_test(processes_${name} ${CMAKE_CURRENT_SOURCE_DIR}/wrappers_compare.sh $<TARGET_FILE:vmpi> 2
     $<TARGET_FILE:conformance_processes_${language}>)
+  # MPI_Comm_spawn of Open MPI 4.1 waits for ever now and then on a busy machine, in programs that run alone, too.
+  set_property(TEST vmpi_conformance.processes_${name} APPEND PROPERTY ENVIRONMENT LAUNCH_ATTEMPTS=3)
 endforeach()

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 #include "reports/atomic_file.hpp"
 #include "reports/child_process.hpp"
@@ -17,7 +18,8 @@ namespace ardoise::reports {
 namespace {
 
 constexpr const char* kInstallLatex =
-    "sudo apt-get install --no-install-recommends texlive-xetex texlive-latex-recommended lmodern fonts-dejavu-core";
+    "sudo apt-get install --no-install-recommends texlive-xetex texlive-latex-recommended texlive-fonts-recommended "
+    "lmodern fonts-dejavu-core";
 
 // One run; `pdf` false is the first, which only finds out page numbers.
 ChildResult run_latex(const RenderOptions& options, const std::string& folder, bool pdf) {
@@ -25,6 +27,18 @@ ChildResult run_latex(const RenderOptions& options, const std::string& folder, b
   if (!pdf && std::filesystem::path(options.latex).filename() == "xelatex") command.emplace_back("-no-pdf");
   command.emplace_back("report.tex");
   return run_child(command, {folder, "", options.latex_timeout_seconds});
+}
+
+// What LaTeX complained about first, `: "..."`; empty when its log does not say.
+std::string first_latex_error(const std::string& folder) {
+  std::ifstream log(folder + "/report.log");
+  for (std::string line; std::getline(log, line);) {
+    if (!line.starts_with("! ")) continue;
+    // The log breaks lines at 79 characters.
+    if (std::string rest; line.size() == 79 && std::getline(log, rest)) line += rest;
+    return fmt::format(": \"{}\"", line.substr(2));
+  }
+  return "";
 }
 
 void make_pdf(const RenderOptions& options, const std::string& folder, RenderResult& result) {
@@ -50,10 +64,11 @@ void make_pdf(const RenderOptions& options, const std::string& folder, RenderRes
     }
     return;
   }
-  const std::string why =
-      run.end == ChildResult::End::timed_out ? fmt::format("took more than {:.0f} s", options.latex_timeout_seconds)
-      : run.end == ChildResult::End::failed_to_start ? "could not be started"
-                                                     : fmt::format("failed with status {}", run.status);
+  const std::string why = run.end == ChildResult::End::timed_out
+                              ? fmt::format("took more than {:.0f} s", options.latex_timeout_seconds)
+                          : run.end == ChildResult::End::failed_to_start
+                              ? "could not be started"
+                              : fmt::format("failed with status {}{}", run.status, first_latex_error(folder));
   result.error = fmt::format("No new report.pdf: {0} {1}; see {2}/report.log, and check that these are installed: {3}",
                              options.latex, why, folder, kInstallLatex);
 }

@@ -77,12 +77,12 @@ TEST_F(Render, WithoutLatexEverythingElseIsThereAndOneLineSaysWhatToInstall) {
 }
 
 TEST_F(Render, FailingLatexKeepsTheLogAndTheReportFromBefore) {
-  fake_latex("echo why > report.log; exit 1");
+  fake_latex("printf 'why\\n! Font missing.\\n' > report.log; exit 1");
   std::ofstream(folder_ / "report.pdf") << "good";
   const RenderResult result = render_report(testing::synthetic_run(2), options_);
-  EXPECT_THAT(result.error, AllOf(HasSubstr("status 1"), HasSubstr("latex/report.log")));
+  EXPECT_THAT(result.error, AllOf(HasSubstr("status 1: \"Font missing.\""), HasSubstr("latex/report.log")));
   EXPECT_EQ(content(folder_ / "report.pdf"), "good");
-  EXPECT_EQ(content(folder_ / "latex/report.log"), "why\n");
+  EXPECT_EQ(content(folder_ / "latex/report.log"), "why\n! Font missing.\n");
 }
 
 TEST_F(Render, EndlessLatexIsEnded) {

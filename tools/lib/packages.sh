@@ -5,7 +5,8 @@
 build_packages=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libboost-dev libfmt-dev libcli11-dev
   nlohmann-json3-dev libdw-dev libelf-dev libcairo2-dev zlib1g-dev)
 # To render report.pdf.
-report_packages=(graphviz texlive-latex-base texlive-latex-recommended texlive-latex-extra texlive-xetex lmodern fonts-dejavu-core)
+# texlive-fonts-recommended has the one font that hyperref loads for itself under XeLaTeX (pzdr).
+report_packages=(graphviz texlive-xetex texlive-latex-recommended texlive-fonts-recommended lmodern fonts-dejavu-core)
 # To build and run every test and benchmark.
 # MPICH's alternatives (mpicc, mpirun) have a lower priority than Open MPI's: the defaults stay.
 test_packages=(libgtest-dev libgmock-dev mpich libmpich-dev gfortran clang libclang-rt-dev libtbb-dev python3-mpi4py poppler-utils file netpipe-openmpi)

@@ -76,7 +76,7 @@ void CallContexts::add_new(const ObservedFrame& frame, const CallSums& sums, con
   entry.context = context;
   entry.function = frame.function;
   used_witnesses_ += recording.count();
-  add(entry.sums, sums);
+  add(entry, sums);
 }
 
 void CallContexts::add_unknown(const ObservedFrame& frame, const CallSums& sums) noexcept {
@@ -86,7 +86,7 @@ void CallContexts::add_unknown(const ObservedFrame& frame, const CallSums& sums)
     entry = {};
     entry.function = frame.function;  // generation 0: never found
   }
-  add(entry.sums, sums);
+  add(entry, sums);
 }
 
 std::size_t CallContexts::drain(std::span<ContextTotalsRecord> records) noexcept {

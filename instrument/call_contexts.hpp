@@ -6,7 +6,7 @@
 //   return address, sp ──▶ Entry ──all witnesses unchanged──▶ context, sums
 //                            └──else: walk, CallingContexts, a new entry; the old one's sums become a record
 //
-// Owned by its thread; in its normal code only, never in its handler.
+// Owned by its thread: in its normal code, and in its handler while that has the Claim.
 #pragma once
 
 #include <array>
@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "instrument/calling_contexts.hpp"
 #include "instrument/event_format.hpp"
@@ -43,7 +44,7 @@ class CallContexts {
   [[nodiscard]] bool add_known(const ObservedFrame& frame, const CallSums& sums) noexcept {
     Entry& entry = entries_[index(frame)];
     if (!is_unchanged(entry, frame)) return false;
-    add(entry.sums, sums);
+    add(entry, sums);
     return true;
   }
   // Walks. Requires !must_drain(): an entry that has to go leaves a record.
@@ -52,6 +53,13 @@ class CallContexts {
 
   // The same without a walk: the call's context is not known. While modules are unloaded.
   void add_unknown(const ObservedFrame& frame, const CallSums& sums) noexcept;
+
+  // The call that was added last, once: 0, 0 until there is another one.
+  struct Last {
+    std::uint32_t context = 0;
+    std::uint32_t function = 0;  // number + 1
+  };
+  [[nodiscard]] Last take_last() noexcept { return std::exchange(last_, {}); }
 
   // Sums that have not been handed out yet become records, at most records.size(); how many. Call until it is less.
   std::size_t drain(std::span<ContextTotalsRecord> records) noexcept;
@@ -80,11 +88,12 @@ class CallContexts {
     return static_cast<std::size_t>((frame.return_address ^ frame.registers.sp << 20) * 0x9E3779B97F4A7C15u >> 56);
   }
   static_assert(kEntries == 256);
-  static void add(CallSums& to, const CallSums& sums) {
-    to.calls += sums.calls;
-    to.ticks += sums.ticks;
-    to.bytes_sent += sums.bytes_sent;
-    to.bytes_received += sums.bytes_received;
+  void add(Entry& entry, const CallSums& sums) noexcept {
+    entry.sums.calls += sums.calls;
+    entry.sums.ticks += sums.ticks;
+    entry.sums.bytes_sent += sums.bytes_sent;
+    entry.sums.bytes_received += sums.bytes_received;
+    last_ = {entry.context, entry.function};
   }
   [[nodiscard]] bool is_unchanged(const Entry& entry, const ObservedFrame& frame) const noexcept {
     if (entry.return_address != frame.return_address || entry.sp != frame.registers.sp ||
@@ -103,6 +112,7 @@ class CallContexts {
   }
   void put_out(Entry& entry) noexcept;
 
+  Last last_;
   std::array<Entry, kEntries> entries_{};
   std::array<Witness, kWitnesses> witnesses_{};
   std::uint32_t used_witnesses_ = 0;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 
 namespace ardoise::instrument {
@@ -87,6 +88,18 @@ int open_perf_event(const PerfEvent& event, std::uint32_t tid, std::uint64_t per
   attributes.exclude_hv = 1;
   const long descriptor = ::syscall(SYS_perf_event_open, &attributes, tid, -1, group, PERF_FLAG_FD_CLOEXEC);
   return descriptor < 0 ? -errno : static_cast<int>(descriptor);
+}
+
+double perf_rate_limit() noexcept {
+  const long descriptor =
+      ::syscall(SYS_openat, AT_FDCWD, "/proc/sys/kernel/perf_event_max_sample_rate", O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  std::array<char, 16> text{};
+  const long got = ::syscall(SYS_read, descriptor, text.data(), text.size());
+  ::syscall(SYS_close, descriptor);
+  std::uint32_t rate = 0;
+  if (got > 0) std::from_chars(text.data(), text.data() + got, rate);
+  return rate;
 }
 
 std::string_view perf_reason(int error) {

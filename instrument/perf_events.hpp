@@ -34,6 +34,9 @@ struct PerfEvent {
 // the leader, or -1. Kernel mode is left out unless the event lives there. Negative: -errno. Async-signal-safe.
 [[nodiscard]] int open_perf_event(const PerfEvent& event, std::uint32_t tid, std::uint64_t period, int group) noexcept;
 
+// Interrupts of one event per second that the kernel allows at most (perf_event_max_sample_rate); 0: not known.
+[[nodiscard]] double perf_rate_limit() noexcept;
+
 // Why an event can't be had, in words: "this machine does not count it", "the kernel forbids it (…)" …
 [[nodiscard]] std::string_view perf_reason(int error);
 

@@ -55,47 +55,64 @@ void SampleStore::open(std::uint64_t tick) noexcept {
   shift_.store(control_.shift(), std::memory_order_relaxed);
 }
 
-Stored SampleStore::store(const SampleRecord& sample, std::uint64_t weight,
-                          std::span<const std::uint64_t> counters) noexcept {
+Stored SampleStore::lose() noexcept {
+  count(no_room_);
+  ledger_.count_recorded(PackClass::kSamples, 1);
+  ledger_.count_dropped(PackClass::kSamples, 1);
+  return Stored::kNoRoom;
+}
+
+std::uint32_t SampleStore::record_bytes() const noexcept {
+  return static_cast<std::uint32_t>(sizeof(SampleRecord) + plan_.counter_count * sizeof(std::uint64_t));
+}
+
+// For the records of the next sample, which has its number then; lower levels make room for it if need be.
+std::byte* SampleStore::room(std::uint32_t records, std::uint64_t tick) noexcept {
+  for (;;) {
+    const std::uint64_t number = number_ + (std::uint64_t{1} << epoch_.lowest());
+    std::byte* const room = epoch_.room(level_of(number), records * record_bytes(), tick, records);
+    if (room != nullptr) [[likely]] {
+      number_ = number;
+      return room;
+    }
+    if (drop(shortage(), tick) == 0) return nullptr;
+  }
+}
+
+// Writes one record of the sample number_, with what it can hold of these sums; the rest stays in them.
+void SampleStore::put(std::byte* room, const SampleRecord& sample, std::span<std::uint64_t> sums) noexcept {
+  const std::uint32_t lowest = epoch_.lowest();
+  const std::uint64_t units = std::min<std::uint64_t>(sums[0] >> lowest, UINT32_MAX);
+  sums[0] -= units << lowest;
+  SampleRecord& record = *new (room) SampleRecord(sample);
+  record.weight = static_cast<std::uint32_t>(units);
+  record.level = static_cast<std::uint8_t>(std::min(level_of(number_), kMaxSampleLevel));
+  for (std::size_t i = 0; i < plan_.counter_count; ++i) {
+    const std::uint64_t value = sums[i + 1] >> lowest;
+    sums[i + 1] -= value << lowest;
+    std::memcpy(room + sizeof(sample) + i * sizeof(value), &value, sizeof(value));
+  }
+}
+
+Stored SampleStore::store(const SampleRecord& sample, std::uint64_t weight, std::span<const std::uint64_t> counters,
+                          const Beside& beside) noexcept {
   pending_[0] += weight;
   for (std::size_t i = 0; i < counters.size(); ++i) pending_[i + 1] += counters[i];
   const Use use(*this);
-  if (!use) {
-    // This handler has interrupted its own thread while that was sending, or another thread is at it.
-    count(no_room_);
-    ledger_.count_recorded(PackClass::kSamples, 1);
-    ledger_.count_dropped(PackClass::kSamples, 1);
-    return Stored::kNoRoom;
+  // Not to be had: this handler has interrupted its own thread while that was sending, or another thread is at it.
+  const bool has_second = beside.weight != 0;
+  std::byte* const at = use ? room(has_second ? 2 : 1, sample.tick) : nullptr;
+  if (at == nullptr) {
+    pending_[0] += beside.weight;
+    return lose();
   }
-  const std::uint32_t bytes =
-      static_cast<std::uint32_t>(sizeof(SampleRecord) + counters.size() * sizeof(std::uint64_t));
-  std::uint32_t lowest = epoch_.lowest();
-  std::uint64_t number = number_ + (std::uint64_t{1} << lowest);
-  std::byte* room = epoch_.room(level_of(number), bytes, sample.tick);
-  while (room == nullptr) [[unlikely]] {
-      if (drop(shortage(), sample.tick) == 0) {
-        count(no_room_);
-        ledger_.count_recorded(PackClass::kSamples, 1);
-        ledger_.count_dropped(PackClass::kSamples, 1);
-        return Stored::kNoRoom;
-      }
-      lowest = epoch_.lowest();
-      number = number_ + (std::uint64_t{1} << lowest);
-      room = epoch_.room(level_of(number), bytes, sample.tick);
-    }
-  number_ = number;
   bins_.store(epoch_.bins(), std::memory_order_relaxed);
-  // What doesn't fit goes to the samples after it.
-  const std::uint64_t units = std::min<std::uint64_t>(pending_[0] >> lowest, UINT32_MAX);
-  pending_[0] -= units << lowest;
-  SampleRecord& record = *new (room) SampleRecord(sample);
-  record.weight = static_cast<std::uint32_t>(units);
-  record.level = static_cast<std::uint8_t>(std::min(level_of(number), kMaxSampleLevel));
-  for (std::size_t i = 0; i < counters.size(); ++i) {
-    const std::uint64_t value = pending_[i + 1] >> lowest;
-    pending_[i + 1] -= value << lowest;
-    std::memcpy(room + sizeof(sample) + i * sizeof(value), &value, sizeof(value));
+  if (has_second) {
+    Sums sums{beside.weight};
+    put(at + record_bytes(), beside.record, sums);
+    pending_[0] += sums[0];
   }
+  put(at, sample, pending_);
   count(stored_);
   return Stored::kStored;
 }

@@ -25,6 +25,14 @@ std::uint32_t samples_per_shake(const SampleTrigger& trigger, std::uint64_t peri
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(samples, 1, kMaxSamplesPerShake));
 }
 
+// The kernel's least period for its clocks, whatever was asked for.
+constexpr std::uint64_t kLeastClockPeriod = 10'000;
+
+bool is_clock(const PerfEvent& event) {
+  return event.type == PERF_TYPE_SOFTWARE &&
+         (event.config == PERF_COUNT_SW_CPU_CLOCK || event.config == PERF_COUNT_SW_TASK_CLOCK);
+}
+
 constexpr std::size_t kPage = 4096;
 
 clockid_t cpu_clock_of(std::uint32_t tid) {
@@ -54,7 +62,8 @@ int SampleTimer::start(const SampleTrigger& trigger, std::uint32_t tid, std::uin
 }
 
 int SampleTimer::start_event(std::uint64_t period) noexcept {
-  const std::uint64_t wanted = shaken(period);
+  std::uint64_t wanted = shaken(period);
+  if (is_clock(*trigger_.event)) wanted = std::max(wanted, kLeastClockPeriod);
   const int descriptor = open_perf_event(*trigger_.event, tid_, wanted, -1);
   if (descriptor < 0) return -descriptor;
   struct {
@@ -96,11 +105,11 @@ int SampleTimer::start_timer(std::uint64_t period) noexcept {
   if (::syscall(SYS_timer_create, clock, &event, &timer) != 0) return errno;
   timer_ = reinterpret_cast<timer_t>(static_cast<std::intptr_t>(timer));
   has_timer_ = true;
-  next(period);
+  (void)next(period);
   return 0;
 }
 
-void SampleTimer::next(std::uint64_t period) noexcept {
+bool SampleTimer::next(std::uint64_t period) noexcept {
   if (has_timer_) {
     // One shot: however slow the handler is, the program runs for a whole period between two samples.
     const std::uint64_t wait = shaken(period);
@@ -108,12 +117,14 @@ void SampleTimer::next(std::uint64_t period) noexcept {
     at.it_value.tv_sec = static_cast<time_t>(wait / 1'000'000'000u);
     at.it_value.tv_nsec = static_cast<long>(wait % 1'000'000'000u);
     ::syscall(SYS_timer_settime, static_cast<int>(reinterpret_cast<std::intptr_t>(timer_)), 0, &at, nullptr);
-    return;
+    return false;
   }
-  if (page_ == nullptr) return;
-  if (period == period_ && --until_shaken_ != 0) return;
-  // When it can't be made anew just now (no descriptor free), the old one goes on.
-  if (start_event(period) != 0) until_shaken_ = samples_per_shake(trigger_, period);
+  if (page_ == nullptr) return false;
+  if (period == period_ && --until_shaken_ != 0) return false;
+  if (start_event(period) == 0) return true;
+  // It can't be made anew just now (no descriptor free): the old one goes on.
+  until_shaken_ = samples_per_shake(trigger_, period);
+  return false;
 }
 
 void SampleTimer::stop() noexcept {
@@ -124,7 +135,9 @@ void SampleTimer::stop() noexcept {
 }
 
 double SampleTimer::limit_of(const SampleTrigger& trigger) noexcept {
-  if (trigger.mode != SampleMode::kCpu || trigger.event != nullptr) return 0;
+  if (trigger.mode != SampleMode::kCpu) return 0;
+  // Beyond its limit the kernel leaves out ticks, which would pass for time in the kernel. Half: periods are shaken.
+  if (trigger.event != nullptr) return perf_rate_limit() / 2;
   timespec tick{};
   if (::clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || tick.tv_nsec <= 0) return 0;
   return 1e9 / static_cast<double>(tick.tv_nsec);

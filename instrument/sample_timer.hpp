@@ -34,13 +34,15 @@ class SampleTimer {
   // Starts to interrupt thread `tid` of this process every `period`. 0, or the reason (positive errno) why not.
   [[nodiscard]] int start(const SampleTrigger& trigger, std::uint32_t tid, std::uint64_t period) noexcept;
   // In the handler, when its work is done: goes on with this period from now on, slightly shaken, so that the samples
-  // do not march in step with the program.
-  void next(std::uint64_t period) noexcept;
+  // do not march in step with the program. True: a perf event was made anew and counts from now on.
+  bool next(std::uint64_t period) noexcept;
   void stop() noexcept;
   [[nodiscard]] bool running() const noexcept { return page_ != nullptr || has_timer_; }
 
   // What the running timer was last set to: ns or occurrences.
   [[nodiscard]] std::uint64_t armed() const noexcept { return armed_; }
+  // It ticks every armed() ns of the thread's CPU time, and the kernel discards the ticks that find it in the kernel.
+  [[nodiscard]] bool skips_kernel() const noexcept { return page_ != nullptr && trigger_.mode == SampleMode::kCpu; }
 
   // The rate that a trigger can reach, per second, where something less than 1/period limits it; else 0.
   [[nodiscard]] static double limit_of(const SampleTrigger& trigger) noexcept;

@@ -25,6 +25,18 @@ struct SamplerCounts {
   std::uint64_t taken = 0, partial = 0, lost = 0, handler_ticks = 0;
 };
 
+// What a sample stands for: ns of the sampled clock, or occurrences of the sampled event.
+struct Passed {
+  std::uint64_t weight = 0;
+  std::uint64_t kernel = 0;  // of it, ns known to have been spent in the kernel
+
+  Passed& operator+=(const Passed& more) {
+    weight += more.weight;
+    kernel += more.kernel;
+    return *this;
+  }
+};
+
 struct SampledThread {
   explicit SampledThread(ContextBudget& budget) : contexts(budget) {}
 
@@ -39,8 +51,10 @@ struct SampledThread {
 
   SampleTimer timer;
   CounterGroup counters;
-  std::uint64_t last_clock = 0;  // ns of the sampled clock at the last sample
-  SamplerCounts counts;  // written in the handler only; others read when it is out, or a little old
+  std::uint64_t last_clock = 0;  // ns of the sampled clock at the last interrupt
+  std::uint64_t ticks_from = 0;  // the same at the timer's last tick, or when it began to tick; 0: not known
+  Passed due;                    // what has passed and no sample stands for yet
+  SamplerCounts counts;          // written in the handler only; others read when it is out, or a little old
   CallingContexts contexts;
   CallContexts calls;
   std::array<std::uint64_t, CallingContexts::kMaxDepth> frames{};

@@ -84,8 +84,8 @@ class Sampler {
   void reap();
   void watch_modules();
   void forget_replaced(std::span<const LoadedModule> loaded);
-  void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick, std::uint64_t clock) noexcept;
-  [[nodiscard]] std::uint64_t elapsed(SampledThread& thread, std::uint64_t clock) const noexcept;
+  void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick) noexcept;
+  [[nodiscard]] Passed elapsed(SampledThread& thread, std::uint64_t clock) const noexcept;
   [[nodiscard]] std::uint64_t read_clock() const noexcept;
   [[nodiscard]] StackBounds bounds_at(const SampledThread& thread, std::uint64_t sp) const noexcept;
   void send_contexts(SampledThread& thread, bool beyond_budget);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <utility>
 
 #include "instrument/clock.hpp"
 #include "instrument/sampler.hpp"
@@ -22,11 +23,18 @@ std::uint64_t Sampler::read_clock() const noexcept {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// What has passed since the thread's last sample, whatever kept the timer from firing in between.
-std::uint64_t Sampler::elapsed(SampledThread& thread, std::uint64_t clock) const noexcept {
-  if (trigger_.mode == SampleMode::kEvent) return thread.timer.armed();
-  const std::uint64_t passed = clock - thread.last_clock;
+// What has passed since the thread's last interrupt, whatever kept the timer from firing in between. Ticks come at
+// equal distances of CPU time; those that did not come here found the thread in the kernel.
+Passed Sampler::elapsed(SampledThread& thread, std::uint64_t clock) const noexcept {
+  const std::uint64_t armed = thread.timer.armed();
+  if (trigger_.mode == SampleMode::kEvent) return {armed, 0};
+  Passed passed{clock - thread.last_clock, 0};
+  if (thread.ticks_from != 0) {
+    const std::uint64_t ticks = (clock - thread.ticks_from + armed / 2) / armed;
+    if (ticks > 1) passed.kernel = (ticks - 1) * armed;
+  }
   thread.last_clock = clock;
+  thread.ticks_from = thread.timer.skips_kernel() ? clock : 0;
   return passed;
 }
 
@@ -38,8 +46,7 @@ StackBounds Sampler::bounds_at(const SampledThread& thread, std::uint64_t sp) co
   return thread.is_main ? StackBounds{sp, thread.stack.high} : thread.stack;
 }
 
-void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick,
-                          std::uint64_t clock) noexcept {
+void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick) noexcept {
   SampleRecord sample{};
   sample.tick = tick;
   const FrameRegisters here = interrupted_registers(ucontext, thread.general);
@@ -79,7 +86,19 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   const std::span counters(values.data(), counters_.size());
   if (!counters.empty()) thread.counters.read_deltas(counters);
   ++thread.counts.taken;
-  (void)thread.recorder->samples.store(sample, elapsed(thread, clock), counters);
+  Passed passed = std::exchange(thread.due, {});
+  const CallContexts::Last last = thread.calls.take_last();
+  Beside kernel;
+  // Inside a call it is taken to be that call's, and after none the function's own.
+  if (passed.kernel != 0 && last.function != 0 && (sample.flags & kInsideMpi) == 0) {
+    kernel.record.tick = tick;
+    kernel.record.context = last.context;
+    kernel.record.function = static_cast<std::uint16_t>(last.function);
+    kernel.record.flags = kKernelTime;
+    kernel.weight = passed.kernel;
+    passed.weight -= passed.kernel;
+  }
+  (void)thread.recorder->samples.store(sample, passed.weight, counters, kernel);
 }
 
 void Sampler::handle(const void* ucontext) noexcept {
@@ -93,14 +112,17 @@ void Sampler::handle(const void* ucontext) noexcept {
   if (thread == nullptr) return;  // ends, or was never adopted
   const Claim claim(*thread, running_);
   if (!claim.running()) return;
+  thread->due += elapsed(*thread, clock);
   // The interrupted code holds the claim, or a module is going away: the sample is lost, its time goes to the next one.
   if (claim.nested() || unloading_.load(std::memory_order_acquire) != 0) {
     ++thread->counts.taken;
     ++thread->counts.lost;
   } else {
-    take_sample(*thread, ucontext, begin, clock);
+    take_sample(*thread, ucontext, begin);
   }
-  thread->timer.next(trigger_.period << thread->recorder->samples.rate_shift());
+  const bool anew = thread->timer.next(trigger_.period << thread->recorder->samples.rate_shift());
+  // Making it took the kernel some time, which is no tick of its.
+  if (anew && thread->ticks_from != 0) thread->ticks_from = read_clock();
   const std::uint64_t end = now();
   // A longer one has waited for the processor.
   const std::uint64_t spent = std::min(end - begin, longest_handler_) + clock_ticks_;

@@ -38,6 +38,19 @@ std::string function_cell(const SampleProfile& s, std::size_t function, std::siz
                                             : "\\newline {\\footnotesize\\color{note}" + latex_code(place, 80) + "}");
 }
 
+// What is known of the time in the kernel, which is not sampled itself.
+std::string kernel_time(const SampleProfile& s) {
+  if (s.clock != "cpu") return {};
+  if (s.kernel_of_calls > 0) {
+    return fmt::format(
+        " {} of it is time in the kernel that was given to the MPI call before it, which is an estimate; "
+        "what other system calls use counts where the program is interrupted next.",
+        share(s, s.kernel_of_calls));
+  }
+  return " What system calls use counts where the program is interrupted next, so that code after MPI calls gets part "
+         "of theirs where processes share processors.";
+}
+
 std::string hot_functions(const SampleProfile& s) {
   Rows rows;
   const std::vector<double> mpi = mpi_beneath(s);
@@ -62,10 +75,7 @@ std::string hot_functions(const SampleProfile& s) {
       "Self is in the function, total with what it called; MPI is the exact time in MPI calls beneath it; Least and "
       "Most are of "
       "the ranks, Imb. is Most over their mean." +
-      (s.clock == "cpu" ? " What system calls use counts where the program is interrupted next, so that code after MPI "
-                          "calls gets part of theirs where processes share processors."
-                        : "") +
-      "}\\par\n";
+      kernel_time(s) + "}\\par\n";
   out +=
       latex_table("L{47mm}rrrrrrrr", {"Function", "Self", "", "Share", "Total", "MPI", "Least", "Most", "Imb."}, rows);
   std::size_t left = 0;

@@ -89,6 +89,7 @@ inline constexpr auto kFields<SampleProfile> =
                Field{"counters", &SampleProfile::counters},
                Field{"samples", &SampleProfile::samples},
                Field{"self", &SampleProfile::self},
+               Field{"kernel_of_calls", &SampleProfile::kernel_of_calls},
                Field{"confidence", &SampleProfile::confidence},
                Field{"unknown_contexts", &SampleProfile::unknown_contexts},
                Field{"functions", &SampleProfile::functions},

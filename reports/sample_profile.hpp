@@ -94,8 +94,9 @@ struct SampleProfile {
   std::string unit;   // "seconds" or "events"; "": nothing was sampled
   std::string clock;  // "wall", "cpu", or the name of the event
   std::vector<std::string> counters;
-  std::uint64_t samples = 0;  // that arrived
-  double self = 0;            // sum of all weights
+  std::uint64_t samples = 0;   // that arrived
+  double self = 0;             // sum of all weights
+  double kernel_of_calls = 0;  // of self: time in the kernel that was given to the call before it, which is an estimate
   double confidence = 0.99;
   std::uint64_t unknown_contexts = 0;      // samples whose calling context did not arrive
   std::vector<SampledFunction> functions;  // by self, descending

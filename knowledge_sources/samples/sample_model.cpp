@@ -145,6 +145,7 @@ void Builder::gather_thread(std::uint32_t rank, const ThreadSamples& thread, std
     at(self, function) += value.self;
     samples_of_rank_[rank] += sums.samples;
     of_thread += value.self;
+    if ((sums.key.flags & instrument::kKernelTime) != 0) model_.kernel_of_calls += value.self;
     if (!place.known) model_.unknown_contexts += sums.samples;
   }
   self_of_thread_.push_back(of_thread);
@@ -211,7 +212,8 @@ void Builder::prune() {
   const auto& nodes = tree_.nodes();
   std::vector<bool> used(nodes.size());
   for (std::size_t node = nodes.size(); node-- != 0;) {
-    if (by_node_[node].samples == 0 && calls_[node].calls == 0 && !used[node]) continue;
+    const Sums& sums = by_node_[node];
+    if (sums.samples == 0 && !(sums.self > 0) && calls_[node].calls == 0 && !used[node]) continue;
     used[node] = true;
     if (nodes[node].parent != kNoNode) used[nodes[node].parent] = true;
   }

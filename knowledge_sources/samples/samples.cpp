@@ -25,7 +25,7 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kFollowed = 16;
 // Flags by which samples are told apart; what they mean for the stack is in context_tree.cpp.
 constexpr std::uint8_t kStackFlags =
-    instrument::kPartialUnwind | instrument::kInsideTool | instrument::kTruncatedContext;
+    instrument::kPartialUnwind | instrument::kInsideTool | instrument::kTruncatedContext | instrument::kKernelTime;
 
 // The ranks that are followed over time, each with its bins; and samples that have no place there.
 struct Timelines {
@@ -142,7 +142,7 @@ void Samples::add_samples(Slot& slot, const SampleSpan& span) {
   }
   if (follow && !placed) {
     const auto guard = locks_.lock(0);
-    timelines_.unplaced += header.record_count;
+    for (const SampleSums& each : slot.samples) timelines_.unplaced += each.samples;
   }
   const auto guard = locks_.lock(header.rank);
   if (follow && placed) add_bins(slot, header, timelines_.bins[header.rank / step_]);

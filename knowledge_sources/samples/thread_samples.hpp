@@ -39,7 +39,9 @@ struct SampleSums {
   [[nodiscard]] Wide wide_squares() const { return static_cast<Wide>(squares_high) << 64 | squares; }
   [[nodiscard]] static SampleSums one(const SampleKey& key, std::uint64_t weight) {
     const Wide square = static_cast<Wide>(weight) * weight;
-    return {key, 1, weight, static_cast<std::uint64_t>(square), static_cast<std::uint64_t>(square >> 64)};
+    // A record beside a sample is none of its own.
+    const std::uint64_t samples = (key.flags & instrument::kKernelTime) != 0 ? 0 : 1;
+    return {key, samples, weight, static_cast<std::uint64_t>(square), static_cast<std::uint64_t>(square >> 64)};
   }
 };
 

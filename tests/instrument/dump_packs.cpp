@@ -30,6 +30,12 @@ int main(int argc, char** argv) {
   for (const auto& event : capture.posix) {
     fmt::print("{} {} bytes {}{}\n", event.function, event.path, event.bytes, event.failed ? " failed" : "");
   }
+  for (const CapturedSample& sample : capture.samples) {
+    const auto context = capture.contexts.find({sample.thread, sample.record.context});
+    fmt::print("sample {} thread {} context {} offset {:x} function {} flags {} weight {}\n", sample.record.tick,
+               sample.thread, sample.record.context, context == capture.contexts.end() ? 0 : context->second.offset,
+               sample.record.function, sample.record.flags, std::uint64_t{sample.record.weight} * sample.weight);
+  }
   for (const auto& [name, total] : capture.totals) {
     fmt::print("total {} calls {} ticks {} sent {} received {} bytes {}\n", name, total.calls, total.ticks,
                total.bytes_sent, total.bytes_received, total.bytes);

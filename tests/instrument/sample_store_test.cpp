@@ -131,6 +131,42 @@ TEST_F(SampleStoreTest, SharesStayThroughHalvings) {
   EXPECT_NEAR(of_context[2] / (of_context[1] + of_context[2]), 0.3, 0.01);
 }
 
+// Of each sample 30 % of the time in a record beside it.
+TEST_F(SampleStoreTest, WhatIsBesideASampleIsKeptAndDroppedWithIt) {
+  for (std::uint64_t i = 0; i < 300000; ++i) {
+    const std::uint64_t elapsed = kInterval << store().rate_shift();
+    time_ += elapsed;
+    Beside beside;
+    if (i % 3 != 0) {
+      beside.weight = elapsed * 9 / 20;
+      beside.record.tick = time_;
+      beside.record.context = 2;
+      beside.record.flags = kKernelTime;
+    }
+    SampleRecord record{};
+    record.tick = time_;
+    record.context = 1;
+    (void)store().store(record, elapsed - beside.weight, {}, beside);
+  }
+  EXPECT_GE(store().rate_shift(), 2u);
+  const auto elapsed = static_cast<double>(time_);
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_NEAR(weight_of(capture), elapsed, 1e-4 * elapsed);
+  std::map<std::uint64_t, SampleRecord> samples;
+  for (const auto& each : capture.samples) {
+    if (each.record.context == 1) samples[each.record.tick] = each.record;
+  }
+  double beside = 0;
+  for (const auto& each : capture.samples) {
+    if (each.record.context != 2) continue;
+    beside += static_cast<double>(each.record.weight) * each.weight;
+    ASSERT_TRUE(samples.contains(each.record.tick));
+    EXPECT_EQ(samples[each.record.tick].level, each.record.level);
+  }
+  EXPECT_NEAR(beside / elapsed, 0.3, 0.003);
+}
+
 TEST_F(SampleStoreTest, AStreamThatTakesEverythingKeepsTheRate) {
   for (int i = 0; i < 500; ++i) {
     sample(1000);

@@ -1,7 +1,6 @@
 // The sampler in this process, without MPI: what arrives in packs is compared with what the threads are known to have
 // done.
 #include "instrument/sampler.hpp"
-#include "instrument/thread_tasks.hpp"
 
 #include <dlfcn.h>
 #include <fmt/core.h>
@@ -28,6 +27,7 @@
 #include <vector>
 
 #include "instrument/clock.hpp"
+#include "instrument/thread_tasks.hpp"
 #include "tests/instrument/capture.hpp"
 #include "tests/instrument/fake_transport.hpp"
 
@@ -250,17 +250,89 @@ TEST(Sampler, SharesAreTrueWhenMemoryIsShort) {
   EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.02);
 }
 
+// The program has called MPI, from nowhere.
+void count_a_call(Sampled& sampled) {
+  observed_frame.return_address = 0x1000;
+  observed_frame.function = 5;
+  sampled.sampling->count_call(*current_sampled, {1, 1, 0, 0});
+  observed_frame.function = 0;
+}
+
+// Weights, in ns, of those given to a call, and of all.
+std::pair<double, double> given_to_calls(const Capture& capture, std::uint32_t thread) {
+  double given = 0;
+  for (const CapturedSample& sample : capture.samples) {
+    if (sample.thread != thread || (sample.record.flags & kKernelTime) == 0) continue;
+    EXPECT_EQ(sample.record.function, 5);
+    given += static_cast<double>(sample.record.weight) * sample.weight;
+  }
+  return {given, weight_of(capture, thread)};
+}
+
+// Interrupts and changes of threads are the kernel's time, too: some 1 %, on a crowded machine some 5 %.
+constexpr double kInterrupted = 0.10;
+
+// A fifth of the time passes while samples are lost. Neither changes of the period, nor samples that were
+// lost pass for time in the kernel.
+TEST(Sampler, UserTimeIsNotTakenForTheKernels) {
+  Sampled sampled(at_full_rate());
+  ASSERT_TRUE(sampled.adopted);
+  if (!current_sampled->timer.skips_kernel()) GTEST_SKIP() << "no perf events";
+  for (int i = 0; i < 4000; ++i) {
+    count_a_call(sampled);
+    truth_half(40);
+    if (i % 400 == 0) sampled.set_rate_shift(static_cast<std::uint32_t>(i / 400 % 3));
+    if (i % 4 != 0) continue;
+    current_sampled->claimed = true;
+    truth_half(40);
+    current_sampled->claimed = false;
+  }
+  const Capture capture = sampled.finish();
+  ASSERT_EQ(capture.fault(), "");
+  const SamplerTotalsDefinition& totals = capture.sampler_totals.at(sampled.thread->number());
+  EXPECT_GT(totals.lost, 100u);
+  const auto [given, all] = given_to_calls(capture, sampled.thread->number());
+  EXPECT_LT(given / all, kInterrupted) << totals.lost << " of " << totals.taken << " lost";
+}
+
+TEST(Sampler, TheKernelsTimeIsGivenToTheCallBefore) {
+  Sampled sampled(at_full_rate());
+  ASSERT_TRUE(sampled.adopted);
+  if (!current_sampled->timer.skips_kernel()) GTEST_SKIP() << "no perf events";
+  std::uint64_t in_kernel = 0;
+  for (int i = 0; i < 500; ++i) {
+    constexpr std::size_t kBytes = 256 * 4096;
+    const std::uint64_t begin = cpu_ns();
+    void* const memory =
+        ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    ::munmap(memory, kBytes);
+    in_kernel += cpu_ns() - begin;
+    count_a_call(sampled);
+    truth_half(200);
+  }
+  const Capture capture = sampled.finish();
+  ASSERT_EQ(capture.fault(), "");
+  const auto [given, all] = given_to_calls(capture, sampled.thread->number());
+  EXPECT_GT(static_cast<double>(in_kernel), 0.05 * all);
+  EXPECT_GT(given, 0.85 * static_cast<double>(in_kernel));
+  EXPECT_LT(given, static_cast<double>(in_kernel) + kInterrupted * all);
+}
+
 TEST(Sampler, PosixTimersServeWherePerfIsForbidden) {
   SamplerSettings settings = at_full_rate();
   settings.use_perf = false;
   Sampled sampled(settings);
   ASSERT_TRUE(sampled.adopted);
   const std::uint64_t begin = cpu_ns();
-  burn_ns(400'000'000);
+  for (int i = 0; i < 20; ++i) {
+    burn_ns(20'000'000);
+    count_a_call(sampled);
+  }
   const std::uint64_t used = cpu_ns() - begin;
   const Capture capture = sampled.finish();
   ASSERT_EQ(capture.fault(), "");
   EXPECT_GT(capture.samples.size(), 20u);
+  EXPECT_EQ(given_to_calls(capture, sampled.thread->number()).first, 0) << "these tick in the kernel, too";
   EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.05);
 }
 

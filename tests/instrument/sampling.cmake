@@ -34,9 +34,12 @@ endif()
 
 add_executable(instrument_sampled_truth programs/sampled_truth.c)
 target_link_libraries(instrument_sampled_truth PRIVATE truth_functions truth_fortran MPI::MPI_C ${CMAKE_DL_LIBS})
+add_executable(instrument_kernel_truth programs/kernel_truth.c)
+target_compile_options(instrument_kernel_truth PRIVATE -O2)
+target_link_libraries(instrument_kernel_truth PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
 add_executable(instrument_sampled_torture programs/sampled_torture.cpp)
 target_link_libraries(instrument_sampled_torture PRIVATE MPI::MPI_C Threads::Threads ${CMAKE_DL_LIBS})
-foreach(program sampled_truth sampled_torture)
+foreach(program kernel_truth sampled_truth sampled_torture)
   target_compile_options(instrument_${program} PRIVATE -Wall -Wextra)
   set_target_properties(instrument_${program} PROPERTIES
     OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/programs)
@@ -47,8 +50,8 @@ target_compile_definitions(sampling_preload_test PRIVATE
   ARDOISE_PRELOAD_LIBRARY="$<TARGET_FILE:ardoise_preload>"
   PROGRAM_DIRECTORY="${CMAKE_CURRENT_BINARY_DIR}/programs"
   MPIEXEC="${mpiexec}")
-add_dependencies(sampling_preload_test ardoise_preload instrument_counted_calls instrument_sampled_truth
-  instrument_sampled_torture truth_late torture_plugin)
+add_dependencies(sampling_preload_test ardoise_preload instrument_counted_calls instrument_kernel_truth
+  instrument_sampled_truth instrument_sampled_torture truth_late torture_plugin)
 if(NOT ARDOISE_SANITIZE)
   gtest_discover_tests(sampling_preload_test DISCOVERY_TIMEOUT 60 TEST_FILTER "-*DISABLED*"
     PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 120)

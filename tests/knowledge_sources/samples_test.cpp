@@ -219,6 +219,22 @@ TEST(Samples, MpiHangsWhereTheProgramCalledIt) {
   EXPECT_DOUBLE_EQ(p.function("f1").total, 0.080);
 }
 
+TEST(Samples, TimeInTheKernelCountsForTheCallBeforeAndIsNoSample) {
+  Profile p(1);
+  p.context(0, 0, 1, 0, kApp, 0x110);
+  p.context(0, 0, 2, 1, kApp, 0x300, true);
+  p.sample(0, 0, {2, 0, 0, 0}, 10, 4);
+  p.sample(0, 0, {1, 0, mpi(FunctionId::kBarrier), instrument::kKernelTime}, 30, 2);
+  (void)p.model();
+  const auto& s = p.application.samples;
+  EXPECT_DOUBLE_EQ(s.self, 0.100);
+  EXPECT_DOUBLE_EQ(s.kernel_of_calls, 0.060);
+  EXPECT_EQ(s.samples, 4u);
+  EXPECT_DOUBLE_EQ(p.self("f1;MPI_Barrier"), 0.060) << "a node that only such time has is shown";
+  EXPECT_EQ(p.function("MPI_Barrier").samples, 0u);
+  EXPECT_NEAR(p.function("f3").self_error, 2.5758 * std::sqrt(0.36 * 4 * 1e-4 + 0.16 * 2 * 9e-4), 1e-6);
+}
+
 TEST(Samples, WhatCannotBeUnwoundIsShown) {
   Profile p(1);
   p.context(0, 0, 1, 0, kApp, 0x110);

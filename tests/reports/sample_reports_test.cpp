@@ -8,9 +8,12 @@
 
 #include "reports/figures.hpp"
 #include "reports/findings.hpp"
+#include "reports/latex_report.hpp"
+#include "reports/latex_text.hpp"
 #include "reports/sample_view.hpp"
 #include "reports/stack_export.hpp"
 #include "reports/summary.hpp"
+#include "reports/units.hpp"
 #include "tests/reports/synthetic_run.hpp"
 
 namespace ardoise::reports {
@@ -76,6 +79,19 @@ TEST(SampleView, MpiHasItsExactTimeWhereItIsComparable) {
   EXPECT_THAT(mpi_beneath(s), ElementsAre(12, 5, 12, 0));
   s.clock = "cpu";
   EXPECT_THAT(node_values(s), ElementsAre(1, 2, 3, 4, 0, 1));
+}
+
+TEST(SampleReport, SaysWhatIsKnownOfTimeInTheKernel) {
+  reports::Run run = testing::synthetic_run(4);
+  SampleProfile& s = run.applications[0].samples;
+  const std::vector<ApplicationFigures> figures(run.applications.size());
+  const auto says = [&](const char* words) { return latex_report(run, figures).find(words) != std::string::npos; };
+  EXPECT_FALSE(says("system calls use")) << "not where the wall clock is sampled";
+  s.clock = "cpu";
+  EXPECT_TRUE(says("What system calls use counts where"));
+  s.kernel_of_calls = 0.125 * s.self;
+  EXPECT_TRUE(
+      says((latex(human_share(0.125)) + " of it is time in the kernel that was given to the MPI call").c_str()));
 }
 
 TEST(SampleView, CallersAndCallees) {

@@ -160,9 +160,9 @@ SampledShare share_of_function(const Capture& capture, std::uint64_t offset) {
 
 // Four ranks that yield to each other in MPI, a third of the time in the kernel: the user's function gets its own.
 TEST_F(SamplingPreloadTest, KernelTimeOfMpiCallsIsNotGivenToTheFunctionAfterThem) {
-  const Outcome outcome = run_captured(4, "kernel_truth mpi 3000", "ARDOISE_SAMPLE_SHARE=0");
+  const Outcome outcome = run_captured(4, "kernel_truth mpi 1500", "ARDOISE_SAMPLE_SHARE=0");
   ASSERT_EQ(outcome.status, 0) << outcome.output;
-  double attributed = 0;
+  double attributed = 0, in_kernel = 0;
   for (int rank = 0; rank < 4; ++rank) {
     SCOPED_TRACE(rank);
     const Capture capture = captured("kernel_truth", rank);
@@ -178,8 +178,10 @@ TEST_F(SamplingPreloadTest, KernelTimeOfMpiCallsIsNotGivenToTheFunctionAfterThem
         share_of(capture, [](const SampleRecord& record) { return (record.flags & kKernelTime) != 0; });
     EXPECT_LT(flagged.given, truth.cpu - user.ns);
     attributed += flagged.given;
+    in_kernel += truth.kernel / truth.cpu / 4;
   }
-  EXPECT_GT(attributed, 0);
+  // Not every MPI yields while it waits.
+  EXPECT_TRUE(attributed > 0 || in_kernel < 0.1);
 }
 
 // A function beside another one that is mostly in the kernel, for other reasons than MPI and I/O.
@@ -272,11 +274,19 @@ void check_torture(const Capture& capture) {
   EXPECT_EQ(calls, total_calls);
 }
 
+// Its smallest threads have room for the signal frames of some processors, not for those of others.
+std::string without_small_stacks(std::string output) {
+  constexpr std::string_view kSentence =
+      "ardoise: threads whose stacks have no room for a signal handler are not sampled.\n";
+  if (const std::size_t at = output.find(kSentence); at != std::string::npos) output.erase(at, kSentence.size());
+  return output;
+}
+
 TEST_F(SamplingPreloadTest, TortureChangesNothing) {
   const Outcome outcome = run_captured(1, "sampled_torture 4", "ARDOISE_SAMPLE_SHARE=0");
   if (outcome.status == 77) GTEST_SKIP() << "MPI has no MPI_THREAD_MULTIPLE";
   ASSERT_EQ(outcome.status, 0) << outcome.output;
-  EXPECT_EQ(outcome.output, "torture: 0 wrong\n");
+  EXPECT_EQ(without_small_stacks(outcome.output), "torture: 0 wrong\n");
   check_torture(captured("sampled_torture"));
 }
 
@@ -298,7 +308,7 @@ TEST_F(SamplingPreloadTest, DISABLED_TortureForAnHour) {
   const Outcome outcome =
       run_captured(1, fmt::format("sampled_torture {}", seconds), "ARDOISE_SAMPLE_SHARE=0", seconds + 120);
   ASSERT_EQ(outcome.status, 0) << outcome.output;
-  EXPECT_EQ(outcome.output, "torture: 0 wrong\n");
+  EXPECT_EQ(without_small_stacks(outcome.output), "torture: 0 wrong\n");
 }
 
 TEST_F(SamplingPreloadTest, SamplingCanBeSwitchedOff) {

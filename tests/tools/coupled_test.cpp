@@ -2,14 +2,10 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <sstream>
 
-#include "reports/model_json.hpp"
+#include "tests/tools/launch_fixture.hpp"
 #include "tools/ardoise/measure.hpp"
-#include "tools/ardoise/process.hpp"
-#include "tests/tools/mpirun.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -17,30 +13,9 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
-using Words = std::vector<std::string>;
 
-class Coupled : public ::testing::Test {
+class Coupled : public LaunchFixture {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(::testing::TempDir()) /
-              (std::string("coupled_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    for (const auto* name :
-         {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_mpi_yield_when_idle"}) {
-      ::setenv(name, "1", 1);
-    }
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  Captured ardoise(const Words& options, const Words& launch) const {
-    Words words{ARDOISE, "--no-report", "--output", folder_.string()};
-    words.insert(words.end(), options.begin(), options.end());
-    const auto launcher = mpirun();
-    words.insert(words.end(), launcher.begin(), launcher.end());
-    words.insert(words.end(), launch.begin(), launch.end());
-    return run_and_read(words);
-  }
-
   // The lines of the coupled programs, which their rank 0 prints in order.
   static Words lines_of(const std::string& output) {
     Words lines;
@@ -52,12 +27,8 @@ class Coupled : public ::testing::Test {
   }
 
   static Words native() {
-    return lines_of(
-        by_hand({"-n", "2", COUPLED, "ocean", ":", "-n", "3", COUPLED, "air"})
-            .output);
+    return lines_of(by_hand({"-n", "2", COUPLED, "ocean", ":", "-n", "3", COUPLED, "air"}).output);
   }
-
-  fs::path folder_;
 };
 
 TEST_F(Coupled, AJoinedWorldIsThatOfALaunchAlone) {
@@ -71,14 +42,13 @@ TEST_F(Coupled, AJoinedWorldIsThatOfALaunchAlone) {
   EXPECT_EQ(lines_of(result.output), expected);
   EXPECT_THAT(result.output, HasSubstr("ring of 1 ranks, sum 1"));
 
-  const auto run = reports::read_profile_json((folder_ / "profile.json").string());
-  ASSERT_TRUE(run) << run.error;
-  ASSERT_THAT(run.value->applications, SizeIs(2));
-  const auto& earth = run.value->applications[0];
+  const auto run = profile();
+  ASSERT_THAT(run.applications, SizeIs(2));
+  const auto& earth = run.applications[0];
   EXPECT_EQ(earth.name, "earth");
   EXPECT_EQ(earth.ranks, 5U);
   EXPECT_EQ(earth.command, std::string("-n 2 ") + COUPLED + " ocean : -n 3 " + COUPLED + " air");
-  EXPECT_EQ(run.value->applications[1].command, std::string(RING) + " 20");
+  EXPECT_EQ(run.applications[1].command, std::string(RING) + " 20");
 }
 
 TEST_F(Coupled, TheVariableJoinsByHand) {
@@ -96,7 +66,7 @@ TEST_F(Coupled, WhatCannotBeIsRefusedBeforeAnythingRuns) {
   EXPECT_EQ(result.status, kUsageStatus);
   EXPECT_THAT(result.output, HasSubstr("the context '2', which is not on the launch line"));
   EXPECT_EQ(std::ranges::count(result.output, '\n'), 1) << result.output;
-  EXPECT_FALSE(fs::exists(folder_));
+  EXPECT_FALSE(fs::exists(output_));
 }
 
 }  // namespace

@@ -5,14 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
-#include "reports/model_json.hpp"
-#include "tests/tools/mpirun.hpp"
+#include "tests/tools/launch_fixture.hpp"
 #include "tools/ardoise/measure.hpp"
-#include "tools/ardoise/process.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -23,54 +18,18 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-using Words = std::vector<std::string>;
 
-class LaunchTest : public ::testing::Test {
+class LaunchTest : public LaunchFixture {
  protected:
-  void SetUp() override {
-    std::string unique = (fs::path(::testing::TempDir()) / "launch_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(unique.data()), nullptr);
-    folder_ = unique;
-    output_ = (folder_ / "report").string();
-    for (const auto* name :
-         {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_mpi_yield_when_idle"}) {
-      ::setenv(name, "1", 1);
-    }
-    ::unsetenv("OMPI_MCA_rmaps_base_oversubscribe");  // slots matter here
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  // ardoise, its options, mpirun, oversubscribed.
-  Captured ardoise(const Words& options, const Words& launch) const {
-    Words words{ARDOISE, "--no-report", "--output", output_};
-    words.insert(words.end(), options.begin(), options.end());
-    const auto launcher = mpirun();
-    words.insert(words.end(), launcher.begin(), launcher.end());
-    words.insert(words.end(), launch.begin(), launch.end());
-    return run_and_read(words);
-  }
-
-  [[nodiscard]] reports::Run profile() const {
-    auto run = reports::read_profile_json(output_ + "/profile.json");
-    EXPECT_TRUE(run) << run.error;
-    return run ? *run.value : reports::Run{};
-  }
-
-  static const reports::FunctionProfile& function(const reports::Application& application, const std::string& name) {
-    static const reports::FunctionProfile none;
-    const auto found = std::ranges::find(application.mpi, name, &reports::FunctionProfile::function);
-    return found == application.mpi.end() ? none : *found;
-  }
-
   static void expect_ring(const reports::Application& application, std::uint32_t ranks, std::uint64_t rounds) {
     EXPECT_EQ(application.ranks, ranks);
-    EXPECT_EQ(function(application, "MPI_Send").calls, ranks * rounds);
-    EXPECT_EQ(function(application, "MPI_Send").bytes, 1000 * ranks * rounds);
-    EXPECT_EQ(function(application, "MPI_Irecv").calls, ranks * rounds);
-    EXPECT_EQ(function(application, "MPI_Irecv").bytes_received, 1000 * ranks * rounds);
-    EXPECT_EQ(function(application, "MPI_Wait").calls, ranks * rounds);
-    EXPECT_EQ(function(application, "MPI_Allreduce").calls, ranks * ((rounds + 9) / 10));
-    EXPECT_EQ(function(application, "MPI_Allreduce").bytes, 8 * ranks * ((rounds + 9) / 10));
+    EXPECT_EQ(function(application.mpi, "MPI_Send").calls, ranks * rounds);
+    EXPECT_EQ(function(application.mpi, "MPI_Send").bytes, 1000 * ranks * rounds);
+    EXPECT_EQ(function(application.mpi, "MPI_Irecv").calls, ranks * rounds);
+    EXPECT_EQ(function(application.mpi, "MPI_Irecv").bytes_received, 1000 * ranks * rounds);
+    EXPECT_EQ(function(application.mpi, "MPI_Wait").calls, ranks * rounds);
+    EXPECT_EQ(function(application.mpi, "MPI_Allreduce").calls, ranks * ((rounds + 9) / 10));
+    EXPECT_EQ(function(application.mpi, "MPI_Allreduce").bytes, 8 * ranks * ((rounds + 9) / 10));
     ASSERT_EQ(application.edges.size(), ranks);
     for (const auto& edge : application.edges) {
       EXPECT_EQ(edge.target, (edge.source + 1) % ranks);
@@ -84,9 +43,6 @@ class LaunchTest : public ::testing::Test {
       EXPECT_TRUE(ledger.dropped == 0 || ledger.record_class == "samples") << ledger.dropped << ledger.record_class;
     }
   }
-
-  fs::path folder_;
-  std::string output_;
 };
 
 TEST_F(LaunchTest, TwoProgramsHaveWorldsAndNumbersOfTheirOwn) {
@@ -97,7 +53,7 @@ TEST_F(LaunchTest, TwoProgramsHaveWorldsAndNumbersOfTheirOwn) {
   const auto run = profile();
   EXPECT_EQ(run.universe_ranks, 6U);
   EXPECT_EQ(run.analyzer_ranks, 1U);
-  EXPECT_THAT(run.command, HasSubstr(mpirun().back() + " -n 2"));
+  EXPECT_THAT(run.command, HasSubstr(launcher_words().back() + " -n 2"));
   // Six processes on this machine: crowded, and said so, where it has fewer processors.
   if (::sysconf(_SC_NPROCESSORS_ONLN) < 6) {
     EXPECT_THAT(run.notices, ElementsAre(HasSubstr("6 processes")));

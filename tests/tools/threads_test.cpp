@@ -1,76 +1,43 @@
-// Programs with threads from the launcher to the profile: no event lost, none counted twice, threads without MPI seen, and
-// no MPI call of ours from a thread that may not make one.
+// Programs with threads from the launcher to the profile: no event lost, none counted twice, threads without MPI seen,
+// and no MPI call of ours from a thread that may not make one.
 #include <gmock/gmock.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
-#include <sstream>
 
-#include "reports/model_json.hpp"
-#include "tools/ardoise/process.hpp"
+#include "tests/tools/launch_fixture.hpp"
 
 namespace ardoise::launcher {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-using Words = std::vector<std::string>;
 
-// The words of the MPI's launcher, with its options for more processes than cores.
-Words launcher_words() {
-  std::istringstream line(MPI_LAUNCHER);
-  return {std::istream_iterator<std::string>(line), {}};
-}
-
-class ThreadsTest : public ::testing::Test {
+class ThreadsTest : public LaunchFixture {
  protected:
-  void SetUp() override {
-    std::string name = (fs::path(::testing::TempDir()) / "threads_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    output_ = (folder_ / "report").string();
-    for (const auto* variable :
-         {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_mpi_yield_when_idle"}) {
-      ::setenv(variable, "1", 1);
-    }
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // Little memory and frequent sends, so that packs leave at all times; the caller of every PMPI function is noted.
   void run(const std::string& level, int rounds) {
-    Words words = launcher_words();
-    words.insert(words.begin(), {"timeout", "100"});
-    for (const auto& word :
-         Words{"-n", "2", "env", "CALLERS_LEVEL=" + level, "CALLERS_FILE=" + (folder_ / "callers").string(),
-               "ARDOISE_BUDGET=4M", "ARDOISE_FLUSH=0.01",
-               std::string("LD_PRELOAD=") + PRELOAD_LIBRARY + " " + CALLERS_LIBRARY, LEVELS_PROGRAM, level,
-               std::to_string(rounds), ":", "-n", "1", ANALYZER, "--output", output_, "--no-report"})
-      words.push_back(word);
-    const auto result = run_and_read(words);
+    const auto result =
+        launched({"timeout", "100"},
+                 {"-n", "2", "env", "CALLERS_LEVEL=" + level, "CALLERS_FILE=" + (folder_ / "callers").string(),
+                  "ARDOISE_BUDGET=4M", "ARDOISE_FLUSH=0.01",
+                  std::string("LD_PRELOAD=") + PRELOAD_LIBRARY + " " + CALLERS_LIBRARY, LEVELS_PROGRAM, level,
+                  std::to_string(rounds), ":", "-n", "1", ANALYZER, "--output", output_, "--no-report"});
     ASSERT_EQ(result.status, 0) << result.output;
     EXPECT_THAT(result.output, HasSubstr(level + " of 2: sum"));
-    auto profile = reports::read_profile_json(output_ + "/profile.json");
-    ASSERT_TRUE(profile) << profile.error;
-    ASSERT_EQ(profile.value->applications.size(), 1U);
-    application_ = profile.value->applications[0];
+    const auto found = profile();
+    ASSERT_EQ(found.applications.size(), 1U);
+    application_ = found.applications[0];
     EXPECT_EQ(application_.quality.ranks_complete, 2U);
     for (const auto& ledger : application_.quality.ledger) {
       EXPECT_EQ(ledger.lost, 0U) << ledger.record_class;
     }
   }
 
-  static const reports::FunctionProfile& find(const std::vector<reports::FunctionProfile>& all, const std::string& name) {
-    static const reports::FunctionProfile none;
-    const auto found = std::ranges::find(all, name, &reports::FunctionProfile::function);
-    return found == all.end() ? none : *found;
+  [[nodiscard]] const reports::FunctionProfile& mpi(const std::string& name) const {
+    return function(application_.mpi, name);
   }
-  [[nodiscard]] const reports::FunctionProfile& mpi(const std::string& name) const { return find(application_.mpi, name); }
   [[nodiscard]] const reports::FunctionProfile& posix(const std::string& name) const {
-    return find(application_.posix, name);
+    return function(application_.posix, name);
   }
 
   // One message to the next process for each exchange of 8 bytes.
@@ -98,8 +65,6 @@ class ThreadsTest : public ::testing::Test {
     EXPECT_EQ(processes, 2);
   }
 
-  fs::path folder_;
-  std::string output_;
   reports::Application application_;
 };
 

@@ -1,60 +1,25 @@
-// How programs come and go: started through env, timeout, stdbuf, scripts, with preloads of their own, bound at start or
-// symbolically, opening MPI by themselves, with another MPI; ending in every way. Each is compared with the same launch
-// without Ardoise.
+// How programs come and go: started through env, timeout, stdbuf, scripts, with preloads of their own, bound at start
+// or symbolically, opening MPI by themselves, with another MPI; ending in every way. Each is compared with the same
+// launch without Ardoise.
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 
-#include "reports/model_json.hpp"
-#include "tools/ardoise/process.hpp"
-#include "tests/tools/mpirun.hpp"
+#include "tests/tools/launch_fixture.hpp"
 
 namespace ardoise::launcher {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-using Words = std::vector<std::string>;
 
-// The words of the MPI's launcher, with its options for more processes than cores.
-Words launcher_words() {
-  std::istringstream line(MPI_LAUNCHER);
-  return {std::istream_iterator<std::string>(line), {}};
-}
-
-class WaysTest : public ::testing::Test {
+class WaysTest : public LaunchFixture {
  protected:
-  void SetUp() override {
-    std::string name = (fs::path(::testing::TempDir()) / "ways_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    output_ = (folder_ / "report").string();
-    for (const auto* variable :
-         {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_mpi_yield_when_idle"}) {
-      ::setenv(variable, "1", 1);
-    }
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  static Captured launched(Words words, const Words& launch) {
-    for (const auto& word : launcher_words()) words.push_back(word);
-    words.insert(words.end(), launch.begin(), launch.end());
-    return run_and_read(words);
-  }
   static Captured natively(const Words& launch) { return launched({"timeout", "60"}, launch); }
   [[nodiscard]] Captured observed(const Words& launch) const {
     return launched({"timeout", "100", ARDOISE, "--no-report", "--output", output_}, launch);
-  }
-  [[nodiscard]] std::string content(const std::string& file) const {
-    std::ostringstream text;
-    text << std::ifstream(folder_ / file).rdbuf();
-    return text.str();
   }
   [[nodiscard]] std::string script(const std::string& name, const std::string& text) const {
     const auto path = folder_ / name;
@@ -62,9 +27,6 @@ class WaysTest : public ::testing::Test {
     fs::permissions(path, fs::perms::owner_all);
     return path.string();
   }
-
-  fs::path folder_;
-  std::string output_;
 };
 
 // One way to start a program: two processes of `command`, which say what they say in a file of their own.
@@ -90,7 +52,8 @@ TEST_F(WaysTest, StartedInAnyWayProgramsSayTheSameAndAreMeasured) {
   for (const auto& way : ways) {
     const auto file = (folder_ / (way.name + ".observed")).string();
     if (!all.empty()) all.emplace_back(":");
-    for (const auto& word : Words{"-n", "2", "sh", "-c", "(" + way.command + ") >'" + file + "' 2>&1"}) all.push_back(word);
+    for (const auto& word : Words{"-n", "2", "sh", "-c", "(" + way.command + ") >'" + file + "' 2>&1"})
+      all.push_back(word);
   }
   const auto result = observed(all);
   EXPECT_EQ(result.status, 0) << result.output;
@@ -100,16 +63,13 @@ TEST_F(WaysTest, StartedInAnyWayProgramsSayTheSameAndAreMeasured) {
     EXPECT_THAT(native.output, HasSubstr("world of 2, sum 1")) << way.name;
     EXPECT_EQ(content(way.name + ".observed"), native.output) << way.name;
   }
-  const auto run = reports::read_profile_json(output_ + "/profile.json");
-  ASSERT_TRUE(run) << run.error;
-  ASSERT_EQ(run.value->applications.size(), ways.size());
+  const auto run = profile();
+  ASSERT_EQ(run.applications.size(), ways.size());
   for (std::size_t i = 0; i < ways.size(); ++i) {
-    const auto& application = run.value->applications[i];
+    const auto& application = run.applications[i];
     EXPECT_EQ(application.ranks, 2U) << ways[i].name;
     EXPECT_EQ(application.quality.ranks_complete, 2U) << ways[i].name;
-    const auto found = std::ranges::find(application.mpi, "MPI_Allreduce", &reports::FunctionProfile::function);
-    ASSERT_NE(found, application.mpi.end()) << ways[i].name;
-    EXPECT_EQ(found->calls, 2U) << ways[i].name;
+    EXPECT_EQ(function(application.mpi, "MPI_Allreduce").calls, 2U) << ways[i].name;
   }
 }
 
@@ -125,8 +85,8 @@ TEST_F(WaysTest, PreloadsOfTheUserStayAndSeeTheCalls) {
     fs::remove_all(output_);
     Words to_file = launch;
     to_file.pop_back();
-    for (const auto& word :
-         Words{"sh", "-c", std::string("exec '") + WAYS_PROGRAM + "' >'" + (folder_ / "out").string() + "' 2>/dev/null"})
+    for (const auto& word : Words{
+             "sh", "-c", std::string("exec '") + WAYS_PROGRAM + "' >'" + (folder_ / "out").string() + "' 2>/dev/null"})
       to_file.push_back(word);
     const auto result = observed(to_file);
     EXPECT_EQ(result.status, 0) << result.output;

@@ -1,0 +1,94 @@
+// What the tests under mpirun share: the launcher of the MPI at hand, asked for more processes than there are slots,
+// and a folder of their own for each test, so that two runs at once do not disturb each other.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "reports/model_json.hpp"
+#include "tools/ardoise/process.hpp"
+
+namespace ardoise::launcher {
+
+using Words = std::vector<std::string>;
+
+inline Words launcher_words() {
+  std::istringstream line(MPI_LAUNCHER);
+  return {std::istream_iterator<std::string>(line), {}};
+}
+
+// The launcher's option that gives a context's processes an environment variable.
+inline Words exported(const std::string& name, const std::string& value) {
+#if MPI_IS_MPICH
+  return {"-env", name, value};
+#else
+  return {"-x", name + "=" + value};
+#endif
+}
+
+// `words`, the launcher, `launch`.
+inline Captured launched(Words words, const Words& launch) {
+  const auto launcher = launcher_words();
+  words.insert(words.end(), launcher.begin(), launcher.end());
+  words.insert(words.end(), launch.begin(), launch.end());
+  return run_and_read(words);
+}
+
+inline Captured by_hand(const Words& launch) { return launched({}, launch); }
+
+inline const reports::FunctionProfile& function(const std::vector<reports::FunctionProfile>& all,
+                                                const std::string& name) {
+  static const reports::FunctionProfile none;
+  const auto found = std::ranges::find(all, name, &reports::FunctionProfile::function);
+  return found == all.end() ? none : *found;
+}
+
+class LaunchFixture : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string unique = (std::filesystem::path(::testing::TempDir()) / "launch_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(unique.data()), nullptr);
+    folder_ = unique;
+    output_ = (folder_ / "report").string();
+    for (const auto* name :
+         {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_mpi_yield_when_idle"}) {
+      ::setenv(name, "1", 1);
+    }
+    ::unsetenv("OMPI_MCA_rmaps_base_oversubscribe");  // slots matter to some
+  }
+  void TearDown() override {
+    if (!folder_.empty()) std::filesystem::remove_all(folder_);
+  }
+
+  [[nodiscard]] Captured ardoise(const Words& options, const Words& launch) const {
+    Words words{ARDOISE, "--no-report", "--output", output_};
+    words.insert(words.end(), options.begin(), options.end());
+    return launched(words, launch);
+  }
+
+  [[nodiscard]] reports::Run profile() const {
+    auto run = reports::read_profile_json(output_ + "/profile.json");
+    EXPECT_TRUE(run) << run.error;
+    return run ? *run.value : reports::Run{};
+  }
+
+  [[nodiscard]] std::string content(const std::string& file) const {
+    std::ostringstream text;
+    text << std::ifstream(folder_ / file).rdbuf();
+    return text.str();
+  }
+
+  std::filesystem::path folder_;
+  std::string output_;
+};
+
+}  // namespace ardoise::launcher

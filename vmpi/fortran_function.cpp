@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 
@@ -18,6 +20,18 @@ bool is_ours(const void* address) {
 
 void* unless_ours(void* address) { return address == nullptr || is_ours(address) ? nullptr : address; }
 
+// mpif.h's, mpi_f08's, and room for more. From the front on; acquire: what the handle stands for is loaded.
+std::array<std::atomic<void*>, 4> remembered{};
+
+void* find_in_remembered(const char* twin) {
+  for (const auto& each : remembered) {
+    void* const handle = each.load(std::memory_order_acquire);
+    if (handle == nullptr) break;
+    if (void* const found = unless_ours(dlsym(handle, twin))) return found;
+  }
+  return nullptr;
+}
+
 void* find_in_library(const char* twin, const void* caller) {
   if (void* const found = unless_ours(dlsym(RTLD_NEXT, twin))) return found;
   // A second copy of ours hides it: it is where a routine is that we never define.
@@ -26,11 +40,24 @@ void* find_in_library(const char* twin, const void* caller) {
   }
   if (void* const found = unless_ours(dlsym(RTLD_DEFAULT, twin))) return found;
   // The caller was loaded with RTLD_LOCAL: its own dependencies have the routine.
-  void* const handle = handle_of(caller);
-  return handle == nullptr ? nullptr : unless_ours(dlsym(handle, twin));
+  if (void* const handle = handle_of(caller)) {
+    if (void* const found = unless_ours(dlsym(handle, twin))) return found;
+  }
+  return find_in_remembered(twin);
 }
 
 }  // namespace
+
+void remember_fortran_library(const void* address) noexcept {
+  void* const handle = handle_of(address);
+  if (handle == nullptr) return;
+  for (auto& each : remembered) {
+    void* expected = nullptr;
+    if (each.compare_exchange_strong(expected, handle, std::memory_order_acq_rel)) return;
+    if (expected == handle) break;
+  }
+  dlclose(handle);  // known already
+}
 
 void* find_fortran_function(const char* name, const char* twin, const void* caller) noexcept {
   void* const library = find_in_library(twin, caller);

@@ -1,5 +1,5 @@
-// The library's Fortran routines as the wrappers call them. A C program has none of them, and a Fortran library may come
-// later, by dlopen: each routine is looked up at its first call.
+// The library's Fortran routines as the wrappers call them. A C program has none of them, and a Fortran library may
+// come later, by dlopen: each routine is looked up at its first call.
 #pragma once
 
 #define VMPI_FORTRAN_ALIAS(alias_name, name) \
@@ -11,6 +11,10 @@ namespace ardoise::vmpi {
 // ("pmpi_send_"); behind `twin` itself (name == twin) always the library's. Never returns without an address: a caller
 // of a Fortran routine has a library with it.
 void* find_fortran_function(const char* name, const char* twin, const void* caller) noexcept;
+
+// A Fortran library of MPI that the program has opened for itself: where the routines are if nobody else has them.
+// `address` is in it; the library stays loaded from now on.
+void remember_fortran_library(const void* address) noexcept;
 
 template <class Function>
 inline Function fortran_function(Function& slot, const char* name, const char* twin, const void* caller) {

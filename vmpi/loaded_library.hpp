@@ -1,9 +1,19 @@
 // Questions about the libraries in this process, for finding what stands behind our functions.
 #pragma once
 
+#include <link.h>
+
 #include <cstddef>
 
 namespace ardoise::vmpi {
+
+// The library or program with this address in it; nullptr: none. They are linked in the order in which symbols are
+// looked up, those that the program opened itself behind all others.
+const link_map* link_map_of(const void* address) noexcept;
+
+// What the library itself defines by this name, in its default version; nullptr: nothing. Without dlsym, and without an
+// effect on dlerror.
+void* definition_in(const link_map& library, const char* name) noexcept;
 
 // Where the library or program with this address in it is loaded; nullptr: nowhere.
 const void* base_of(const void* address) noexcept;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "vmpi/loaded_library.hpp"
+#include "vmpi/mpi_library.hpp"
 
 namespace ardoise::vmpi {
 namespace {
@@ -26,28 +27,12 @@ void store(RealFunctions& table, unsigned position, void* function) {
   __atomic_store_n(reinterpret_cast<void**>(&table) + position, function, __ATOMIC_RELAXED);
 }
 
-// The next definition of PMPI_x may be that of a second copy of ours. The library is where a PMPI_ function is that we
-// never define.
-struct Library {
-  void* handle = handle_of(dlsym(RTLD_NEXT, "PMPI_Aint_add"));
-
-  void* find(const char* name) const {
-    char twin[128];
-    std::snprintf(twin, sizeof twin, "P%s", name);
-    if (handle != nullptr) {
-      if (void* const found = dlsym(handle, twin)) return found;
-    }
-    return dlsym(RTLD_NEXT, twin);
-  }
-};
-
 bool find() {
-  const Library the_library;
-  const void* const library_base = base_of(the_library.find("MPI_Init"));
+  const void* const library_base = base_of(find_in_mpi_library("MPI_Init"));
   const void* const second_copy = base_of_second_copy();
   for (unsigned i = 0; i < kRealFunctionCount; ++i) {
     const char* const name = kRealFunctionNames[i];
-    void* const own = the_library.find(name);
+    void* const own = find_in_mpi_library(name);
     if (own == nullptr) continue;  // report_missing_function() when it is called
     void* behind = own;
     void* const next = dlsym(RTLD_NEXT, name);

@@ -12,6 +12,16 @@ target_link_options(mpi_ways_symbolic PRIVATE -Wl,-Bsymbolic -rdynamic)
 add_library(mpi_callers MODULE mpi_callers.c)
 target_link_libraries(mpi_callers PRIVATE MPI::MPI_C)
 
+# Programs that look MPI up by themselves.
+add_executable(mpi_lookup mpi_lookup.c)
+target_include_directories(mpi_lookup PRIVATE ${MPI_C_INCLUDE_DIRS})
+target_link_libraries(mpi_lookup PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+add_library(mpi_lookup_other MODULE mpi_lookup_other.c)
+add_library(mpi_interposer_library SHARED mpi_interposer_library.c)
+add_executable(mpi_interposer mpi_interposer.c)
+target_link_libraries(mpi_interposer_library PRIVATE MPI::MPI_C ${CMAKE_DL_LIBS})
+target_link_libraries(mpi_interposer PRIVATE mpi_interposer_library MPI::MPI_C ${CMAKE_DL_LIBS})
+
 include(CheckLanguage)
 check_language(Fortran)
 if(CMAKE_Fortran_COMPILER)

@@ -25,9 +25,8 @@ constexpr const char* kDescription =
     "  ardoise export --format folded|speedscope [--program name] profile.json [-o file]\n";
 
 constexpr const char* kFooter =
-    "The exit status is that of mpirun; 2 when ardoise refused to start, 125 when the programs ended well but the "
-    "report\n"
-    "could not be made. Everything else: man ardoise.";
+    "The exit status is that of mpirun, also where there is no report; 2 when ardoise refused to start.\n"
+    "Everything else: man ardoise.";
 
 int report(int argc, char** argv) {
   CLI::App app{"Renders a report again, on any machine, from the profile.json of a run.", "ardoise report"};

@@ -37,7 +37,7 @@ bool tell(const reports::RenderResult& result, bool quiet) {
 
 fs::path status_file_in(const fs::path& output) { return output / ".analyzer-status"; }
 
-int finish_report(const FinishOptions& options, const fs::path& output, int job_status) {
+void finish_report(const FinishOptions& options, const fs::path& output, int job_status) {
   const auto status = take_status(output);
   std::error_code ignored;
   const auto profile = output / "profile.json";
@@ -51,20 +51,17 @@ int finish_report(const FinishOptions& options, const fs::path& output, int job_
     } else {
       say("there is no report.");
     }
-    return kNoReportStatus;
+    return;
   }
   if (!options.quiet) {
     if (std::ifstream summary(output / "summary.txt"); summary) std::cout << summary.rdbuf() << std::flush;
   }
-  bool complete = status == 0;
   if (!options.render) {
     if (!options.quiet) say("the profile is '{}'.", profile.string());
-    return complete ? 0 : kNoReportStatus;
+    return;
   }
   std::string summary;
-  complete =
-      tell(reports::report_again(profile.string(), {.output = output.string()}, summary), options.quiet) && complete;
-  return complete ? 0 : kNoReportStatus;
+  tell(reports::report_again(profile.string(), {.output = output.string()}, summary), options.quiet);
 }
 
 int render_again(const std::string& profile, const std::string& output, bool quiet) {

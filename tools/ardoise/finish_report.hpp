@@ -16,8 +16,8 @@ struct FinishOptions {
 // The file in the output folder in which the analyzer leaves its exit status (its --status-file).
 [[nodiscard]] std::filesystem::path status_file_in(const std::filesystem::path& output);
 
-// Returns 0, or kNoReportStatus when (part of) what was asked for is missing. `job_status` is only for the words.
-[[nodiscard]] int finish_report(const FinishOptions& options, const std::filesystem::path& output, int job_status);
+// What is missing of what was asked for is said. `job_status` is only for the words.
+void finish_report(const FinishOptions& options, const std::filesystem::path& output, int job_status);
 
 // `ardoise report`: renders again from the data.
 [[nodiscard]] int render_again(const std::string& profile, const std::string& output, bool quiet);

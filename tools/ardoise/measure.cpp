@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "tools/ardoise/finish_report.hpp"
+#include "tools/ardoise/hydra_status.hpp"
 #include "tools/ardoise/installation.hpp"
 #include "tools/ardoise/launch_line.hpp"
 #include "tools/ardoise/launch_plan.hpp"
@@ -29,8 +30,7 @@ namespace fs = std::filesystem;
 
 int run_untouched(const std::vector<std::string>& words, const std::string& why) {
   say("{}; the launch runs without being measured.", why);
-  const int status = run_and_wait(words).status;
-  return status == 0 ? kNoReportStatus : status;
+  return run_and_wait(words).status;
 }
 
 void check_plugins(const std::vector<std::string>& plugins, const Installation& installation) {
@@ -123,6 +123,16 @@ Measurement describe(const Options& options, const Installation& installation, c
   return measurement;
 }
 
+Outcome run_hydra(std::vector<std::string> words, const LaunchLine& user_line) {
+  const bool asked_for = user_line.has({std::string_view(kHydraStatusOption).substr(1)});
+  if (!asked_for) words.insert(words.begin() + 1, kHydraStatusOption);
+  HydraStatus status(asked_for);
+  auto job =
+      run_and_wait(words, [&](std::string_view piece) { return piece.empty() ? status.rest() : status.pass(piece); });
+  if (!job.signalled) job.status = status.status(job.status);
+  return job;
+}
+
 }  // namespace
 
 int measure(const Options& options, const std::vector<std::string>& words) {
@@ -160,15 +170,14 @@ int measure(const Options& options, const std::vector<std::string>& words) {
                            : mpirun.major >= 5 ? PreloadBy::kEnvProgram
                                                : PreloadBy::kExportOption;
   const char* preload = std::getenv("LD_PRELOAD");
-  const auto launch =
-      to_words(plan_launch(line, measurement, preload ? std::optional<std::string>(preload) : std::nullopt));
+  auto launch = to_words(plan_launch(line, measurement, preload ? std::optional<std::string>(preload) : std::nullopt));
   if (options.verbose) say("{}", shell_quote(launch));
 
-  const auto job = run_and_wait(launch);
+  const auto job = mpirun.hydra ? run_hydra(launch, line) : run_and_wait(launch);
   vmpi::remove_stale_window_folders();  // left by programs that did not end by themselves
-  const int status = finish_report({options.render, options.quiet}, output.path, job.status);
+  finish_report({options.render, options.quiet}, output.path, job.status);
   remove_if_empty(output);
-  return job.status != 0 ? job.status : status;
+  return job.status;
 }
 
 }  // namespace ardoise::launcher

@@ -6,10 +6,10 @@
 
 namespace ardoise::launcher {
 
-// Exit statuses of the launcher's own; every other one is mpirun's.
-inline constexpr int kFailedStatus = 1;      // `ardoise report` could not render
-inline constexpr int kUsageStatus = 2;       // refused before anything was started
-inline constexpr int kNoReportStatus = 125;  // the programs ended well, but (part of) the report could not be made
+// Exit statuses of the launcher's own. Once mpirun has run, it is mpirun's: what passes without us must not fail with
+// us, also where there is no report.
+inline constexpr int kFailedStatus = 1;  // `ardoise report` could not render
+inline constexpr int kUsageStatus = 2;   // refused before anything was started
 
 struct Options {
   unsigned analyzers = 0;  // 0: by the number of ranks

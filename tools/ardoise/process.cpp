@@ -53,9 +53,26 @@ Outcome wait_for(pid_t child) {
   return {WEXITSTATUS(status), false};
 }
 
-}  // namespace
+void write_all(std::string_view text) {
+  while (!text.empty()) {
+    const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written < 0 && errno != EINTR && errno != EAGAIN) return;  // nobody reads: the child goes on, as into /dev/null
+    if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
 
-Outcome run_and_wait(const std::vector<std::string>& words) {
+void relay(int from, const Edit& edit) {
+  std::array<char, 65536> buffer{};
+  for (;;) {
+    const auto got = ::read(from, buffer.data(), buffer.size());
+    if (got > 0) write_all(edit({buffer.data(), static_cast<std::size_t>(got)}));
+    if (got == 0 || (got < 0 && errno != EINTR)) break;
+  }
+  ::close(from);
+  write_all(edit({}));
+}
+
+Outcome run_and_wait(const std::vector<std::string>& words, const Edit* edit) {
   // Blocked until the child's id is known, so that no signal in between is lost.
   sigset_t blocked, before;
   sigemptyset(&blocked);
@@ -74,21 +91,40 @@ Outcome run_and_wait(const std::vector<std::string>& words) {
   const auto restore = [&] {
     for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &old[i], nullptr);
   };
+  std::array<int, 2> ends{-1, -1};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (edit != nullptr && ::pipe2(ends.data(), O_CLOEXEC) == 0)
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  const auto close_end = [&](std::size_t end) {
+    if (ends[end] >= 0) ::close(ends[end]);
+  };
   pid_t child = 0;
   try {
-    child = start(words, nullptr, before);
+    child = start(words, &actions, before);
+    posix_spawn_file_actions_destroy(&actions);
   } catch (...) {
+    posix_spawn_file_actions_destroy(&actions);
+    close_end(0);
+    close_end(1);
     restore();
     sigprocmask(SIG_SETMASK, &before, nullptr);
     throw;
   }
   forward_to.store(child, std::memory_order_relaxed);
   sigprocmask(SIG_SETMASK, &before, nullptr);
+  close_end(1);
+  if (ends[0] >= 0) relay(ends[0], *edit);
   const auto outcome = wait_for(child);
   restore();
   forward_to.store(0, std::memory_order_relaxed);
   return outcome;
 }
+
+}  // namespace
+
+Outcome run_and_wait(const std::vector<std::string>& words) { return run_and_wait(words, nullptr); }
+Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit) { return run_and_wait(words, &edit); }
 
 Captured run_and_read(const std::vector<std::string>& words) {
   std::array<int, 2> ends{};

@@ -1,7 +1,9 @@
 // Child processes of the launcher: mpirun itself, with signals passed on, and short helpers whose output is read.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ardoise::launcher {
@@ -16,6 +18,11 @@ struct Outcome {
 // SIGQUIT, SIGUSR1 and SIGUSR2 that somebody sends to this process are sent on; those the terminal sends reach the
 // child anyway. Throws std::system_error when it cannot be started.
 [[nodiscard]] Outcome run_and_wait(const std::vector<std::string>& words);
+
+// The same, with the child's standard output on a pipe: what `edit` makes of each piece goes to ours. The last piece is
+// empty.
+using Edit = std::function<std::string(std::string_view piece)>;
+[[nodiscard]] Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit);
 
 struct Captured {
   int status = 0;

@@ -52,4 +52,14 @@ int Finalize(const RealFunctions& next) {
   return next.Finalize();
 }
 
+// MPICH tells its launcher of the exit code only when MPI_COMM_WORLD is aborted; from any other communicator the process
+// just exits, and the launcher makes a code of its own from those of the processes that it ends then. It ends all of them
+// in either case. Open MPI ends the processes of the communicator.
+int Abort(const RealFunctions& next, MPI_Comm comm, int code) {
+#ifndef OPEN_MPI
+  if (to_program(comm) == MPI_COMM_WORLD) return next.Abort(MPI_COMM_WORLD, code);
+#endif
+  return next.Abort(to_library(comm), code);
+}
+
 }  // namespace ardoise::vmpi::special

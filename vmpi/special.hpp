@@ -28,6 +28,7 @@ int Init(const RealFunctions& next, int* argc, char*** argv);
 int Init_thread(const RealFunctions& next, int* argc, char*** argv, int required, int* provided);
 int T_init_thread(const RealFunctions& next, int required, int* provided);
 int Finalize(const RealFunctions& next);
+int Abort(const RealFunctions& next, MPI_Comm comm, int code);
 
 // special_attributes.cpp
 int Comm_get_attr(const RealFunctions& next, MPI_Comm comm, int keyval, void* value, int* flag);

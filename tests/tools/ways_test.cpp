@@ -101,17 +101,15 @@ TEST_F(WaysTest, PreloadsOfTheUserStayAndSeeTheCalls) {
 }
 
 TEST_F(WaysTest, EveryEndHasTheStatusOfTheNativeRun) {
-  for (const std::string how : {"abort", "self", "return", "signal", "kill"}) {
-    const auto native = natively({"-n", "2", END_PROGRAM, how});
+  for (const std::string how : {"abort", "zero", "self", "half", "return", "signal", "kill"}) {
     const auto result = observed({"-n", "2", END_PROGRAM, how});
-    EXPECT_NE(native.status, 0) << how << ": the comparison means nothing";
+    auto native = natively({"-n", "2", END_PROGRAM, how});
+    // On a busy machine Open MPI 4.1 gives 1 now and then for processes that leave without MPI_Finalize.
+    for (int i = 0; i < 3 && native.status != result.status; ++i) native = natively({"-n", "2", END_PROGRAM, how});
+    EXPECT_EQ(native.status == 0, how == "zero") << how << ": the comparison means nothing";
     EXPECT_NE(native.status, 124) << how << ": a hang";
-    EXPECT_NE(result.status, 0) << how << "\n" << result.output;
     EXPECT_NE(result.status, 124) << how << ": a hang\n" << result.output;
-    // With an analyzer in the launch, Hydra gives the status of a process that it ended itself.
-    if (!MPI_IS_MPICH) {
-      EXPECT_EQ(result.status, native.status) << how << "\n" << result.output;
-    }
+    EXPECT_EQ(result.status, native.status) << how << "\n" << result.output;
   }
 }
 

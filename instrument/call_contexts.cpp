@@ -23,17 +23,19 @@ void CallContexts::put_out(Entry& entry) noexcept {
   const CallSums sums = entry.sums;
   entry.sums = {};
   if (sums.calls == 0 && sums.bytes_received == 0) return;
+  const PackClass record_class = entry.function > kPosixCalls ? PackClass::kPosix : PackClass::kMpi;
   const auto function = static_cast<std::uint16_t>(entry.function - 1);
   // Two entries often have one context: different stack pointers. Looked for among the latest only.
   const std::size_t from = evicted_count_ > 8 ? evicted_count_ - 8 : 0;
   const std::span recent(evicted_.data() + from, evicted_count_ - from);
   const auto same = std::find_if(recent.begin(), recent.end(), [&](const ContextTotalsRecord& record) {
-    return record.context == entry.context && record.function == function;
+    return record.context == entry.context && record.function == function &&
+           record.record_class == static_cast<std::uint16_t>(record_class);
   });
   ContextTotalsRecord* record = same != recent.end() ? &*same : nullptr;
   if (record == nullptr) {
     record = &evicted_[evicted_count_++];
-    *record = {entry.context, static_cast<std::uint16_t>(PackClass::kMpi), function, 0, 0, 0, 0};
+    *record = {entry.context, static_cast<std::uint16_t>(record_class), function, 0, 0, 0, 0};
   }
   record->calls += sums.calls;
   record->ticks += sums.ticks;
@@ -67,6 +69,7 @@ void CallContexts::add_new(const ObservedFrame& frame, const CallSums& sums, con
     entry.sums = {};
   }
   entry.return_address = frame.return_address;
+  entry.pc = frame.registers.pc;
   entry.sp = frame.registers.sp;
   entry.rbp = frame.registers.rbp;
   entry.rbx = frame.registers.rbx;

@@ -1,7 +1,7 @@
-// The calling contexts of one thread's MPI calls and their exact sums. Walking the stack for every call would cost more
-// than recording it; but most calls come from where an earlier one came from, with the same frames on the stack. So the
-// result of a walk is kept together with what it depended on (WalkWitness), and used again as long as all of that is
-// unchanged: exact, and a few loads for each frame.
+// The calling contexts of one thread's MPI and POSIX calls and their exact sums. Walking the stack for every call would
+// cost more than recording it; but most calls come from where an earlier one came from, with the same frames on the
+// stack. So the result of a walk is kept together with what it depended on (WalkWitness), and used again as long as all
+// of that is unchanged: exact, and a few loads for each frame.
 //
 //   return address, sp ──▶ Entry ──all witnesses unchanged──▶ context, sums
 //                            └──else: walk, CallingContexts, a new entry; the old one's sums become a record
@@ -22,12 +22,16 @@
 
 namespace ardoise::instrument {
 
-// The wrapper of an MPI call as its observer found it: where a walk begins that ends at the program's call. Written
-// when the call begins; the thread's signal handler reads it too.
+// Which call: MPI functions are their number + 1, POSIX functions as much more. 0: none.
+using CalledFunction = std::uint32_t;
+inline constexpr CalledFunction kPosixCalls = 0x1'0000;
+
+// The wrapper of a call as it stands on the stack: where a walk begins that ends at the program's call. That of an MPI
+// call is written when it begins; the thread's signal handler reads it too.
 struct ObservedFrame {
   FrameRegisters registers;
   std::uint64_t return_address = 0;  // of the program's call
-  std::uint32_t function = 0;        // number + 1; 0: the thread is in no MPI call
+  CalledFunction function = 0;
 };
 
 struct CallSums {
@@ -54,10 +58,11 @@ class CallContexts {
   // The same without a walk: the call's context is not known. While modules are unloaded.
   void add_unknown(const ObservedFrame& frame, const CallSums& sums) noexcept;
 
-  // The call that was added last, once: 0, 0 until there is another one.
+  // The call that was added last, and how long it took with those before it, once: zeros until there is another one.
   struct Last {
     std::uint32_t context = 0;
-    std::uint32_t function = 0;  // number + 1
+    CalledFunction function = 0;
+    std::uint64_t ticks = 0;
   };
   [[nodiscard]] Last take_last() noexcept { return std::exchange(last_, {}); }
 
@@ -71,11 +76,11 @@ class CallContexts {
 
  private:
   struct Entry {
-    std::uint64_t return_address = 0, sp = 0, rbp = 0, rbx = 0;
+    std::uint64_t return_address = 0, pc = 0, sp = 0, rbp = 0, rbx = 0;
     std::uint32_t generation = 0;
     std::uint32_t first = 0, count = 0;  // its witnesses; count with bits kUsedRbp, kUsedRbx
     std::uint32_t context = 0;
-    std::uint32_t function = 0;  // number + 1; 0: no entry
+    CalledFunction function = 0;  // 0: no entry
     CallSums sums;
   };
   struct Witness {
@@ -93,11 +98,12 @@ class CallContexts {
     entry.sums.ticks += sums.ticks;
     entry.sums.bytes_sent += sums.bytes_sent;
     entry.sums.bytes_received += sums.bytes_received;
-    last_ = {entry.context, entry.function};
+    last_ = {entry.context, entry.function, last_.ticks + sums.ticks};
   }
   [[nodiscard]] bool is_unchanged(const Entry& entry, const ObservedFrame& frame) const noexcept {
     if (entry.return_address != frame.return_address || entry.sp != frame.registers.sp ||
-        entry.function != frame.function || entry.generation != generation_.load(std::memory_order_relaxed)) {
+        entry.pc != frame.registers.pc || entry.function != frame.function ||
+        entry.generation != generation_.load(std::memory_order_relaxed)) {
       return false;
     }
     if ((entry.count & kUsedRbp) != 0 && entry.rbp != frame.registers.rbp) return false;

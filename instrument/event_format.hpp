@@ -236,6 +236,7 @@ enum SampleFlags : std::uint8_t {
   kTruncatedContext = 8,  // the table of contexts was full: `context` is the deepest caller that is known
   kKernelTime = 16,       // no sample of its own: the part of the record before it that the thread spent in the kernel,
                           // given to the last call that it ended (`context`, `function`), which is an estimate
+  kPosixCall = 32,        // `function` is a PosixFunction + 1
 };
 
 // One sample of a thread, or what goes with the sample before it (kKernelTime). It stands for weight ×
@@ -244,7 +245,7 @@ struct SampleRecord {
   std::uint64_t tick;
   std::uint32_t context;    // of ContextRecord, in header.thread; 0: unknown
   std::uint32_t weight;     // ns, or occurrences of the sampled event, before PackHeader::weight
-  std::uint16_t function;   // MPI function number + 1 of the call that it fell into (or is given to); 0: none
+  std::uint16_t function;   // number + 1 of the MPI (kPosixCall: POSIX) call that it fell into or is given to; 0: none
   std::uint8_t level;       // trailing zeros of its number in the thread; at least PackHeader::level
   std::uint8_t flags;       // SampleFlags
   std::uint32_t pc_offset;  // the interrupted instruction is this many bytes after the address of `context`, where that

@@ -58,7 +58,8 @@ void PosixCall::opened_stream(std::FILE* stream) noexcept {
   if (stream != nullptr) opened_descriptor(descriptor_of(stream));
 }
 
-void PosixCall::write(std::uint64_t end, std::uint64_t bytes, bool failed) noexcept {
+void PosixCall::end_at(const ObservedFrame& frame, std::uint64_t bytes, bool failed) noexcept {
+  const std::uint64_t end = now();
   guarded([&] {
     ThreadRecorder* const thread = session_->thread();
     if (thread == nullptr) return;
@@ -66,8 +67,12 @@ void PosixCall::write(std::uint64_t end, std::uint64_t bytes, bool failed) noexc
     if (!section.entered()) return;
     thread->may_send = session_->may_send_now(*thread) && !thread->between_idups;
     const vmpi::Unobserved own_calls;
-    session_->recorder.posix(*thread, function_, file_, begin_, end, bytes, failed, return_address_);
+    const CallSums sums =
+        session_->recorder.posix(*thread, function_, file_, begin_, end, bytes, failed, return_address_);
+    if (sums.calls == 0 || current_sampled == nullptr) return;
+    session_->sampling.count_call(*current_sampled, frame, sums);
   });
+  observed_posix.become(outer_);
 }
 
 void forget_descriptor(int descriptor) noexcept {
@@ -83,3 +88,32 @@ int descriptor_of(std::FILE* stream) noexcept {
 }
 
 }  // namespace ardoise::instrument
+
+// As in observed_enter.cpp: the registers as the hook's call left them.
+#if defined(__x86_64__)
+
+extern "C" [[gnu::used, gnu::visibility("hidden")]] void ardoise_posix_end_from(ardoise::instrument::PosixCall& call,
+                                                                                std::uint64_t bytes, bool failed,
+                                                                                std::uint64_t rbx, std::uint64_t rbp,
+                                                                                std::uint64_t sp) noexcept {
+  const auto pc = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+  call.end_at({{pc, sp, rbp, rbx, true, nullptr}, call.return_address(), call.called()}, bytes, failed);
+}
+
+[[gnu::naked]] void ardoise_on_posix_end(ardoise::instrument::PosixCall&, std::uint64_t, bool) noexcept {
+  asm("mov %rbx, %rcx\n\t"
+      "mov %rbp, %r8\n\t"
+      "lea 8(%rsp), %r9\n\t"
+      "jmp ardoise_posix_end_from");
+}
+
+#else
+
+void ardoise_on_posix_end(ardoise::instrument::PosixCall& call, std::uint64_t bytes, bool failed) noexcept {
+  const auto* const frame = static_cast<const std::uint64_t*>(__builtin_frame_address(0));
+  const ardoise::instrument::FrameRegisters hook{
+      frame[1], reinterpret_cast<std::uint64_t>(frame + 2), frame[0], 0, true, nullptr};
+  call.end_at({hook, call.return_address(), call.called()}, bytes, failed);
+}
+
+#endif

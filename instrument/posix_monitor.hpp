@@ -6,6 +6,7 @@
 //     return call.end(real_fsync(descriptor));
 //   }
 //
+// From the constructor to record() the thread is in the call, for samples; record() finds its calling context.
 // Nothing is held while the real function runs: it may block, be cancelled, or come back to a hook.
 #pragma once
 
@@ -18,12 +19,18 @@
 #include "instrument/session.hpp"
 
 namespace ardoise::instrument {
+class PosixCall;
+}
+// See PosixCall::record().
+extern "C" void ardoise_on_posix_end(ardoise::instrument::PosixCall& call, std::uint64_t bytes, bool failed) noexcept;
+
+namespace ardoise::instrument {
 
 class PosixCall {
  public:
   PosixCall(PosixFunction function, const void* return_address) noexcept
       : session_(observing_session()), return_address_(return_address), function_(function) {
-    if (session_ != nullptr) begin_ = now();
+    if (session_ != nullptr) begin();
   }
 
   // Which file, asked before the real call: it may close it.
@@ -39,8 +46,10 @@ class PosixCall {
 
   // The call has ended; bytes moved, or failed. Keeps errno.
   void record(std::uint64_t bytes, bool failed) noexcept {
-    if (session_ != nullptr) write(now(), bytes, failed);
+    if (session_ != nullptr) ardoise_on_posix_end(*this, bytes, failed);
   }
+  // What record() comes to: `frame` is where it was called.
+  void end_at(const ObservedFrame& frame, std::uint64_t bytes, bool failed) noexcept;
   // For functions that return -1 on failure and else the bytes moved, or for those that move none.
   template <class Result>
   Result end_with_bytes(Result result) noexcept {
@@ -52,17 +61,26 @@ class PosixCall {
     record(0, result < 0);
     return result;
   }
+  [[nodiscard]] std::uint64_t return_address() const { return reinterpret_cast<std::uint64_t>(return_address_); }
+  [[nodiscard]] CalledFunction called() const { return kPosixCalls + static_cast<CalledFunction>(function_) + 1; }
 
  private:
   // nullptr: nothing is recorded in this process, or this call is made by MPI or by the recorder itself.
   static Session* observing_session() noexcept;
   std::uint32_t number_of(int descriptor) noexcept;
   std::uint32_t number_of(std::FILE* stream) noexcept;
-  void write(std::uint64_t end, std::uint64_t bytes, bool failed) noexcept;
+  void begin() noexcept {
+    // One by one: a copy of both at once would wait for the two stores of the call before.
+    outer_.return_address = observed_posix.return_address;
+    outer_.function = observed_posix.function;
+    observed_posix.become({return_address(), called()});
+    begin_ = now();
+  }
 
   Session* session_;
   const void* return_address_;
   std::uint64_t begin_ = 0;
+  ObservedPosix outer_;  // a signal handler's call is in what it interrupted
   std::uint32_t file_ = 0;
   PosixFunction function_;
 };

@@ -29,7 +29,8 @@ std::vector<std::uint32_t> threads_before_init;
 
 void count_call(Session& current, const ThreadRecorder& thread, const vmpi::Call& call, std::uint64_t end) {
   if (current_sampled == nullptr || observed_frame.function == 0) return;
-  current.sampling.count_call(*current_sampled, {1, end - call.begin, thread.call_sent, thread.call_received});
+  current.sampling.count_call(*current_sampled, observed_frame,
+                              {1, end - call.begin, thread.call_sent, thread.call_received});
 }
 
 void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
@@ -113,7 +114,8 @@ void start_session(int thread_level) {
       read_sampler_settings([](const char* name) -> const char* { return std::getenv(name); });
   if (rank == 0 && !sampler_settings.complaint.empty()) say(sampler_settings.complaint);
   auto* const made = new Session(settings, std::move(route), identity, clock, loaded, thread_level, sampler_settings);
-  if (!made->start(init_begin, threads_before_init)) return switch_off("no memory to record into; the program runs unobserved.");
+  if (!made->start(init_begin, threads_before_init))
+    return switch_off("no memory to record into; the program runs unobserved.");
   ::pthread_atfork(nullptr, nullptr, [] {
     // A child has one thread and must not touch the parent's MPI.
     stop_observing();

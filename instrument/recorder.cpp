@@ -50,18 +50,20 @@ std::uint32_t Recorder::new_call_site(ThreadRecorder& thread, const void* return
   return id;
 }
 
-void Recorder::posix(ThreadRecorder& thread, PosixFunction function, std::uint32_t file, std::uint64_t begin,
-                     std::uint64_t end, std::uint64_t bytes, bool failed, const void* return_address) {
+CallSums Recorder::posix(ThreadRecorder& thread, PosixFunction function, std::uint32_t file, std::uint64_t begin,
+                         std::uint64_t end, std::uint64_t bytes, bool failed, const void* return_address) {
   const std::uint32_t site = call_site(thread, return_address);
-  if (site == kMpiCallSite) return;
+  if (site == kMpiCallSite) return {};
   const std::uint64_t duration = end - begin;
+  const PosixCategory category = kPosixFunctions[static_cast<std::size_t>(function)].category;
+  const CallSums sums{1, duration, category == PosixCategory::kWrite ? bytes : 0,
+                      category == PosixCategory::kRead ? bytes : 0};
   FunctionTotals& totals = thread.posix_totals(function);
   FunctionTotals::add(totals.calls, 1);
   FunctionTotals::add(totals.ticks, duration);
   FunctionTotals::add(totals.bytes, bytes);
-  const PosixCategory category = kPosixFunctions[static_cast<std::size_t>(function)].category;
-  if (category == PosixCategory::kWrite) FunctionTotals::add(totals.bytes_sent, bytes);
-  if (category == PosixCategory::kRead) FunctionTotals::add(totals.bytes_received, bytes);
+  FunctionTotals::add(totals.bytes_sent, sums.bytes_sent);
+  FunctionTotals::add(totals.bytes_received, sums.bytes_received);
   *thread.posix_room(begin, end) = {begin,
                                     static_cast<std::uint32_t>(std::min<std::uint64_t>(duration, kWide)),
                                     site,
@@ -70,14 +72,15 @@ void Recorder::posix(ThreadRecorder& thread, PosixFunction function, std::uint32
                                     static_cast<std::uint16_t>(failed ? 1 : 0),
                                     bytes};
   after_event(thread, end);
+  return sums;
 }
 
 void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
   const bool first = thread.next_flush == 0;
   thread.next_flush = end + flush_ticks_;
   if (first) return;
-  // While the stream is full a partly filled bin would wait in line for its turn, better it is filled; and totals, which
-  // may go beyond the budget, would wait in an ever longer line.
+  // While the stream is full a partly filled bin would wait in line for its turn, better it is filled; and totals,
+  // which may go beyond the budget, would wait in an ever longer line.
   const bool flows = sender.waits() || !sender.stream_full().load(std::memory_order_relaxed);
   if (flows) {
     if (on_flush != nullptr) on_flush(thread);

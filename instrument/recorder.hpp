@@ -10,6 +10,7 @@
 
 #include "instrument/aggregates.hpp"
 #include "instrument/bin_pool.hpp"
+#include "instrument/call_contexts.hpp"
 #include "instrument/call_sites.hpp"
 #include "instrument/definition_queue.hpp"
 #include "instrument/event_reduction.hpp"
@@ -43,9 +44,10 @@ class Recorder {
     return new_call_site(thread, return_address);
   }
 
-  // file: Files number. Does not record I/O of MPI itself, which it recognises by the caller's module.
-  void posix(ThreadRecorder& thread, PosixFunction function, std::uint32_t file, std::uint64_t begin, std::uint64_t end,
-             std::uint64_t bytes, bool failed, const void* return_address);
+  // file: Files number. Does not record I/O of MPI itself, which it recognises by the caller's module. What was added
+  // to the thread's totals: one call, or none.
+  CallSums posix(ThreadRecorder& thread, PosixFunction function, std::uint32_t file, std::uint64_t begin,
+                 std::uint64_t end, std::uint64_t bytes, bool failed, const void* return_address);
 
   // After the records of a call were written: sends what has become old.
   void after_event(ThreadRecorder& thread, std::uint64_t end) {

@@ -54,6 +54,7 @@ struct SampledThread {
   std::uint64_t last_clock = 0;  // ns of the sampled clock at the last interrupt
   std::uint64_t ticks_from = 0;  // the same at the timer's last tick, or when it began to tick; 0: not known
   Passed due;                    // what has passed and no sample stands for yet
+  std::int64_t call_time = 0;    // ns that calls took, less what samples have given to calls
   SamplerCounts counts;          // written in the handler only; others read when it is out, or a little old
   CallingContexts contexts;
   CallContexts calls;
@@ -67,5 +68,22 @@ struct SampledThread {
 // Of the calling thread. initial-exec: may be touched in a signal handler without the loader allocating.
 [[gnu::tls_model("initial-exec")]] extern thread_local SampledThread* current_sampled;
 [[gnu::tls_model("initial-exec")]] extern thread_local ObservedFrame observed_frame;
+
+// The innermost POSIX call of the program that the thread is in. It may have been left by longjmp: only a return
+// address that is found on the stack is believed.
+struct ObservedPosix {
+  std::uint64_t return_address = 0;
+  CalledFunction function = 0;
+
+  // For a change of the thread's own: its signal handler sees one of both, or no function.
+  void become(const ObservedPosix& other) noexcept {
+    function = 0;
+    std::atomic_signal_fence(std::memory_order_release);
+    return_address = other.return_address;
+    std::atomic_signal_fence(std::memory_order_release);
+    function = other.function;
+  }
+};
+[[gnu::tls_model("initial-exec")]] extern thread_local ObservedPosix observed_posix;
 
 }  // namespace ardoise::instrument

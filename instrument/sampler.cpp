@@ -383,18 +383,17 @@ void Sampler::reap() {
 
 // ---- what was counted
 
-void Sampler::count_call(SampledThread& thread, const CallSums& sums) {
+void Sampler::count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) {
   bool full = false;
   {
     const Claim claim(thread, running_);
     if (!claim.running()) return;
     if (unloading_.load(std::memory_order_acquire) != 0) [[unlikely]] {
-      thread.calls.add_unknown(observed_frame, sums);
+      thread.calls.add_unknown(frame, sums);
     } else {
-      if (thread.calls.add_known(observed_frame, sums)) [[likely]]
+      if (thread.calls.add_known(frame, sums)) [[likely]]
         return;
-      thread.calls.add_new(observed_frame, sums, bounds_at(thread, observed_frame.registers.sp), unwinder_,
-                           thread.contexts);
+      thread.calls.add_new(frame, sums, bounds_at(thread, frame.registers.sp), unwinder_, thread.contexts);
     }
     full = thread.calls.must_drain();
   }

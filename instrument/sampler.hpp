@@ -3,7 +3,7 @@
 // may run.
 //
 //   timer ──signal──▶ handler (sampler_handler.cpp): unwind ──▶ context ──▶ SampleStore
-//   wrapper's exit ──count_call()──▶ the call's context, exact sums
+//   wrapper's or hook's exit ──count_call()──▶ the call's context, exact sums
 //   flush(), finish() ──▶ kContexts, kContextTotals packs, kCounters and kSamplerTotals definitions ──▶ Sender
 //
 // Signal safety is explained in sampled_thread.hpp and docs/sampling.md.
@@ -46,8 +46,8 @@ class Sampler {
   // The calling thread ends. Its last contexts and sums are submitted.
   void retire_current();
 
-  // The end of a call for which observed_frame was set; the caller is in a Section.
-  void count_call(SampledThread& thread, const CallSums& sums);
+  // The end of a call, whose wrapper or hook stands at `frame`; the caller is in a Section.
+  void count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums);
   // From time to time, on a slow path of the thread: what was counted goes out.
   void flush(SampledThread& thread);
   // Ends sampling for good: no timer runs, no handler works. May be called twice, from any thread, not from a handler.
@@ -86,6 +86,8 @@ class Sampler {
   void forget_replaced(std::span<const LoadedModule> loaded);
   void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick) noexcept;
   [[nodiscard]] Passed elapsed(SampledThread& thread, std::uint64_t clock) const noexcept;
+  [[nodiscard]] Beside split_off_kernel(SampledThread& thread, const SampleRecord& sample,
+                                        Passed& passed) const noexcept;
   [[nodiscard]] std::uint64_t read_clock() const noexcept;
   [[nodiscard]] StackBounds bounds_at(const SampledThread& thread, std::uint64_t sp) const noexcept;
   void send_contexts(SampledThread& thread, bool beyond_budget);

@@ -15,6 +15,7 @@ namespace ardoise::instrument {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local SampledThread* current_sampled = nullptr;
 [[gnu::tls_model("initial-exec")]] constinit thread_local ObservedFrame observed_frame{};
+[[gnu::tls_model("initial-exec")]] constinit thread_local ObservedPosix observed_posix{};
 constinit std::atomic<Sampler*> sampler = nullptr;
 
 std::uint64_t Sampler::read_clock() const noexcept {
@@ -46,6 +47,31 @@ StackBounds Sampler::bounds_at(const SampledThread& thread, std::uint64_t sp) co
   return thread.is_main ? StackBounds{sp, thread.stack.high} : thread.stack;
 }
 
+// Time in the kernel is taken to be that of the call that the sample falls into, or else of the last one that has ended
+// since the sample before, and after none the function's own. Interrupts are time in the kernel, too: calls are never
+// given more than they took, over some samples, since a tick stands for many short ones.
+Beside Sampler::split_off_kernel(SampledThread& thread, const SampleRecord& sample, Passed& passed) const noexcept {
+  const CallContexts::Last last = thread.calls.take_last();
+  thread.call_time += static_cast<std::int64_t>(static_cast<double>(last.ticks) / ticks_per_second_ * 1e9);
+  Beside beside;
+  if (sample.function != 0) {
+    thread.call_time -= static_cast<std::int64_t>(passed.weight);
+  } else if (last.function != 0 && passed.kernel != 0 && thread.call_time > 0) {
+    beside.weight = std::min(passed.kernel, static_cast<std::uint64_t>(thread.call_time));
+    beside.record.tick = sample.tick;
+    beside.record.context = last.context;
+    beside.record.function = static_cast<std::uint16_t>(last.function);
+    beside.record.flags = kKernelTime | (last.function > kPosixCalls ? kPosixCall : 0);
+    passed.weight -= beside.weight;
+    thread.call_time -= static_cast<std::int64_t>(beside.weight);
+  }
+  // What waited without the processor is soon forgotten.
+  constexpr std::int64_t kRemembered = 8;  // ticks
+  const std::int64_t most = kRemembered * static_cast<std::int64_t>(thread.timer.armed());
+  thread.call_time = std::clamp(thread.call_time, -most, most);
+  return beside;
+}
+
 void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick) noexcept {
   SampleRecord sample{};
   sample.tick = tick;
@@ -69,8 +95,16 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   if (path.empty()) {
     const WalkResult walk = unwinder_.walk(here, bounds_at(thread, here.sp), thread.frames);
     path = {thread.frames.data(), walk.frames};
-    leaf = here.pc - walk.function_distance;
-    sample.pc_offset = walk.function_distance;
+    const CalledFunction posix = observed_posix.function;
+    const auto call = posix != 0 ? std::find(path.begin(), path.end(), observed_posix.return_address) : path.end();
+    if (call != path.end()) {
+      path = path.subspan(static_cast<std::size_t>(call - path.begin()));
+      sample.function = static_cast<std::uint16_t>(posix);
+      sample.flags |= kPosixCall;
+    } else {
+      leaf = here.pc - walk.function_distance;
+      sample.pc_offset = walk.function_distance;
+    }
     if (!walk.complete) sample.flags |= kPartialUnwind;
   }
   if (in_tool) sample.flags |= kInsideTool;
@@ -87,17 +121,7 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   if (!counters.empty()) thread.counters.read_deltas(counters);
   ++thread.counts.taken;
   Passed passed = std::exchange(thread.due, {});
-  const CallContexts::Last last = thread.calls.take_last();
-  Beside kernel;
-  // Inside a call it is taken to be that call's, and after none the function's own.
-  if (passed.kernel != 0 && last.function != 0 && (sample.flags & kInsideMpi) == 0) {
-    kernel.record.tick = tick;
-    kernel.record.context = last.context;
-    kernel.record.function = static_cast<std::uint16_t>(last.function);
-    kernel.record.flags = kKernelTime;
-    kernel.weight = passed.kernel;
-    passed.weight -= passed.kernel;
-  }
+  const Beside kernel = split_off_kernel(thread, sample, passed);
   (void)thread.recorder->samples.store(sample, passed.weight, counters, kernel);
 }
 

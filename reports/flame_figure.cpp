@@ -133,7 +133,7 @@ Figure draw_flame(const Application& app, FigureFolder& folder) {
   }
   double x = 0;
   for (const auto& [colour, name] :
-       {std::pair(kCodeColours[0], "the program's functions"), std::pair(kMpiColour, "MPI calls"),
+       {std::pair(kCodeColours[0], "the program's functions"), std::pair(kMpiColour, "MPI and I/O calls"),
         std::pair(kToolColour, "without symbols, unknown, or this tool"),
         std::pair(kMergedColour, "merged: too narrow to draw")}) {
     canvas.fill(x, base + 6, 8, 7, colour);

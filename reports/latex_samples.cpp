@@ -43,7 +43,7 @@ std::string kernel_time(const SampleProfile& s) {
   if (s.clock != "cpu") return {};
   if (s.kernel_of_calls > 0) {
     return fmt::format(
-        " {} of it is time in the kernel that was given to the MPI call before it, which is an estimate; "
+        " {} of it is time in the kernel that was given to the MPI or I/O call before it, which is an estimate; "
         "what other system calls use counts where the program is interrupted next.",
         share(s, s.kernel_of_calls));
   }

@@ -39,7 +39,7 @@ struct SampledLine {
 };
 
 // The calling contexts of all ranks and threads as one tree; one element a node in each list. A parent stands before
-// its children. Frames that the compiler inlined are nodes, and so are MPI calls (leaves).
+// its children. Frames that the compiler inlined are nodes, and so are MPI and POSIX calls (leaves).
 struct CallTree {
   std::vector<std::uint32_t> parent;    // kNoParent: a root
   std::vector<std::uint32_t> function;  // index into functions

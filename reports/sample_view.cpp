@@ -62,7 +62,8 @@ std::vector<double> node_values(const SampleProfile& s) {
   std::vector<double> values = s.tree.self;
   if (s.clock != "wall") return values;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (s.functions[s.tree.function[i]].kind == "mpi" && s.tree.calls[i] != 0) values[i] = s.tree.call_seconds[i];
+    const std::string& kind = s.functions[s.tree.function[i]].kind;
+    if ((kind == "mpi" || kind == "posix") && s.tree.calls[i] != 0) values[i] = s.tree.call_seconds[i];
   }
   return values;
 }

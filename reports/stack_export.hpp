@@ -19,7 +19,7 @@ enum class StackFormat { folded, speedscope };
 // Speedscope: one profile of type "sampled" for each program, unit "seconds" ("none" for events), weights are sums over
 // ranks and threads; the order of stacks is that of the tree, not of time.
 //
-// MPI calls are the leaves, with their exact time where that is known.
+// MPI and POSIX calls are the leaves, with their exact time where that is known.
 [[nodiscard]] Result<std::string> export_stacks(const Run& run, const std::string& program, StackFormat format);
 
 }  // namespace ardoise::reports

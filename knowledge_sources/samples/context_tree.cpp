@@ -136,14 +136,19 @@ ContextTree::State ContextTree::state_of(std::uint32_t context, bool partial) {
   return state;
 }
 
+std::uint32_t ContextTree::called(instrument::PackClass record_class, std::uint32_t number) {
+  return special(record_class == instrument::PackClass::kMpi ? "mpi" : "posix",
+                 function_info(record_class, number).name.c_str());
+}
+
 ContextTree::Place ContextTree::sample(const SampleKey& key) {
   const bool partial = (key.flags & instrument::kPartialUnwind) != 0;
+  const auto record_class =
+      (key.flags & instrument::kPosixCall) != 0 ? instrument::PackClass::kPosix : instrument::PackClass::kMpi;
   const ContextEntry* const entry = find(key.context);
   if (entry == nullptr) {
     std::uint32_t node = child(kNoNode, special("code", kUnknown));
-    if (key.function != 0)
-      node = call(
-          {0, static_cast<std::uint16_t>(instrument::PackClass::kMpi), static_cast<std::uint16_t>(key.function - 1)});
+    if (key.function != 0) node = child(node, called(record_class, key.function - 1));
     return {node, kNoLine, false};
   }
   std::uint32_t line = kNoLine;
@@ -159,8 +164,7 @@ ContextTree::Place ContextTree::sample(const SampleKey& key) {
   }
   std::uint32_t node = state.node;
   if (key.function != 0) {
-    node = child(state.passed_tool ? state.before_tool : state.node,
-                 special("mpi", function_info(instrument::PackClass::kMpi, key.function - 1).name.c_str()));
+    node = child(state.passed_tool ? state.before_tool : state.node, called(record_class, key.function - 1));
     line = kNoLine;
   } else if (state.ends_in_tool || (key.flags & instrument::kInsideTool) != 0) {
     node = child(state.passed_tool ? state.before_tool : state.node, special("tool", "(ardoise)"));
@@ -173,7 +177,6 @@ ContextTree::Place ContextTree::sample(const SampleKey& key) {
 }
 
 std::uint32_t ContextTree::call(const CallKey& key) {
-  const auto record_class = static_cast<instrument::PackClass>(key.record_class);
   State state;
   if (key.context == 0) {
     state.node = child(kNoNode, special("code", kUnknown));
@@ -181,8 +184,7 @@ std::uint32_t ContextTree::call(const CallKey& key) {
     state = state_of(key.context, false);
   }
   return child(state.passed_tool ? state.before_tool : state.node,
-               special(record_class == instrument::PackClass::kMpi ? "mpi" : "posix",
-                       function_info(record_class, key.function).name.c_str()));
+               called(static_cast<instrument::PackClass>(key.record_class), key.function));
 }
 
 }  // namespace ardoise::knowledge_sources

@@ -85,6 +85,7 @@ class ContextTree {
   const Frames& frames(std::uint32_t module, std::uint64_t offset, bool instruction);
   std::uint32_t module_of(std::uint32_t number);
   std::uint32_t child(std::uint32_t node, std::uint32_t function);
+  std::uint32_t called(instrument::PackClass record_class, std::uint32_t number);  // a function
   std::uint32_t function(Function function);
   std::uint32_t special(const char* kind, const char* name) { return function({kind, name, "", 0, ""}); }
 

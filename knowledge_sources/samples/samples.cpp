@@ -1,5 +1,5 @@
 // Where the program's own time goes: samples of call stacks, summed by calling context, and the exact sums of the MPI
-// calls beneath each context; by function, line, rank and thread, and over time. Reads samples, contexts,
+// and POSIX calls beneath each context; by function, line, rank and thread, and over time. Reads samples, contexts,
 // context_totals and definitions of its level; contributes Application::samples.
 //
 // While packs arrive everything is kept in the threads' own numbers (thread_samples.hpp): contexts and modules may come
@@ -24,8 +24,8 @@ namespace {
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kFollowed = 16;
 // Flags by which samples are told apart; what they mean for the stack is in context_tree.cpp.
-constexpr std::uint8_t kStackFlags =
-    instrument::kPartialUnwind | instrument::kInsideTool | instrument::kTruncatedContext | instrument::kKernelTime;
+constexpr std::uint8_t kStackFlags = instrument::kPartialUnwind | instrument::kInsideTool |
+                                     instrument::kTruncatedContext | instrument::kKernelTime | instrument::kPosixCall;
 
 // The ranks that are followed over time, each with its bins; and samples that have no place there.
 struct Timelines {

@@ -1,6 +1,6 @@
 // What was sampled in one thread of one rank: its calling contexts, sums of samples for each, and exact sums of the MPI
-// calls made from each. Numbers of contexts are the thread's own; context_tree.hpp gives them their meaning at the end.
-// Memory: about 24 bytes a context and 56 for each place in it that was met; it doesn't grow with time.
+// and POSIX calls made from each. Numbers of contexts are the thread's own; context_tree.hpp gives them their meaning
+// at the end. Memory: about 24 bytes a context and 56 for each place in it that was met; it doesn't grow with time.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ namespace ardoise::knowledge_sources {
 
 __extension__ using Wide = unsigned __int128;
 
-// Which samples belong together: where (context, and distance of the instruction from its address), in which MPI call
-// (FunctionId + 1, 0: none), and how far to trust it (SampleFlags).
+// Which samples belong together: where (context, and distance of the instruction from its address), in which call
+// (number + 1, 0: none), and what kind of sample (SampleFlags).
 struct SampleKey {
   std::uint32_t context, pc_offset, function, flags;
   friend constexpr auto operator<=>(const SampleKey&, const SampleKey&) = default;

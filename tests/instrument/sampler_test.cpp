@@ -251,10 +251,10 @@ TEST(Sampler, SharesAreTrueWhenMemoryIsShort) {
 }
 
 // The program has called MPI, from nowhere.
-void count_a_call(Sampled& sampled) {
+void count_a_call(Sampled& sampled, std::uint64_t ticks) {
   observed_frame.return_address = 0x1000;
   observed_frame.function = 5;
-  sampled.sampling->count_call(*current_sampled, {1, 1, 0, 0});
+  sampled.sampling->count_call(*current_sampled, observed_frame, {1, ticks, 0, 0});
   observed_frame.function = 0;
 }
 
@@ -279,7 +279,7 @@ TEST(Sampler, UserTimeIsNotTakenForTheKernels) {
   ASSERT_TRUE(sampled.adopted);
   if (!current_sampled->timer.skips_kernel()) GTEST_SKIP() << "no perf events";
   for (int i = 0; i < 4000; ++i) {
-    count_a_call(sampled);
+    count_a_call(sampled, 1'000'000);
     truth_half(40);
     if (i % 400 == 0) sampled.set_rate_shift(static_cast<std::uint32_t>(i / 400 % 3));
     if (i % 4 != 0) continue;
@@ -295,6 +295,23 @@ TEST(Sampler, UserTimeIsNotTakenForTheKernels) {
   EXPECT_LT(given / all, kInterrupted) << totals.lost << " of " << totals.taken << " lost";
 }
 
+TEST(Sampler, CallsAreNotGivenMoreThanTheyTook) {
+  Sampled sampled(at_full_rate());
+  ASSERT_TRUE(sampled.adopted);
+  constexpr int kCalls = 1000;
+  const auto call = static_cast<std::uint64_t>(tick_rate() * 1e-6);  // 1 us
+  for (int i = 0; i < kCalls; ++i) {
+    constexpr std::size_t kBytes = 64 * 4096;
+    ::munmap(::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0),
+             kBytes);
+    count_a_call(sampled, call);
+    truth_half(50);
+  }
+  const Capture capture = sampled.finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_LE(given_to_calls(capture, sampled.thread->number()).first, kCalls * 1.01e3);
+}
+
 TEST(Sampler, TheKernelsTimeIsGivenToTheCallBefore) {
   Sampled sampled(at_full_rate());
   ASSERT_TRUE(sampled.adopted);
@@ -302,12 +319,12 @@ TEST(Sampler, TheKernelsTimeIsGivenToTheCallBefore) {
   std::uint64_t in_kernel = 0;
   for (int i = 0; i < 500; ++i) {
     constexpr std::size_t kBytes = 256 * 4096;
-    const std::uint64_t begin = cpu_ns();
+    const std::uint64_t begin = cpu_ns(), first = now();
     void* const memory =
         ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     ::munmap(memory, kBytes);
     in_kernel += cpu_ns() - begin;
-    count_a_call(sampled);
+    count_a_call(sampled, now() - first);
     truth_half(200);
   }
   const Capture capture = sampled.finish();
@@ -326,7 +343,7 @@ TEST(Sampler, PosixTimersServeWherePerfIsForbidden) {
   const std::uint64_t begin = cpu_ns();
   for (int i = 0; i < 20; ++i) {
     burn_ns(20'000'000);
-    count_a_call(sampled);
+    count_a_call(sampled, 1'000'000);
   }
   const std::uint64_t used = cpu_ns() - begin;
   const Capture capture = sampled.finish();

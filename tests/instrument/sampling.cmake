@@ -50,7 +50,7 @@ target_compile_definitions(sampling_preload_test PRIVATE
   ARDOISE_PRELOAD_LIBRARY="$<TARGET_FILE:ardoise_preload>"
   PROGRAM_DIRECTORY="${CMAKE_CURRENT_BINARY_DIR}/programs"
   MPIEXEC="${mpiexec}")
-add_dependencies(sampling_preload_test ardoise_preload instrument_counted_calls instrument_kernel_truth
+add_dependencies(sampling_preload_test ardoise_preload instrument_counted_calls instrument_counted_io instrument_kernel_truth
   instrument_sampled_truth instrument_sampled_torture truth_late torture_plugin)
 if(NOT ARDOISE_SANITIZE)
   gtest_discover_tests(sampling_preload_test DISCOVERY_TIMEOUT 60 TEST_FILTER "-*DISABLED*"

@@ -11,8 +11,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
+#include "instrument/posix_functions.hpp"
 #include "tests/instrument/capture.hpp"
 
 namespace ardoise::instrument {
@@ -171,7 +173,7 @@ TEST_F(SamplingPreloadTest, KernelTimeOfMpiCallsIsNotGivenToTheFunctionAfterThem
     const KernelTruth truth(directory_ / fmt::format("truth.{}", rank));
     const auto& user = truth.functions.at("user");
     const SampledShare sampled = share_of_function(capture, user.offset);
-    EXPECT_NEAR(sampled.all / truth.cpu, 1, 0.01);
+    EXPECT_GT(sampled.all, 0.99 * truth.cpu) << "and what it waited for the others at the start";
     // Where the machine is crowded the kernel changes threads within the function, too: up to 2 %.
     EXPECT_NEAR(sampled.given, user.ns, sampled.error() + 0.02 * user.ns) << "of " << truth.cpu;
     const SampledShare flagged =
@@ -182,6 +184,36 @@ TEST_F(SamplingPreloadTest, KernelTimeOfMpiCallsIsNotGivenToTheFunctionAfterThem
   }
   // Not every MPI yields while it waits.
   EXPECT_TRUE(attributed > 0 || in_kernel < 0.1);
+}
+
+TEST_F(SamplingPreloadTest, KernelTimeOfReadingIsGivenToTheCallAndItsCaller) {
+  const Outcome outcome = run_captured(1, "kernel_truth io 4000", "ARDOISE_SAMPLE_SHARE=0");
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const Capture capture = captured("kernel_truth");
+  ASSERT_EQ(capture.fault(), "");
+  if (capture.rates.empty() || capture.rates[0].hertz < 5000) GTEST_SKIP() << "no perf events";
+  const KernelTruth truth(directory_ / "truth.0");
+  const double user = truth.functions.at("user").ns, io = truth.functions.at("io").ns;
+  EXPECT_GT(io, 0.05 * user) << "not what the test is about";
+  const SampledShare of_user = share_of_function(capture, truth.functions.at("user").offset);
+  EXPECT_NEAR(of_user.all / truth.cpu, 1, 0.01);
+  // Interrupts in `user`, as far as reading took time without the processor: little, but on a crowded machine.
+  EXPECT_NEAR(of_user.given, user, of_user.error() + 0.05 * user);
+  std::set<std::uint32_t> contexts;
+  const SampledShare reading = share_of(capture, [&](const SampleRecord& record) {
+    const bool reads =
+        (record.flags & kPosixCall) != 0 && record.function == static_cast<std::uint16_t>(PosixFunction::kPread) + 1;
+    if (reads) contexts.insert(record.context);
+    return reads;
+  });
+  EXPECT_NEAR(reading.given, io, reading.error() + 0.05 * user);
+  // One call site, which the exact sums have, too.
+  ASSERT_EQ(contexts.size(), 1u);
+  std::uint64_t calls = 0;
+  for (const auto& [thread, totals] : capture.context_totals) {
+    if (totals.context == *contexts.begin()) calls += totals.calls;
+  }
+  EXPECT_EQ(calls, 16000u);
 }
 
 // A function beside another one that is mostly in the kernel, for other reasons than MPI and I/O.
@@ -214,42 +246,53 @@ TEST_F(SamplingPreloadTest, WithoutPerfNothingIsGivenToCallsBefore) {
 }
 
 // Exact sums by context add up to the exact totals, and every context leads to the program's main().
+void check_contexts(const Capture& capture, std::string_view program, PackClass record_class) {
+  ASSERT_EQ(capture.fault(), "");
+  std::uint64_t calls = 0, ticks = 0, sent = 0, received = 0;
+  for (const auto& [thread, totals] : capture.context_totals) {
+    if (totals.record_class != static_cast<std::uint16_t>(record_class)) continue;
+    calls += totals.calls;
+    ticks += totals.ticks;
+    sent += totals.bytes_sent;
+    received += totals.bytes_received;
+    ASSERT_NE(totals.context, 0u);
+    bool in_program = false;
+    for (std::uint32_t context = totals.context; context != 0;) {
+      const auto found = capture.contexts.find({thread, context});
+      ASSERT_NE(found, capture.contexts.end());
+      in_program = in_program || capture.modules.at(found->second.module).ends_with(program);
+      EXPECT_FALSE(capture.modules.at(found->second.module).ends_with("libardoise.so")) << "no wrapper";
+      context = found->second.parent;
+    }
+    EXPECT_TRUE(in_program);
+  }
+  std::uint64_t total_calls = 0, total_ticks = 0, total_sent = 0, total_received = 0;
+  for (const auto& [name, totals] : capture.totals) {
+    if (name.starts_with("MPI_") != (record_class == PackClass::kMpi)) continue;
+    total_calls += totals.calls;
+    total_ticks += totals.ticks;
+    total_sent += totals.bytes_sent;
+    total_received += totals.bytes_received;
+  }
+  EXPECT_EQ(calls, total_calls);
+  EXPECT_EQ(ticks, total_ticks);
+  EXPECT_EQ(sent, total_sent);
+  EXPECT_EQ(received, total_received);
+}
+
 TEST_F(SamplingPreloadTest, CallsHaveTheirContexts) {
   const Outcome outcome = run_captured(2, "counted_calls");
   ASSERT_EQ(outcome.status, 0) << outcome.output;
   for (const int rank : {0, 1}) {
-    const Capture capture = captured("counted_calls", rank);
-    ASSERT_EQ(capture.fault(), "");
-    std::uint64_t calls = 0, ticks = 0, sent = 0, received = 0;
-    for (const auto& [thread, totals] : capture.context_totals) {
-      calls += totals.calls;
-      ticks += totals.ticks;
-      sent += totals.bytes_sent;
-      received += totals.bytes_received;
-      ASSERT_NE(totals.context, 0u);
-      bool in_program = false;
-      for (std::uint32_t context = totals.context; context != 0;) {
-        const auto found = capture.contexts.find({thread, context});
-        ASSERT_NE(found, capture.contexts.end());
-        in_program = in_program || capture.modules.at(found->second.module).ends_with("counted_calls");
-        EXPECT_FALSE(capture.modules.at(found->second.module).ends_with("libardoise.so")) << "no wrapper";
-        context = found->second.parent;
-      }
-      EXPECT_TRUE(in_program);
-    }
-    std::uint64_t total_calls = 0, total_ticks = 0, total_sent = 0, total_received = 0;
-    for (const auto& [name, totals] : capture.totals) {
-      if (!name.starts_with("MPI_")) continue;
-      total_calls += totals.calls;
-      total_ticks += totals.ticks;
-      total_sent += totals.bytes_sent;
-      total_received += totals.bytes_received;
-    }
-    EXPECT_EQ(calls, total_calls);
-    EXPECT_EQ(ticks, total_ticks);
-    EXPECT_EQ(sent, total_sent);
-    EXPECT_EQ(received, total_received);
+    SCOPED_TRACE(rank);
+    check_contexts(captured("counted_calls", rank), "counted_calls", PackClass::kMpi);
   }
+}
+
+TEST_F(SamplingPreloadTest, PosixCallsHaveTheirContexts) {
+  const Outcome outcome = run_captured(1, "counted_io");
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  check_contexts(captured("counted_io"), "counted_io", PackClass::kPosix);
 }
 
 void check_torture(const Capture& capture) {
@@ -270,7 +313,7 @@ void check_torture(const Capture& capture) {
   EXPECT_LT(partial * 10, capture.samples.size()) << partial << " of " << capture.samples.size() << " are partial";
   std::uint64_t calls = 0, total_calls = 0;
   for (const auto& [thread, totals] : capture.context_totals) calls += totals.calls;
-  for (const auto& [name, totals] : capture.totals) total_calls += name.starts_with("MPI_") ? totals.calls : 0;
+  for (const auto& [name, totals] : capture.totals) total_calls += totals.calls;
   EXPECT_EQ(calls, total_calls);
 }
 

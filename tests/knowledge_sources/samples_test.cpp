@@ -219,6 +219,24 @@ TEST(Samples, MpiHangsWhereTheProgramCalledIt) {
   EXPECT_DOUBLE_EQ(p.function("f1").total, 0.080);
 }
 
+TEST(Samples, PosixCallsAreToldFromMpi) {
+  Profile p(1);
+  p.context(0, 0, 1, 0, kApp, 0x110);
+  constexpr auto kWrite = static_cast<std::uint16_t>(instrument::PosixFunction::kWrite);
+  p.sample(0, 0, {1, 0, kWrite + 1u, instrument::kPosixCall}, 20);
+  p.sample(0, 0, {1, 0, kWrite + 1u, instrument::kPosixCall | instrument::kKernelTime}, 30);
+  p.sample(0, 0, {7, 0, kWrite + 1u, instrument::kPosixCall}, 1);  // its context did not arrive
+  add_sums(p.sampled.of(0, 0).calls,
+           {CallSums{{1, static_cast<std::uint16_t>(PackClass::kPosix), kWrite}, 5, 60'000'000, 640, 0}});
+  (void)p.model();
+  EXPECT_DOUBLE_EQ(p.self("f1;write"), 0.050);
+  EXPECT_DOUBLE_EQ(p.self("(unknown);write"), 0.001);
+  EXPECT_EQ(p.function("write").kind, "posix");
+  const auto& tree = p.application.samples.tree;
+  EXPECT_EQ(tree.calls[p.node("f1;write")], 5u);
+  EXPECT_EQ(tree.bytes_sent[p.node("f1;write")], 640u);
+}
+
 TEST(Samples, TimeInTheKernelCountsForTheCallBeforeAndIsNoSample) {
   Profile p(1);
   p.context(0, 0, 1, 0, kApp, 0x110);

@@ -91,7 +91,7 @@ TEST(SampleReport, SaysWhatIsKnownOfTimeInTheKernel) {
   EXPECT_TRUE(says("What system calls use counts where"));
   s.kernel_of_calls = 0.125 * s.self;
   EXPECT_TRUE(
-      says((latex(human_share(0.125)) + " of it is time in the kernel that was given to the MPI call").c_str()));
+      says((latex(human_share(0.125)) + " of it is time in the kernel that was given to the MPI or I/O call").c_str()));
 }
 
 TEST(SampleView, CallersAndCallees) {

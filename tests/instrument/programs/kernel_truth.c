@@ -1,9 +1,10 @@
 /* User code of known CPU time beside much time in the kernel: in MPI calls (`mpi`: run more ranks than processors, that
- * yield while they wait) or in system calls of its own (`own`: of a kind that nobody hooks). Writes into
- * $TEST_DIRECTORY/truth.RANK: "function <name> <offset in its module> <CPU ns in it>" and "cpu <ns> <of it in the kernel>"
- * of the thread. Arguments: mpi or own, rounds. */
+ * yield while they wait), in reading (`io`) or in system calls of its own (`own`: of a kind that nobody hooks). Writes
+ * into $TEST_DIRECTORY/truth.RANK: "function <name> <offset in its module> <CPU ns in it>" and "cpu <ns> <of it in the
+ * kernel>" of the thread. Arguments: mpi, io or own; rounds. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -36,6 +37,13 @@ KEEP void kernel_truth_user(int units) {
   __asm__ volatile("");
 }
 
+KEEP void kernel_truth_io(int zeros) {
+  static char block[1 << 18];
+  for (int i = 0; i < 4; ++i) {
+    if (pread(zeros, block, sizeof(block), 0) != sizeof(block)) exit(5);
+  }
+}
+
 /* Pages that come and go. */
 KEEP void kernel_truth_own(int units) {
   enum { kBytes = 64 * 4096 };
@@ -58,18 +66,24 @@ int main(int argc, char** argv) {
   int rank = 0, size = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const int in_mpi = argc > 1 && strcmp(argv[1], "mpi") == 0, rounds = argc > 2 ? atoi(argv[2]) : 100;
+  const char* const mode = argc > 1 ? argv[1] : "";
+  const int in_mpi = strcmp(mode, "mpi") == 0, in_io = strcmp(mode, "io") == 0;
+  const int rounds = argc > 2 ? atoi(argv[2]) : 100, zeros = open("/dev/zero", O_RDONLY);
   MPI_Barrier(MPI_COMM_WORLD);
   const long long begin = cpu_ns(), kernel = kernel_ns();
-  long long user = 0, own = 0;
+  long long user = 0, own = 0, io = 0;
   double value = 0;
   for (int round = 0; round < rounds; ++round) {
     long long before = cpu_ns();
-    kernel_truth_user(in_mpi ? 100 + 50 * (rank % 2) : 20000);
+    kernel_truth_user(in_mpi ? 100 + 50 * (rank % 2) : in_io ? 100 : 20000);
     user += cpu_ns() - before;
     if (in_mpi) {
       MPI_Sendrecv(&round, 1, MPI_INT, (rank + 1) % size, 0, &value, 1, MPI_INT, (rank + size - 1) % size, 0,
                    MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (in_io) {
+      before = cpu_ns();
+      kernel_truth_io(zeros);
+      io += cpu_ns() - before;
     } else {
       before = cpu_ns();
       kernel_truth_own(1000);
@@ -83,6 +97,7 @@ int main(int argc, char** argv) {
   if (file == NULL) return 4;
   tell(file, "user", (void*)kernel_truth_user, user);
   tell(file, "own", (void*)kernel_truth_own, own);
+  tell(file, "io", (void*)kernel_truth_io, io);
   fprintf(file, "cpu %lld %lld\n", all, in_kernel);
   fclose(file);
   MPI_Finalize();

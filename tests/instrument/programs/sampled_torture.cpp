@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <spawn.h>
+#include <stdio_ext.h>
 #include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/wait.h>
@@ -107,6 +108,47 @@ void jump() {
   }
 }
 
+// ---- I/O
+
+ssize_t jump_out(void* back_untyped, char*, std::size_t) { std::longjmp(*static_cast<std::jmp_buf*>(back_untyped), 7); }
+
+[[gnu::noinline]] bool reads_until_jump(std::FILE* stream, std::jmp_buf& back) {
+  char bytes[16];
+  const int came = setjmp(back);
+  if (came == 0) (void)::fread_unlocked(bytes, 1, sizeof(bytes), stream);
+  return came == 7;
+}
+
+// Calls that end where they should not.
+void leave_reads() {
+  for (int i = 0; i < 20; ++i) {
+    std::jmp_buf back;
+    cookie_io_functions_t functions{};
+    functions.read = jump_out;
+    std::FILE* const stream = ::fopencookie(&back, "r", functions);
+    CHECK(stream != nullptr);
+    if (stream == nullptr) return;
+    std::setvbuf(stream, nullptr, _IONBF, 0);
+    ::__fsetlocking(stream, FSETLOCKING_BYCALLER);
+    CHECK(reads_until_jump(stream, back));
+    std::fclose(stream);
+  }
+}
+
+void write_and_read() {
+  int ends[2];
+  CHECK(::pipe(ends) == 0);
+  char bytes[512] = {};
+  for (int i = 0; i < 100; ++i) {
+    CHECK(::write(ends[1], bytes, sizeof(bytes)) == sizeof(bytes));
+    CHECK(::read(ends[0], bytes, sizeof(bytes)) == sizeof(bytes));
+  }
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+
 // ---- modules
 
 void load_and_unload() {
@@ -132,6 +174,7 @@ void on_usr1(int) {
   handled_here = handled_here + 1;
   ++handled;
   burn(3000);
+  CHECK(::write(nowhere, &saved, sizeof(saved)) == sizeof(saved));
   pthread_mutex_unlock(&handler_lock);
   errno = saved;
 }
@@ -321,9 +364,9 @@ int main(int argc, char** argv) {
   for (auto& comm : comms) MPI_Comm_dup(MPI_COMM_SELF, &comm);
   std::atomic<long> rounds[6] = {};
   std::vector<std::thread> threads;
-  threads.push_back(repeat({allocate, throw_and_catch, jump}, rounds[0]));
+  threads.push_back(repeat({leave_reads, allocate, throw_and_catch, jump}, rounds[0]));
   threads.push_back(repeat({load_and_unload, throw_and_catch}, rounds[1]));
-  threads.push_back(repeat({use_signals, use_alternate_stack, switch_stacks, jump}, rounds[2]));
+  threads.push_back(repeat({use_signals, use_alternate_stack, write_and_read, switch_stacks, jump}, rounds[2]));
   threads.push_back(repeat({use_full_masks, wait_in_system_calls}, rounds[3]));
   threads.push_back(repeat({fork_and_spawn, make_threads, allocate}, rounds[4]));
   threads.push_back(std::thread([&] {

@@ -3,21 +3,14 @@
 
 #include <fmt/core.h>
 
-#include <cstdlib>
-#include <optional>
 #include <string_view>
+
+#include "instrument/parse_number.hpp"
 
 namespace ardoise::instrument {
 namespace {
 
 constexpr double kMaxHertz = 100'000;
-
-std::optional<double> parse_number(const char* text, double least, double most) {
-  char* end = nullptr;
-  const double value = std::strtod(text, &end);
-  if (end == text || *end != '\0' || !(value >= least && value <= most)) return std::nullopt;
-  return value;
-}
 
 }  // namespace
 

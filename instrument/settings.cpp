@@ -5,10 +5,11 @@
 
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <string_view>
+
+#include "instrument/parse_number.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -87,19 +88,15 @@ Settings read_settings(const char* (*get)(const char* name)) {
     }
   }
   if (const char* value = get("ARDOISE_MPI_SHARE")) {
-    char* end = nullptr;
-    const double share = std::strtod(value, &end);
-    if (end != value && *end == '\0' && share >= 0 && share <= 1) {
-      settings.mpi_share = share;
+    if (const auto share = parse_number(value, 0, 1)) {
+      settings.mpi_share = *share;
     } else {
       complain("ARDOISE_MPI_SHARE", value, "a number from 0 to 1");
     }
   }
   if (const char* value = get("ARDOISE_FLUSH")) {
-    char* end = nullptr;
-    const double seconds = std::strtod(value, &end);
-    if (end != value && *end == '\0' && seconds >= 0.001 && seconds <= 1e6) {
-      settings.flush_seconds = seconds;
+    if (const auto seconds = parse_number(value, 0.001, 1e6)) {
+      settings.flush_seconds = *seconds;
     } else {
       complain("ARDOISE_FLUSH", value, "a number of seconds from 0.001 to 1e6");
     }

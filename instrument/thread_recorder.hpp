@@ -73,9 +73,9 @@ class ThreadRecorder {
 
   // The thread is inside the recorder. Set and cleared by Section, with the orders that it explains.
   std::atomic<bool> busy = false;
-  bool may_send = false;                // the thread may call MPI at this moment; set by the entry points
-  // The last MPI call was MPI_Comm_idup. Open MPI 4.1 mixes up overlapping ones, and hangs, when a process makes progress
-  // on the first before it has called the next, and sending makes progress.
+  bool may_send = false;  // the thread may call MPI at this moment; set by the entry points
+  // The last MPI call was MPI_Comm_idup. Open MPI 4.1 mixes up overlapping ones, and hangs, when a process makes
+  // progress on the first before it has called the next, and sending makes progress.
   bool between_idups = false;
   std::uint32_t handle_generation = 0;  // HandleIds::generation() that `handles` belongs to
   std::uint64_t next_flush = 0;         // tick at which the bins are old

@@ -44,7 +44,7 @@ foreach(program kernel_truth sampled_truth sampled_torture)
   set_target_properties(instrument_${program} PROPERTIES
     OUTPUT_NAME ${program} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/programs)
 endforeach()
-add_executable(sampling_preload_test sampling_preload_test.cpp)
+add_executable(sampling_preload_test kernel_time_test.cpp sampling_preload_test.cpp)
 target_link_libraries(sampling_preload_test PRIVATE ardoise_test_capture GTest::gtest_main)
 target_compile_definitions(sampling_preload_test PRIVATE
   ARDOISE_PRELOAD_LIBRARY="$<TARGET_FILE:ardoise_preload>"

@@ -178,8 +178,7 @@ void compare(int, siginfo_t*, void* ucontext) {
     same = (i < walk.frames ? ours[i] == pc : !walk.complete) || (i + 1 == frames && pc == 0);
   }
   equal += same && frames != 0 ? 1 : 0;
-  if (!same && first_difference.empty())
-    first_difference = describe_difference(i, frames);
+  if (!same && first_difference.empty()) first_difference = describe_difference(i, frames);
 }
 
 // The stack pointer is realigned: the CFA is kept in memory.

@@ -28,6 +28,9 @@ int Init(const RealFunctions& next, int* argc, char*** argv);
 int Init_thread(const RealFunctions& next, int* argc, char*** argv, int required, int* provided);
 int T_init_thread(const RealFunctions& next, int required, int* provided);
 int Finalize(const RealFunctions& next);
+int Initialized(const RealFunctions& next, int* flag);
+// Makes the world of a program that has opened a session and not called MPI_Init, which must not notice.
+void make_hidden_world() noexcept;
 int Abort(const RealFunctions& next, MPI_Comm comm, int code);
 
 // special_attributes.cpp
@@ -76,6 +79,8 @@ int T_event_handle_alloc(const RealFunctions& next, int index, void* object, MPI
                          MPI_T_event_registration* registration);
 
 // special_sessions.cpp
+int Session_init(const RealFunctions& next, MPI_Info info, MPI_Errhandler handler, MPI_Session* session);
+int Session_get_pset_info(const RealFunctions& next, MPI_Session session, const char* name, MPI_Info* info);
 int Group_from_session_pset(const RealFunctions& next, MPI_Session session, const char* name, MPI_Group* group);
 #endif
 

@@ -113,6 +113,21 @@ TEST_F(WaysTest, EveryEndHasTheStatusOfTheNativeRun) {
   }
 }
 
+TEST_F(WaysTest, ProgramsWithSessionsOnlyHaveTheirOwnSetAndAreMeasured) {
+  const Words alone{"-n", "2", SESSIONS_PROGRAM};
+  const auto native = natively(alone);
+  ASSERT_EQ(native.status, 0) << native.output;
+  if (native.output.empty()) GTEST_SKIP() << "this MPI has no sessions";
+  const auto result = observed({"-n", "2", SESSIONS_PROGRAM, ":", "-n", "1", WAYS_PROGRAM});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr(native.output));
+  EXPECT_THAT(result.output, HasSubstr("world of 1, sum 0"));
+  const auto run = profile();
+  ASSERT_EQ(run.applications.size(), 2U);
+  EXPECT_EQ(run.applications[0].quality.ranks_complete, 2U);
+  EXPECT_EQ(function(run.applications[0].mpi, "MPI_Allreduce").calls, 2U);
+}
+
 TEST_F(WaysTest, AnotherMpiRunsUntouchedWithOneSentence) {
   for (const std::string program : {FOREIGN_MPI_PROGRAM, STATIC_MPI_PROGRAM}) {
     const auto native = natively({"-n", "2", program});

@@ -1,10 +1,12 @@
-// See launch_environment.hpp. Values are overwritten in place: they only get shorter, and a process may not be ready for
-// setenv() when its libraries are loaded (a shell has its own). What MPI itself needs of the launch is in PMIX_ and
+// See launch_environment.hpp. Values are overwritten in place: they only get shorter, and a process may not be ready
+// for setenv() when its libraries are loaded (a shell has its own). What MPI itself needs of the launch is in PMIX_ and
 // OMPI_MCA_ variables, which stay as they are and from which the truth can be restored.
 #include "vmpi/launch_environment.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -56,6 +58,61 @@ std::string joined(const std::vector<int>& numbers) {
   return text;
 }
 
+bool is_hydra(const char* (*variable)(const char* name)) { return variable("PMI_FD") != nullptr; }
+
+// The socket to Hydra of this process, as text of always the same length.
+std::string own_connection() {
+  struct stat status {};
+  int file = 0;
+  if (!read_number(find("PMI_FD"), file) || ::fstat(file, &status) != 0) return kNoConnection;
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(status.st_ino));
+  return text;
+}
+
+struct OwnRanks {
+  int first = 0, size = 0, all = 0;
+  const char* connection = nullptr;
+};
+
+bool read_own_ranks(const char* text, OwnRanks& ranks) noexcept {
+  if (text == nullptr) return false;
+  for (int* const number : {&ranks.first, &ranks.size, &ranks.all}) {
+    char* end = nullptr;
+    const long value = std::strtol(text, &end, 10);
+    if (end == text || value < 0 || value > 100'000'000 || *end != ',') return false;
+    *number = static_cast<int>(value);
+    text = end + 1;
+  }
+  ranks.connection = text;
+  return ranks.size > 0 && ranks.first + ranks.size <= ranks.all && ranks.size < ranks.all;
+}
+
+// On one node: there is no telling the local ranks elsewhere.
+bool read_own_hydra_launch(const char* (*variable)(const char* name), OwnLaunch& launch) {
+  OwnRanks ranks;
+  int rank = 0, size = 0, local_size = 0;
+  if (!read_own_ranks(variable(kOwnRanksVariable), ranks) || std::strcmp(ranks.connection, kNoConnection) != 0)
+    return false;
+  if (!read_number(variable("PMI_RANK"), rank) || !read_number(variable("PMI_SIZE"), size)) return false;
+  if (!read_number(variable("MPI_LOCALNRANKS"), local_size) || size != ranks.all || local_size != ranks.all)
+    return false;
+  if (rank < ranks.first || rank >= ranks.first + ranks.size) return false;
+  rank -= ranks.first;
+  launch = {rank, ranks.size, rank, ranks.size, {ranks.size}};
+  return true;
+}
+
+// Says in Hydra's variable who changes the others; it has been read, and ends with kNoConnection. False: nobody could
+// tell later whether they have been changed.
+bool sign_own_ranks() {
+  char* const value = find(kOwnRanksVariable);
+  const auto connection = own_connection();
+  if (value == nullptr || connection == kNoConnection) return false;
+  std::memcpy(value + std::strlen(value) - connection.size(), connection.data(), connection.size());
+  return true;
+}
+
 bool was_preloaded = false;
 
 // Ahead of the program's main and of its own libraries' constructors, which may read the environment.
@@ -65,7 +122,8 @@ bool was_preloaded = false;
   try {
     was_preloaded = without_own_entries(list, own_library()).size() != std::strlen(list);
     OwnLaunch launch;
-    if (was_preloaded && read_own_launch(variable, launch)) describe_own_launch(launch);
+    if (!was_preloaded || !read_own_launch(variable, launch)) return;
+    if (!is_hydra(variable) || sign_own_ranks()) describe_own_launch(launch);
   } catch (const std::exception&) {
     // Without memory the environment stays as it is.
   }
@@ -93,6 +151,7 @@ bool is_preloaded() noexcept { return was_preloaded; }
 bool read_own_launch(const char* (*variable)(const char* name), OwnLaunch& launch) {
   int nodes = 0, contexts = 0, context = 0, rank = 0, size = 0;
   if (variable("VMPI_PARTITION_NAME") != nullptr) return false;  // may join contexts of which we know nothing here
+  if (is_hydra(variable)) return read_own_hydra_launch(variable, launch);
   if (!read_number(variable(kNodes), nodes) || nodes != 1) return false;
   if (!read_number(variable(kContexts), contexts) || contexts < 2) return false;
   if (!read_number(variable(kContext), context) || context >= contexts) return false;
@@ -136,7 +195,31 @@ std::vector<std::pair<std::string, std::string>> describe(const OwnLaunch& launc
           {"OMPI_FIRST_RANKS", joined(first_ranks)}};
 }
 
+std::vector<std::pair<std::string, std::string>> describe_for_hydra(const OwnLaunch& launch) {
+  return {{"PMI_SIZE", std::to_string(launch.size)},
+          {"PMI_RANK", std::to_string(launch.rank)},
+          {"MPI_LOCALNRANKS", std::to_string(launch.local_size)},
+          {"MPI_LOCALRANKID", std::to_string(launch.local_rank)}};
+}
+
+std::vector<std::pair<std::string, std::string>> truth_of_hydra(const char* (*variable)(const char* name),
+                                                                const std::string& connection) {
+  OwnRanks ranks;
+  int rank = 0;
+  if (!is_hydra(variable) || !read_own_ranks(variable(kOwnRanksVariable), ranks)) return {};
+  if (connection == kNoConnection || connection != ranks.connection) return {};
+  if (!read_number(variable("PMI_RANK"), rank)) return {};
+  rank += ranks.first;
+  return describe_for_hydra({rank, ranks.all, rank, ranks.all, {}});
+}
+
 void restore_launch_environment() noexcept {
+  try {
+    for (const auto& [name, value] : truth_of_hydra(variable, own_connection())) setenv(name.c_str(), value.c_str(), 1);
+  } catch (const std::exception&) {
+    // Without memory MPI_Init will not come far either.
+  }
+  unsetenv(kOwnRanksVariable);
   int nodes = 0;
   if (!was_preloaded || !is_one_of_several() || !read_number(find(kNodes), nodes) || nodes != 1) return;
   const auto restore = [](const char* name, const char* truth) {
@@ -153,7 +236,8 @@ void restore_launch_environment() noexcept {
 
 void describe_own_launch(const OwnLaunch& launch) noexcept {
   try {
-    for (const auto& [name, value] : describe(launch)) overwrite(name.c_str(), value);
+    const auto variables = is_hydra(variable) ? describe_for_hydra(launch) : describe(launch);
+    for (const auto& [name, value] : variables) overwrite(name.c_str(), value);
   } catch (const std::exception&) {
     // Without memory the environment stays as it is.
   }

@@ -93,23 +93,38 @@ std::vector<int> context_sizes(MPI_Comm partition, int size) {
 }
 #endif
 
-// The environment, and the library's predefined info object that repeats it.
-void describe_launch(MPI_Comm partition, bool has_several_contexts) {
+bool is_on_one_node() {
 #if defined(OPEN_MPI)
-  if (!is_preloaded() || !is_one_of_several()) return;
+  const char* const nodes = std::getenv("OMPI_MCA_orte_num_nodes");
+  return nodes != nullptr && std::strcmp(nodes, "1") == 0;
+#else
+  const char* const local = std::getenv("MPI_LOCALNRANKS");
+  const char* const all = std::getenv("PMI_SIZE");
+  return local != nullptr && all != nullptr && std::strcmp(local, all) == 0;
+#endif
+}
+
+// Collective over the partition where it is on several nodes.
+OwnLaunch launch_of(MPI_Comm partition) {
   OwnLaunch launch;
   PMPI_Comm_rank(partition, &launch.rank);
   PMPI_Comm_size(partition, &launch.size);
-  const char* const nodes = std::getenv("OMPI_MCA_orte_num_nodes");
   launch.local_rank = launch.rank;
   launch.local_size = launch.size;
-  if (nodes == nullptr || std::strcmp(nodes, "1") != 0) {
-    MPI_Comm node = MPI_COMM_NULL;
-    PMPI_Comm_split_type(partition, MPI_COMM_TYPE_SHARED, launch.rank, MPI_INFO_NULL, &node);
-    PMPI_Comm_rank(node, &launch.local_rank);
-    PMPI_Comm_size(node, &launch.local_size);
-    library.Comm_free(&node);
-  }
+  if (is_on_one_node()) return launch;
+  MPI_Comm node = MPI_COMM_NULL;
+  PMPI_Comm_split_type(partition, MPI_COMM_TYPE_SHARED, launch.rank, MPI_INFO_NULL, &node);
+  PMPI_Comm_rank(node, &launch.local_rank);
+  PMPI_Comm_size(node, &launch.local_size);
+  library.Comm_free(&node);
+  return launch;
+}
+
+// The environment, and in Open MPI the library's predefined info object that repeats it.
+void describe_launch(MPI_Comm partition, [[maybe_unused]] bool has_several_contexts) {
+#if defined(OPEN_MPI)
+  if (!is_preloaded() || !is_one_of_several()) return;
+  OwnLaunch launch = launch_of(partition);
   launch.contexts = has_several_contexts ? context_sizes(partition, launch.size) : std::vector<int>{launch.size};
   describe_own_launch(launch);
   const auto size = std::to_string(launch.size);
@@ -127,8 +142,7 @@ void describe_launch(MPI_Comm partition, bool has_several_contexts) {
     if (name == "OMPI_FIRST_RANKS") set("ompi_first_rank", value);
   }
 #else
-  (void)partition;
-  (void)has_several_contexts;
+  if (is_preloaded()) describe_own_launch(launch_of(partition));
 #endif
 }
 

@@ -72,8 +72,10 @@ TEST(LaunchPlan, HydraSetsTheEnvironmentOfEachContext) {
   std::string text;
   for (const auto& word : to_words(plan_launch(line, measurement, std::nullopt))) text += word + ' ';
   EXPECT_EQ(text,
-            "mpirun -n 2 -env LD_PRELOAD /lib/libardoise.so:theirs.so -env ARDOISE_BUDGET 8M ./a : "
-            "-n 1 -env LD_PRELOAD /lib/libardoise.so:other.so -env ARDOISE_BUDGET 8M ./b x : "
+            "mpirun -n 2 -env LD_PRELOAD /lib/libardoise.so:theirs.so -env ARDOISE_BUDGET 8M "
+            "-env VMPI_OWN_RANKS 0,2,4,0000000000000000 ./a : "
+            "-n 1 -env LD_PRELOAD /lib/libardoise.so:other.so -env ARDOISE_BUDGET 8M "
+            "-env VMPI_OWN_RANKS 2,1,4,0000000000000000 ./b x : "
             "-n 1 -env ARDOISE_BUDGET 8M /bin/ardoise-analyzer ");
 }
 

@@ -113,6 +113,25 @@ TEST_F(WaysTest, EveryEndHasTheStatusOfTheNativeRun) {
   }
 }
 
+TEST_F(WaysTest, TheEnvironmentDescribesTheProgramAlone) {
+  // Directly, and by a shell that exists already when the variables are set.
+  const std::string file = (folder_ / "observed").string();
+  const std::string shell = std::string("echo $PMI_RANK $PMI_SIZE $OMPI_COMM_WORLD_RANK; '") + LAUNCH_PROGRAM + "'";
+  const auto native = natively({"-n", "3", "sh", "-c", shell});
+  ASSERT_EQ(native.status, 0) << native.output;
+  const auto result =
+      observed({"-n", "1", LAUNCH_PROGRAM, ":", "-n", "3", "sh", "-c", "(" + shell + ") >>'" + file + "'"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  const auto sorted = [](const std::string& text) {
+    Words lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    std::ranges::sort(lines);
+    return lines;
+  };
+  EXPECT_EQ(sorted(content("observed")), sorted(native.output));
+}
+
 TEST_F(WaysTest, ProgramsWithSessionsOnlyHaveTheirOwnSetAndAreMeasured) {
   const Words alone{"-n", "2", SESSIONS_PROGRAM};
   const auto native = natively(alone);

@@ -1,6 +1,8 @@
 // Adds the measurement to a launch line; see launch_plan.hpp.
 #include "tools/ardoise/launch_plan.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -8,6 +10,7 @@
 #include <sstream>
 
 #include "tools/ardoise/partition_option.hpp"
+#include "vmpi/launch_environment.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -67,6 +70,23 @@ void add_preload(AppContext& context, const Measurement& measurement, const std:
   context.program = "env";
 }
 
+// Where each program begins and ends in a launch of Hydra; nothing where the line does not tell.
+void add_own_ranks(LaunchLine& plan, unsigned analyzers) {
+  std::vector<unsigned> sizes;
+  unsigned all = analyzers;
+  for (const auto& context : plan.contexts) {
+    const auto processes = context.processes();
+    if (!processes) return;
+    sizes.push_back(*processes);
+    all += *processes;
+  }
+  unsigned first = 0;
+  for (std::size_t i = 0; i < sizes.size(); first += sizes[i++]) {
+    plan.contexts[i].options.push_back(
+        {"-env", {vmpi::kOwnRanksVariable, fmt::format("{},{},{},{}", first, sizes[i], all, vmpi::kNoConnection)}});
+  }
+}
+
 AppContext analyzer_context(const Measurement& measurement, bool preloads_something) {
   AppContext context;
   context.options.push_back({"-n", {std::to_string(measurement.analyzers)}});
@@ -116,6 +136,7 @@ LaunchLine plan_launch(const LaunchLine& user, const Measurement& measurement,
     add_preload(plan.contexts[i], measurement, preload_of_all,
                 i < measurement.partitions.size() ? measurement.partitions[i] : std::nullopt);
   }
+  if (measurement.preload_by == PreloadBy::kHydraEnvOption) add_own_ranks(plan, measurement.analyzers);
   plan.contexts.push_back(analyzer_context(measurement, user_preload.has_value()));
   if (measurement.oversubscribe) {
     auto& first = plan.contexts.front().options;

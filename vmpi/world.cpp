@@ -174,8 +174,8 @@ void prepare_environment() noexcept {
   is_prepared = true;
   remove_own_preload();
   stop_passing_preload_on();
+  restore_launch_environment();  // for another MPI than ours, too
   if (!is_expected_library()) return;
-  restore_launch_environment();
   separate_window_files();
   drop_job_fence();
 }

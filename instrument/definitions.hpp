@@ -170,13 +170,14 @@ struct CountersDefinition {
 struct SamplerTotalsDefinition {
   std::uint32_t thread;
   std::uint32_t reserved;
-  std::uint64_t taken;          // samples that the sampler began
-  std::uint64_t stored;         // of those, in the buffer at first
-  std::uint64_t discarded;      // of those, not stored because their level was closed or no bin was free
-  std::uint64_t partial;        // unwinding ended early
-  std::uint64_t lost;           // landed inside the tool, or where no sample can be taken
-  std::uint64_t handler_ticks;  // spent in the handler
-  std::uint64_t thread_ticks;   // age of the thread since its sampling began, wall time
+  std::uint64_t taken;         // samples that the sampler began
+  std::uint64_t stored;        // of those, in the buffer at first
+  std::uint64_t discarded;     // of those, not stored because their level was closed or no bin was free
+  std::uint64_t partial;       // unwinding ended early
+  std::uint64_t lost;          // landed inside the tool, or where no sample can be taken
+  std::uint64_t cost_ticks;    // wall time that sampling took from the thread: in the handler, and an estimate of what
+                               // the machine takes to interrupt it
+  std::uint64_t thread_ticks;  // age of the thread since its sampling began, wall time
 };
 
 }  // namespace ardoise::instrument

@@ -77,8 +77,10 @@ class Sampler {
   void keep_off_alternate_stacks() const;
   void choose_counters();
   void measure_costs();
+  [[nodiscard]] std::uint64_t measure_interrupts() noexcept;
   SampledThread* make(ThreadRecorder& recorder, std::uint32_t tid);
   void arm(SampledThread& thread);
+  void lower_to_cost(SampledThread& thread);
   void release(SampledThread* thread);
   void wait_for_claims() noexcept;
   void reap();
@@ -103,10 +105,12 @@ class Sampler {
   SampleTrigger trigger_;
   SamplingPlan plan_;
   std::vector<const PerfEvent*> counters_;
-  std::uint64_t delivery_ticks_ = 0;   // of a signal, from the kernel to the handler and back: not seen by the handler
-  std::uint64_t clock_ticks_ = 0;      // of asking for the CPU time
-  std::uint64_t longest_handler_ = 0;  // ticks
-  struct sigaction before_ {};         // what the program had for our signal
+  std::uint64_t delivery_ticks_ =
+      0;                           // of an interrupt, from the program to the handler and back: not seen by the handler
+  std::uint64_t clock_ticks_ = 0;  // of asking for the CPU time
+  std::uint64_t longest_handler_ = 0;            // ticks
+  std::atomic<std::uint32_t> idle_signals_ = 0;  // that interrupted a thread which is not sampled
+  struct sigaction before_ {};                   // what the program had for our signal
 
   Unwinder unwinder_;
   ContextBudget context_budget_;

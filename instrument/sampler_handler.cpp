@@ -133,7 +133,10 @@ void Sampler::handle(const void* ucontext) noexcept {
   const std::uint64_t begin = now();
   SampledThread* thread = current_sampled;
   if (thread == nullptr) thread = attach();
-  if (thread == nullptr) return;  // ends, or was never adopted
+  if (thread == nullptr) {  // ends, or was never adopted
+    idle_signals_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
   const Claim claim(*thread, running_);
   if (!claim.running()) return;
   thread->due += elapsed(*thread, clock);

@@ -43,6 +43,9 @@ struct Facts {
   [[nodiscard]] std::string main_call_site(const std::string& function) const;
 };
 
+// Its cost is judged by a rule of its own: shared by ranks that wait, or by the operation itself.
+[[nodiscard]] bool is_judged_as_collective(const Facts& facts, const FunctionProfile& function);
+
 // The rules. Each appends what it finds, if anything.
 void find_quality(const Facts& facts, std::vector<Finding>& out);
 void find_time(const Facts& facts, std::vector<Finding>& out);

@@ -24,11 +24,8 @@ double waiting_share(const DensityMap& map) {
 
 void collectives(const Facts& facts, std::vector<Finding>& out) {
   for (const FunctionProfile& f : facts.app.mpi) {
-    const double share = facts.share(f.seconds);
-    const DensityMap* map = facts.density(f.function);
-    if (f.category != "collective" || share < 0.03 || facts.app.ranks < 2 || map == nullptr || map->seconds.empty())
-      continue;
-    const double waiting = waiting_share(*map);
+    if (!is_judged_as_collective(facts, f)) continue;
+    const double share = facts.share(f.seconds), waiting = waiting_share(*facts.density(f.function));
     const bool waits = waiting >= 0.5;
     const std::string site = facts.main_call_site(f.function);
     const std::string size =
@@ -149,6 +146,12 @@ void hot_rank(const Facts& facts, std::vector<Finding>& out) {
 }
 
 }  // namespace
+
+bool is_judged_as_collective(const Facts& facts, const FunctionProfile& function) {
+  if (function.category != "collective" || facts.share(function.seconds) < 0.03 || facts.app.ranks < 2) return false;
+  const DensityMap* map = facts.density(function.function);
+  return map != nullptr && !map->seconds.empty();
+}
 
 void find_communication(const Facts& facts, std::vector<Finding>& out) {
   collectives(facts, out);

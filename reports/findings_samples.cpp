@@ -14,7 +14,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr double kHot = 0.10;
+constexpr double kHot = 0.10, kNearlyAll = 0.8;
 
 // What the shares are shares of: CPU time leaves out the time in which a thread waits without its processor.
 std::string sampled_quantity(const SampleProfile& profile) {
@@ -42,7 +42,8 @@ void hot_functions(const Facts& facts, std::vector<Finding>& out) {
   }
 }
 
-// The function that makes the MPI calls which cost most.
+// The function whose MPI calls together cost most. When nearly all of it is one call, that call's own finding says
+// where it comes from.
 void mpi_cause(const Facts& facts, std::vector<Finding>& out) {
   const SampleProfile& s = facts.app.samples;
   struct Cause {
@@ -65,13 +66,17 @@ void mpi_cause(const Facts& facts, std::vector<Finding>& out) {
   if (share < 0.05) return;
   const auto call = std::max_element(greatest->second.calls.begin(), greatest->second.calls.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (call->second > kNearlyAll * greatest->second.seconds) return;
+  const SampledFunction& function = s.functions[greatest->first];
+  const std::string file =
+      function.source_file.empty() ? "" : fmt::format(" ({})", in_sentence(base_name(function.source_file)));
   out.push_back(
       {"mpi_cause",
        share > 0.25 ? Severity::medium : Severity::note,
        share,
-       fmt::format("{} of the time in MPI ({} of all) is caused by {}, most of it in {}.",
-                   human_share(greatest->second.seconds / all), human_share(share), name_and_place(s, greatest->first),
-                   in_sentence(s.functions[call->first].symbol)),
+       fmt::format("{} of the time in MPI ({} of all) is in calls that {} makes, most of it in {}.",
+                   human_share(greatest->second.seconds / all), human_share(share),
+                   in_sentence(short_name(function)) + file, in_sentence(s.functions[call->first].symbol)),
        "",
        {{"seconds", greatest->second.seconds}, {"share", share}, {"share_of_mpi", greatest->second.seconds / all}}});
 }
@@ -112,20 +117,20 @@ void odd_ranks(const Facts& facts, std::vector<Finding>& out) {
 
 void sampling_quality(const Facts& facts, std::vector<Finding>& out) {
   const SampledThreads& t = facts.app.samples.threads;
-  const double handler = std::accumulate(t.handler_seconds.begin(), t.handler_seconds.end(), 0.0);
+  const double cost = std::accumulate(t.cost_seconds.begin(), t.cost_seconds.end(), 0.0);
   const double wall = std::accumulate(t.wall_seconds.begin(), t.wall_seconds.end(), 0.0);
   const auto sum = [](const std::vector<std::uint64_t>& list) {
     return static_cast<double>(std::accumulate(list.begin(), list.end(), std::uint64_t{0}));
   };
   const double taken = sum(t.taken), partial = sum(t.partial);
-  if (wall > 0 && handler > 0.02 * wall) {
+  if (wall > 0 && cost > 0.02 * wall) {
     out.push_back(
         {"sampling_cost",
          Severity::medium,
-         handler / wall,
-         fmt::format("Taking samples cost {} of the threads' time, more than it should.", human_share(handler / wall)),
+         cost / wall,
+         fmt::format("Taking samples cost {} of the threads' time, more than it should.", human_share(cost / wall)),
          "Choose a lower rate of sampling.",
-         {{"share", handler / wall}, {"seconds", handler}}});
+         {{"share", cost / wall}, {"seconds", cost}}});
   }
   if (taken > 0 && partial > 0.1 * taken) {
     out.push_back({"partial_stacks",

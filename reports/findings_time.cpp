@@ -75,11 +75,14 @@ void balance(const Facts& facts, std::vector<Finding>& out) {
   }
 }
 
+// Of those that no other rule speaks of.
 void dominating_call(const Facts& facts, std::vector<Finding>& out) {
-  if (facts.app.mpi.empty() || facts.mpi_seconds <= 0) return;
-  const FunctionProfile& f =
-      *std::max_element(facts.app.mpi.begin(), facts.app.mpi.end(),
-                        [](const FunctionProfile& a, const FunctionProfile& b) { return a.seconds < b.seconds; });
+  const FunctionProfile* most = nullptr;
+  for (const FunctionProfile& f : facts.app.mpi) {
+    if (!is_judged_as_collective(facts, f) && (most == nullptr || f.seconds > most->seconds)) most = &f;
+  }
+  if (most == nullptr || facts.mpi_seconds <= 0) return;
+  const FunctionProfile& f = *most;
   const double share = facts.share(f.seconds), of_mpi = std::min(1.0, f.seconds / facts.mpi_seconds);
   if (share < 0.05) return;
   const std::string site = facts.main_call_site(f.function);

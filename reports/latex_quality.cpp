@@ -40,8 +40,9 @@ std::string overhead(const Run& run) {
          latex(human_bytes(static_cast<double>(q.pack_bytes))), with_separators(q.bad_packs)});
   }
   if (rows.empty()) return {};
-  return "Overhead is an estimate: recorded calls times the measured cost of one, plus the time the ranks were blocked "
-         "because no buffer was free. "
+  return "Overhead is an estimate: recorded calls times the measured cost of one, plus what sampling cost, plus the "
+         "time "
+         "the ranks were blocked because no buffer was free. "
          "Its share is of the time of all ranks.\n" +
          latex_table("L{36mm}rrrrrrrr",
                      {"Program", "per call", "Blocked", "Overhead", "Share", "Complete", "Packs", "Volume", "Bad"},
@@ -58,14 +59,14 @@ std::string sampling(const Run& run, const std::vector<ApplicationFigures>& figu
     const auto sum = [](const auto& list) {
       return std::accumulate(list.begin(), list.end(), typename std::decay_t<decltype(list)>::value_type{});
     };
-    const double wall = sum(s.threads.wall_seconds), handler = sum(s.threads.handler_seconds);
+    const double wall = sum(s.threads.wall_seconds), cost = sum(s.threads.cost_seconds);
     rows.push_back({latex_code(a.name, 60), with_separators(s.threads.rank.size()),
                     latex(human_count(static_cast<double>(sum(s.threads.taken)))),
                     latex(human_count(static_cast<double>(sum(s.threads.discarded)))),
                     latex(human_count(static_cast<double>(s.samples))),
                     latex(human_count(static_cast<double>(sum(s.threads.partial)))),
                     latex(human_count(static_cast<double>(sum(s.threads.inside_tool)))),
-                    latex(wall > 0 ? human_share(handler / wall) : "–"),
+                    latex(wall > 0 ? human_share(cost / wall) : "–"),
                     latex(wall > 0 && s.clock == "wall" ? fmt::format("{:.1f} %", 100 * s.self / wall) : "–")});
     if (i < figures.size() && !figures[i].sampling_rate.file.empty()) {
       Figure figure = figures[i].sampling_rate;

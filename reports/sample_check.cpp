@@ -64,7 +64,7 @@ void check_threads(Check& check, const std::string& at, const SampledThreads& t,
         std::pair("partial", &t.partial), std::pair("inside_tool", &t.inside_tool)}) {
     check_length(check, fmt::format("{}.{}", at, name), *list, threads);
   }
-  for (const auto& [name, list] : {std::pair("handler_seconds", &t.handler_seconds),
+  for (const auto& [name, list] : {std::pair("cost_seconds", &t.cost_seconds),
                                    std::pair("wall_seconds", &t.wall_seconds), std::pair("self", &t.self)}) {
     check_length(check, fmt::format("{}.{}", at, name), *list, threads);
   }

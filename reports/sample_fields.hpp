@@ -78,7 +78,7 @@ inline constexpr auto kFields<SampledThreads> = std::tuple{Field{"rank", &Sample
                                                            Field{"discarded", &SampledThreads::discarded},
                                                            Field{"partial", &SampledThreads::partial},
                                                            Field{"inside_tool", &SampledThreads::inside_tool},
-                                                           Field{"handler_seconds", &SampledThreads::handler_seconds},
+                                                           Field{"cost_seconds", &SampledThreads::cost_seconds},
                                                            Field{"wall_seconds", &SampledThreads::wall_seconds},
                                                            Field{"self", &SampledThreads::self}};
 

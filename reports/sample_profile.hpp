@@ -86,7 +86,7 @@ struct RateChange {
 struct SampledThreads {
   std::vector<std::uint32_t> rank, thread;
   std::vector<std::uint64_t> taken, stored, discarded, partial, inside_tool;  // samples
-  std::vector<double> handler_seconds, wall_seconds;
+  std::vector<double> cost_seconds, wall_seconds;
   std::vector<double> self;  // weights that arrived
 };
 

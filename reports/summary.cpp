@@ -58,7 +58,7 @@ std::string findings(const Application& a) {
     const char* mark = all[i].severity == Severity::high     ? "  !! "
                        : all[i].severity == Severity::medium ? "  !  "
                                                              : "  ·  ";
-    out += wrapped(all[i].text, mark, kWidth);
+    out += wrapped(all[i].advice.empty() ? all[i].text : all[i].text + " → " + all[i].advice, mark, kWidth);
   }
   if (all.size() > kFindings) out += fmt::format("  ·  {} more in the report.\n", all.size() - kFindings);
   return out;

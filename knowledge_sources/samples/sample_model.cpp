@@ -54,7 +54,7 @@ class Builder {
       : sampled_(sampled),
         resolver_(resolver),
         model_(application.samples),
-        notices_(application.quality.notices),
+        quality_(application.quality),
         tree_(resolver),
         ranks_(std::min(resolver.ranks(), sampled.ranks.ranks())) {}
 
@@ -90,7 +90,7 @@ class Builder {
   const Sampled& sampled_;
   const Resolver& resolver_;
   reports::SampleProfile& model_;
-  std::vector<std::string>& notices_;
+  reports::Quality& quality_;
   ContextTree tree_;
   std::uint32_t ranks_;
 
@@ -417,7 +417,9 @@ void Builder::fill_samplers() {
       threads.discarded.push_back(totals.discarded);
       threads.partial.push_back(totals.partial);
       threads.inside_tool.push_back(totals.lost);
-      threads.handler_seconds.push_back(static_cast<double>(totals.handler_ticks) * seconds_per_tick);
+      const double cost = static_cast<double>(totals.cost_ticks) * seconds_per_tick;
+      threads.cost_seconds.push_back(cost);
+      quality_.overhead_seconds += cost;
       threads.wall_seconds.push_back(static_cast<double>(totals.thread_ticks) * seconds_per_tick);
       threads.self.push_back(row.second);
     }
@@ -455,18 +457,18 @@ void Builder::build() {
   fill_samplers();
   fill_changes();
   if (model_.unknown_contexts != 0) {
-    notices_.push_back(
+    quality_.notices.push_back(
         fmt::format("{} samples have a calling context that did not arrive; they are shown as (unknown).",
                     model_.unknown_contexts));
   }
   if (other_unit_ != 0) {
-    notices_.push_back(
+    quality_.notices.push_back(
         fmt::format("The samples of {} ranks are not in the report: those ranks sampled another event or "
                     "other counters than rank 0; use the same options for all of a program.",
                     other_unit_));
   }
   if (sampled_.unplaced != 0) {
-    notices_.push_back(
+    quality_.notices.push_back(
         fmt::format("{} samples are not in the picture over time: their packs do not say when the "
                     "program began.",
                     sampled_.unplaced));

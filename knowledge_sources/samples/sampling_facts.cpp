@@ -36,7 +36,7 @@ void SamplingFacts::add(std::uint32_t rank, const instrument::Definition& defini
   } else if (const auto* const totals = std::get_if<instrument::DecodedSamplerTotals>(&definition)) {
     const auto& fixed = totals->fixed;
     add_sums(place.totals, {ThreadTotals{fixed.thread, 0, fixed.taken, fixed.stored, fixed.discarded, fixed.partial,
-                                         fixed.lost, fixed.handler_ticks, fixed.thread_ticks}});
+                                         fixed.lost, fixed.cost_ticks, fixed.thread_ticks}});
   }
 }
 

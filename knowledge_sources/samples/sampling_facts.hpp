@@ -18,11 +18,10 @@ namespace ardoise::knowledge_sources {
 struct ThreadTotals {
   std::uint32_t key;  // the thread
   std::uint32_t reserved = 0;
-  std::uint64_t taken = 0, stored = 0, discarded = 0, partial = 0, lost = 0, handler_ticks = 0, thread_ticks = 0;
+  std::uint64_t taken = 0, stored = 0, discarded = 0, partial = 0, lost = 0, cost_ticks = 0, thread_ticks = 0;
   // Cumulative: the one with the greatest thread_ticks counts.
   void add(const ThreadTotals& other) {
-    if (std::tuple(other.thread_ticks, other.taken, other.handler_ticks) >
-        std::tuple(thread_ticks, taken, handler_ticks)) {
+    if (std::tuple(other.thread_ticks, other.taken, other.cost_ticks) > std::tuple(thread_ticks, taken, cost_ticks)) {
       *this = other;
     }
   }

@@ -340,7 +340,7 @@ TEST(Samples, UnitsCountersAndSamplersAreSaid) {
   EXPECT_THAT(p.application.quality.notices, testing::Contains(testing::HasSubstr("samples of 1 ranks are not")));
   EXPECT_THAT(model.threads.taken, ElementsAre(100, 0));
   EXPECT_THAT(model.threads.discarded, ElementsAre(20, 0));
-  EXPECT_DOUBLE_EQ(model.threads.handler_seconds[0], 0.005);
+  EXPECT_DOUBLE_EQ(model.threads.cost_seconds[0], 0.005);
   EXPECT_DOUBLE_EQ(model.threads.wall_seconds[0], 1);
   ASSERT_EQ(model.rate_changes.size(), 2u);
   EXPECT_EQ(model.rate_changes[1].cause, "cost");

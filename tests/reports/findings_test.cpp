@@ -112,6 +112,15 @@ TEST(Findings, CollectivesTellWaitingFromTransfer) {
   EXPECT_NE(find(transfer, "collective_transfer"), nullptr);
 }
 
+TEST(Findings, ACallThatHasItsOwnFindingIsNotTheDominatingOne) {
+  Application a = plain(4);
+  add(a, "MPI_Allreduce", "collective", 6, 4000);
+  add(a, "MPI_Wait", "point-to-point", 4, 4000);
+  EXPECT_THAT(find(findings_of(a), "dominating_call")->text, HasSubstr("MPI_Allreduce"));
+  a.density = {DensityMap{"MPI_Allreduce", {1000, 1000, 1000, 1000}, {0.1, 1.9, 2, 2}, {}}};
+  EXPECT_THAT(find(findings_of(a), "dominating_call")->text, HasSubstr("MPI_Wait"));
+}
+
 TEST(Findings, ManySmallMessagesAreNoticed) {
   Application a = plain(4);
   FunctionProfile& send = add(a, "MPI_Send", "point-to-point", 4, 400000);

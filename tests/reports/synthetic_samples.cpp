@@ -177,7 +177,7 @@ void add_samples(Application& a) {
     threads.discarded.push_back(taken * 2 / 9);
     threads.partial.push_back(taken / 110);
     threads.inside_tool.push_back(taken / 400);
-    threads.handler_seconds.push_back(0.0061 * a.per_rank.wall_seconds[rank]);
+    threads.cost_seconds.push_back(0.0061 * a.per_rank.wall_seconds[rank]);
     threads.wall_seconds.push_back(a.per_rank.wall_seconds[rank]);
     threads.self.push_back(0.998 * a.per_rank.wall_seconds[rank]);
   }

@@ -59,7 +59,7 @@ std::optional<std::string> wrong_with(const PluginDescriptor& descriptor, const 
   }
   if (interface_name != descriptor.interface_name) {
     return plugin + " implements " + quoted(descriptor.interface_name) + ", not " + quoted(interface_name) +
-           ": load it where that interface is expected.";
+           ": load it where that interface is expected, or rebuild it against the headers of this installation.";
   }
   if (!good_name(descriptor.name)) {
     return plugin + " calls itself " + quoted(descriptor.name) +

@@ -1,5 +1,5 @@
 // How a knowledge source gets into the analyzer: a shared library (lib/ardoise/<name>.so) that exports one
-// PluginDescriptor with the interface "ardoise.analysis" and, when asked, adds its AnalysisFactory to the registrar.
+// PluginDescriptor with the interface kAnalysisInterface and, when asked, adds its AnalysisFactory to the registrar.
 // The analyzer, replay and the tests load it with blackboard::load_plugin(path, kAnalysisInterface, &registrar).
 //
 //   class Mine final : public Analysis { … };
@@ -7,6 +7,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -20,9 +22,24 @@
 
 namespace ardoise::knowledge_sources {
 
-inline constexpr const char* kAnalysisInterface = "ardoise.analysis";
+// Ends in a digest of the layout that a plug-in and its program share: one that was built with other headers is
+// refused, not run.
+inline constexpr auto kAnalysisInterfaceText = [] {
+  std::uint64_t digest = 1469598103934665603u;  // FNV-1a
+  for (const std::uint64_t size :
+       {sizeof(reports::Application), sizeof(reports::SampleProfile), sizeof(reports::SampledFunction),
+        sizeof(reports::FunctionProfile), sizeof(reports::CallSite), sizeof(reports::Quality), sizeof(Analysis),
+        sizeof(AnalysisContext), sizeof(AnalysisFactory), sizeof(Resolver), sizeof(ProcessFacts), sizeof(RankLedger),
+        sizeof(FunctionSums), sizeof(blackboard::PluginDescriptor)}) {
+    digest = (digest ^ size) * 1099511628211u;
+  }
+  std::array<char, 26> text{"ardoise.analysis/"};
+  for (std::size_t i = 17; i < 25; ++i, digest /= 16) text[i] = "0123456789abcdef"[digest % 16];
+  return text;
+}();
+inline constexpr const char* kAnalysisInterface = kAnalysisInterfaceText.data();
 
-// What the `registrar` of a plug-in with the interface "ardoise.analysis" points to. Used by one thread.
+// What the `registrar` of a plug-in with the interface kAnalysisInterface points to. Used by one thread.
 class AnalysisRegistrar {
  public:
   // Throws when there is an analysis of that name already: two of them would write over each other's results.

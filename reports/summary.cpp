@@ -19,7 +19,7 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kWidth = 100;
-constexpr std::size_t kFindings = 5, kCalls = 6, kSites = 5, kEdges = 3, kFiles = 3, kExtensionRows = 4,
+constexpr std::size_t kFindings = 4, kCalls = 6, kSites = 5, kEdges = 3, kFiles = 3, kExtensionRows = 4,
                       kHotFunctions = 4;
 constexpr double kLeastShare = 0.01;  // of a hot function: smaller ones are for the report
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 namespace ardoise::vmpi {
 namespace {
@@ -33,6 +32,12 @@ struct Symbols {
   }
   [[nodiscard]] bool are_there() const { return table != nullptr && strings != nullptr && hash != nullptr; }
 };
+
+// Not strcmp: a program with a sanitizer inside has one of its own, which at its first lookup does not work yet.
+bool is_same(const char* left, const char* right) noexcept {
+  while (*left != '\0' && *left == *right) ++left, ++right;
+  return *left == *right;
+}
 
 std::uint32_t gnu_hash(const char* name) noexcept {
   std::uint32_t value = 5381;
@@ -65,7 +70,7 @@ void* definition_in(const link_map& library, const char* name) noexcept {
     constexpr ElfW(Half) kNotTheDefault = 0x8000;
     const bool is_default = symbols.versions == nullptr || (symbols.versions[i] & kNotTheDefault) == 0;
     if ((hash | 1) == (wanted | 1) && is_default && symbol.st_shndx != SHN_UNDEF &&
-        std::strcmp(symbols.strings + symbol.st_name, name) == 0)
+        is_same(symbols.strings + symbol.st_name, name))
       return reinterpret_cast<void*>(library.l_addr + symbol.st_value);
     if ((hash & 1) != 0) break;
   }
@@ -114,7 +119,7 @@ bool imports(const void* address, const char* name) noexcept {
   const std::uint32_t first_hashed = symbols.hash[1];
   for (std::uint32_t i = 1; i < first_hashed; ++i) {
     const auto& symbol = symbols.table[i];
-    if (symbol.st_shndx == SHN_UNDEF && std::strcmp(symbols.strings + symbol.st_name, name) == 0) return true;
+    if (symbol.st_shndx == SHN_UNDEF && is_same(symbols.strings + symbol.st_name, name)) return true;
   }
   return false;
 }

@@ -11,9 +11,6 @@
 
 #include <dlfcn.h>
 
-#include <cstdint>
-#include <cstring>
-
 #include "vmpi/fortran_function.hpp"
 #include "vmpi/loaded_library.hpp"
 #include "vmpi/mpi_library.hpp"
@@ -102,7 +99,8 @@ bool is_own_code(const char* address) noexcept { return address >= __ehdr_start 
 // MPI_, MPIX_, mpi_, and with P or p in front.
 bool is_mpi_name(const char* name) noexcept {
   if (*name == 'P' || *name == 'p') ++name;
-  return std::strncmp(name, "MPI", 3) == 0 || std::strncmp(name, "mpi", 3) == 0;
+  const bool is_capital = name[0] == 'M';
+  return (is_capital || name[0] == 'm') && name[1] == (is_capital ? 'P' : 'p') && name[2] == (is_capital ? 'I' : 'i');
 }
 
 // Told apart once: none of them comes or goes later.

@@ -12,6 +12,18 @@ target_link_options(mpi_ways_symbolic PRIVATE -Wl,-Bsymbolic -rdynamic)
 add_library(mpi_callers MODULE mpi_callers.c)
 target_link_libraries(mpi_callers PRIVATE MPI::MPI_C)
 
+# The same with a sanitizer inside, which looks functions up before anything else in the process works.
+include(CheckCSourceCompiles)
+set(CMAKE_REQUIRED_LINK_OPTIONS -fsanitize=address -static-libasan)
+check_c_source_compiles("int main(void) { return 0; }" ARDOISE_HAS_STATIC_ASAN)
+unset(CMAKE_REQUIRED_LINK_OPTIONS)
+if(ARDOISE_HAS_STATIC_ASAN)
+  add_executable(mpi_ways_sanitized mpi_ways.c)
+  target_link_libraries(mpi_ways_sanitized PRIVATE MPI::MPI_C)
+  target_compile_options(mpi_ways_sanitized PRIVATE -fsanitize=address)
+  target_link_options(mpi_ways_sanitized PRIVATE -fsanitize=address -static-libasan)
+endif()
+
 # Programs that look MPI up by themselves.
 add_executable(mpi_lookup mpi_lookup.c)
 target_include_directories(mpi_lookup PRIVATE ${MPI_C_INCLUDE_DIRS})

@@ -38,7 +38,7 @@ struct Way {
 TEST_F(WaysTest, StartedInAnyWayProgramsSayTheSameAndAreMeasured) {
   const std::string program = WAYS_PROGRAM;
   const std::string wrapped = script("wrapper", "'" + program + "'\nexit $?\n");
-  const std::vector<Way> ways{
+  std::vector<Way> ways{
       {"plain", "exec '" + program + "'"},
       {"env", "exec env A=B '" + program + "'"},
       {"timeout", "exec timeout 60 '" + program + "'"},
@@ -48,6 +48,9 @@ TEST_F(WaysTest, StartedInAnyWayProgramsSayTheSameAndAreMeasured) {
       {"symbolic", "exec '" + std::string(SYMBOLIC_PROGRAM) + "'"},
       {"bound_now", "LD_BIND_NOW=1 exec '" + program + "'"},
   };
+#ifdef SANITIZED_PROGRAM
+  ways.push_back({"sanitized", "ASAN_OPTIONS=detect_leaks=0 exec '" + std::string(SANITIZED_PROGRAM) + "'"});
+#endif
   Words all;
   for (const auto& way : ways) {
     const auto file = (folder_ / (way.name + ".observed")).string();

@@ -23,6 +23,7 @@ class ThreadRecorder;
 
 struct SamplerCounts {
   std::uint64_t taken = 0, partial = 0, lost = 0, handler_ticks = 0;
+  std::uint64_t interrupts = 0;  // by the timer: with those that found the thread in the kernel
 };
 
 // What a sample stands for: ns of the sampled clock, or occurrences of the sampled event.

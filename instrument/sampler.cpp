@@ -485,7 +485,7 @@ void Sampler::send_contexts(SampledThread& thread, bool beyond_budget) {
 void Sampler::define_totals(SampledThread& thread, std::uint64_t tick) {
   const SamplerCounts counts = thread.counts;
   const std::uint64_t stored = std::min(counts.taken, thread.recorder->samples.stored());
-  const std::uint64_t cost = counts.handler_ticks + counts.taken * delivery_ticks_;
+  const std::uint64_t cost = counts.handler_ticks + counts.interrupts * delivery_ticks_;
   (void)recorder_.definitions.add(SamplerTotalsDefinition{thread.number, 0, counts.taken, stored,
                                                           counts.taken - counts.lost - stored, counts.partial,
                                                           counts.lost, cost, tick - thread.start_tick});

@@ -139,7 +139,9 @@ void Sampler::handle(const void* ucontext) noexcept {
   }
   const Claim claim(*thread, running_);
   if (!claim.running()) return;
-  thread->due += elapsed(*thread, clock);
+  const Passed passed = elapsed(*thread, clock);
+  thread->due += passed;
+  const std::uint64_t interrupts = 1 + (passed.kernel != 0 ? passed.kernel / thread->timer.armed() : 0);
   // The interrupted code holds the claim, or a module is going away: the sample is lost, its time goes to the next one.
   if (claim.nested() || unloading_.load(std::memory_order_acquire) != 0) {
     ++thread->counts.taken;
@@ -154,7 +156,8 @@ void Sampler::handle(const void* ucontext) noexcept {
   // A longer one has waited for the processor.
   const std::uint64_t spent = std::min(end - begin, longest_handler_) + clock_ticks_;
   thread->counts.handler_ticks += spent;
-  thread->recorder->samples.account(spent + delivery_ticks_, end);
+  thread->counts.interrupts += interrupts;
+  thread->recorder->samples.account(spent + interrupts * delivery_ticks_, end);
 }
 
 SampledThread* Sampler::attach() noexcept {

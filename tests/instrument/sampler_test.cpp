@@ -478,6 +478,29 @@ TEST(Sampler, CostIsMeasuredAndLimited) {
                           [](const SamplingDefinition& rate) { return rate.cause == SamplingCause::kCost; }));
 }
 
+// What the thread sees of a sample, the timer's interrupt included, is what the sampler believes that it costs.
+TEST(Sampler, InterruptsCountAsCost) {
+  Sampled sampled(at_full_rate());
+  ASSERT_TRUE(sampled.adopted);
+  constexpr std::size_t kPauses = 500;
+  std::vector<std::uint64_t> pauses;
+  const auto short_one = static_cast<std::uint64_t>(tick_rate() * 1e-6),
+             second = static_cast<std::uint64_t>(tick_rate());
+  const std::uint64_t begin = now();
+  for (std::uint64_t last = begin, next = 0; pauses.size() < kPauses && last < begin + second; last = next) {
+    next = now();
+    if (next - last > short_one) pauses.push_back(next - last);
+  }
+  const Capture capture = sampled.finish();
+  if (pauses.size() < kPauses) GTEST_SKIP() << "no perf events";
+  std::nth_element(pauses.begin(), pauses.begin() + kPauses / 2, pauses.end());
+  const SamplerTotalsDefinition& totals = capture.sampler_totals.at(sampled.thread->number());
+  const double cost = static_cast<double>(totals.cost_ticks) / static_cast<double>(totals.taken);
+  const auto seen = static_cast<double>(pauses[kPauses / 2]);
+  EXPECT_GT(cost, 0.3 * seen);
+  EXPECT_LT(cost, 5 * seen);
+}
+
 TEST(Sampler, ForkedChildIsNotSampled) {
   Sampled sampled(at_full_rate());
   ASSERT_TRUE(sampled.adopted);

@@ -1,10 +1,10 @@
 // The analyzer: an MPI program that is launched beside the programs to be measured, as the partition "Analyzer".
 //
-//   load plug-ins → wait until programs use MPI → MPI_Init → ingest until all streams end → merge to rank 0
-//   → model, profile.json, summary.txt → report.pdf → MPI_Finalize
+//   open MPI's components → load plug-ins → wait until programs use MPI → MPI_Init → ingest until all streams end
+//   → merge to rank 0 → model, profile.json, summary.txt → report.pdf → MPI_Finalize
 //
-// No program waits for the report: MPI_Finalize fences each program's own world only (vmpi/finalize_fence.hpp). Where it
-// is a fence over the whole job, it comes before the model.
+// No program waits for the report: MPI_Finalize fences each program's own world only (vmpi/finalize_fence.hpp). Where
+// it is a fence over the whole job, it comes before the model.
 //
 // Open MPI ends all processes of a job when one exits with a status that is not 0. Programs may still be at work after
 // their MPI_Finalize, so under the launcher (--status-file) this process always exits with 0 and leaves its status in a
@@ -62,7 +62,29 @@ int report_of_launch(int programs, const Session& session, const RunFacts& facts
   return write_report(session, facts, options);
 }
 
+// Opens the components of Open MPI while programs do the same: they would wait in their MPI_Init for an analyzer that
+// begins with it once they have come that far. Connects to nobody. Loading them takes most of MPI_Init, some 200 ms on
+// machines with the libraries of several networks.
+class WarmMpi {
+ public:
+  WarmMpi() {
+#if defined(OPEN_MPI)
+    int level = 0;
+    is_warm_ = MPI_T_init_thread(MPI_THREAD_SINGLE, &level) == MPI_SUCCESS;
+#endif
+  }
+  ~WarmMpi() {
+    if (is_warm_) MPI_T_finalize();
+  }
+  WarmMpi(const WarmMpi&) = delete;
+  WarmMpi& operator=(const WarmMpi&) = delete;
+
+ private:
+  bool is_warm_ = false;
+};
+
 int serve(const Options& options, int argc, char** argv) {
+  std::optional<WarmMpi> warm(std::in_place);
   auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
   if (wait_for_programs() == JobState::kEndedWithoutMpi) {
     if (is_last_of_launch()) say("no program of this launch called MPI_Init, so there is nothing to report.");
@@ -73,8 +95,8 @@ int serve(const Options& options, int argc, char** argv) {
         "the program '{}' of this launch runs without libardoise.so and would share its MPI_COMM_WORLD with the "
         "analyzer; start it with env LD_PRELOAD=…/libardoise.so, or the whole launch with ardoise.",
         program));
-    // The program waits in MPI_Init for this process. Open MPI ends the launch when one exits with 1, Hydra only when one
-    // dies of a signal.
+    // The program waits in MPI_Init for this process. Open MPI ends the launch when one exits with 1, Hydra only when
+    // one dies of a signal.
     if (is_mpich_launch()) std::raise(SIGTERM);
     return kIncomplete;
   }
@@ -85,6 +107,7 @@ int serve(const Options& options, int argc, char** argv) {
   VMPI_Set_partition_name(ardoise::instrument::kAnalyzerPartition);
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
+  warm.reset();
   const MPI_Comm analyzers = VMPI_Comm_partition();
   if (analyzers == MPI_COMM_NULL) {
     say("the launch could not be divided into programs and analyzers, so there is nothing to report.");
@@ -112,8 +135,8 @@ int serve(const Options& options, int argc, char** argv) {
   // a second later SIGKILL. That is time enough for the files below, which are written whole or not at all.
   std::signal(SIGTERM, SIG_IGN);
   merge_to_root(analyzers, session);
-  // Where finalize is a fence over the job, programs would wait for the report; where it is not, the report comes first,
-  // because Open MPI may end this process inside finalize when a program exits with a status of its own.
+  // Where finalize is a fence over the job, programs would wait for the report; where it is not, the report comes
+  // first, because Open MPI may end this process inside finalize when a program exits with a status of its own.
   const bool finalizes_first = !ardoise::vmpi::job_fence_is_dropped();
   if (finalizes_first) MPI_Finalize();
   const int status = rank == 0 ? report_of_launch(ingested.programs, session, facts, options) : kDone;

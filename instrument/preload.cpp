@@ -16,6 +16,7 @@
 #include "instrument/clock.hpp"
 #include "instrument/observed_enter.hpp"
 #include "instrument/session.hpp"
+#include "instrument/thread_barrier.hpp"
 #include "instrument/thread_tasks.hpp"
 #include "vmpi/observer.hpp"
 #include "vmpi/vmpi.h"
@@ -126,6 +127,7 @@ void start_session(int thread_level) {
 
 void on_before_init() noexcept {
   init_begin = now();
+  prepare_thread_barrier();
   try {
     threads_before_init = running_tasks();
   } catch (const std::bad_alloc&) {

@@ -15,6 +15,9 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kSites = 40, kEdges = 15, kFiles = 25, kCommunicators = 15, kExtensionRows = 60;
+// Call sites beyond the first few are shown when their share of the time is worth a line.
+constexpr std::size_t kSitesInAnyCase = 8;
+constexpr double kLeastSiteShare = 0.0005;
 
 std::string number(double v, std::string (*format)(double)) { return latex(format(v)); }
 double real(std::uint64_t v) { return static_cast<double>(v); }
@@ -115,17 +118,19 @@ std::string call_sites(const Application& a) {
   if (a.call_sites.empty()) return out + "No call site was recorded.\n";
   const Facts facts(a);
   std::vector<std::vector<std::string>> rows;
-  for (std::size_t i = 0; i < std::min(kSites, a.call_sites.size()); ++i) {
-    const CallSite& s = a.call_sites[i];
+  std::size_t shown = 0;
+  for (; shown < std::min(kSites, a.call_sites.size()); ++shown) {
+    const CallSite& s = a.call_sites[shown];
+    if (shown >= kSitesInAnyCase && facts.share(s.seconds) < kLeastSiteShare) break;
     const std::string place = s.source_file.empty() ? fmt::format("{}+{:#x}", base_name(s.module), s.offset)
-                                                    : fmt::format("{}:{}", s.source_file, s.line);
+                                                    : fmt::format("{}:{}", base_name(s.source_file), s.line);
     const std::string symbol = s.symbol.empty() ? "" : latex_code(s.symbol, 160) + "\\newline ";
     rows.push_back({symbol + "{\\footnotesize\\color{note}" + latex_code(place, 120) + "}", latex_code(s.function, 60),
                     number(real(s.calls), human_count), number(s.seconds, human_seconds),
                     number(facts.share(s.seconds), human_share), with_separators(s.ranks)});
   }
   return out + latex_table("L{66mm}L{34mm}rrrr", {"Called from", "Function", "Calls", "Time", "Share", "Ranks"}, rows) +
-         rest(a.call_sites.size(), kSites, "call sites");
+         rest(a.call_sites.size(), shown, "call sites");
 }
 
 std::string heaviest_edges(const Application& a) {

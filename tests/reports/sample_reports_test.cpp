@@ -243,7 +243,14 @@ class SampleFigures : public ::testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(folder_.path); }
   void TearDown() override { std::filesystem::remove_all(folder_.path); }
-  FigureFolder folder_{::testing::TempDir() + "ardoise_sample_figures", "a_", 20, "neato", "", {}};
+  // Each test its own: they run side by side.
+  FigureFolder folder_{
+      ::testing::TempDir() + "ardoise_" + ::testing::UnitTest::GetInstance()->current_test_info()->name(),
+      "a_",
+      20,
+      "neato",
+      "",
+      {}};
 };
 
 TEST_F(SampleFigures, AreDrawnAndSayWhatTheyLeaveOut) {

@@ -40,6 +40,13 @@ class RateControl {
     change(std::min(shift, limits_.max_shift), tick);
   }
 
+  // How often a rate that costs `share` of the time has to be halved until it costs `limit` at most.
+  [[nodiscard]] static std::uint32_t halvings(double share, double limit, std::uint32_t most) {
+    std::uint32_t count = 0;
+    for (; share > limit && count < most; share /= 2) ++count;
+    return count;
+  }
+
   // A sample has cost so many ticks. True: the rate has to be lowered (by set()) to wanted().
   [[nodiscard]] bool cost(std::uint64_t ticks, std::uint64_t tick) {
     cost_ += ticks;
@@ -53,7 +60,7 @@ class RateControl {
     window_cost_ = window_samples_ = 0;
     wanted_ = shift_;
     if (limits_.share <= 0) return false;
-    for (double share = share_; share > limits_.share && wanted_ < limits_.max_shift; share /= 2) ++wanted_;
+    wanted_ += halvings(share_, limits_.share, limits_.max_shift - shift_);
     return wanted_ > shift_;
   }
   [[nodiscard]] std::uint32_t wanted() const { return wanted_; }

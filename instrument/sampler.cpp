@@ -265,8 +265,7 @@ SampledThread* Sampler::make(ThreadRecorder& recorder, std::uint32_t tid) {
 void Sampler::lower_to_cost(SampledThread& thread) {
   if (plan_.base_hertz <= 0 || plan_.share <= 0) return;
   const double share = static_cast<double>(delivery_ticks_ + clock_ticks_) / ticks_per_second_ * plan_.base_hertz;
-  std::uint32_t shift = 0;
-  for (double left = share; left > plan_.share && shift < kMaxSampleLevel; left /= 2) ++shift;
+  const std::uint32_t shift = RateControl::halvings(share, plan_.share, kMaxSampleLevel);
   thread.recorder->samples.set_rate_shift(shift, SamplingCause::kCost, thread.start_tick);
 }
 

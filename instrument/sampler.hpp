@@ -105,9 +105,8 @@ class Sampler {
   SampleTrigger trigger_;
   SamplingPlan plan_;
   std::vector<const PerfEvent*> counters_;
-  std::uint64_t delivery_ticks_ =
-      0;                           // of an interrupt, from the program to the handler and back: not seen by the handler
-  std::uint64_t clock_ticks_ = 0;  // of asking for the CPU time
+  std::uint64_t delivery_ticks_ = 0;             // of an interrupt and the way back: not seen by the handler
+  std::uint64_t clock_ticks_ = 0;                // of asking for the CPU time
   std::uint64_t longest_handler_ = 0;            // ticks
   std::atomic<std::uint32_t> idle_signals_ = 0;  // that interrupted a thread which is not sampled
   struct sigaction before_ {};                   // what the program had for our signal

@@ -25,13 +25,13 @@ namespace ardoise::knowledge_sources {
 // Ends in a digest of the layout that a plug-in and its program share: one that was built with other headers is
 // refused, not run.
 inline constexpr auto kAnalysisInterfaceText = [] {
-  std::uint64_t digest = 1469598103934665603u;  // FNV-1a
+  std::uint64_t digest = 0xcbf29ce484222325u;  // FNV-1a
   for (const std::uint64_t size :
        {sizeof(reports::Application), sizeof(reports::SampleProfile), sizeof(reports::SampledFunction),
         sizeof(reports::FunctionProfile), sizeof(reports::CallSite), sizeof(reports::Quality), sizeof(Analysis),
         sizeof(AnalysisContext), sizeof(AnalysisFactory), sizeof(Resolver), sizeof(ProcessFacts), sizeof(RankLedger),
         sizeof(FunctionSums), sizeof(blackboard::PluginDescriptor)}) {
-    digest = (digest ^ size) * 1099511628211u;
+    digest = (digest ^ size) * 0x100000001b3u;
   }
   std::array<char, 26> text{"ardoise.analysis/"};
   for (std::size_t i = 17; i < 25; ++i, digest /= 16) text[i] = "0123456789abcdef"[digest % 16];

@@ -3,9 +3,7 @@
  * into $TEST_DIRECTORY/truth.RANK: "function <name> <offset in its module> <CPU ns in it>" and "cpu <ns> <of it in the
  * kernel>" of the thread. Arguments: mpi, io or own; rounds. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <fcntl.h>
-#include <link.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,14 +15,9 @@
 #include <unistd.h>
 
 #include "truth_spin.h"
+#include "truth_tell.h"
 
 #define KEEP __attribute__((noinline, noclone))
-
-static long long cpu_ns(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * 1000000000ll + time.tv_nsec;
-}
 
 static long long kernel_ns(void) {
   struct rusage usage;
@@ -52,13 +45,6 @@ KEEP void kernel_truth_own(int units) {
     if (memory != MAP_FAILED) syscall(SYS_munmap, memory, kBytes);
     truth_spin(5);
   }
-}
-
-static void tell(FILE* file, const char* name, void* function, long long ns) {
-  Dl_info info;
-  struct link_map* module = NULL;
-  if (dladdr1(function, &info, (void**)&module, RTLD_DL_LINKMAP) == 0) exit(3);
-  fprintf(file, "function %s %lu %lld\n", name, (unsigned long)function - (unsigned long)module->l_addr, ns);
 }
 
 int main(int argc, char** argv) {

@@ -3,7 +3,6 @@
  * between MPI_Init and MPI_Finalize. Argument: rounds. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <link.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,23 +10,11 @@
 #include <time.h>
 
 #include "truth_spin.h"
+#include "truth_tell.h"
 
 void truth_half(int);
 void truth_third(int);
 void truth_fortran(const int*);
-
-static long long cpu_ns(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * 1000000000ll + time.tv_nsec;
-}
-
-static void tell(FILE* file, const char* name, void* function, int share) {
-  Dl_info info;
-  struct link_map* module = NULL;
-  if (dladdr1(function, &info, (void**)&module, RTLD_DL_LINKMAP) == 0) exit(3);
-  fprintf(file, "function %s %lu %d\n", name, (unsigned long)function - (unsigned long)module->l_addr, share);
-}
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);

@@ -1,6 +1,6 @@
 // The analyzer: an MPI program that is launched beside the programs to be measured, as the partition "Analyzer".
 //
-//   open MPI's components → load plug-ins → wait until programs use MPI → MPI_Init → ingest until all streams end
+//   warm start → load plug-ins → blackboard → wait until programs use MPI → MPI_Init → ingest until all streams end
 //   → merge to rank 0 → model, profile.json, summary.txt → report.pdf → MPI_Finalize
 //
 // No program waits for the report: MPI_Finalize fences each program's own world only (vmpi/finalize_fence.hpp). Where
@@ -27,6 +27,7 @@
 #include "analyzer/results.hpp"
 #include "analyzer/session.hpp"
 #include "analyzer/tree_reduction.hpp"
+#include "analyzer/warm_start.hpp"
 #include "analyzer/workers.hpp"
 #include "instrument/analyzer_partition.hpp"
 #include "instrument/settings.hpp"
@@ -62,30 +63,13 @@ int report_of_launch(int programs, const Session& session, const RunFacts& facts
   return write_report(session, facts, options);
 }
 
-// Opens the components of Open MPI while programs do the same: they would wait in their MPI_Init for an analyzer that
-// begins with it once they have come that far. Connects to nobody. Loading them takes most of MPI_Init, some 200 ms on
-// machines with the libraries of several networks.
-class WarmMpi {
- public:
-  WarmMpi() {
-#if defined(OPEN_MPI)
-    int level = 0;
-    is_warm_ = MPI_T_init_thread(MPI_THREAD_SINGLE, &level) == MPI_SUCCESS;
-#endif
-  }
-  ~WarmMpi() {
-    if (is_warm_) MPI_T_finalize();
-  }
-  WarmMpi(const WarmMpi&) = delete;
-  WarmMpi& operator=(const WarmMpi&) = delete;
-
- private:
-  bool is_warm_ = false;
-};
-
 int serve(const Options& options, int argc, char** argv) {
-  std::optional<WarmMpi> warm(std::in_place);
+  std::optional<WarmStart> warm(std::in_place);
   auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
+  const unsigned workers = options.workers != 0 ? options.workers : default_workers();
+  // Before MPI has threads: the board registers the process for barriers in all its threads, which takes the kernel
+  // 20 ms when there are several, and programs wait for us from their MPI_Init on.
+  Session session({workers, options.memory_bytes, std::move(plugins.analyses)});
   if (wait_for_programs() == JobState::kEndedWithoutMpi) {
     if (is_last_of_launch()) say("no program of this launch called MPI_Init, so there is nothing to report.");
     return kIncomplete;
@@ -107,7 +91,6 @@ int serve(const Options& options, int argc, char** argv) {
   VMPI_Set_partition_name(ardoise::instrument::kAnalyzerPartition);
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
-  warm.reset();
   const MPI_Comm analyzers = VMPI_Comm_partition();
   if (analyzers == MPI_COMM_NULL) {
     say("the launch could not be divided into programs and analyzers, so there is nothing to report.");
@@ -122,10 +105,9 @@ int serve(const Options& options, int argc, char** argv) {
   PMPI_Comm_size(MPI_COMM_UNIVERSE, &universe);
   facts.universe_ranks = static_cast<std::uint32_t>(universe);
   facts.analyzer_ranks = static_cast<std::uint32_t>(ranks);
-  facts.analyzer_workers = options.workers != 0 ? options.workers : default_workers();
+  facts.analyzer_workers = workers;
   facts.notice = crowding_notice();
 
-  Session session({facts.analyzer_workers, options.memory_bytes, std::move(plugins.analyses)});
   if (rank == 0) {  // the same on all of them
     for (const auto& complaint : plugins.complaints) session.complain(complaint);
   }
@@ -135,6 +117,7 @@ int serve(const Options& options, int argc, char** argv) {
   // a second later SIGKILL. That is time enough for the files below, which are written whole or not at all.
   std::signal(SIGTERM, SIG_IGN);
   merge_to_root(analyzers, session);
+  warm.reset();  // takes MPI 10 ms, for which nobody waits now
   // Where finalize is a fence over the job, programs would wait for the report; where it is not, the report comes
   // first, because Open MPI may end this process inside finalize when a program exits with a status of its own.
   const bool finalizes_first = !ardoise::vmpi::job_fence_is_dropped();

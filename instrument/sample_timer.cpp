@@ -6,10 +6,14 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <utility>
 
 namespace ardoise::instrument {
 namespace {
@@ -35,6 +39,13 @@ bool is_clock(const PerfEvent& event) {
 
 constexpr std::size_t kPage = 4096;
 
+// Of the kernel's own clock, ns; 0: not known.
+std::uint64_t kernel_tick() noexcept {
+  timespec tick{};
+  if (::clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || tick.tv_sec != 0) return 0;
+  return static_cast<std::uint64_t>(std::max(tick.tv_nsec, 0L));
+}
+
 clockid_t cpu_clock_of(std::uint32_t tid) {
   // clock_getcpuclockid(3) for a thread: per-thread scheduling clock, as the kernel encodes it.
   return static_cast<clockid_t>(~tid << 3 | 6u);
@@ -53,12 +64,20 @@ std::uint64_t SampleTimer::shaken(std::uint64_t period) noexcept {
 }
 
 int SampleTimer::start(const SampleTrigger& trigger, std::uint32_t tid, std::uint64_t period) noexcept {
-  trigger_ = trigger;
+  const SampleTrigger before = std::exchange(trigger_, trigger);
   tid_ = tid;
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
   random_ = (static_cast<std::uint64_t>(time.tv_nsec) << 20 ^ tid) | 1u;
-  return trigger.event != nullptr ? start_event(period) : start_timer(period);
+  const int error = trigger.event != nullptr ? start_event(period) : start_timer(period);
+  if (error != 0) {
+    trigger_ = before;
+  } else if (trigger.event != nullptr) {
+    stop_timer();
+  } else {
+    stop_event();
+  }
+  return error;
 }
 
 int SampleTimer::start_event(std::uint64_t period) noexcept {
@@ -83,7 +102,7 @@ int SampleTimer::start_event(std::uint64_t period) noexcept {
     if (page != -1) ::syscall(SYS_munmap, page, kPage);
     return error != 0 ? error : EINVAL;
   }
-  if (page_ != nullptr) ::syscall(SYS_munmap, page_, kPage);
+  stop_event();
   page_ = reinterpret_cast<void*>(page);
   period_ = period;
   armed_ = wanted;
@@ -103,6 +122,8 @@ int SampleTimer::start_timer(std::uint64_t period) noexcept {
   int timer = 0;  // the kernel's number: the library's timer_create() allocates memory
   const clockid_t clock = trigger_.mode == SampleMode::kWall ? CLOCK_MONOTONIC : cpu_clock_of(tid_);
   if (::syscall(SYS_timer_create, clock, &event, &timer) != 0) return errno;
+  stop_timer();
+  early_ = trigger_.mode == SampleMode::kCpu ? kernel_tick() / 2 : 0;
   timer_ = reinterpret_cast<timer_t>(static_cast<std::intptr_t>(timer));
   has_timer_ = true;
   (void)next(period);
@@ -112,7 +133,9 @@ int SampleTimer::start_timer(std::uint64_t period) noexcept {
 bool SampleTimer::next(std::uint64_t period) noexcept {
   if (has_timer_) {
     // One shot: however slow the handler is, the program runs for a whole period between two samples.
-    const std::uint64_t wait = shaken(period);
+    const std::uint64_t shaken_period = shaken(period);
+    const std::uint64_t wait = shaken_period > early_ ? shaken_period - early_ : 1;
+    armed_ = shaken_period;
     itimerspec at{};
     at.it_value.tv_sec = static_cast<time_t>(wait / 1'000'000'000u);
     at.it_value.tv_nsec = static_cast<long>(wait % 1'000'000'000u);
@@ -127,20 +150,38 @@ bool SampleTimer::next(std::uint64_t period) noexcept {
   return false;
 }
 
-void SampleTimer::stop() noexcept {
+void SampleTimer::stop_timer() noexcept {
   if (has_timer_) ::syscall(SYS_timer_delete, static_cast<int>(reinterpret_cast<std::intptr_t>(timer_)));
-  if (page_ != nullptr) ::syscall(SYS_munmap, page_, kPage);
   has_timer_ = false;
+}
+
+void SampleTimer::stop_event() noexcept {
+  if (page_ != nullptr) ::syscall(SYS_munmap, page_, kPage);
   page_ = nullptr;
+}
+
+void SampleTimer::stop() noexcept {
+  stop_timer();
+  stop_event();
 }
 
 double SampleTimer::limit_of(const SampleTrigger& trigger) noexcept {
   if (trigger.mode != SampleMode::kCpu) return 0;
   // Beyond its limit the kernel leaves out ticks, which would pass for time in the kernel. Half: periods are shaken.
   if (trigger.event != nullptr) return perf_rate_limit() / 2;
-  timespec tick{};
-  if (::clock_getres(CLOCK_MONOTONIC_COARSE, &tick) != 0 || tick.tv_nsec <= 0) return 0;
-  return 1e9 / static_cast<double>(tick.tv_nsec);
+  const std::uint64_t tick = kernel_tick();
+  return tick == 0 ? 0 : 1e9 / static_cast<double>(tick);
+}
+
+bool SampleTimer::timers_spare_system_calls() noexcept {
+  utsname system{};
+  if (::uname(&system) != 0) return false;
+  const char* const end = system.release + std::strlen(system.release);
+  unsigned major = 0, minor = 0;
+  const auto [dot, error] = std::from_chars(system.release, end, major);
+  if (error != std::errc() || dot == end) return false;
+  std::from_chars(dot + 1, end, minor);
+  return major > 5 || (major == 5 && minor >= 11);
 }
 
 }  // namespace ardoise::instrument

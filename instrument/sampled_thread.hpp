@@ -15,6 +15,7 @@
 #include "instrument/calling_contexts.hpp"
 #include "instrument/perf_events.hpp"
 #include "instrument/sample_timer.hpp"
+#include "instrument/timer_choice.hpp"
 #include "instrument/unwinder.hpp"
 
 namespace ardoise::instrument {
@@ -23,7 +24,7 @@ class ThreadRecorder;
 
 struct SamplerCounts {
   std::uint64_t taken = 0, partial = 0, lost = 0, handler_ticks = 0;
-  std::uint64_t interrupts = 0;  // by the timer: with those that found the thread in the kernel
+  std::uint64_t delivery_ticks = 0;  // of all interrupts by the timer, also those that found the thread in the kernel
 };
 
 // What a sample stands for: ns of the sampled clock, or occurrences of the sampled event.
@@ -51,6 +52,8 @@ struct SampledThread {
   std::atomic<bool> claimed = false;
 
   SampleTimer timer;
+  TimerChoice choice;
+  std::uint32_t cost_shift = 0;  // of the rate, for what the timer's interrupts cost
   CounterGroup counters;
   std::uint64_t last_clock = 0;  // ns of the sampled clock at the last interrupt
   std::uint64_t ticks_from = 0;  // the same at the timer's last tick, or when it began to tick; 0: not known

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <new>
 
@@ -129,18 +130,22 @@ void Sampler::choose_trigger() {
       trigger_.period = settings_.period != 0 ? settings_.period : settings_.event->first_period;
     }
   }
-  double hertz = settings_.hertz;
   if (trigger_.mode == SampleMode::kCpu) {
     const PerfEvent* const clock = find_perf_event("task-clock");
     if (settings_.use_perf && forbidden(*clock) == 0) trigger_.event = clock;
-    // The machine's own limit without perf: nothing to complain of, the rate is in the report.
-    if (const double limit = SampleTimer::limit_of(trigger_); limit != 0) hertz = std::min(hertz, limit);
   }
-  if (trigger_.mode != SampleMode::kEvent) trigger_.period = static_cast<std::uint64_t>(1e9 / hertz);
-  plan_.base_hertz = trigger_.mode == SampleMode::kEvent ? 0 : hertz;
+  if (trigger_.mode != SampleMode::kEvent) set_base_rate(trigger_);
   plan_.base_period = trigger_.mode == SampleMode::kEvent ? trigger_.period : 0;
   plan_.share = settings_.share;
   plan_.hold_ticks = static_cast<std::uint64_t>(ticks_per_second_);
+}
+
+// What was asked for, or the machine's own limit: nothing to complain of, the rate is in the report.
+void Sampler::set_base_rate(const SampleTrigger& reached_by) {
+  plan_.base_hertz = settings_.hertz;
+  if (const double limit = SampleTimer::limit_of(reached_by); limit != 0)
+    plan_.base_hertz = std::min(plan_.base_hertz, limit);
+  trigger_.period = static_cast<std::uint64_t>(1e9 / plan_.base_hertz);
 }
 
 void Sampler::choose_counters() {
@@ -211,9 +216,29 @@ void Sampler::measure_costs() {
   }
   clock_ticks_ = trigger_.mode != SampleMode::kEvent ? clock : 0;
   longest_handler_ = static_cast<std::uint64_t>(ticks_per_second_ / 5000);
-  std::uint64_t handled = shortest - std::min(shortest, sending);
-  if (trigger_.event != nullptr) handled = std::max(handled, measure_interrupts());
-  delivery_ticks_ = handled - std::min(handled, clock_ticks_);  // the handler asks at once
+  const auto without_clock = [&](std::uint64_t ticks) { return ticks - std::min(ticks, clock_ticks_); };  // asked at once
+  const std::uint64_t handled = shortest - std::min(shortest, sending);
+  signal_ticks_ = interrupt_ticks_ = without_clock(handled);
+  if (trigger_.event == nullptr) return;
+  interrupt_ticks_ = without_clock(std::max(handled, measure_interrupts()));
+  consider_ticks();
+}
+
+// Of interrupts that take so long, sampling might have less than two for each tick of the kernel's clock: then ticks
+// serve where they can, and there are as many samples either way.
+void Sampler::consider_ticks() {
+  if (trigger_.mode != SampleMode::kCpu || plan_.share <= 0 || !SampleTimer::timers_spare_system_calls()) return;
+  SampleTrigger ticks = trigger_;
+  ticks.event = nullptr;
+  const double rate = plan_.base_hertz / std::exp2(halvings_for(interrupt_ticks_));
+  may_use_ticks_ = rate < std::min(2 * SampleTimer::limit_of(ticks), settings_.hertz);
+  if (may_use_ticks_) set_base_rate(ticks);
+}
+
+// Of the base rate, until its interrupts alone cost no more than sampling may.
+std::uint32_t Sampler::halvings_for(std::uint64_t interrupt_ticks) const {
+  const double share = static_cast<double>(interrupt_ticks + clock_ticks_) / ticks_per_second_ * plan_.base_hertz;
+  return RateControl::halvings(share, plan_.share, kMaxSampleLevel);
 }
 
 bool Sampler::start() {
@@ -264,9 +289,8 @@ SampledThread* Sampler::make(ThreadRecorder& recorder, std::uint32_t tid) {
 // Where interrupts alone cost more than sampling may, it starts at a rate that can stay.
 void Sampler::lower_to_cost(SampledThread& thread) {
   if (plan_.base_hertz <= 0 || plan_.share <= 0) return;
-  const double share = static_cast<double>(delivery_ticks_ + clock_ticks_) / ticks_per_second_ * plan_.base_hertz;
-  const std::uint32_t shift = RateControl::halvings(share, plan_.share, kMaxSampleLevel);
-  thread.recorder->samples.set_rate_shift(shift, SamplingCause::kCost, thread.start_tick);
+  thread.cost_shift = halvings_for(interrupt_ticks_);
+  thread.recorder->samples.set_rate_shift(thread.cost_shift, SamplingCause::kCost, thread.start_tick);
 }
 
 // Requires that the thread's handler does not run yet, or not any more.
@@ -484,7 +508,7 @@ void Sampler::send_contexts(SampledThread& thread, bool beyond_budget) {
 void Sampler::define_totals(SampledThread& thread, std::uint64_t tick) {
   const SamplerCounts counts = thread.counts;
   const std::uint64_t stored = std::min(counts.taken, thread.recorder->samples.stored());
-  const std::uint64_t cost = counts.handler_ticks + counts.interrupts * delivery_ticks_;
+  const std::uint64_t cost = counts.handler_ticks + counts.delivery_ticks;
   (void)recorder_.definitions.add(SamplerTotalsDefinition{thread.number, 0, counts.taken, stored,
                                                           counts.taken - counts.lost - stored, counts.partial,
                                                           counts.lost, cost, tick - thread.start_tick});

@@ -74,10 +74,13 @@ class Sampler {
 
   bool choose_signal();
   void choose_trigger();
+  void set_base_rate(const SampleTrigger& reached_by);
   void keep_off_alternate_stacks() const;
   void choose_counters();
   void measure_costs();
   [[nodiscard]] std::uint64_t measure_interrupts() noexcept;
+  void consider_ticks();
+  [[nodiscard]] std::uint32_t halvings_for(std::uint64_t interrupt_ticks) const;
   SampledThread* make(ThreadRecorder& recorder, std::uint32_t tid);
   void arm(SampledThread& thread);
   void lower_to_cost(SampledThread& thread);
@@ -87,6 +90,7 @@ class Sampler {
   void watch_modules();
   void forget_replaced(std::span<const LoadedModule> loaded);
   void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick) noexcept;
+  bool choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept;
   [[nodiscard]] Passed elapsed(SampledThread& thread, std::uint64_t clock) const noexcept;
   [[nodiscard]] Beside split_off_kernel(SampledThread& thread, const SampleRecord& sample,
                                         Passed& passed) const noexcept;
@@ -105,7 +109,9 @@ class Sampler {
   SampleTrigger trigger_;
   SamplingPlan plan_;
   std::vector<const PerfEvent*> counters_;
-  std::uint64_t delivery_ticks_ = 0;             // of an interrupt and the way back: not seen by the handler
+  bool may_use_ticks_ = false;                   // interrupts are dear: see timer_choice.hpp
+  std::uint64_t signal_ticks_ = 0;               // of a signal and the way back: not seen by the handler
+  std::uint64_t interrupt_ticks_ = 0;            // the same, of a perf event with its signal
   std::uint64_t clock_ticks_ = 0;                // of asking for the CPU time
   std::uint64_t longest_handler_ = 0;            // ticks
   std::atomic<std::uint32_t> idle_signals_ = 0;  // that interrupted a thread which is not sampled

@@ -125,6 +125,23 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   (void)thread.recorder->samples.store(sample, passed.weight, counters, kernel);
 }
 
+// Where interrupts are dear. True: another timer runs from now on.
+bool Sampler::choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept {
+  const auto time = static_cast<std::uint64_t>(static_cast<double>(tick) / ticks_per_second_ * 1e9);
+  if (!thread.choice.look(clock, time)) return false;
+  const bool by_ticks = thread.choice.by_ticks();
+  SampleStore& samples = thread.recorder->samples;
+  const std::uint32_t shift = halvings_for(by_ticks ? signal_ticks_ : interrupt_ticks_);
+  // Unless something else than the cost of interrupts has lowered the rate further.
+  if (by_ticks ? samples.rate_shift() == thread.cost_shift : samples.rate_shift() < shift) {
+    samples.set_rate_shift(shift, SamplingCause::kCost, tick);
+  }
+  thread.cost_shift = shift;
+  SampleTrigger trigger = trigger_;
+  if (by_ticks) trigger.event = nullptr;
+  return thread.timer.start(trigger, thread.tid, trigger_.period << samples.rate_shift()) == 0;
+}
+
 void Sampler::handle(const void* ucontext) noexcept {
   // Before the handler's own time is measured: asking for the CPU time makes the kernel look at the thread's time
   // slice, so that on a crowded machine this is where the thread has to wait for its next one. What the asking costs is
@@ -142,22 +159,25 @@ void Sampler::handle(const void* ucontext) noexcept {
   const Passed passed = elapsed(*thread, clock);
   thread->due += passed;
   const std::uint64_t interrupts = 1 + (passed.kernel != 0 ? passed.kernel / thread->timer.armed() : 0);
+  const std::uint64_t delivery = interrupts * (thread->timer.is_event() ? interrupt_ticks_ : signal_ticks_);
+  bool anew = false;
   // The interrupted code holds the claim, or a module is going away: the sample is lost, its time goes to the next one.
   if (claim.nested() || unloading_.load(std::memory_order_acquire) != 0) {
     ++thread->counts.taken;
     ++thread->counts.lost;
   } else {
     take_sample(*thread, ucontext, begin);
+    anew = may_use_ticks_ && choose_timer(*thread, clock, begin);
   }
-  const bool anew = thread->timer.next(trigger_.period << thread->recorder->samples.rate_shift());
-  // Making it took the kernel some time, which is no tick of its.
-  if (anew && thread->ticks_from != 0) thread->ticks_from = read_clock();
+  if (!anew) anew = thread->timer.next(trigger_.period << thread->recorder->samples.rate_shift());
+  // Making a perf event anew took the kernel some time, which is no tick of its.
+  if (anew) thread->ticks_from = thread->timer.skips_kernel() ? read_clock() : 0;
   const std::uint64_t end = now();
   // A longer one has waited for the processor.
   const std::uint64_t spent = std::min(end - begin, longest_handler_) + clock_ticks_;
   thread->counts.handler_ticks += spent;
-  thread->counts.interrupts += interrupts;
-  thread->recorder->samples.account(spent + interrupts * delivery_ticks_, end);
+  thread->counts.delivery_ticks += delivery;
+  thread->recorder->samples.account(spent + delivery, end);
 }
 
 SampledThread* Sampler::attach() noexcept {

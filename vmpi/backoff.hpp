@@ -1,7 +1,7 @@
 // How a thread waits for something that only polling MPI can tell: at full speed while things move, asleep when they
-// don't. An idle analyzer polls some 500 times a second, which costs it well under 2 % of a core, and a block that
-// comes after a pause is seen at most two milliseconds late; the first poll that finds something is followed by fast
-// ones.
+// don't. An idle analyzer polls some 250 times a second, which costs it about half a percent of a core, perhaps one that
+// a program computes on; a block that comes after a pause is seen at most four milliseconds late. The first poll that
+// finds something is followed by fast ones.
 #pragma once
 
 #include <sched.h>
@@ -16,19 +16,23 @@ namespace ardoise::vmpi {
 class Backoff {
  public:
   using Microseconds = std::chrono::microseconds;
-  explicit Backoff(Microseconds longest = Microseconds(2000)) : longest_(longest) {}
+  // What the next polls are likely to find.
+  enum class Expects { anything, transfer };
+
+  explicit Backoff(Microseconds longest = Microseconds(4000)) : longest_(longest) {}
 
   void reset() {
     polls_ = 0;
     is_idle_ = false;
   }
 
-  void pause() {
+  // Expects::transfer: MPI is at work on a message for us.
+  void pause(Expects expects = Expects::anything) {
     if (++polls_ <= kEagerPolls) return;
     if (!is_idle_) {
       const auto now = Clock::now();
       if (polls_ == kEagerPolls + 1) quiet_since_ = now;
-      if (now - quiet_since_ < kAwake) {
+      if (now - quiet_since_ < (expects == Expects::transfer ? kAwakeForTransfer : kAwake)) {
         sched_yield();
         return;
       }
@@ -50,9 +54,11 @@ class Backoff {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr unsigned kEagerPolls = 50;
+  // Whoever yields a processor still takes half of it from a program that shares it.
+  static constexpr Microseconds kAwake{100};
   // Longer than MPI takes for a large block (1 MB: some 100 µs): a process that slept through the end of each would
   // halve the throughput again and again.
-  static constexpr Microseconds kAwake{1000};
+  static constexpr Microseconds kAwakeForTransfer{1000};
   static constexpr Microseconds kFirstSleep{20};
 
   Microseconds longest_;

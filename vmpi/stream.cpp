@@ -53,7 +53,8 @@ int Stream::wait_until(Ready ready, ReadAhead how_far) {
       return VMPI_SUCCESS;
     }
     if (!gives_way_) continue;
-    backoff_.pause();
+    const bool moves = receiver_.is_receiving() || sender_.blocks_in_flight() > 0;
+    backoff_.pause(moves ? Backoff::Expects::transfer : Backoff::Expects::anything);
     if (backoff_.is_idle()) look_for_dead_peers();
   }
 }

@@ -62,6 +62,8 @@ class StreamReceiver {
 
   bool has_matched() const { return !matched_.empty(); }
   bool has_blocks() const { return !receiving_.empty(); }
+  // MPI has begun to receive something that is not complete.
+  bool is_receiving() const { return !transfers_.empty() || !direct_.empty(); }
   // Nothing is there and nothing will come.
   bool at_end() const { return open_endpoints_ == 0 && matched_.empty() && receiving_.empty() && direct_.empty(); }
   // Moves to `ranks` the peers that ended without closing and whose last block is delivered; each once.

@@ -353,6 +353,26 @@ TEST(Sampler, PosixTimersServeWherePerfIsForbidden) {
   EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.05);
 }
 
+// So little may be spent that interrupts are dear on every machine: the thread is sampled by ticks as soon as it is seen
+// to have a processor for itself, and every ns still has its sample.
+TEST(Sampler, DearInterruptsGiveWayToTicks) {
+  SamplerSettings settings;
+  settings.hertz = 600;
+  settings.share = 0.0005;
+  Sampled sampled(settings);
+  ASSERT_TRUE(sampled.adopted);
+  if (!current_sampled->timer.is_event()) GTEST_SKIP() << "no perf events";
+  const std::uint64_t begin = cpu_ns(), from = cpu_ns(CLOCK_MONOTONIC);
+  burn_ns(2'000'000'000);
+  const std::uint64_t used = cpu_ns() - begin, passed = cpu_ns(CLOCK_MONOTONIC) - from;
+  const bool was_alone = static_cast<double>(used) > 0.98 * static_cast<double>(passed);
+  EXPECT_TRUE(!was_alone || !current_sampled->timer.is_event());
+  const Capture capture = sampled.finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_GT(capture.samples.size(), 20u);
+  EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.05);
+}
+
 TEST(Sampler, WallTimeCountsWaiting) {
   SamplerSettings settings = at_full_rate();
   settings.mode = SampleMode::kWall;

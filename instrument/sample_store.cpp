@@ -30,6 +30,7 @@ void SampleStore::start(std::uint32_t thread, const SamplingPlan& plan, std::uin
   thread_ = thread;
   plan_ = plan;
   plan_.counter_count = std::min(plan.counter_count, kMaxCounters);
+  record_bytes_ = static_cast<std::uint32_t>(sizeof(SampleRecord) + plan_.counter_count * sizeof(std::uint64_t));
   // Not below one sample in four seconds.
   std::uint32_t max_shift = kMaxSampleLevel;
   while (plan.base_hertz > 0 && max_shift > 0 && plan.base_hertz / static_cast<double>(1u << max_shift) < 0.25) {
@@ -62,15 +63,11 @@ Stored SampleStore::lose() noexcept {
   return Stored::kNoRoom;
 }
 
-std::uint32_t SampleStore::record_bytes() const noexcept {
-  return static_cast<std::uint32_t>(sizeof(SampleRecord) + plan_.counter_count * sizeof(std::uint64_t));
-}
-
 // For the records of the next sample, which has its number then; lower levels make room for it if need be.
-std::byte* SampleStore::room(std::uint32_t records, std::uint64_t tick) noexcept {
+[[gnu::always_inline]] inline std::byte* SampleStore::room(std::uint32_t records, std::uint64_t tick) noexcept {
   for (;;) {
     const std::uint64_t number = number_ + (std::uint64_t{1} << epoch_.lowest());
-    std::byte* const room = epoch_.room(level_of(number), records * record_bytes(), tick, records);
+    std::byte* const room = epoch_.room(level_of(number), records * record_bytes_, tick, records);
     if (room != nullptr) [[likely]] {
       number_ = number;
       return room;
@@ -80,7 +77,7 @@ std::byte* SampleStore::room(std::uint32_t records, std::uint64_t tick) noexcept
 }
 
 // Writes one record of the sample number_, with what it can hold of these sums; the rest stays in them.
-void SampleStore::put(std::byte* room, const SampleRecord& sample, std::span<std::uint64_t> sums) noexcept {
+[[gnu::always_inline]] inline void SampleStore::put(std::byte* room, const SampleRecord& sample, Sums& sums) noexcept {
   const std::uint32_t lowest = epoch_.lowest();
   const std::uint64_t units = std::min<std::uint64_t>(sums[0] >> lowest, UINT32_MAX);
   sums[0] -= units << lowest;
@@ -109,7 +106,7 @@ Stored SampleStore::store(const SampleRecord& sample, std::uint64_t weight, std:
   bins_.store(epoch_.bins(), std::memory_order_relaxed);
   if (has_second) {
     Sums sums{beside.weight};
-    put(at + record_bytes(), beside.record, sums);
+    put(at + record_bytes_, beside.record, sums);
     pending_[0] += sums[0];
   }
   put(at, sample, pending_);

@@ -37,6 +37,7 @@ struct Beside {
   SampleRecord record{};
   std::uint64_t weight = 0;  // not in the sample's own; 0: there is no second record
 };
+inline constexpr Beside kNothingBeside{};
 
 enum class Stored {
   kStored,
@@ -59,7 +60,7 @@ class SampleStore {
   // What the record holds of them, and its level, is set here: divided by 2^(lowest level), with what remains and what
   // found no room carried to the next sample, so that sums are exact. counters.size() is plan.counter_count.
   Stored store(const SampleRecord& sample, std::uint64_t weight, std::span<const std::uint64_t> counters,
-               const Beside& beside = {}) noexcept;
+               const Beside& beside = kNothingBeside) noexcept;
 
   // At the end of the handler: what this sample cost.
   void account(std::uint64_t handler_ticks, std::uint64_t tick) noexcept;
@@ -94,8 +95,7 @@ class SampleStore {
   using Sums = std::array<std::uint64_t, 1 + kMaxCounters>;  // the weight, then the counters
 
   [[nodiscard]] std::byte* room(std::uint32_t records, std::uint64_t tick) noexcept;
-  void put(std::byte* room, const SampleRecord& sample, std::span<std::uint64_t> sums) noexcept;
-  [[nodiscard]] std::uint32_t record_bytes() const noexcept;
+  void put(std::byte* room, const SampleRecord& sample, Sums& sums) noexcept;
   Stored lose() noexcept;
   [[nodiscard]] std::uint32_t drop(SamplingCause cause, std::uint64_t tick) noexcept;
   void seal() noexcept;
@@ -121,6 +121,7 @@ class SampleStore {
   RateControl control_;
   SamplingPlan plan_;
   std::uint32_t thread_ = 0;
+  std::uint32_t record_bytes_ = sizeof(SampleRecord);  // with counters
   std::uint64_t number_ = 0;  // of the last sample
   std::uint64_t epoch_begin_ = 0;
   std::uint64_t last_lowered_ = 0;

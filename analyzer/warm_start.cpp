@@ -12,9 +12,8 @@ namespace ardoise::analyzer {
 
 WarmStart::WarmStart() {
   // Beside MPI's components, which wait for devices more than they work.
-  std::thread kernel([this] {
-    event_ = instrument::open_perf_event(*instrument::find_perf_event("task-clock"), 0, 0, -1);
-  });
+  std::thread kernel(
+      [this] { event_ = instrument::open_perf_event(*instrument::find_perf_event("task-clock"), 0, 0, -1); });
 #if defined(OPEN_MPI)
   int level = 0;
   has_mpi_ = MPI_T_init_thread(MPI_THREAD_SINGLE, &level) == MPI_SUCCESS;

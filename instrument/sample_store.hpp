@@ -122,7 +122,7 @@ class SampleStore {
   SamplingPlan plan_;
   std::uint32_t thread_ = 0;
   std::uint32_t record_bytes_ = sizeof(SampleRecord);  // with counters
-  std::uint64_t number_ = 0;  // of the last sample
+  std::uint64_t number_ = 0;                           // of the last sample
   std::uint64_t epoch_begin_ = 0;
   std::uint64_t last_lowered_ = 0;
 

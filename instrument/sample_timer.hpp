@@ -3,9 +3,9 @@
 // CPU time comes from a perf event (task-clock) where the kernel lets us. It fires in user mode only, hence its signal
 // is delivered at once and never interrupts a system call: the program sees no EINTR that it would not see without us.
 // The event is held by a mapping alone: no descriptor shows in the program, and neither fork nor exec inherits it.
-// Where perf is forbidden, or its interrupts are dear, a POSIX timer on the thread's CPU clock does; the kernel looks at
-// those once a tick of its own (100 to 1000 times a second), which comes anyway, and since Linux 5.11 on the way back to
-// user mode, with the same property.
+// Where perf is forbidden, or its interrupts are dear, a POSIX timer on the thread's CPU clock does; the kernel looks
+// at those once a tick of its own (100 to 1000 times a second), which comes anyway, and since Linux 5.11 on the way
+// back to user mode, with the same property.
 // Wall time (CLOCK_MONOTONIC) also fires while the thread waits in a system call, and some of them then return EINTR
 // whatever SA_RESTART says (signal(7)): not the default.
 #pragma once

@@ -46,6 +46,9 @@ class Sampler {
   // The calling thread ends. Its last contexts and sums are submitted.
   void retire_current();
 
+  // Ticks that count_call() takes for a call from a known place, measured for the place of `frame`: an estimate. Before
+  // start(); 0: nothing is sampled, so nothing is counted by place, or there is no memory.
+  [[nodiscard]] double measure_call_cost(const ObservedFrame& frame);
   // The end of a call, whose wrapper or hook stands at `frame`; the caller is in a Section.
   void count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums);
   // From time to time, on a slow path of the thread: what was counted goes out.

@@ -11,10 +11,12 @@
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <utility>
 
 #include "instrument/clock.hpp"
 #include "instrument/definition_writer.hpp"
 #include "instrument/mpi_queries.hpp"
+#include "instrument/observed_enter.hpp"
 #include "vmpi/vmpi.h"
 
 namespace ardoise::instrument {
@@ -57,6 +59,16 @@ std::string read_command_line() {
 
 void on_transport_failure() noexcept { switch_off("packs can no longer be sent or written; recording ends here."); }
 
+// What the calling context of a call costs beside its record. noinline: this frame stands for a wrapper's, its caller
+// for the program's call.
+[[gnu::noinline]] double measure_context_cost(Sampler& sampling) {
+  vmpi::Call call{vmpi::FunctionId::kBarrier};
+  call.return_address = __builtin_return_address(0);
+  ardoise_on_enter(call);
+  const ObservedFrame frame = std::exchange(observed_frame, {});
+  return sampling.measure_call_cost(frame);
+}
+
 class NullTransport final : public Transport {
  public:
   [[nodiscard]] bool send(Bin*, std::size_t) override { return false; }
@@ -83,6 +95,7 @@ bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> thr
   recorder.on_failure = on_transport_failure;
   recorder.requests.set_shared(find_shared_request());
   record_cost_ticks_ = measure_record_cost();
+  record_cost_ticks_ += measure_context_cost(sampling);
   define_process(init_begin);
   define_clock(0, clock_.rate);
   mpi.define(VMPI_Comm_partition());

@@ -1,7 +1,7 @@
 // How a thread waits for something that only polling MPI can tell: at full speed while things move, asleep when they
-// don't. An idle analyzer polls some 250 times a second, which costs it about half a percent of a core, perhaps one that
-// a program computes on; a block that comes after a pause is seen at most four milliseconds late. The first poll that
-// finds something is followed by fast ones.
+// don't. An idle analyzer polls some 250 times a second, which costs it about half a percent of a core, perhaps one
+// that a program computes on; a block that comes after a pause is seen at most four milliseconds late. The first poll
+// that finds something is followed by fast ones.
 #pragma once
 
 #include <sched.h>

@@ -353,8 +353,8 @@ TEST(Sampler, PosixTimersServeWherePerfIsForbidden) {
   EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.05);
 }
 
-// So little may be spent that interrupts are dear on every machine: the thread is sampled by ticks as soon as it is seen
-// to have a processor for itself, and every ns still has its sample.
+// So little may be spent that interrupts are dear on every machine: the thread is sampled by ticks as soon as it is
+// seen to have a processor for itself, and every ns still has its sample.
 TEST(Sampler, DearInterruptsGiveWayToTicks) {
   SamplerSettings settings;
   settings.hertz = 600;

@@ -21,6 +21,7 @@
 
 #include "instrument/clock.hpp"
 #include "instrument/mapped_memory.hpp"
+#include "instrument/restarted_call.hpp"
 #include "instrument/sampler_claim.hpp"
 #include "instrument/thread_barrier.hpp"
 #include "instrument/thread_tasks.hpp"
@@ -36,6 +37,7 @@ constexpr std::uint64_t kHandlerStack = 4096;
 void on_signal(int, siginfo_t*, void* ucontext) {
   const int saved = errno;
   if (Sampler* const current = sampler.load(std::memory_order_acquire)) current->handle(ucontext);
+  go_on_with_restarted_call(ucontext);
   errno = saved;
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <link.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -400,6 +401,35 @@ TEST(Sampler, CpuTimeInterruptsNoSystemCall) {
   const Capture capture = sampled.finish();
   EXPECT_EQ(interrupted, 0);
   EXPECT_GT(capture.samples.size(), 300u);
+}
+
+// A signal that nobody handles wakes a thread for nothing where the main thread blocks it. The kernel then restarts the
+// thread's call, and the timer's signal may come in between.
+TEST(Sampler, CpuTimeInterruptsNoSystemCallThatIsRestarted) {
+  sigset_t urgent, before;
+  sigemptyset(&urgent);
+  sigaddset(&urgent, SIGURG);
+  ::pthread_sigmask(SIG_BLOCK, &urgent, &before);
+  std::atomic<bool> ended = false;
+  int interrupted = 0, early = 0;
+  std::thread waits([&] {
+    ::pthread_sigmask(SIG_UNBLOCK, &urgent, nullptr);
+    Sampled sampled(at_full_rate());
+    EXPECT_TRUE(sampled.adopted);
+    for (int i = 0; i < 500; ++i) {
+      const std::uint64_t begin = cpu_ns(CLOCK_MONOTONIC);
+      const timespec little{0, 2'000'000};
+      interrupted += ::poll(nullptr, 0, 2) != 0 ? 1 : 0;
+      interrupted += ::nanosleep(&little, nullptr) != 0 ? 1 : 0;
+      early += cpu_ns(CLOCK_MONOTONIC) - begin < 4'000'000 ? 1 : 0;
+    }
+    ended = true;
+  });
+  while (!ended) ::kill(::getpid(), SIGURG);
+  waits.join();
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_EQ(interrupted, 0);
+  EXPECT_EQ(early, 0);
 }
 
 TEST(Sampler, SampledEventsAreCounted) {

@@ -73,8 +73,9 @@ int main(int argc, char** argv) {
   sink = open("/dev/null", O_WRONLY);
   for (long i = 0; i < kThreads; ++i) pthread_create(&threads[i], NULL, work, (void*)i);
   for (int i = 0; level == MPI_THREAD_FUNNELED && i < rounds; ++i) exchange(0, i);
+  /* All threads first: while one of them may be inside MPI, only MPI_THREAD_MULTIPLE lets this one call it. */
+  for (int i = 0; i < kThreads; ++i) pthread_join(threads[i], NULL);
   for (int i = 0; i < kThreads; ++i) {
-    pthread_join(threads[i], NULL);
     sum += sums[i];
     MPI_Comm_free(&communicators[i]);
   }

@@ -86,6 +86,7 @@ class Sampler {
   [[nodiscard]] std::uint32_t halvings_for(std::uint64_t interrupt_ticks) const;
   SampledThread* make(ThreadRecorder& recorder, std::uint32_t tid);
   void arm(SampledThread& thread);
+  [[nodiscard]] SampleTrigger trigger_of(const SampledThread& thread) const noexcept;
   void lower_to_cost(SampledThread& thread);
   void release(SampledThread* thread);
   void wait_for_claims() noexcept;
@@ -113,6 +114,7 @@ class Sampler {
   SamplingPlan plan_;
   std::vector<const PerfEvent*> counters_;
   bool may_use_ticks_ = false;                   // interrupts are dear: see timer_choice.hpp
+  std::atomic<bool> begin_by_ticks_ = true;      // what the last thread that looked has chosen
   std::uint64_t signal_ticks_ = 0;               // of a signal and the way back: not seen by the handler
   std::uint64_t interrupt_ticks_ = 0;            // the same, of a perf event with its signal
   std::uint64_t clock_ticks_ = 0;                // of asking for the CPU time

@@ -130,6 +130,7 @@ bool Sampler::choose_timer(SampledThread& thread, std::uint64_t clock, std::uint
   const auto time = static_cast<std::uint64_t>(static_cast<double>(tick) / ticks_per_second_ * 1e9);
   if (!thread.choice.look(clock, time)) return false;
   const bool by_ticks = thread.choice.by_ticks();
+  begin_by_ticks_.store(by_ticks, std::memory_order_relaxed);
   SampleStore& samples = thread.recorder->samples;
   const std::uint32_t shift = halvings_for(by_ticks ? signal_ticks_ : interrupt_ticks_);
   // Unless something else than the cost of interrupts has lowered the rate further.
@@ -137,9 +138,7 @@ bool Sampler::choose_timer(SampledThread& thread, std::uint64_t clock, std::uint
     samples.set_rate_shift(shift, SamplingCause::kCost, tick);
   }
   thread.cost_shift = shift;
-  SampleTrigger trigger = trigger_;
-  if (by_ticks) trigger.event = nullptr;
-  return thread.timer.start(trigger, thread.tid, trigger_.period << samples.rate_shift()) == 0;
+  return thread.timer.start(trigger_of(thread), thread.tid, trigger_.period << samples.rate_shift()) == 0;
 }
 
 void Sampler::handle(const void* ucontext) noexcept {

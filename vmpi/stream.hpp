@@ -71,7 +71,7 @@ class Stream {
   bool gives_way_;
   StreamSender sender_;
   StreamReceiver receiver_;
-  Backoff backoff_;
+  Backoff backoff_{std::chrono::milliseconds(16)};
   int failure_ = VMPI_SUCCESS;     // an MPI or protocol error: the stream is of no more use
   std::deque<int> untold_deaths_;  // universe ranks
   bool told_left_ = false;

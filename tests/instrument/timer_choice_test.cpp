@@ -35,6 +35,22 @@ TEST(TimerChoice, BeginsWithEventsAndLooksForAWhile) {
   EXPECT_TRUE(thread.choice.by_ticks());
 }
 
+TEST(TimerChoice, BegunWithTicksItStaysWhereTheProcessorIsItsOwn) {
+  Thread thread;
+  thread.choice = TimerChoice(true);
+  EXPECT_TRUE(thread.choice.by_ticks());
+  EXPECT_EQ(thread.run(1000, 1), 0);
+  EXPECT_TRUE(thread.choice.by_ticks());
+}
+
+TEST(TimerChoice, BegunWithTicksItSoonLeavesThemOnASharedProcessor) {
+  Thread thread;
+  thread.choice = TimerChoice(true);
+  EXPECT_EQ(thread.run(16, 0.93), 0);
+  EXPECT_EQ(thread.run(1, 0.93), 1);
+  EXPECT_FALSE(thread.choice.by_ticks());
+}
+
 TEST(TimerChoice, AThreadThatSharesItsProcessorKeepsEvents) {
   Thread thread;
   EXPECT_EQ(thread.run(1000, 0.5), 0);

@@ -13,6 +13,18 @@ foreach(target conformance_c conformance_processes_c)
   target_compile_options(${target} PRIVATE -Wall -Wextra $<$<C_COMPILER_ID:GNU>:-Wno-stringop-overread>)
 endforeach()
 
+# The C++ bindings of MPI-2, where the library still has them.
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX mpi_cxx)
+check_cxx_source_compiles("#include <mpi.h>\nint main() { return MPI::COMM_WORLD.Get_rank(); }" ARDOISE_HAS_MPI_CXX_BINDINGS)
+unset(CMAKE_REQUIRED_LIBRARIES)
+if(ARDOISE_HAS_MPI_CXX_BINDINGS)
+  add_executable(conformance_cxx conformance/cxx_bindings.cpp)
+  target_link_libraries(conformance_cxx PRIVATE MPI::MPI_CXX mpi_cxx)
+  # Their headers are not ours, and have been deprecated for long.
+  target_compile_options(conformance_cxx PRIVATE -w -UOMPI_SKIP_MPICXX -UMPICH_SKIP_MPICXX)
+endif()
+
 set(conformance_chapters
   shared attributes collectives communicators conformance datatypes environment info_objects io one_sided point_to_point
   topologies)

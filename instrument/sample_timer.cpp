@@ -37,6 +37,8 @@ bool is_clock(const PerfEvent& event) {
          (event.config == PERF_COUNT_SW_CPU_CLOCK || event.config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+constexpr std::uint64_t kWatchPeriod = 250'000'000;  // ns
+
 constexpr std::size_t kPage = 4096;
 
 // Of the kernel's own clock, ns; 0: not known.
@@ -74,7 +76,7 @@ int SampleTimer::start(const SampleTrigger& trigger, std::uint32_t tid, std::uin
     trigger_ = before;
   } else if (trigger.event != nullptr) {
     stop_timer();
-  } else {
+  } else if (trigger.watch == nullptr || map_event(*trigger.watch, kWatchPeriod) != 0) {
     stop_event();
   }
   return error;
@@ -83,7 +85,16 @@ int SampleTimer::start(const SampleTrigger& trigger, std::uint32_t tid, std::uin
 int SampleTimer::start_event(std::uint64_t period) noexcept {
   std::uint64_t wanted = shaken(period);
   if (is_clock(*trigger_.event)) wanted = std::max(wanted, kLeastClockPeriod);
-  const int descriptor = open_perf_event(*trigger_.event, tid_, wanted, -1);
+  if (const int error = map_event(*trigger_.event, wanted); error != 0) return error;
+  period_ = period;
+  armed_ = wanted;
+  until_shaken_ = samples_per_shake(trigger_, period);
+  return 0;
+}
+
+// Another one ends. Else, with an error, it goes on.
+int SampleTimer::map_event(const PerfEvent& event, std::uint64_t period) noexcept {
+  const int descriptor = open_perf_event(event, tid_, period, -1);
   if (descriptor < 0) return -descriptor;
   struct {
     int type;
@@ -104,9 +115,6 @@ int SampleTimer::start_event(std::uint64_t period) noexcept {
   }
   stop_event();
   page_ = reinterpret_cast<void*>(page);
-  period_ = period;
-  armed_ = wanted;
-  until_shaken_ = samples_per_shake(trigger_, period);
   return 0;
 }
 

@@ -25,7 +25,9 @@ struct SampleTrigger {
   SampleMode mode = SampleMode::kOff;
   int signal = 0;
   const PerfEvent* event = nullptr;  // kEvent; kCpu by perf: task-clock; else nullptr
-  std::uint64_t period = 0;          // ns, or occurrences of the event, at full rate
+  // Beside a POSIX timer on CPU time: interrupts a few times a second of CPU time, also a thread that no tick finds.
+  const PerfEvent* watch = nullptr;
+  std::uint64_t period = 0;  // ns, or occurrences of the event, at full rate
 };
 
 // Of one thread. All functions are async-signal-safe. One caller at a time: the thread's handler, or whoever has made
@@ -40,12 +42,12 @@ class SampleTimer {
   bool next(std::uint64_t period) noexcept;
   void stop() noexcept;
   [[nodiscard]] bool running() const noexcept { return page_ != nullptr || has_timer_; }
-  [[nodiscard]] bool is_event() const noexcept { return page_ != nullptr; }  // of perf
+  [[nodiscard]] bool is_event() const noexcept { return page_ != nullptr && !has_timer_; }  // of perf
 
   // What the running timer was last set to: ns or occurrences.
   [[nodiscard]] std::uint64_t armed() const noexcept { return armed_; }
   // It ticks every armed() ns of the thread's CPU time, and the kernel discards the ticks that find it in the kernel.
-  [[nodiscard]] bool skips_kernel() const noexcept { return page_ != nullptr && trigger_.mode == SampleMode::kCpu; }
+  [[nodiscard]] bool skips_kernel() const noexcept { return is_event() && trigger_.mode == SampleMode::kCpu; }
 
   // The rate that a trigger can reach, per second, where something less than 1/period limits it; else 0.
   [[nodiscard]] static double limit_of(const SampleTrigger& trigger) noexcept;
@@ -54,6 +56,7 @@ class SampleTimer {
 
  private:
   int start_event(std::uint64_t period) noexcept;
+  int map_event(const PerfEvent& event, std::uint64_t period) noexcept;
   int start_timer(std::uint64_t period) noexcept;
   void stop_event() noexcept;
   void stop_timer() noexcept;
@@ -61,7 +64,7 @@ class SampleTimer {
 
   SampleTrigger trigger_;
   std::uint32_t tid_ = 0;
-  void* page_ = nullptr;  // the mapping that holds the perf event
+  void* page_ = nullptr;  // the mapping that holds the perf event; beside a timer: the one that watches
   timer_t timer_{};
   bool has_timer_ = false;
   // The kernel finds a CPU timer expired at its next tick, half a tick late on average: it is set so much earlier, ns.

@@ -285,7 +285,6 @@ SampledThread* Sampler::make(ThreadRecorder& recorder, std::uint32_t tid) {
   thread->recorder = &recorder;
   thread->number = recorder.number();
   thread->tid = tid;
-  thread->choice = TimerChoice(may_use_ticks_ && begin_by_ticks_.load(std::memory_order_relaxed));
   thread->is_main = static_cast<long>(tid) == ::getpid();
   thread->start_tick = now();
   return thread;
@@ -294,14 +293,8 @@ SampledThread* Sampler::make(ThreadRecorder& recorder, std::uint32_t tid) {
 // Where interrupts alone cost more than sampling may, it starts at a rate that can stay.
 void Sampler::lower_to_cost(SampledThread& thread) {
   if (plan_.base_hertz <= 0 || plan_.share <= 0) return;
-  thread.cost_shift = halvings_for(thread.choice.by_ticks() ? signal_ticks_ : interrupt_ticks_);
+  thread.cost_shift = halvings_for(interrupt_ticks_);
   thread.recorder->samples.set_rate_shift(thread.cost_shift, SamplingCause::kCost, thread.start_tick);
-}
-
-SampleTrigger Sampler::trigger_of(const SampledThread& thread) const noexcept {
-  SampleTrigger trigger = trigger_;
-  if (thread.choice.by_ticks()) trigger.event = nullptr;
-  return trigger;
 }
 
 // Requires that the thread's handler does not run yet, or not any more.
@@ -319,7 +312,7 @@ void Sampler::arm(SampledThread& thread) {
   }
   lower_to_cost(thread);
   const std::uint64_t period = trigger_.period << thread.recorder->samples.rate_shift();
-  int error = thread.timer.start(trigger_of(thread), thread.tid, period);
+  int error = thread.timer.start(trigger_, thread.tid, period);
   if (error != 0 && error != ESRCH && trigger_.mode == SampleMode::kCpu && trigger_.event != nullptr) {
     // Pages for perf events, or descriptors, are used up: the coarser clock needs neither.
     SampleTrigger coarse = trigger_;

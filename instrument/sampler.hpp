@@ -86,7 +86,6 @@ class Sampler {
   [[nodiscard]] std::uint32_t halvings_for(std::uint64_t interrupt_ticks) const;
   SampledThread* make(ThreadRecorder& recorder, std::uint32_t tid);
   void arm(SampledThread& thread);
-  [[nodiscard]] SampleTrigger trigger_of(const SampledThread& thread) const noexcept;
   void lower_to_cost(SampledThread& thread);
   void release(SampledThread* thread);
   void wait_for_claims() noexcept;
@@ -94,7 +93,7 @@ class Sampler {
   void watch_modules();
   void forget_replaced(std::span<const LoadedModule> loaded);
   void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick) noexcept;
-  bool choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept;
+  bool choose_timer(SampledThread& thread, std::uint64_t passed, std::uint64_t clock, std::uint64_t tick) noexcept;
   [[nodiscard]] Passed elapsed(SampledThread& thread, std::uint64_t clock) const noexcept;
   [[nodiscard]] Beside split_off_kernel(SampledThread& thread, const SampleRecord& sample,
                                         Passed& passed) const noexcept;
@@ -114,7 +113,6 @@ class Sampler {
   SamplingPlan plan_;
   std::vector<const PerfEvent*> counters_;
   bool may_use_ticks_ = false;                   // interrupts are dear: see timer_choice.hpp
-  std::atomic<bool> begin_by_ticks_ = true;      // what the last thread that looked has chosen
   std::uint64_t signal_ticks_ = 0;               // of a signal and the way back: not seen by the handler
   std::uint64_t interrupt_ticks_ = 0;            // the same, of a perf event with its signal
   std::uint64_t clock_ticks_ = 0;                // of asking for the CPU time

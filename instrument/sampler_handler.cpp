@@ -126,11 +126,11 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
 }
 
 // Where interrupts are dear. True: another timer runs from now on.
-bool Sampler::choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept {
+bool Sampler::choose_timer(SampledThread& thread, std::uint64_t passed, std::uint64_t clock,
+                           std::uint64_t tick) noexcept {
   const auto time = static_cast<std::uint64_t>(static_cast<double>(tick) / ticks_per_second_ * 1e9);
-  if (!thread.choice.look(clock, time)) return false;
+  if (!thread.choice.miss(passed, thread.timer.armed()) && !thread.choice.look(clock, time)) return false;
   const bool by_ticks = thread.choice.by_ticks();
-  begin_by_ticks_.store(by_ticks, std::memory_order_relaxed);
   SampleStore& samples = thread.recorder->samples;
   const std::uint32_t shift = halvings_for(by_ticks ? signal_ticks_ : interrupt_ticks_);
   // Unless something else than the cost of interrupts has lowered the rate further.
@@ -138,7 +138,9 @@ bool Sampler::choose_timer(SampledThread& thread, std::uint64_t clock, std::uint
     samples.set_rate_shift(shift, SamplingCause::kCost, tick);
   }
   thread.cost_shift = shift;
-  return thread.timer.start(trigger_of(thread), thread.tid, trigger_.period << samples.rate_shift()) == 0;
+  SampleTrigger trigger = trigger_;
+  if (by_ticks) trigger.watch = std::exchange(trigger.event, nullptr);
+  return thread.timer.start(trigger, thread.tid, trigger_.period << samples.rate_shift()) == 0;
 }
 
 void Sampler::handle(const void* ucontext) noexcept {
@@ -166,7 +168,7 @@ void Sampler::handle(const void* ucontext) noexcept {
     ++thread->counts.lost;
   } else {
     take_sample(*thread, ucontext, begin);
-    anew = may_use_ticks_ && choose_timer(*thread, clock, begin);
+    anew = may_use_ticks_ && choose_timer(*thread, passed.weight, clock, begin);
   }
   if (!anew) anew = thread->timer.next(trigger_.period << thread->recorder->samples.rate_shift());
   // Making a perf event anew took the kernel some time, which is no tick of its.

@@ -12,10 +12,6 @@ namespace ardoise::instrument {
 
 class TimerChoice {
  public:
-  // Perf events until told otherwise.
-  TimerChoice() = default;
-  explicit TimerChoice(bool by_ticks) : by_ticks_(by_ticks) {}
-
   [[nodiscard]] bool by_ticks() const { return by_ticks_; }
 
   // At a sample: CPU time of the thread, and time, both in ns of any origin. True: by_ticks() has changed.
@@ -25,25 +21,33 @@ class TimerChoice {
       time_ = time;
       return false;
     }
-    if (samples_ <= window_) return false;
+    if (samples_ <= (by_ticks_ ? kTicksWindow : kEventsWindow)) return false;
     const double share = static_cast<double>(cpu - cpu_) / static_cast<double>(time - time_);
     samples_ = 1;
     cpu_ = cpu;
     time_ = time;
     const bool before = by_ticks_;
-    by_ticks_ = share >= (before && window_ == kLongWindow ? kShared : kAlone);
-    window_ = by_ticks_ ? kLongWindow : kShortWindow;
+    by_ticks_ = share >= (before ? kShared : kAlone);
     return by_ticks_ != before;
   }
 
+  // So much CPU time, in ns, has passed since the last sample, where ticks were due every `due` ns. True: by_ticks()
+  // has changed. A thread that leaves its processor again and again just before a tick (because it yields, or asks for
+  // its CPU time) is never there when one comes.
+  [[nodiscard]] bool miss(std::uint64_t passed, std::uint64_t due) {
+    if (!by_ticks_ || passed < kMissed * due) return false;
+    by_ticks_ = false;
+    samples_ = 0;
+    return true;
+  }
+
  private:
-  // Samples. To ticks before the rate is lowered for what the events cost, or away from them before they have told
-  // much; later back for more than a moment's reason.
-  static constexpr std::uint32_t kShortWindow = 16, kLongWindow = 64;
+  // Samples. To ticks before the rate is lowered for what the events cost; back for more than a moment's reason.
+  static constexpr std::uint32_t kEventsWindow = 16, kTicksWindow = 64;
   static constexpr double kAlone = 0.95, kShared = 0.9;  // of the time: from here on by ticks; below, no more
+  static constexpr std::uint64_t kMissed = 16;           // ticks
 
   bool by_ticks_ = false;
-  std::uint32_t window_ = kShortWindow;
   std::uint32_t samples_ = 0;  // of the window, with the one that it begins at
   std::uint64_t cpu_ = 0, time_ = 0;
 };

@@ -35,22 +35,6 @@ TEST(TimerChoice, BeginsWithEventsAndLooksForAWhile) {
   EXPECT_TRUE(thread.choice.by_ticks());
 }
 
-TEST(TimerChoice, BegunWithTicksItStaysWhereTheProcessorIsItsOwn) {
-  Thread thread;
-  thread.choice = TimerChoice(true);
-  EXPECT_TRUE(thread.choice.by_ticks());
-  EXPECT_EQ(thread.run(1000, 1), 0);
-  EXPECT_TRUE(thread.choice.by_ticks());
-}
-
-TEST(TimerChoice, BegunWithTicksItSoonLeavesThemOnASharedProcessor) {
-  Thread thread;
-  thread.choice = TimerChoice(true);
-  EXPECT_EQ(thread.run(16, 0.93), 0);
-  EXPECT_EQ(thread.run(1, 0.93), 1);
-  EXPECT_FALSE(thread.choice.by_ticks());
-}
-
 TEST(TimerChoice, AThreadThatSharesItsProcessorKeepsEvents) {
   Thread thread;
   EXPECT_EQ(thread.run(1000, 0.5), 0);
@@ -62,6 +46,18 @@ TEST(TimerChoice, ChangesBackWhenTheProcessorIsShared) {
   EXPECT_EQ(thread.run(100, 0.99), 1);
   EXPECT_EQ(thread.run(100, 0.6), 1);
   EXPECT_FALSE(thread.choice.by_ticks());
+}
+
+TEST(TimerChoice, ChangesBackWhenTicksStayAway) {
+  Thread thread;
+  EXPECT_EQ(thread.run(100, 1), 1);
+  EXPECT_FALSE(thread.choice.miss(15 * kTick, kTick));
+  EXPECT_TRUE(thread.choice.by_ticks());
+  EXPECT_TRUE(thread.choice.miss(16 * kTick, kTick));
+  EXPECT_FALSE(thread.choice.by_ticks());
+  EXPECT_FALSE(thread.choice.miss(16 * kTick, kTick)) << "events are not missed";
+  EXPECT_EQ(thread.run(16, 1), 0) << "a window of its own";
+  EXPECT_EQ(thread.run(1, 1), 1);
 }
 
 TEST(TimerChoice, StaysAsItIsInBetween) {

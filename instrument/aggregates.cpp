@@ -26,7 +26,7 @@ std::uint32_t hash_of(const AggregateRecord& record) {
   return static_cast<std::uint32_t>((mixed ^ key[1] * 0xC2B2AE3D27D4EB4Fu) >> 32);
 }
 
-void add_to(AggregateRecord& sum, const AggregateRecord& more) {
+void accumulate(AggregateRecord& sum, const AggregateRecord& more) {
   sum.calls += more.calls;
   sum.records += more.records;
   sum.ticks += more.ticks;
@@ -118,7 +118,7 @@ bool AggregateTable::add(const AggregateRecord& record) {
     }
     AggregateRecord& known = records_[entry - 1];
     if (is_equal_key(known, record)) {
-      add_to(known, record);
+      accumulate(known, record);
       return true;
     }
   }
@@ -172,6 +172,14 @@ void Aggregates::close(Slot& slot, BinList& full) {
   slot.bin = nullptr;
 }
 
+bool Aggregates::add_to(Slot& slot, const AggregateRecord& record, std::uint64_t first_tick, std::uint64_t last_tick,
+                        BinList& full) {
+  if (!slot.table.add(record) && (!renew(slot, full) || !slot.table.add(record))) return false;
+  if (slot.first_tick == 0 || first_tick < slot.first_tick) slot.first_tick = first_tick;
+  slot.last_tick = std::max(slot.last_tick, last_tick);
+  return true;
+}
+
 template <class Record>
 std::size_t Aggregates::fold(std::span<const Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
                              BinList& full) {
@@ -180,16 +188,19 @@ std::size_t Aggregates::fold(std::span<const Record> records, std::uint64_t firs
   std::size_t done = 0;
   while (done < records.size()) {
     const AggregateRecord next = next_of(records.subspan(done));
-    if (!slot->table.add(next)) {
-      if (!renew(*slot, full)) break;
-      continue;
-    }
-    if (slot->first_tick == 0 || first_tick < slot->first_tick) slot->first_tick = first_tick;
-    slot->last_tick = std::max(slot->last_tick, last_tick);
+    if (!add_to(*slot, next, first_tick, last_tick, full)) break;
     done += next.records;
   }
   release(*slot);
   return done;
+}
+
+bool Aggregates::add(const AggregateRecord& record, std::uint64_t first_tick, std::uint64_t last_tick, BinList& full) {
+  Slot* const slot = take_slot(full);
+  if (slot == nullptr) return false;
+  const bool added = add_to(*slot, record, first_tick, last_tick, full);
+  release(*slot);
+  return added;
 }
 
 void Aggregates::flush(bool all, BinList& full) {

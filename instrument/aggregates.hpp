@@ -50,6 +50,10 @@ class Aggregates {
   [[nodiscard]] std::size_t fold(std::span<const Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
                                  BinList& full);
 
+  // Adds one. False: no bin is left for another table.
+  [[nodiscard]] bool add(const AggregateRecord& record, std::uint64_t first_tick, std::uint64_t last_tick,
+                         BinList& full);
+
   // Appends tables that hold something to `full`. Unless `all`, only such that a new bin replaces at once.
   void flush(bool all, BinList& full);
 
@@ -62,6 +66,8 @@ class Aggregates {
     std::uint64_t first_tick = 0, last_tick = 0;
   };
   [[nodiscard]] Slot* take_slot(BinList& full);
+  [[nodiscard]] bool add_to(Slot& slot, const AggregateRecord& record, std::uint64_t first_tick,
+                            std::uint64_t last_tick, BinList& full);
   [[nodiscard]] bool renew(Slot& slot, BinList& full);
   void close(Slot& slot, BinList& full);
   static void release(Slot& slot) { slot.used.clear(std::memory_order_release); }

@@ -16,6 +16,7 @@
 #include <span>
 #include <utility>
 
+#include "instrument/call_sums.hpp"
 #include "instrument/calling_contexts.hpp"
 #include "instrument/event_format.hpp"
 #include "instrument/unwinder.hpp"
@@ -32,10 +33,6 @@ struct ObservedFrame {
   FrameRegisters registers;
   std::uint64_t return_address = 0;  // of the program's call
   CalledFunction function = 0;
-};
-
-struct CallSums {
-  std::uint64_t calls = 0, ticks = 0, bytes_sent = 0, bytes_received = 0;
 };
 
 class CallContexts {

@@ -19,6 +19,7 @@ struct Plan {
   Role role;
   bool starts_request;
   bool persistent;
+  bool is_query;
   bool makes_or_ends_objects;  // communicators, windows, files
 };
 
@@ -33,7 +34,7 @@ constexpr auto kPlans = [] {
   std::array<Plan, vmpi::kFunctionCount> plans{};
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[i];
-    plans[i] = {traits.role, traits.starts_request, traits.persistent, handles_objects(traits)};
+    plans[i] = {traits.role, traits.starts_request, traits.persistent, traits.is_query, handles_objects(traits)};
   }
   return plans;
 }();
@@ -126,7 +127,7 @@ struct MpiRecorder::Event {
 void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t end) {
   const auto function = static_cast<std::uint16_t>(call.function);
   const Plan& plan = kPlans[function];
-  thread.call_sent = thread.call_received = 0;
+  thread.call_sums = {1, end - call.begin, 0, 0};
   std::uint32_t site = recorder_.call_site(thread, call.return_address);
   if (site == kMpiCallSite) site = kNoCallSite;
   Event event{thread,
@@ -139,6 +140,7 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
               format_peer(call.peer),
               format_tag(call.tag),
               shape_of(plan.role)};
+  if (plan.is_query && tell_counted(event)) return;
   if (call.result != MPI_SUCCESS && plan.role != Role::kCompletes) [[unlikely]]
     event.sent = event.received = 0;
 
@@ -199,6 +201,19 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
     follow_objects(event);
 }
 
+// A query, and those from its place that were only counted: all become one sum. False: it is to be recorded as any
+// call.
+bool MpiRecorder::tell_counted(const Event& event) {
+  const auto function = static_cast<std::uint32_t>(event.call.function);
+  QueryCounts::Place* const place = event.thread.queries.timed(event.call.return_address, function, event.duration());
+  if (place == nullptr) return false;
+  const CallSums sums{place->pending + 1, event.duration() + place->pending * place->shortest, 0, 0};
+  if (!recorder_.add_queries(event.thread, function, event.call_site, sums, event.call.begin, event.end)) return false;
+  place->pending = 0;
+  event.thread.call_sums = sums;
+  return true;
+}
+
 void MpiRecorder::write(Event& event) {
   const Call& call = event.call;
   const std::uint64_t duration = event.duration(), bytes = event.bytes();
@@ -234,8 +249,8 @@ void MpiRecorder::write(Event& event) {
   FunctionTotals::add(totals.bytes_sent, event.sent);
   FunctionTotals::add(totals.bytes_received, event.received);
   FunctionTotals::add(totals.bytes, event.sent != 0 ? event.sent : event.received);
-  event.thread.call_sent += event.sent;
-  event.thread.call_received += event.received;
+  event.thread.call_sums.bytes_sent += event.sent;
+  event.thread.call_sums.bytes_received += event.received;
 }
 
 void MpiRecorder::post(const Event& event, bool persistent) {
@@ -293,8 +308,8 @@ void MpiRecorder::write_started(Event& event) {
     FunctionTotals::add(totals.bytes_sent, request->sent);
     FunctionTotals::add(totals.bytes_received, request->received);
     FunctionTotals::add(totals.bytes, request->sent != 0 ? request->sent : request->received);
-    event.thread.call_sent += request->sent;
-    event.thread.call_received += request->received;
+    event.thread.call_sums.bytes_sent += request->sent;
+    event.thread.call_sums.bytes_received += request->received;
   }
   if (single) write(event);
 }
@@ -332,7 +347,7 @@ void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_S
     FunctionTotals& totals = event.thread.mpi_totals(operation.function());
     FunctionTotals::add(totals.bytes_received, bytes);
     FunctionTotals::add(totals.bytes, bytes);
-    event.thread.call_received += bytes;
+    event.thread.call_sums.bytes_received += bytes;
   }
   *event.thread.mpi_room(1, event.call.begin, event.end) = std::bit_cast<MpiRecord>(CompletionRecord{
       request->post_begin, static_cast<std::uint32_t>(bytes >> 32), request->call_site, peer, tag,

@@ -46,6 +46,7 @@ class MpiRecorder {
   [[nodiscard]] std::uint32_t comm_of(ThreadRecorder& thread, const vmpi::Call& call);
   [[nodiscard]] std::uint32_t id_of(ThreadRecorder& thread, HandleKind kind, std::uint64_t handle,
                                     std::uint32_t missing);
+  bool tell_counted(const Event& event);
   void write(Event& event);
   void post(const Event& event, bool persistent);
   void write_neighbours(const Event& event);

@@ -28,10 +28,9 @@ ClockSample loaded;            // when the library was loaded: the far end of th
 std::uint64_t init_begin = 0;  // tick at which MPI_Init was called
 std::vector<std::uint32_t> threads_before_init;
 
-void count_call(Session& current, const ThreadRecorder& thread, const vmpi::Call& call, std::uint64_t end) {
+void count_call(Session& current, const ThreadRecorder& thread) {
   if (current_sampled == nullptr || observed_frame.function == 0) return;
-  current.sampling.count_call(*current_sampled, observed_frame,
-                              {1, end - call.begin, thread.call_sent, thread.call_received});
+  current.sampling.count_call(*current_sampled, observed_frame, thread.call_sums);
 }
 
 void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
@@ -51,11 +50,20 @@ void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
     thread->between_idups = call.function == vmpi::FunctionId::kComm_idup;
     thread->may_send = !thread->between_idups;
     current->mpi.record(*thread, call, end);
-    count_call(*current, *thread, call, end);
+    count_call(*current, *thread);
     current->recorder.after_event(*thread, end);
   } catch (const std::exception& fault) {
     switch_off(fmt::format("recording ends here: {}.", fault.what()));
   }
+}
+
+bool on_query(vmpi::FunctionId function, const void* caller) noexcept {
+  Session* const current = session.load(std::memory_order_acquire);
+  ThreadRecorder* const thread = known_thread();
+  // The first call of a thread, or the recorder's own.
+  if (current == nullptr || thread == nullptr || thread->busy.load(std::memory_order_relaxed)) return false;
+  const Section section(*thread, current->recorder.active);
+  return section.entered() && thread->queries.count(caller, static_cast<std::uint32_t>(function));
 }
 
 void on_exit(vmpi::Call& call) noexcept {
@@ -154,7 +162,8 @@ void on_before_finalize() noexcept {
   }
 }
 
-constexpr vmpi::Observer kObserver{ardoise_on_enter, on_exit, on_after_init, on_before_finalize, on_before_init};
+constexpr vmpi::Observer kObserver{ardoise_on_enter,   on_exit,        on_after_init,
+                                   on_before_finalize, on_before_init, on_query};
 
 [[gnu::constructor]] void on_load() {
   loaded = sample_clocks();

@@ -25,6 +25,12 @@ std::uint32_t stack_depth() {
   return depth;
 }
 
+void add_to_totals(ThreadRecorder& thread, std::uint32_t function, const CallSums& sums) {
+  FunctionTotals& totals = thread.mpi_totals(function);
+  FunctionTotals::add(totals.calls, sums.calls);
+  FunctionTotals::add(totals.ticks, sums.ticks);
+}
+
 }  // namespace
 
 Recorder::Recorder(const Settings& settings, Transport& transport, const PackIdentity& identity,
@@ -75,6 +81,43 @@ CallSums Recorder::posix(ThreadRecorder& thread, PosixFunction function, std::ui
   return sums;
 }
 
+bool Recorder::add_queries(ThreadRecorder& thread, std::uint32_t function, std::uint32_t call_site,
+                           const CallSums& sums, std::uint64_t begin, std::uint64_t end) {
+  const std::uint64_t mean = sums.ticks / sums.calls;
+  const AggregateRecord record{make_word(kNoComm, function, Shape::kLocal),
+                               call_site,
+                               kNoPeer,
+                               static_cast<std::uint16_t>(function),
+                               AggregatePart::kCall,
+                               0,
+                               sums.calls,
+                               0,
+                               sums.ticks,
+                               0,
+                               0,
+                               0,
+                               mean,
+                               mean};
+  BinList full;
+  const bool added = aggregates.add(record, begin, end, full);
+  while (Bin* const table = full.take_first(pool)) sender.submit(table);
+  if (added) add_to_totals(thread, function, sums);
+  return added;
+}
+
+void Recorder::tell_queries(ThreadRecorder& thread, std::uint64_t tick) {
+  thread.queries.for_each_pending([&](QueryCounts::Place& place) {
+    const CallSums sums{place.pending, place.pending * place.shortest, 0, 0};
+    place.pending = 0;
+    std::uint32_t site = call_site(thread, place.caller);
+    if (site == kMpiCallSite) site = kNoCallSite;
+    if (add_queries(thread, place.function, site, sums, tick, tick)) return;
+    ledger.count_recorded(PackClass::kMpi, 1);
+    ledger.count_dropped(PackClass::kMpi, 1);
+    add_to_totals(thread, place.function, sums);
+  });
+}
+
 void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
   const bool first = thread.next_flush == 0;
   thread.next_flush = end + flush_ticks_;
@@ -117,7 +160,7 @@ Bin* Recorder::totals_pack() {
 
 void Recorder::finish(std::uint64_t tick) {
   active.store(false, std::memory_order_release);
-  if (!threads.flush_all()) {
+  if (!threads.flush_all([&](ThreadRecorder& thread) { tell_queries(thread, tick); })) {
     // A note of the loss is all that can be done; the ledger of the last pack can't count what it can't see.
     (void)definitions.add(NoticeDefinition{1, 0},
                           std::string_view("A thread did not leave the recorder in time; its last records are lost."));

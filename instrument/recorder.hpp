@@ -10,8 +10,8 @@
 
 #include "instrument/aggregates.hpp"
 #include "instrument/bin_pool.hpp"
-#include "instrument/call_contexts.hpp"
 #include "instrument/call_sites.hpp"
+#include "instrument/call_sums.hpp"
 #include "instrument/definition_queue.hpp"
 #include "instrument/event_reduction.hpp"
 #include "instrument/files.hpp"
@@ -48,6 +48,12 @@ class Recorder {
   // to the thread's totals: one call, or none.
   CallSums posix(ThreadRecorder& thread, PosixFunction function, std::uint32_t file, std::uint64_t begin,
                  std::uint64_t end, std::uint64_t bytes, bool failed, const void* return_address);
+
+  // `sums` of calls to a query from one place as a sum, and in the thread's totals. False: no memory, nothing is added.
+  [[nodiscard]] bool add_queries(ThreadRecorder& thread, std::uint32_t function, std::uint32_t call_site,
+                                 const CallSums& sums, std::uint64_t begin, std::uint64_t end);
+  // The queries of the thread that were counted and not told yet; it makes no more of them.
+  void tell_queries(ThreadRecorder& thread, std::uint64_t tick);
 
   // After the records of a call were written: sends what has become old.
   void after_event(ThreadRecorder& thread, std::uint64_t end) {

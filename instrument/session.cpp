@@ -39,6 +39,7 @@ void on_thread_end(void* thread_untyped) {
     if (!section.entered()) return;
     current->sampling.retire_current();
     thread->may_send = false;
+    current->recorder.tell_queries(*thread, now());
     thread->flush();
   }
   current->recorder.threads.retire(thread);

@@ -12,11 +12,13 @@
 #include <cstdint>
 
 #include "instrument/bin_pool.hpp"
+#include "instrument/call_sums.hpp"
 #include "instrument/event_format.hpp"
 #include "instrument/event_reduction.hpp"
 #include "instrument/id_cache.hpp"
 #include "instrument/ledger.hpp"
 #include "instrument/posix_functions.hpp"
+#include "instrument/query_counts.hpp"
 #include "instrument/sample_store.hpp"
 #include "instrument/sender.hpp"
 
@@ -80,8 +82,9 @@ class ThreadRecorder {
   std::uint32_t handle_generation = 0;  // HandleIds::generation() that `handles` belongs to
   std::uint64_t next_flush = 0;         // tick at which the bins are old
   ThreadRecorder* next = nullptr;       // of ThreadRegistry
-  // What the call that is being recorded has moved, its completions included.
-  std::uint64_t call_sent = 0, call_received = 0;
+  // Of the call that is being recorded, its completions and the queries that are told with it included.
+  CallSums call_sums;
+  QueryCounts queries;
 
  private:
   template <class Record>

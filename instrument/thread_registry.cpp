@@ -73,12 +73,13 @@ void ThreadRegistry::retire(ThreadRecorder* thread) {
   idle_.push_back(thread);
 }
 
-bool ThreadRegistry::flush_all() {
+bool ThreadRegistry::flush_all(const std::function<void(ThreadRecorder&)>& before) {
   barrier_in_all_threads();
   bool all = true;
   const std::lock_guard guard(lock_);
   for (ThreadRecorder* thread : threads_) {
     if (wait_until_outside(*thread)) {
+      before(*thread);
       thread->flush();
     } else {
       all = false;

@@ -35,8 +35,8 @@ class ThreadRegistry final : public SampleSource {
   void retire(ThreadRecorder* thread);
 
   // Submits the bins of all threads. Requires that recording was switched off (active == false) before; waits until
-  // every thread has left its section. False: one did not within a second, and its bins are lost uncounted.
-  [[nodiscard]] bool flush_all();
+  // every thread has left its section, and calls `before` with each first. False: one did not within a second, and its bins are lost uncounted.
+  [[nodiscard]] bool flush_all(const std::function<void(ThreadRecorder&)>& before);
 
   // The samples of all threads, in turn. Take no lock, so that a thread may ask for room while another one adopts.
   [[nodiscard]] Bin* next_bin(bool all) override;

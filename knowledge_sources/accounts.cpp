@@ -111,6 +111,7 @@ void Accounts::note(const instrument::PackView& pack) {
     for (const auto& record : pack.records<instrument::AggregateRecord>()) {
       (record.part == instrument::AggregatePart::kPosix ? ledger.posix_received : ledger.mpi_received) +=
           record.records;
+      if (record.records == 0) ledger.queries += record.calls;
     }
   }
   if (pack.pack_class() == PackClass::kSamples) ledger.samples_received += header.record_count;
@@ -253,6 +254,7 @@ std::vector<std::byte> Accounts::partial() const {
     out.put(account.ledger.pack_bytes);
     out.put(account.ledger.mpi_received);
     out.put(account.ledger.posix_received);
+    out.put(account.ledger.queries);
     out.put(account.ledger.samples_received);
     out.put(account.ledger.next_sequence);
     out.put(account.ledger.mpi);
@@ -282,6 +284,7 @@ std::vector<Accounts::RankAccount> Accounts::read(std::span<const std::byte> par
     account.ledger.pack_bytes = in.get<std::uint64_t>();
     account.ledger.mpi_received = in.get<std::uint64_t>();
     account.ledger.posix_received = in.get<std::uint64_t>();
+    account.ledger.queries = in.get<std::uint64_t>();
     account.ledger.samples_received = in.get<std::uint64_t>();
     account.ledger.next_sequence = in.get<std::uint64_t>();
     account.ledger.mpi = in.get<instrument::ClassLedger>();
@@ -311,6 +314,7 @@ void Accounts::merge(RankAccount& into, RankAccount&& from) {
   ledger.pack_bytes += from.ledger.pack_bytes;
   ledger.mpi_received += from.ledger.mpi_received;
   ledger.posix_received += from.ledger.posix_received;
+  ledger.queries += from.ledger.queries;
   ledger.samples_received += from.ledger.samples_received;
   ledger.last_tick = std::max(ledger.last_tick, from.ledger.last_tick);
   ledger.threads = std::max(ledger.threads, from.ledger.threads);

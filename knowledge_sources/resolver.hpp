@@ -61,6 +61,7 @@ struct ProcessFacts {
 struct RankLedger {
   std::uint64_t packs = 0, pack_bytes = 0;
   std::uint64_t mpi_received = 0, posix_received = 0, samples_received = 0;  // records, and those behind aggregates
+  std::uint64_t queries = 0;                          // calls that were told in sums without being recorded
   std::uint64_t next_sequence = 0;                    // sequence number of the latest pack + 1; 0: no pack
   instrument::ClassLedger mpi{}, posix{}, samples{};  // of the latest pack
   std::uint64_t blocked_ticks = 0;                    // likewise

@@ -58,6 +58,13 @@ struct Observer {
   void (*before_finalize)() noexcept;
   // Optional: the thread is about to enter the real MPI_Init; no MPI call is allowed yet.
   void (*before_init)() noexcept = nullptr;
+  // Optional: a query (FunctionTraits::is_query) is about to be made. True: the observer has counted it, and is told
+  // neither its begin nor its end.
+  bool (*count)(FunctionId, const void* return_address) noexcept = nullptr;
+
+  [[nodiscard]] bool only_counts(FunctionId function, const void* return_address) const noexcept {
+    return count != nullptr && count(function, return_address);
+  }
 };
 
 // Set by instrument when its library is loaded; nullptr switches observation off at any time. A wrapper loads it once,

@@ -128,6 +128,37 @@ TEST_F(MpiRecorderTest, SendHasItsPeerTagAndBytes) {
   EXPECT_EQ(capture.totals.at("MPI_Send").ticks, 20u);
 }
 
+// A timed one that had to wait for its processor stands for itself alone.
+TEST_F(MpiRecorderTest, ManyQueriesBecomeSums) {
+  constexpr std::uint64_t kCalls = 100'000;
+  const auto function = static_cast<std::uint32_t>(FunctionId::kType_size);
+  std::uint64_t told = 0, sums_told = 0;
+  for (std::uint64_t i = 0; i < kCalls; ++i) {
+    if (thread_->queries.count(&kSite, function)) continue;
+    record(Call{FunctionId::kType_size}, i == 50'000 || i > 99'930 ? 1'000'000 : 10);
+    told += thread_->call_sums.calls;
+    sums_told += thread_->call_sums.ticks;
+  }
+  const Capture capture = finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.count("MPI_Type_size"), QueryCounts::kRecorded);
+  EXPECT_EQ(capture.totals.at("MPI_Type_size").calls, kCalls);
+  std::uint64_t calls = QueryCounts::kRecorded, ticks = 10 * QueryCounts::kRecorded;
+  for (const AggregateRecord& sum : capture.aggregates) {
+    EXPECT_EQ(sum.function, function);
+    EXPECT_EQ(sum.part, AggregatePart::kCall);
+    EXPECT_EQ(sum.records, 0u) << "the ledger counts records";
+    calls += sum.calls;
+    ticks += sum.ticks;
+  }
+  EXPECT_EQ(calls, kCalls);
+  EXPECT_EQ(capture.totals.at("MPI_Type_size").ticks, ticks);
+  EXPECT_LE(kCalls - told, QueryCounts::kEvery) << "but for the last, which the end of recording tells";
+  EXPECT_EQ(ticks - sums_told, 10 * (kCalls - told));
+  EXPECT_GE(ticks, 10 * kCalls);
+  EXPECT_LE(ticks, 10 * kCalls + 3 * 1'000'000);
+}
+
 TEST_F(MpiRecorderTest, ReceiveFromAnywhereNamesTheActualSource) {
   const MPI_Status actual = status(2, 77, 0);
   Call call = on_world(FunctionId::kRecv);

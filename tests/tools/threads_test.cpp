@@ -98,5 +98,26 @@ TEST_F(ThreadsTest, SerializedCallsComeOnlyFromInsideMpi) {
   expect_callers(3 * 1000);
 }
 
+// Most of them are only counted; none is missing, and few are records.
+TEST_F(ThreadsTest, QueriesAreCountedExactly) {
+  const auto result = ardoise({}, {"-n", "2", QUERIES_PROGRAM, "100000"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("2 processes: sizes 400000 and 400000, ranks 0"));
+  const auto found = profile();
+  ASSERT_EQ(found.applications.size(), 1U);
+  application_ = found.applications[0];
+  EXPECT_EQ(mpi("MPI_Type_size").calls, 2U * 2 * 100'000);
+  EXPECT_EQ(mpi("MPI_Comm_rank").calls, 2U * 100'000);
+  EXPECT_GT(mpi("MPI_Type_size").seconds, 0);
+  EXPECT_THAT(application_.quality.notices, ::testing::Contains(HasSubstr("their times are estimates")));
+  for (const auto& ledger : application_.quality.ledger) {
+    EXPECT_EQ(ledger.lost, 0U) << ledger.record_class;
+    if (ledger.record_class == "mpi") {
+      EXPECT_GT(ledger.recorded, 2U * 3 * 1000);
+      EXPECT_LT(ledger.recorded, 2U * 3 * 2000);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ardoise::launcher

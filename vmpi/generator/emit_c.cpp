@@ -78,7 +78,7 @@ void write_wrapper(std::ostream& out, const Wrapped& wrapped) {
   out << "\n[[gnu::noinline]] static " << prototype.return_type << " observed_" << prototype.name << "("
       << (prototype.parameters.empty() ? "" : own_parameters(prototype)) << caller << ") {\n"
       << "  const Observer* const watching = watch();\n"
-      << "  if (watching == nullptr) return " << call_next(wrapped, "real", false) << ";\n"
+      << "  if (" << unobserved(function) << ") return " << call_next(wrapped, "real", false) << ";\n"
       << "  ObservedCall observed(*watching, FunctionId::" << function.enumerator()
       << ", caller);\n  [[maybe_unused]] Call& call = observed.call;\n"
       << text.before << "  observed.enter();\n"
@@ -111,8 +111,7 @@ void write_undefinitions(std::ostream& out, const std::vector<Wrapped>& wrapped)
 
 std::string emit_real_functions_header(const std::vector<Wrapped>& wrapped) {
   std::ostringstream out;
-  out << kBanner
-      << R"(// What the wrappers call (next_functions.cpp fills the tables).
+  out << kBanner << R"(// What the wrappers call (next_functions.cpp fills the tables).
 #pragma once
 
 #include "vmpi/mpi_headers.hpp"

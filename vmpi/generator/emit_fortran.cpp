@@ -41,8 +41,8 @@ class Routine {
     out << "\nstatic " << type << " (*" << slot << ")(" << parameters() << ") = nullptr;\n"
         << "[[gnu::noinline]] static " << type << " observed_" << name_ << "(" << parameters_and("const void* caller")
         << find << real_ << "\", caller);\n"
-        << "  const Observer* const watching = watch();\n  if (watching == nullptr) return " << called() << "("
-        << arguments(false) << ");\n";
+        << "  const Observer* const watching = watch();\n  if (" << unobserved(function_) << ") return " << called()
+        << "(" << arguments(false) << ");\n";
     write_observed(out);
     out << "}\nVMPI_EXPORT " << type << " " << name_ << "(" << parameters() << ") {\n"
         << "  const auto routine = __atomic_load_n(&" << slot << ", __ATOMIC_RELAXED);\n"
@@ -54,7 +54,8 @@ class Routine {
 
   // The same routine under another name, e.g. with a TYPE(C_PTR) argument.
   void rename(const std::string& suffix, bool f08) {
-    const bool describes = is_mpich_ && f08 && std::any_of(function_.kinds.begin(), function_.kinds.end(), is_choice_buffer);
+    const bool describes =
+        is_mpich_ && f08 && std::any_of(function_.kinds.begin(), function_.kinds.end(), is_choice_buffer);
     const auto name = function_.lower_name();
     const auto end = suffix + (f08 ? "_f08" : "") + (describes ? "ts" : "") + (function_.large ? "_large_" : "_");
     name_ = name + end;
@@ -68,10 +69,11 @@ class Routine {
   // For programs that call the pmpi_ name themselves, and for the library's own calls of it.
   void write_twin(std::ostream& out, const std::string& type, bool with_aliases) const {
     const std::string slot = "real_" + real_;
-    out << "static " << type << " (*" << slot << ")(" << parameters() << ") = nullptr;\nVMPI_EXPORT " << type
-        << " " << real_ << "(" << parameters() << ") {\n  static constexpr const char* kName = \"" << real_
+    out << "static " << type << " (*" << slot << ")(" << parameters() << ") = nullptr;\nVMPI_EXPORT " << type << " "
+        << real_ << "(" << parameters() << ") {\n  static constexpr const char* kName = \"" << real_
         << "\";\n  const auto routine = fortran_function(" << slot
-        << ", kName, kName, __builtin_return_address(0));\n  return " << called() << "(" << arguments(false) << ");\n}\n";
+        << ", kName, kName, __builtin_return_address(0));\n  return " << called() << "(" << arguments(false)
+        << ");\n}\n";
     if (with_aliases) write_aliases(out, real_);
   }
 
@@ -180,7 +182,8 @@ std::string emit_fortran_wrappers(const std::vector<Wrapped>& wrapped, Library l
 #include "vmpi/volumes.hpp"
 
 using namespace ardoise::vmpi;
-)" << "namespace arguments = ardoise::vmpi::"
+)"
+      << "namespace arguments = ardoise::vmpi::"
       << (has_descriptors ? "fortran_descriptor_arguments" : "fortran_arguments") << ";\n";
   std::size_t number = 0;
   for (const auto& each : wrapped) {

@@ -51,6 +51,7 @@ struct FunctionTraits {
   Role role;
   bool starts_request;  // gives the program a new request
   bool persistent;      // ... that moves its bytes at each MPI_Start
+  bool is_query;        // answered from the process's own memory
 };
 
 inline constexpr FunctionTraits kFunctionTraits[kFunctionCount] = {
@@ -58,7 +59,7 @@ inline constexpr FunctionTraits kFunctionTraits[kFunctionCount] = {
   for (const auto& function : table.functions) {
     out << "    {\"" << function.name << "\", \"" << function.category << "\", Role::" << find_rule(function.rule)->role
         << ", " << (function.has("request_out") ? "true" : "false") << ", " << (function.persistent ? "true" : "false")
-        << "},\n";
+        << ", " << (function.query ? "true" : "false") << "},\n";
   }
   out << R"(};
 

@@ -258,4 +258,10 @@ std::string passed_argument(const Function& function, const NameOf& name_of, int
   return private_status ? "status_argument.pass()" : name_of(i);
 }
 
+std::string unobserved(const Function& function) {
+  const std::string nobody = "watching == nullptr";
+  return function.query ? nobody + " || watching->only_counts(FunctionId::" + function.enumerator() + ", caller)"
+                        : nobody;
+}
+
 }  // namespace ardoise::generator

@@ -34,6 +34,8 @@ void set_flag(Function& function, const std::string& flag, bool& has_large_twin,
     function.special_fortran = true;
   } else if (flag == "!persistent") {
     function.persistent = true;
+  } else if (flag == "!query") {
+    function.query = true;
   } else if (flag == "!cptr") {
     function.cptr = true;
   } else if (flag == "!large") {
@@ -155,7 +157,8 @@ Table parse_table(std::string_view text, const std::string& file) {
     }
   }
   table.functions.insert(table.functions.end(), large_twins.begin(), large_twins.end());
-  if (table.functions.size() > kMaxFunctions) throw TableError(file + ": more functions than an event record can number");
+  if (table.functions.size() > kMaxFunctions)
+    throw TableError(file + ": more functions than an event record can number");
   return table;
 }
 

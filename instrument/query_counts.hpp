@@ -1,0 +1,78 @@
+// Queries of which a program makes very many: functions that MPI answers from the process's own memory (MPI_Type_size,
+// MPI_Comm_rank ...; the flag !query of the function table). Telling each would cost it many times what it takes
+// itself. So the first calls from a place are recorded like all others; later ones are counted, and every 61st is timed
+// and told together with those before it, as a sum. Calls stay exact; the time of those that were only counted is the
+// shortest that was measured there: an estimate, and a low one, since a preempted call must not stand for sixty.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace ardoise::instrument {
+
+// Of one thread, which is in a Section. A place is a function and the return address of its call.
+class QueryCounts {
+ public:
+  static constexpr std::uint32_t kRecorded = 1000, kEvery = 61;
+
+  struct Place {
+    const void* caller = nullptr;
+    std::uint32_t function = 0;
+    std::uint32_t recorded = 0;  // calls, at most kRecorded
+    std::uint32_t pending = 0;   // calls that were counted and not told yet
+    std::uint64_t shortest = ~std::uint64_t{0};
+  };
+
+  // A call begins. True: it is counted, and nothing else is to be done about it.
+  [[nodiscard]] bool count(const void* caller, std::uint32_t function) {
+    Place* const place = find(caller, function);
+    if (place == nullptr || place->recorded < kRecorded || place->pending == kEvery - 1) return false;
+    ++place->pending;
+    return true;
+  }
+
+  // A call that was not counted has taken so many ticks. Its place, if calls there wait to be told: the caller takes
+  // them.
+  [[nodiscard]] Place* timed(const void* caller, std::uint32_t function, std::uint64_t ticks) {
+    Place* const place = find(caller, function);
+    if (place == nullptr) return nullptr;
+    place->caller = caller;
+    place->function = function;
+    place->shortest = std::min(place->shortest, ticks);
+    if (place->recorded < kRecorded) {
+      ++place->recorded;
+      return nullptr;
+    }
+    return place->pending != 0 ? place : nullptr;
+  }
+
+  // Those that wait, when no further call may come.
+  template <class Tell>
+  void for_each_pending(Tell tell) {
+    for (Place& place : places_) {
+      if (place.pending != 0) tell(place);
+    }
+  }
+
+ private:
+  static constexpr unsigned kIndexBits = 9, kProbes = 8;
+  static constexpr std::size_t kPlaces = std::size_t{1} << kIndexBits;
+
+  // The place, or a free one for it; nullptr: there is no room for another, and its calls are all recorded.
+  [[nodiscard]] Place* find(const void* caller, std::uint32_t function) {
+    const std::uint64_t mixed = reinterpret_cast<std::uint64_t>(caller) * 0x9E3779B97F4A7C15u >> (64 - kIndexBits);
+    for (std::size_t i = 0; i < kProbes; ++i) {
+      Place& place = places_[(mixed + i) % kPlaces];
+      if (place.caller == caller && place.function == function) [[likely]]
+        return &place;
+      if (place.caller == nullptr) return &place;
+    }
+    return nullptr;
+  }
+  std::array<Place, kPlaces> places_{};
+};
+
+}  // namespace ardoise::instrument

@@ -74,7 +74,8 @@ stage_mpich() {
   run_tests mpich -L '^(unit|mpi)$' -E '^vmpi_conformance'
 }
 
-# Clang builds everything once, with sanitizers and coverage for libFuzzer: its warnings, the unit tests and the fuzz targets
+# Clang builds everything once, with sanitizers, and what the fuzz targets feed with coverage for libFuzzer: its warnings,
+# the unit tests and the fuzz targets
 # (each for some seconds, a smoke test; longer: build-asan/bin/fuzz_pack -max_total_time=600 CORPUS) come from that build.
 stage_asan() {
   step "asan: building everything with clang and the address and undefined-behaviour sanitizers, warnings are errors"

@@ -298,8 +298,8 @@ struct AggregateRecord {
   AggregatePart part;
   std::uint8_t size_bits;   // bit width of the size of each (see `size`)
   std::uint64_t calls;      // how many calls, completions, parts
-  std::uint64_t records;    // how many records that were, extensions counted: what the ledger calls aggregated; 0:
-                            // queries that were counted (query_counts.hpp), and most of their ticks estimated
+  std::uint64_t records;    // how many records that were, extensions counted: what the ledger calls aggregated; fewer
+                            // than calls: the others are counted queries (query_counts.hpp), with estimated ticks
   std::uint64_t ticks;      // durations (kCall and kPosix)
   std::uint64_t bytes;      // as the shape says
   std::uint64_t received;   // collectives and MPI_Sendrecv: received by this rank

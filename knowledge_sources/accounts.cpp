@@ -111,7 +111,8 @@ void Accounts::note(const instrument::PackView& pack) {
     for (const auto& record : pack.records<instrument::AggregateRecord>()) {
       (record.part == instrument::AggregatePart::kPosix ? ledger.posix_received : ledger.mpi_received) +=
           record.records;
-      if (record.records == 0) ledger.queries += record.calls;
+      // A call is one record or more, but for a counted query, which may share its sum with recorded ones.
+      if (record.calls > record.records) ledger.queries += record.calls - record.records;
     }
   }
   if (pack.pack_class() == PackClass::kSamples) ledger.samples_received += header.record_count;

@@ -80,6 +80,29 @@ void expect_equal(const std::vector<reports::FunctionProfile>& a, const std::vec
   }
 }
 
+// Ninety calls that were counted, in one sum with calls that were recorded and folded.
+TEST(AggregatesOfQueries, AreCountedBesideTheRecordsTheyShareASumWith) {
+  replay::SyntheticProgram program{.ranks = 2, .steps = 3};
+  Session session({{0, "program", program.ranks}});
+  for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
+    auto packs = folded(synthetic_packs(program, rank));
+    for (replay::Pack& pack : packs) {
+      const auto view = *instrument::check_pack(pack.bytes()).pack;
+      if (rank != 0 || view.pack_class() != PackClass::kAggregates) continue;
+      const auto records = view.records<AggregateRecord>();
+      std::vector<AggregateRecord> more(records.begin(), records.end());
+      const auto call = std::ranges::find(more, AggregatePart::kCall, &AggregateRecord::part);
+      ASSERT_NE(call, more.end());
+      call->calls += 90;
+      pack = replay::Pack(view.header(), std::as_bytes(std::span(more)));
+    }
+    session.submit(packs);
+  }
+  const auto& quality = session.application().quality;
+  for (const auto& ledger : quality.ledger) EXPECT_EQ(ledger.lost, 0u) << ledger.record_class;
+  EXPECT_THAT(quality.notices, testing::Contains(testing::StartsWith("90 calls of queries")));
+}
+
 class AggregatePacks : public testing::TestWithParam<bool> {};
 
 TEST_P(AggregatePacks, GiveTheSumsOfTheRecords) {

@@ -70,8 +70,8 @@ void Sender::pump() {
       const std::unique_lock sending(send_lock_, std::try_to_lock);
       if (!sending) return;
       (void)collect(false);
+      // What it sends is collected by the next one: to ask MPI about what has just begun can cost a time slice.
       send_some(in_flight_limit_, false);
-      (void)collect(false);
     }
     // Looked at after unlocking: whoever submitted while we held the lock left his bins to us.
     if (submitted_.load(std::memory_order_relaxed) == nullptr) return;

@@ -11,6 +11,7 @@ namespace ardoise::vmpi {
 namespace {
 
 constexpr std::size_t kDefaultPoolBlocks = 64;
+constexpr std::chrono::seconds kLookInterval(1);  // at peers that may have died or, by a lender, have closed
 
 // A stream that only writes still matches the empty messages of readers that close early.
 std::size_t pool_blocks(const StreamOptions& options, Mode mode) {
@@ -61,7 +62,7 @@ int Stream::wait_until(Ready ready, ReadAhead how_far) {
 
 void Stream::look_for_dead_peers() {
   const auto now = std::chrono::steady_clock::now();
-  if (now - last_look_ < std::chrono::seconds(1)) return;
+  if (now - last_look_ < kLookInterval) return;
   last_look_ = now;
   std::vector<std::size_t> dead;
   // Those that were dead a second ago.
@@ -103,7 +104,7 @@ int Stream::write(const void* buffer, int blocks) {
 
 int Stream::lend(void* block, std::size_t bytes) {
   if (!mode_.writes) return VMPI_ERR_STATE;
-  if (const int code = progress(while_writing()); code != VMPI_SUCCESS) return code;
+  if (failure_ != VMPI_SUCCESS) return failure_;
   return sender_.start(block, bytes, true);
 }
 
@@ -112,12 +113,23 @@ int Stream::reclaim(void** block, bool may_wait) {
   if (!sender_.has_lent()) return 0;
   if (!sender_.can_reclaim()) {
     const auto ready = [this] { return sender_.can_reclaim(); };
-    const int code = may_wait ? wait_until(ready, while_writing()) : progress(while_writing());
+    const int code = may_wait ? wait_until(ready, while_writing()) : look_for_sent();
     if (code != VMPI_SUCCESS) return code;
-    if (!ready()) return nothing_there();
+    if (!ready()) return failure_ != VMPI_SUCCESS ? failure_ : VMPI_EAGAIN;
   }
   *block = sender_.reclaim();
   return 1;
+}
+
+int Stream::look_for_sent() {
+  const bool may_be_left = std::chrono::steady_clock::now() - last_look_ >= kLookInterval;
+  if (mode_.reads || may_be_left) {
+    const int code = progress(while_writing());
+    look_for_dead_peers();
+    return code;
+  }
+  if (failure_ == VMPI_SUCCESS) failure_ = sender_.poll();
+  return failure_;
 }
 
 int Stream::nothing_there() {

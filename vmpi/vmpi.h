@@ -149,9 +149,11 @@ VMPI_API int VMPI_Stream_close(VMPI_Stream* stream);
 
 /* Without copies. */
 /** Sends `bytes` (1 ... block_bytes) of the caller's own memory as a block. Never waits. The memory must stay untouched
- * until VMPI_Stream_reclaim gives it back. @return VMPI_ERR_PEER: no reader is left, and the memory is the caller's. */
+ * until VMPI_Stream_reclaim gives it back.
+ * @return VMPI_ERR_PEER: no reader is left, as far as VMPI_Stream_reclaim has heard, and the memory is the caller's. */
 VMPI_API int VMPI_Stream_lend(VMPI_Stream* stream, void* block, size_t bytes);
-/** Gives back lent memory whose block was received, in the order of completion.
+/** Gives back lent memory whose block was received, in the order of completion. Non-blocking, it asks MPI for little,
+ * and for readers that have closed or died once a second.
  * @return 1: *block is free again; 0: none lent; VMPI_EAGAIN: non-blocking and none is free yet. */
 VMPI_API int VMPI_Stream_reclaim(VMPI_Stream* stream, void** block, int flags);
 /** Takes the next block, to be given back by VMPI_Stream_release. Blocks held count against the reader's limit: who holds

@@ -42,7 +42,8 @@ class SampleTimer {
   bool next(std::uint64_t period) noexcept;
   void stop() noexcept;
   [[nodiscard]] bool running() const noexcept { return page_ != nullptr || has_timer_; }
-  [[nodiscard]] bool is_event() const noexcept { return page_ != nullptr && !has_timer_; }  // of perf
+  [[nodiscard]] bool is_event() const noexcept { return has_event() && !has_timer_; }  // of perf
+  [[nodiscard]] bool has_event() const noexcept { return page_ != nullptr; }           // or is watched by one
 
   // What the running timer was last set to: ns or occurrences.
   [[nodiscard]] std::uint64_t armed() const noexcept { return armed_; }

@@ -24,7 +24,9 @@ class ThreadRecorder;
 
 struct SamplerCounts {
   std::uint64_t taken = 0, partial = 0, lost = 0, handler_ticks = 0;
-  std::uint64_t delivery_ticks = 0;  // of all interrupts by the timer, also those that found the thread in the kernel
+  // Of all interrupts by the timer, also those that found the thread in the kernel, and of what its events add to
+  // changes of threads.
+  std::uint64_t delivery_ticks = 0;
 };
 
 // What a sample stands for: ns of the sampled clock, or occurrences of the sampled event.
@@ -56,6 +58,9 @@ struct SampledThread {
   std::uint32_t cost_shift = 0;  // of the rate, for what the timer's interrupts cost
   CounterGroup counters;
   std::uint64_t last_clock = 0;  // ns of the sampled clock at the last interrupt
+  std::uint64_t last_time = 0;   // ns at the same moment, of any origin
+  std::uint64_t switches =
+      0;  // its changes of threads so far, at the last sample; where interrupts are dear. 0: not known
   std::uint64_t ticks_from = 0;  // the same at the timer's last tick, or when it began to tick; 0: not known
   Passed due;                    // what has passed and no sample stands for yet
   std::int64_t call_time = 0;    // ns that calls took, less what samples have given to calls
@@ -72,6 +77,9 @@ struct SampledThread {
 // Of the calling thread. initial-exec: may be touched in a signal handler without the loader allocating.
 [[gnu::tls_model("initial-exec")]] extern thread_local SampledThread* current_sampled;
 [[gnu::tls_model("initial-exec")]] extern thread_local ObservedFrame observed_frame;
+
+// How often the calling thread has left its processor. Async-signal-safe.
+[[nodiscard]] std::uint64_t own_switches() noexcept;
 
 // The innermost POSIX call of the program that the thread is in. It may have been left by longjmp: only a return
 // address that is found on the stack is believed.

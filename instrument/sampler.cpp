@@ -3,9 +3,11 @@
 
 #include <dirent.h>
 #include <fmt/core.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,6 +20,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "instrument/clock.hpp"
 #include "instrument/mapped_memory.hpp"
@@ -181,7 +184,10 @@ std::uint64_t Sampler::measure_interrupts() noexcept {
   const auto shortest_gap = static_cast<std::uint64_t>(ticks_per_second_ / 2e6),
              most = static_cast<std::uint64_t>(ticks_per_second_ / 250);
   SampleTimer timer;
-  if (timer.start(trigger_, own_tid(), trigger_.period) != 0) return 0;
+  constexpr std::uint64_t kOften = 100'000;  // ns
+  const std::uint64_t period =
+      trigger_.mode == SampleMode::kEvent ? trigger_.period : std::min(trigger_.period, kOften);
+  if (timer.start(trigger_, own_tid(), period) != 0) return 0;
   const std::uint32_t before = idle_signals_.load(std::memory_order_relaxed);
   std::uint32_t signals = 0;
   std::uint64_t ran = 0, missed = 0;
@@ -236,7 +242,28 @@ void Sampler::consider_ticks() {
   ticks.event = nullptr;
   const double rate = plan_.base_hertz / std::exp2(halvings_for(interrupt_ticks_));
   may_use_ticks_ = rate < std::min(2 * SampleTimer::limit_of(ticks), settings_.hertz);
-  if (may_use_ticks_) set_base_rate(ticks);
+  if (!may_use_ticks_) return;
+  set_base_rate(ticks);
+  switch_ticks_ = measure_switch();
+}
+
+// The kernel stops an event when its thread leaves the processor, and starts it when that comes back; here the thread
+// stays and asks for it. The median of some: now and then the event is the next thing that the processor's timer is set
+// for, and setting that takes ten times as long in a virtual machine, so this is rather too little.
+std::uint64_t Sampler::measure_switch() const noexcept {
+  const int descriptor = open_perf_event(*trigger_.event, own_tid(), trigger_.period, -1);
+  if (descriptor < 0) return 0;
+  std::array<std::uint64_t, 31> times{};
+  for (std::uint64_t& time : times) {
+    const std::uint64_t begin = now();
+    ::syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_ENABLE, 0);
+    ::syscall(SYS_ioctl, descriptor, PERF_EVENT_IOC_DISABLE, 0);
+    time = now() - begin;
+  }
+  ::syscall(SYS_close, descriptor);
+  const auto middle = times.begin() + times.size() / 2;
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
 }
 
 // Of the base rate, until its interrupts alone cost no more than sampling may.
@@ -293,8 +320,17 @@ SampledThread* Sampler::make(ThreadRecorder& recorder, std::uint32_t tid) {
 // Where interrupts alone cost more than sampling may, it starts at a rate that can stay.
 void Sampler::lower_to_cost(SampledThread& thread) {
   if (plan_.base_hertz <= 0 || plan_.share <= 0) return;
-  thread.cost_shift = halvings_for(interrupt_ticks_);
+  thread.cost_shift = halvings_for(may_use_ticks_ ? signal_ticks_ : interrupt_ticks_);
   thread.recorder->samples.set_rate_shift(thread.cost_shift, SamplingCause::kCost, thread.start_tick);
+}
+
+SampleTrigger Sampler::trigger_for(const SampledThread& thread) const noexcept {
+  SampleTrigger trigger = trigger_;
+  if (may_use_ticks_ && thread.choice.by_ticks()) {
+    const PerfEvent* const event = std::exchange(trigger.event, nullptr);
+    if (thread.choice.timer() == TimerChoice::Timer::kTicks) trigger.watch = event;
+  }
+  return trigger;
 }
 
 // Requires that the thread's handler does not run yet, or not any more.
@@ -312,7 +348,7 @@ void Sampler::arm(SampledThread& thread) {
   }
   lower_to_cost(thread);
   const std::uint64_t period = trigger_.period << thread.recorder->samples.rate_shift();
-  int error = thread.timer.start(trigger_, thread.tid, period);
+  int error = thread.timer.start(trigger_for(thread), thread.tid, period);
   if (error != 0 && error != ESRCH && trigger_.mode == SampleMode::kCpu && trigger_.event != nullptr) {
     // Pages for perf events, or descriptors, are used up: the coarser clock needs neither.
     SampleTrigger coarse = trigger_;
@@ -347,6 +383,11 @@ bool Sampler::adopt_current(ThreadRecorder& recorder) {
     threads_.push_back(thread);
   }
   thread->last_clock = read_clock();
+  thread->last_time = nanoseconds(now());
+  if (may_use_ticks_) {
+    thread->switches = own_switches();
+    (void)thread->choice.look({thread->last_clock, thread->last_time, thread->switches}, 0);
+  }
   current_sampled = thread;
   const std::uint64_t bytes = thread->stack.high - thread->stack.low;
   if (bytes != 0 && bytes < 2 * (signal_frame_bytes() + kHandlerStack)) {
@@ -375,6 +416,7 @@ void Sampler::adopt_running(std::uint32_t tid) {
   if (thread == nullptr) return recorder_.threads.retire(recorder);
   thread->is_foreign = true;
   thread->last_clock = trigger_.mode == SampleMode::kWall ? read_clock() : cpu_time_of(tid);
+  thread->last_time = nanoseconds(now());
   {
     const std::lock_guard guard(lock_);
     threads_.push_back(thread);

@@ -63,6 +63,10 @@ class Sampler {
   // In a fork child: forgets everything without touching the parent's timers.
   void abandon() noexcept;
   [[nodiscard]] int signal() const noexcept { return trigger_.signal; }
+  // What this machine takes for one, measured by start().
+  [[nodiscard]] double interrupt_seconds() const noexcept {
+    return static_cast<double>(interrupt_ticks_) / ticks_per_second_;
+  }
 
   // Around the unloading of modules (sampler_hooks.cpp): no thread walks stacks meanwhile, since what describes the
   // stack lies in the modules. `loaded` before and after.
@@ -83,8 +87,10 @@ class Sampler {
   void measure_costs();
   [[nodiscard]] std::uint64_t measure_interrupts() noexcept;
   void consider_ticks();
+  [[nodiscard]] std::uint64_t measure_switch() const noexcept;
   [[nodiscard]] std::uint32_t halvings_for(std::uint64_t interrupt_ticks) const;
   SampledThread* make(ThreadRecorder& recorder, std::uint32_t tid);
+  [[nodiscard]] SampleTrigger trigger_for(const SampledThread& thread) const noexcept;
   void arm(SampledThread& thread);
   void lower_to_cost(SampledThread& thread);
   void release(SampledThread* thread);
@@ -92,12 +98,16 @@ class Sampler {
   void reap();
   void watch_modules();
   void forget_replaced(std::span<const LoadedModule> loaded);
-  void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick) noexcept;
-  bool choose_timer(SampledThread& thread, std::uint64_t passed, std::uint64_t clock, std::uint64_t tick) noexcept;
+  void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick, std::uint8_t flags) noexcept;
+  bool choose_timer(SampledThread& thread, std::uint64_t passed, const ThreadTimes& times, std::uint64_t tick) noexcept;
+  void account_switches(SampledThread& thread, std::uint64_t switches) noexcept;
   [[nodiscard]] Passed elapsed(SampledThread& thread, std::uint64_t clock) const noexcept;
   [[nodiscard]] Beside split_off_kernel(SampledThread& thread, const SampleRecord& sample,
                                         Passed& passed) const noexcept;
   [[nodiscard]] std::uint64_t read_clock() const noexcept;
+  [[nodiscard]] std::uint64_t nanoseconds(std::uint64_t ticks) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(ticks) / ticks_per_second_ * 1e9);
+  }
   [[nodiscard]] StackBounds bounds_at(const SampledThread& thread, std::uint64_t sp) const noexcept;
   void send_contexts(SampledThread& thread, bool beyond_budget);
   void send_call_sums(SampledThread& thread, bool beyond_budget);
@@ -115,6 +125,7 @@ class Sampler {
   bool may_use_ticks_ = false;                   // interrupts are dear: see timer_choice.hpp
   std::uint64_t signal_ticks_ = 0;               // of a signal and the way back: not seen by the handler
   std::uint64_t interrupt_ticks_ = 0;            // the same, of a perf event with its signal
+  std::uint64_t switch_ticks_ = 0;               // that a perf event adds to a change of threads: at least
   std::uint64_t clock_ticks_ = 0;                // of asking for the CPU time
   std::uint64_t longest_handler_ = 0;            // ticks
   std::atomic<std::uint32_t> idle_signals_ = 0;  // that interrupted a thread which is not sampled

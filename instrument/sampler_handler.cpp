@@ -1,4 +1,5 @@
 // The signal handler of sampling, and what it calls: see sampler.hpp. Nothing here allocates, locks or waits.
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,6 +18,19 @@ namespace ardoise::instrument {
 [[gnu::tls_model("initial-exec")]] constinit thread_local ObservedFrame observed_frame{};
 [[gnu::tls_model("initial-exec")]] constinit thread_local ObservedPosix observed_posix{};
 constinit std::atomic<Sampler*> sampler = nullptr;
+
+namespace {
+
+// Of a processor's time between two samples.
+constexpr double kAlone = 0.9;
+
+}  // namespace
+
+std::uint64_t own_switches() noexcept {
+  rusage usage{};
+  ::syscall(SYS_getrusage, RUSAGE_THREAD, &usage);
+  return static_cast<std::uint64_t>(usage.ru_nvcsw) + static_cast<std::uint64_t>(usage.ru_nivcsw);
+}
 
 std::uint64_t Sampler::read_clock() const noexcept {
   timespec time{};
@@ -72,9 +86,11 @@ Beside Sampler::split_off_kernel(SampledThread& thread, const SampleRecord& samp
   return beside;
 }
 
-void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick) noexcept {
+void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick,
+                          std::uint8_t flags) noexcept {
   SampleRecord sample{};
   sample.tick = tick;
+  sample.flags = flags;
   const FrameRegisters here = interrupted_registers(ucontext, thread.general);
   const bool in_tool = thread.recorder->busy.load(std::memory_order_relaxed);
   std::span<const std::uint64_t> path;
@@ -126,10 +142,10 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
 }
 
 // Where interrupts are dear. True: another timer runs from now on.
-bool Sampler::choose_timer(SampledThread& thread, std::uint64_t passed, std::uint64_t clock,
+bool Sampler::choose_timer(SampledThread& thread, std::uint64_t passed, const ThreadTimes& times,
                            std::uint64_t tick) noexcept {
-  const auto time = static_cast<std::uint64_t>(static_cast<double>(tick) / ticks_per_second_ * 1e9);
-  if (!thread.choice.miss(passed, thread.timer.armed()) && !thread.choice.look(clock, time)) return false;
+  const double switch_cost = static_cast<double>(switch_ticks_) / ticks_per_second_ * 1e9;
+  if (!thread.choice.miss(passed, thread.timer.armed()) && !thread.choice.look(times, switch_cost)) return false;
   const bool by_ticks = thread.choice.by_ticks();
   SampleStore& samples = thread.recorder->samples;
   const std::uint32_t shift = halvings_for(by_ticks ? signal_ticks_ : interrupt_ticks_);
@@ -138,9 +154,15 @@ bool Sampler::choose_timer(SampledThread& thread, std::uint64_t passed, std::uin
     samples.set_rate_shift(shift, SamplingCause::kCost, tick);
   }
   thread.cost_shift = shift;
-  SampleTrigger trigger = trigger_;
-  if (by_ticks) trigger.watch = std::exchange(trigger.event, nullptr);
-  return thread.timer.start(trigger, thread.tid, trigger_.period << samples.rate_shift()) == 0;
+  return thread.timer.start(trigger_for(thread), thread.tid, trigger_.period << samples.rate_shift()) == 0;
+}
+
+// What the kernel did for the event at changes of threads. That does not become less with a lower rate, so it has no
+// influence on the rate.
+void Sampler::account_switches(SampledThread& thread, std::uint64_t switches) noexcept {
+  if (thread.timer.has_event() && thread.switches != 0)
+    thread.counts.delivery_ticks += (switches - thread.switches) * switch_ticks_;
+  thread.switches = switches;
 }
 
 void Sampler::handle(const void* ucontext) noexcept {
@@ -159,6 +181,9 @@ void Sampler::handle(const void* ucontext) noexcept {
   if (!claim.running()) return;
   const Passed passed = elapsed(*thread, clock);
   thread->due += passed;
+  const std::uint64_t time = nanoseconds(begin);
+  const bool alone = static_cast<double>(passed.weight) > kAlone * static_cast<double>(time - thread->last_time);
+  thread->last_time = time;
   const std::uint64_t interrupts = 1 + (passed.kernel != 0 ? passed.kernel / thread->timer.armed() : 0);
   const std::uint64_t delivery = interrupts * (thread->timer.is_event() ? interrupt_ticks_ : signal_ticks_);
   bool anew = false;
@@ -167,8 +192,13 @@ void Sampler::handle(const void* ucontext) noexcept {
     ++thread->counts.taken;
     ++thread->counts.lost;
   } else {
-    take_sample(*thread, ucontext, begin);
-    anew = may_use_ticks_ && choose_timer(*thread, passed.weight, clock, begin);
+    const bool at_tick = trigger_.mode == SampleMode::kCpu && !thread->timer.is_event();
+    take_sample(*thread, ucontext, begin, at_tick && !alone ? kSharedTick : 0);
+    if (may_use_ticks_) {
+      const std::uint64_t switches = own_switches();
+      account_switches(*thread, switches);
+      anew = choose_timer(*thread, passed.weight, {clock, time, switches}, begin);
+    }
   }
   if (!anew) anew = thread->timer.next(trigger_.period << thread->recorder->samples.rate_shift());
   // Making a perf event anew took the kernel some time, which is no tick of its.

@@ -132,6 +132,17 @@ void sampling_quality(const Facts& facts, std::vector<Finding>& out) {
          "Choose a lower rate of sampling.",
          {{"share", cost / wall}, {"seconds", cost}}});
   }
+  const SampleProfile& s = facts.app.samples;
+  if (s.self > 0 && s.at_shared_ticks > 0.1 * s.self) {
+    out.push_back({"shared_ticks",
+                   Severity::note,
+                   0,
+                   fmt::format("{} of the {} was sampled at ticks of the kernel's clock, by threads that shared "
+                               "processors: beyond the margins shown, shares of functions may be some percent off.",
+                               human_share(s.at_shared_ticks / s.self), sampled_quantity(s)),
+                   "A processor for each rank gives exact shares.",
+                   {{"share", s.at_shared_ticks / s.self}}});
+  }
   if (taken > 0 && partial > 0.1 * taken) {
     out.push_back({"partial_stacks",
                    Severity::note,

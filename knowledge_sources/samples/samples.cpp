@@ -25,7 +25,8 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kFollowed = 16;
 // Flags by which samples are told apart; what they mean for the stack is in context_tree.cpp.
 constexpr std::uint8_t kStackFlags = instrument::kPartialUnwind | instrument::kInsideTool |
-                                     instrument::kTruncatedContext | instrument::kKernelTime | instrument::kPosixCall;
+                                     instrument::kTruncatedContext | instrument::kKernelTime | instrument::kPosixCall |
+                                     instrument::kSharedTick;
 
 // The ranks that are followed over time, each with its bins; and samples that have no place there.
 struct Timelines {

@@ -355,18 +355,18 @@ TEST(Sampler, PosixTimersServeWherePerfIsForbidden) {
   EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.05);
 }
 
-// So little may be spent that interrupts are dear on every machine.
+// So little may be spent that interrupts are dear on every machine: a hundred of them a second.
 SamplerSettings with_dear_interrupts() {
   SamplerSettings settings;
   settings.hertz = 600;
-  settings.share = 0.0005;
+  settings.share = 100 * Sampled(settings).sampling->interrupt_seconds();
   return settings;
 }
 
 TEST(Sampler, DearInterruptsGiveWayToTicks) {
   Sampled sampled(with_dear_interrupts());
   ASSERT_TRUE(sampled.adopted);
-  if (!current_sampled->timer.is_event()) GTEST_SKIP() << "no perf events";
+  if (!current_sampled->timer.has_event()) GTEST_SKIP() << "no perf events";
   if (!SampleTimer::timers_spare_system_calls()) GTEST_SKIP() << "this kernel's ticks interrupt system calls";
   const std::uint64_t begin = cpu_ns(), from = cpu_ns(CLOCK_MONOTONIC);
   burn_ns(2'000'000'000);
@@ -385,11 +385,10 @@ TEST(Sampler, WhereAProcessorIsSharedDearInterruptsArePaidFor) {
   ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
   CPU_ZERO(&one);
   CPU_SET(::sched_getcpu(), &one);
-  SamplerSettings settings = with_dear_interrupts();
-  settings.share = 0.001;
+  const SamplerSettings settings = with_dear_interrupts();
   Sampled sampled(settings);
   ASSERT_TRUE(sampled.adopted);
-  if (!current_sampled->timer.is_event()) GTEST_SKIP() << "no perf events";
+  if (!current_sampled->timer.has_event()) GTEST_SKIP() << "no perf events";
   const std::uint64_t begin = cpu_ns();
   ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
   burn_ns(1'500'000'000);
@@ -409,6 +408,40 @@ TEST(Sampler, WhereAProcessorIsSharedDearInterruptsArePaidFor) {
   ASSERT_EQ(capture.fault(), "");
   EXPECT_NEAR(weight_of(capture, sampled.thread->number()), static_cast<double>(used), 2 * period)
       << "but for what came after the last sample";
+}
+
+// Two threads that give each other one processor all the time, as processes do that wait in MPI: events would cost too
+// much of each change.
+TEST(Sampler, AThreadThatYieldsAllTheTimeHasNoDearEvent) {
+  cpu_set_t before, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  CPU_ZERO(&one);
+  CPU_SET(::sched_getcpu(), &one);
+  const SamplerSettings settings = with_dear_interrupts();
+  Sampled sampled(settings);
+  ASSERT_TRUE(sampled.adopted);
+  if (!current_sampled->timer.has_event()) GTEST_SKIP() << "no perf events";
+  if (!SampleTimer::timers_spare_system_calls()) GTEST_SKIP() << "this kernel's ticks interrupt system calls";
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  const std::uint64_t begin = cpu_ns();
+  std::atomic<bool> ended = false;
+  std::thread other([&] {
+    while (!ended.load(std::memory_order_relaxed)) ::sched_yield();
+  });
+  while (cpu_ns() - begin < 1'500'000'000) {
+    for (int i = 0; i < 100; ++i) ::sched_yield();
+  }
+  EXPECT_FALSE(current_sampled->timer.has_event());
+  ended = true;
+  other.join();
+  ::sched_setaffinity(0, sizeof before, &before);
+  const std::uint64_t used = cpu_ns() - begin;
+  const Capture capture = sampled.finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.1);
+  const auto marked = std::ranges::count_if(
+      capture.samples, [](const CapturedSample& sample) { return (sample.record.flags & kSharedTick) != 0; });
+  EXPECT_GT(marked, static_cast<std::ptrdiff_t>(capture.samples.size() / 2)) << "the report says what this means";
 }
 
 TEST(Sampler, WallTimeCountsWaiting) {

@@ -233,6 +233,22 @@ TEST(SampleFindings, HotFunctionCauseOfMpiAndOddRanks) {
   EXPECT_THAT(summary_text(run), AllOf(HasSubstr("hot function (sampled)"), HasSubstr("assemble.cpp:57")));
 }
 
+TEST(SampleFindings, SharedTicksAreSaid) {
+  reports::Run run = testing::synthetic_run(4);
+  reports::Application& app = run.applications[0];
+  const auto text = [&]() -> std::string {
+    for (const Finding& f : findings_of(app)) {
+      if (f.id == "shared_ticks") return f.text;
+    }
+    return "";
+  };
+  EXPECT_EQ(text(), "");
+  app.samples.at_shared_ticks = 0.05 * app.samples.self;
+  EXPECT_EQ(text(), "") << "too little to matter";
+  app.samples.at_shared_ticks = 0.25 * app.samples.self;
+  EXPECT_THAT(text(), AllOf(HasSubstr("25 %"), HasSubstr("shared processors"), HasSubstr("some percent off")));
+}
+
 TEST(SampleFindings, NothingSampledSaysNothing) {
   for (const Finding& f : findings_of(testing::empty_run().applications[0])) {
     EXPECT_THAT(f.id, ::testing::Not(::testing::AnyOf("hot_function", "mpi_cause", "rank_clusters", "sampling_cost")));

@@ -16,6 +16,9 @@ namespace ardoise::instrument {
 
 inline constexpr std::uint32_t kNoCallSite = 0;   // nobody knows
 inline constexpr std::uint32_t kMpiCallSite = 1;  // inside MPI or this library; never in a record
+[[nodiscard]] constexpr std::uint32_t site_for_record(std::uint32_t id) {
+  return id == kMpiCallSite ? kNoCallSite : id;
+}
 
 // Thread safe. A module that is unloaded unseen (see forget()) is remembered: an address of a later one at the same
 // place is taken for it.

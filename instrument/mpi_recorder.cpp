@@ -128,8 +128,7 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
   const auto function = static_cast<std::uint16_t>(call.function);
   const Plan& plan = kPlans[function];
   thread.call_sums = {1, end - call.begin, 0, 0};
-  std::uint32_t site = recorder_.call_site(thread, call.return_address);
-  if (site == kMpiCallSite) site = kNoCallSite;
+  const std::uint32_t site = site_for_record(recorder_.call_site(thread, call.return_address));
   Event event{thread,
               call,
               end,

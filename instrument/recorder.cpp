@@ -100,7 +100,7 @@ bool Recorder::add_queries(ThreadRecorder& thread, std::uint32_t function, std::
                                mean};
   BinList full;
   const bool added = aggregates.add(record, begin, end, full);
-  while (Bin* const table = full.take_first(pool)) sender.submit(table);
+  sender.submit_all(full);
   if (added) add_to_totals(thread, function, sums);
   return added;
 }
@@ -109,8 +109,7 @@ void Recorder::tell_queries(ThreadRecorder& thread, std::uint64_t tick) {
   thread.queries.for_each_pending([&](QueryCounts::Place& place) {
     const CallSums sums{place.pending, place.pending * place.shortest, 0, 0};
     place.pending = 0;
-    std::uint32_t site = call_site(thread, place.caller);
-    if (site == kMpiCallSite) site = kNoCallSite;
+    const std::uint32_t site = site_for_record(call_site(thread, place.caller));
     if (add_queries(thread, place.function, site, sums, tick, tick)) return;
     ledger.count_recorded(PackClass::kMpi, 1);
     ledger.count_dropped(PackClass::kMpi, 1);
@@ -143,7 +142,7 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
 void Recorder::submit_aggregates(bool all) {
   BinList tables;
   aggregates.flush(all, tables);
-  while (Bin* const table = tables.take_first(pool)) sender.submit(table);
+  sender.submit_all(tables);
 }
 
 Bin* Recorder::totals_pack() {

@@ -26,6 +26,7 @@
 #include "instrument/mapped_memory.hpp"
 #include "instrument/restarted_call.hpp"
 #include "instrument/sampler_claim.hpp"
+#include "instrument/shortest_batch.hpp"
 #include "instrument/thread_barrier.hpp"
 #include "instrument/thread_tasks.hpp"
 
@@ -495,16 +496,11 @@ double Sampler::measure_call_cost(const ObservedFrame& frame) {
   const auto calls = std::make_unique<CallContexts>();
   if (!contexts.ready()) return 0;
   calls->add_new(frame, {}, {}, unwinder_, contexts);
-  constexpr int kBatches = 16, kCalls = 100;
-  std::uint64_t shortest = ~std::uint64_t{0};
-  for (int batch = 0; batch < kBatches; ++batch) {
-    const std::uint64_t begin = now();
-    for (int i = 0; i < kCalls; ++i) {
-      if (!calls->add_known(frame, {1, begin, 0, 0})) return 0;
-    }
-    shortest = std::min(shortest, now() - begin);
-  }
-  return static_cast<double>(shortest) / kCalls;
+  bool known = true;
+  const double ticks = shortest_batch([&, begin = now()] {
+    known = calls->add_known(frame, {1, begin, 0, 0}) && known;
+  });
+  return known ? ticks : 0;
 }
 
 void Sampler::count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) {

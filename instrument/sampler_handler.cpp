@@ -21,8 +21,8 @@ constinit std::atomic<Sampler*> sampler = nullptr;
 
 namespace {
 
-// Of a processor's time between two samples.
-constexpr double kAlone = 0.9;
+// Of the time between two samples: a thread that ran so much of it had the processor for itself.
+constexpr double kUnshared = 0.9;
 
 }  // namespace
 
@@ -182,7 +182,7 @@ void Sampler::handle(const void* ucontext) noexcept {
   const Passed passed = elapsed(*thread, clock);
   thread->due += passed;
   const std::uint64_t time = nanoseconds(begin);
-  const bool alone = static_cast<double>(passed.weight) > kAlone * static_cast<double>(time - thread->last_time);
+  const bool alone = static_cast<double>(passed.weight) > kUnshared * static_cast<double>(time - thread->last_time);
   thread->last_time = time;
   const std::uint64_t interrupts = 1 + (passed.kernel != 0 ? passed.kernel / thread->timer.armed() : 0);
   const std::uint64_t delivery = interrupts * (thread->timer.is_event() ? interrupt_ticks_ : signal_ticks_);

@@ -55,6 +55,9 @@ class Sender {
   [[nodiscard]] Bin* take(PackClass pack_class, bool may_send);
   // Hands over a filled bin (see Bin for the fields). Never waits for the transport.
   void submit(Bin* bin);
+  void submit_all(BinList& bins) {
+    while (Bin* const bin = bins.take_first(pool_)) submit(bin);
+  }
   // Sends what was submitted, collects what has arrived. Requires that the calling thread may call MPI now. May wait
   // when the transport's own buffers are all in flight.
   void pump();

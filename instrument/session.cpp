@@ -17,6 +17,7 @@
 #include "instrument/definition_writer.hpp"
 #include "instrument/mpi_queries.hpp"
 #include "instrument/observed_enter.hpp"
+#include "instrument/shortest_batch.hpp"
 #include "vmpi/vmpi.h"
 
 namespace ardoise::instrument {
@@ -190,17 +191,10 @@ double measure_record_cost() {
   if (!scratch->ready() || thread == nullptr) return 0;
   vmpi::Call call{vmpi::FunctionId::kBarrier};
   call.return_address = reinterpret_cast<const void*>(&measure_record_cost);
-  constexpr int kBatches = 16, kCalls = 100;
-  std::uint64_t shortest = ~std::uint64_t{0};
-  for (int batch = 0; batch < kBatches; ++batch) {
-    const std::uint64_t begin = now();
-    for (int i = 0; i < kCalls; ++i) {
-      call.begin = now();
-      mpi.record(*thread, call, now());
-    }
-    shortest = std::min(shortest, now() - begin);
-  }
-  return static_cast<double>(shortest) / kCalls;
+  return shortest_batch([&] {
+    call.begin = now();
+    mpi.record(*thread, call, now());
+  });
 }
 
 void say(std::string_view sentence) noexcept {

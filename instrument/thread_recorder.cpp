@@ -68,7 +68,7 @@ void ThreadRecorder::reduce(Lane<Record>& lane) {
   const std::size_t kept = reduction_.reduce(std::span<Record>(begin, lane.cursor), lane.first_begin, lane.last_end,
                                              is_scratch(lane.bin), full);
   lane.cursor = begin + kept;
-  while (Bin* const table = full.take_first(pool_)) sender_.submit(table);
+  sender_.submit_all(full);
 }
 
 template <class Record>

@@ -120,9 +120,10 @@ struct FileDefinition {
   std::uint32_t reserved;
 };
 
+// A thread's number. Threads that begin soon after another one has ended go on under its number, undefined anew.
 struct ThreadDefinition {
   std::uint32_t thread;
-  std::uint32_t tid;
+  std::uint32_t tid;  // of the first
   std::uint64_t first_tick;
 };
 

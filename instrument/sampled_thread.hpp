@@ -48,6 +48,7 @@ struct SampledThread {
   std::uint32_t number = 0;
   std::uint32_t tid = 0;
   std::uint64_t start_tick = 0;
+  std::uint64_t rest_tick = 0;  // when its last owner ended; 0: it has one
   StackBounds stack;        // both 0: not known
   bool is_main = false;     // its stack grows: only what lies above the stack pointer is there
   bool is_foreign = false;  // nobody will tell when it ends; guarded by the Sampler's lock

@@ -342,12 +342,16 @@ void Sampler::arm(SampledThread& thread) {
     plan.threads = static_cast<std::uint32_t>(threads_.size());
   }
   thread.recorder->samples.start(thread.number, plan, thread.start_tick);
+  lower_to_cost(thread);
+  start_timer(thread);
+}
+
+void Sampler::start_timer(SampledThread& thread) {
   if (!counters_.empty()) {
     if (const int error = thread.counters.open(counters_, thread.tid); error != 0 && error != ESRCH) {
       say_once(said_no_counters_, fmt::format("some threads have no counters: {}.", perf_reason(error)));
     }
   }
-  lower_to_cost(thread);
   const std::uint64_t period = trigger_.period << thread.recorder->samples.rate_shift();
   int error = thread.timer.start(trigger_for(thread), thread.tid, period);
   if (error != 0 && error != ESRCH && trigger_.mode == SampleMode::kCpu && trigger_.event != nullptr) {
@@ -373,7 +377,7 @@ bool Sampler::adopt_current(ThreadRecorder& recorder) {
   }
   SampledThread* const thread = make(recorder, own_tid());
   if (thread == nullptr) return false;
-  thread->stack = own_stack();
+  look_at_caller(*thread);
   {
     const std::lock_guard guard(lock_);
     if (finished_) {
@@ -383,25 +387,58 @@ bool Sampler::adopt_current(ThreadRecorder& recorder) {
     }
     threads_.push_back(thread);
   }
-  thread->last_clock = read_clock();
-  thread->last_time = nanoseconds(now());
-  if (may_use_ticks_) {
-    thread->switches = own_switches();
-    (void)thread->choice.look({thread->last_clock, thread->last_time, thread->switches}, 0);
-  }
+  (void)thread->choice.look({thread->last_clock, thread->last_time, thread->switches}, 0);
   current_sampled = thread;
-  const std::uint64_t bytes = thread->stack.high - thread->stack.low;
+  if (lets_in_handler(*thread)) arm(*thread);
+  return true;
+}
+
+// What a thread begins with.
+void Sampler::look_at_caller(SampledThread& thread) noexcept {
+  thread.tid = own_tid();
+  thread.stack = own_stack();
+  thread.last_clock = read_clock();
+  thread.last_time = nanoseconds(now());
+  thread.switches = may_use_ticks_ ? own_switches() : 0;
+}
+
+bool Sampler::lets_in_handler(const SampledThread& thread) {
+  const std::uint64_t bytes = thread.stack.high - thread.stack.low;
   if (bytes != 0 && bytes < 2 * (signal_frame_bytes() + kHandlerStack)) {
     say_once(said_small_stack_, "threads whose stacks have no room for a signal handler are not sampled.");
-    return true;
+    return false;
   }
   // Nobody else sends this signal, so nothing is lost when a mask that blocks everything lets it through.
   sigset_t ours;
   ::sigemptyset(&ours);
   ::sigaddset(&ours, trigger_.signal);
   ::pthread_sigmask(SIG_UNBLOCK, &ours, nullptr);
-  arm(*thread);
   return true;
+}
+
+void Sampler::resume(SampledThread& thread) {
+  if (!running_.load(std::memory_order_acquire)) return;
+  {
+    const std::lock_guard guard(lock_);
+    if (finished_) return;
+    thread.start_tick += now() - thread.rest_tick;
+    thread.rest_tick = 0;
+  }
+  look_at_caller(thread);
+  thread.is_main = false;
+  thread.choice.restart({thread.last_clock, thread.last_time, thread.switches});
+  thread.ticks_from = 0;
+  thread.due = {};
+  thread.call_time = 0;
+  thread.calls.forget();  // the words that it looks at lie on a stack that may be gone
+  (void)thread.calls.take_last();
+  current_sampled = &thread;
+  if (!lets_in_handler(thread)) return;
+  if (thread.recorder->samples.started()) {
+    start_timer(thread);
+  } else {
+    arm(thread);
+  }
 }
 
 void Sampler::adopt_running(std::uint32_t tid) {
@@ -450,20 +487,29 @@ void Sampler::release(SampledThread* thread) {
   unmap_memory(thread, sizeof(SampledThread));
 }
 
-void Sampler::retire_current() {
+SampledThread* Sampler::leave_current() noexcept {
   SampledThread* thread = current_sampled;
   if (thread == nullptr) thread = attach();
-  if (thread == nullptr) return;
+  if (thread == nullptr) return nullptr;
   // From here on the handler does not know the thread.
   current_sampled = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  thread->timer.stop();
-  if (running_.load(std::memory_order_acquire)) {
-    send_call_sums(*thread, true);
-    send_contexts(*thread, true);
-    define_totals(*thread, now());
-    release(thread);
+  {
+    const std::lock_guard guard(lock_);  // stop() ends timers, too
+    thread->timer.stop();
+    thread->counters.close();
+    thread->is_foreign = false;
+    thread->rest_tick = now();
   }
+  return thread;
+}
+
+void Sampler::retire(SampledThread& thread) {
+  if (!running_.load(std::memory_order_acquire)) return;
+  send_call_sums(thread, true);
+  send_contexts(thread, true);
+  define_totals(thread, now());
+  release(&thread);
 }
 
 // Threads that nobody tells about, and that are gone.
@@ -570,6 +616,7 @@ void Sampler::define_totals(SampledThread& thread, std::uint64_t tick) {
   const SamplerCounts counts = thread.counts;
   const std::uint64_t stored = std::min(counts.taken, thread.recorder->samples.stored());
   const std::uint64_t cost = counts.handler_ticks + counts.delivery_ticks;
+  if (thread.rest_tick != 0) tick = thread.rest_tick;
   (void)recorder_.definitions.add(SamplerTotalsDefinition{thread.number, 0, counts.taken, stored,
                                                           counts.taken - counts.lost - stored, counts.partial,
                                                           counts.lost, cost, tick - thread.start_tick});

@@ -43,8 +43,12 @@ class Sampler {
   void adopt_all_running(std::span<const std::uint32_t> tids);
   // A thread that was adopted by another one takes over its recorder; nullptr: it was not. Async-signal-safe.
   [[nodiscard]] SampledThread* attach() noexcept;
-  // The calling thread ends. Its last contexts and sums are submitted.
-  void retire_current();
+  // The calling thread ends. What is left of it can be another thread's (resume()) or be retired; nullptr: nothing.
+  [[nodiscard]] SampledThread* leave_current() noexcept;
+  // The calling thread goes on with what another one has left, contexts, sums and rate.
+  void resume(SampledThread& thread);
+  // The last contexts and sums of a thread that has ended, or that nobody will go on with, are submitted.
+  void retire(SampledThread& thread);
 
   // Ticks that count_call() takes for a call from a known place, measured for the place of `frame`: an estimate. Before
   // start(); 0: nothing is sampled, so nothing is counted by place, or there is no memory.
@@ -91,7 +95,10 @@ class Sampler {
   [[nodiscard]] std::uint32_t halvings_for(std::uint64_t interrupt_ticks) const;
   SampledThread* make(ThreadRecorder& recorder, std::uint32_t tid);
   [[nodiscard]] SampleTrigger trigger_for(const SampledThread& thread) const noexcept;
+  void look_at_caller(SampledThread& thread) noexcept;
   void arm(SampledThread& thread);
+  [[nodiscard]] bool lets_in_handler(const SampledThread& thread);
+  void start_timer(SampledThread& thread);
   void lower_to_cost(SampledThread& thread);
   void release(SampledThread* thread);
   void wait_for_claims() noexcept;

@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "instrument/clock.hpp"
@@ -35,16 +36,11 @@ void on_thread_end(void* thread_untyped) {
   current_thread = nullptr;
   Session* const current = session.load(std::memory_order_acquire);
   if (current == nullptr) return;
-  {
-    const Section section(*thread, current->recorder.active);
-    if (!section.entered()) return;
-    current->sampling.retire_current();
-    thread->may_send = false;
-    current->recorder.tell_queries(*thread, now());
-    thread->flush();
-  }
-  current->recorder.threads.retire(thread);
+  current->thread_ends(*thread);
 }
+
+// Of all bins, as many may lie with threads that rest: each has one or two.
+constexpr std::size_t kBinsForEachResting = 16, kMostResting = 16;
 
 void say_sentence(std::string_view sentence) { say(sentence); }
 void keep_silent(std::string_view) {}
@@ -90,7 +86,8 @@ Session::Session(const Settings& settings, Route route, const PackIdentity& iden
       route_(std::move(route)),
       clock_(clock),
       loaded_(loaded),
-      thread_level_(thread_level) {}
+      thread_level_(thread_level),
+      resting_(std::min(recorder.pool.bins() / kBinsForEachResting, kMostResting)) {}
 
 bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> threads) {
   if (!recorder.ready() || ::pthread_key_create(&thread_end_key, on_thread_end) != 0) return false;
@@ -106,7 +103,9 @@ bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> thr
   if (main_thread_ == nullptr) return false;
   recorder.on_flush = [](ThreadRecorder&) {
     Session* const current = session.load(std::memory_order_acquire);
-    if (current != nullptr && current_sampled != nullptr) current->sampling.flush(*current_sampled);
+    if (current == nullptr) return;
+    if (current_sampled != nullptr) current->sampling.flush(*current_sampled);
+    current->retire_rested();
   };
   recorder.active.store(true, std::memory_order_release);
   if (sampling.start()) {
@@ -163,12 +162,53 @@ ThreadRecorder* Session::thread() {
     return current_thread;
   // It may have been adopted while it ran, and sampled until now.
   const SampledThread* const sampled = current_sampled != nullptr ? current_sampled : sampling.attach();
+  const std::optional<RestingThread> rested = sampled == nullptr ? resting_.take() : std::nullopt;
+  if (rested) {
+    ::pthread_setspecific(thread_end_key, rested->recorder);
+    current_thread = rested->recorder;
+    if (rested->sampled != nullptr) {
+      sampling.resume(*rested->sampled);
+    } else {
+      sampling.adopt_current(*rested->recorder);
+    }
+    return rested->recorder;
+  }
   ThreadRecorder* const made = sampled != nullptr ? sampled->recorder : recorder.threads.adopt(now());
   // Set even when the key fails: then its bins wait for the end of the process.
   if (made != nullptr) ::pthread_setspecific(thread_end_key, made);
   current_thread = made;
   if (made != nullptr) sampling.adopt_current(*made);
   return made;
+}
+
+void Session::thread_ends(ThreadRecorder& thread) {
+  SampledThread* sampled = nullptr;
+  {
+    const Section section(thread, recorder.active);
+    if (!section.entered()) return;
+    sampled = sampling.leave_current();
+    thread.rest();
+  }
+  const RestingThread rests{&thread, sampled, now()};
+  if (!resting_.put(rests)) retire(rests);
+}
+
+// Whatever is left of the thread goes out. Only the caller has it.
+void Session::retire(const RestingThread& thread) {
+  {
+    const Section section(*thread.recorder, recorder.active);
+    if (!section.entered()) return;
+    if (thread.sampled != nullptr) sampling.retire(*thread.sampled);
+    recorder.tell_queries(*thread.recorder, now());
+    thread.recorder->flush();
+  }
+  recorder.threads.retire(thread.recorder);
+}
+
+// Nobody has gone on with them for so long that the analyzer should have what they left.
+void Session::retire_rested() {
+  const std::uint64_t old = now() - static_cast<std::uint64_t>(settings_.flush_seconds * clock_.rate);
+  while (const std::optional<RestingThread> thread = resting_.take_old(old)) retire(*thread);
 }
 
 void Session::thread_began() noexcept {

@@ -12,6 +12,7 @@
 #include "instrument/clock_calibration.hpp"
 #include "instrument/mpi_recorder.hpp"
 #include "instrument/recorder.hpp"
+#include "instrument/resting_threads.hpp"
 #include "instrument/sampler.hpp"
 #include "instrument/settings.hpp"
 #include "instrument/stream_transport.hpp"
@@ -40,6 +41,8 @@ class Session {
 
   // The calling thread begins: it is sampled from now on.
   void thread_began() noexcept;
+  // The calling thread, whose recorder this is, ends.
+  void thread_ends(ThreadRecorder& thread);
   // The calling thread's recorder, made at its first event; nullptr: out of memory, or the thread is ending.
   [[nodiscard]] ThreadRecorder* thread();
   // Outside of an MPI call only some threads may call MPI: any one under MPI_THREAD_MULTIPLE; the main thread, if no
@@ -53,6 +56,8 @@ class Session {
   Sampler sampling;
 
  private:
+  void retire(const RestingThread& thread);
+  void retire_rested();
   void define_process(std::uint64_t init_begin);
   void define_clock(std::uint64_t end_tick, double rate);
 
@@ -61,6 +66,7 @@ class Session {
   const SynchronizedClock clock_;
   const ClockSample loaded_;
   const int thread_level_;
+  RestingThreads resting_;
   const ThreadRecorder* main_thread_ = nullptr;
   double record_cost_ticks_ = 0;
 };

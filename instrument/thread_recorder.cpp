@@ -26,7 +26,6 @@ ThreadRecorder::ThreadRecorder(BinPool& pool, Sender& sender, Ledger& ledger, Ev
       sender_(sender),
       ledger_(ledger),
       reduction_(reduction),
-      pool_(pool),
       number_(number) {
   mpi_.scratch = reinterpret_cast<Bin*>(scratch_[0].bytes.data());
   posix_.scratch = reinterpret_cast<Bin*>(scratch_[1].bytes.data());

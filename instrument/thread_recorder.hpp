@@ -70,7 +70,12 @@ class ThreadRecorder {
   SampleStore samples;
 
   [[nodiscard]] std::uint32_t number() const { return number_; }
-  // For another thread that takes over this object, whose last owner has ended.
+  // The owner has ended; another thread may go on with what it has left.
+  void rest() {
+    may_send = false;
+    between_idups = false;
+  }
+  // For another thread that takes over this object, whose last owner has ended and flushed.
   void restart(std::uint32_t number);
 
   // The thread is inside the recorder. Set and cleared by Section, with the orders that it explains.
@@ -116,7 +121,6 @@ class ThreadRecorder {
   Sender& sender_;
   Ledger& ledger_;
   EventReduction& reduction_;
-  BinPool& pool_;
   std::uint32_t number_;
   std::array<FunctionTotals, kMpiFunctions> mpi_totals_{};
   std::array<FunctionTotals, kPosixFunctionCount> posix_totals_{};

@@ -47,6 +47,9 @@ class TimerChoice {
     return change(cpu >= enough * time ? Timer::kTicks : Timer::kEvents, now);
   }
 
+  // Another thread takes the place of this one, and is thought to be like it.
+  void restart(const ThreadTimes& now) { (void)change(timer_, now); }
+
   // So much CPU time, in ns, has passed since the last sample, where ticks were due every `due` ns. True: timer() has
   // changed. A thread that leaves its processor again and again just before a tick (because it yields, or asks for its
   // CPU time) is never there when one comes.

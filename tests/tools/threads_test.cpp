@@ -98,6 +98,28 @@ TEST_F(ThreadsTest, SerializedCallsComeOnlyFromInsideMpi) {
   expect_callers(3 * 1000);
 }
 
+// A thread that begins when another one has ended goes on in its place; those of a wave of 40 find no place. Nothing is
+// lost, whatever the memory.
+TEST_F(ThreadsTest, ShortThreadsAreCountedExactlyAndShareTheirPlaces) {
+  for (const char* budget : {"16M", "1M"}) {
+    SCOPED_TRACE(budget);
+    fs::remove_all(output_);
+    const auto result =
+        ardoise({}, {"-n", "2", "env", std::string("ARDOISE_BUDGET=") + budget, SHORT_THREADS_PROGRAM, "3000", "10"});
+    ASSERT_EQ(result.status, 0) << result.output;
+    EXPECT_THAT(result.output, HasSubstr("3400 threads"));
+    const auto found = profile();
+    ASSERT_EQ(found.applications.size(), 1U);
+    application_ = found.applications[0];
+    EXPECT_EQ(mpi("MPI_Sendrecv").calls, 2U * 3400);
+    EXPECT_EQ(mpi("MPI_Sendrecv").bytes_sent, 2U * 3400 * 4);
+    EXPECT_EQ(posix("write").calls, 2U * 3400);
+    EXPECT_EQ(posix("write").bytes_sent, 2U * 3400 * 10);
+    for (const auto& ledger : application_.quality.ledger) EXPECT_EQ(ledger.lost, 0U) << ledger.record_class;
+    EXPECT_LT(application_.threads, 1000U) << "40 in each wave, and some that began while the one before was ending";
+  }
+}
+
 // Most of them are only counted; none is missing, and few are records.
 TEST_F(ThreadsTest, QueriesAreCountedExactly) {
   const auto result = ardoise({}, {"-n", "2", QUERIES_PROGRAM, "100000"});

@@ -49,9 +49,9 @@ struct SampledThread {
   std::uint32_t tid = 0;
   std::uint64_t start_tick = 0;
   std::uint64_t rest_tick = 0;  // when its last owner ended; 0: it has one
-  StackBounds stack;        // both 0: not known
-  bool is_main = false;     // its stack grows: only what lies above the stack pointer is there
-  bool is_foreign = false;  // nobody will tell when it ends; guarded by the Sampler's lock
+  StackBounds stack;            // both 0: not known
+  bool is_main = false;         // its stack grows: only what lies above the stack pointer is there
+  bool is_foreign = false;      // nobody will tell when it ends; guarded by the Sampler's lock
   std::atomic<bool> claimed = false;
 
   SampleTimer timer;
@@ -78,9 +78,6 @@ struct SampledThread {
 // Of the calling thread. initial-exec: may be touched in a signal handler without the loader allocating.
 [[gnu::tls_model("initial-exec")]] extern thread_local SampledThread* current_sampled;
 [[gnu::tls_model("initial-exec")]] extern thread_local ObservedFrame observed_frame;
-
-// How often the calling thread has left its processor. Async-signal-safe.
-[[nodiscard]] std::uint64_t own_switches() noexcept;
 
 // The innermost POSIX call of the program that the thread is in. It may have been left by longjmp: only a return
 // address that is found on the stack is believed.

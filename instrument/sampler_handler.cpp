@@ -1,5 +1,4 @@
 // The signal handler of sampling, and what it calls: see sampler.hpp. Nothing here allocates, locks or waits.
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "instrument/clock.hpp"
 #include "instrument/sampler.hpp"
 #include "instrument/sampler_claim.hpp"
+#include "instrument/thread_tasks.hpp"
 
 namespace ardoise::instrument {
 
@@ -25,12 +25,6 @@ namespace {
 constexpr double kUnshared = 0.9;
 
 }  // namespace
-
-std::uint64_t own_switches() noexcept {
-  rusage usage{};
-  ::syscall(SYS_getrusage, RUSAGE_THREAD, &usage);
-  return static_cast<std::uint64_t>(usage.ru_nvcsw) + static_cast<std::uint64_t>(usage.ru_nivcsw);
-}
 
 std::uint64_t Sampler::read_clock() const noexcept {
   timespec time{};
@@ -66,7 +60,7 @@ StackBounds Sampler::bounds_at(const SampledThread& thread, std::uint64_t sp) co
 // given more than they took, over some samples, since a tick stands for many short ones.
 Beside Sampler::split_off_kernel(SampledThread& thread, const SampleRecord& sample, Passed& passed) const noexcept {
   const CallContexts::Last last = thread.calls.take_last();
-  thread.call_time += static_cast<std::int64_t>(static_cast<double>(last.ticks) / ticks_per_second_ * 1e9);
+  thread.call_time += static_cast<std::int64_t>(nanoseconds(last.ticks));
   Beside beside;
   if (sample.function != 0) {
     thread.call_time -= static_cast<std::int64_t>(passed.weight);
@@ -144,7 +138,7 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
 // Where interrupts are dear. True: another timer runs from now on.
 bool Sampler::choose_timer(SampledThread& thread, std::uint64_t passed, const ThreadTimes& times,
                            std::uint64_t tick) noexcept {
-  const double switch_cost = static_cast<double>(switch_ticks_) / ticks_per_second_ * 1e9;
+  const auto switch_cost = static_cast<double>(nanoseconds(switch_ticks_));
   if (!thread.choice.miss(passed, thread.timer.armed()) && !thread.choice.look(times, switch_cost)) return false;
   const bool by_ticks = thread.choice.by_ticks();
   SampleStore& samples = thread.recorder->samples;

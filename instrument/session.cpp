@@ -163,21 +163,18 @@ ThreadRecorder* Session::thread() {
   // It may have been adopted while it ran, and sampled until now.
   const SampledThread* const sampled = current_sampled != nullptr ? current_sampled : sampling.attach();
   const std::optional<RestingThread> rested = sampled == nullptr ? resting_.take() : std::nullopt;
-  if (rested) {
-    ::pthread_setspecific(thread_end_key, rested->recorder);
-    current_thread = rested->recorder;
-    if (rested->sampled != nullptr) {
-      sampling.resume(*rested->sampled);
-    } else {
-      sampling.adopt_current(*rested->recorder);
-    }
-    return rested->recorder;
-  }
-  ThreadRecorder* const made = sampled != nullptr ? sampled->recorder : recorder.threads.adopt(now());
-  // Set even when the key fails: then its bins wait for the end of the process.
-  if (made != nullptr) ::pthread_setspecific(thread_end_key, made);
+  ThreadRecorder* const made = sampled != nullptr ? sampled->recorder
+                               : rested           ? rested->recorder
+                                                  : recorder.threads.adopt(now());
   current_thread = made;
-  if (made != nullptr) sampling.adopt_current(*made);
+  if (made == nullptr) return nullptr;
+  // Set even when the key fails: then its bins wait for the end of the process.
+  ::pthread_setspecific(thread_end_key, made);
+  if (rested && rested->sampled != nullptr) {
+    sampling.resume(*rested->sampled);
+  } else {
+    sampling.adopt_current(*made);
+  }
   return made;
 }
 

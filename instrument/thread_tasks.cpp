@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -68,6 +69,12 @@ std::uint64_t cpu_time_of(std::uint32_t tid) {
   // As the kernel encodes the CPU clock of a thread; see clock_getcpuclockid(3).
   if (::syscall(SYS_clock_gettime, static_cast<clockid_t>(~tid << 3 | 6u), &time) != 0) return 0;
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+std::uint64_t own_switches() noexcept {
+  rusage usage{};
+  ::syscall(SYS_getrusage, RUSAGE_THREAD, &usage);
+  return static_cast<std::uint64_t>(usage.ru_nvcsw) + static_cast<std::uint64_t>(usage.ru_nivcsw);
 }
 
 }  // namespace ardoise::instrument

@@ -13,5 +13,7 @@ namespace ardoise::instrument {
 [[nodiscard]] bool blocks_signal(std::uint32_t tid, int signal);
 // CPU time that a thread of this process has used, ns; 0 when it has ended.
 [[nodiscard]] std::uint64_t cpu_time_of(std::uint32_t tid);
+// How often the calling thread has left its processor. Async-signal-safe.
+[[nodiscard]] std::uint64_t own_switches() noexcept;
 
 }  // namespace ardoise::instrument

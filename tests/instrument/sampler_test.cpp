@@ -379,18 +379,32 @@ TEST(Sampler, DearInterruptsGiveWayToTicks) {
   EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.05);
 }
 
+// The calling thread, and those that it starts, stay where the thread is now.
+class OnOneProcessor {
+ public:
+  OnOneProcessor() {
+    EXPECT_EQ(::sched_getaffinity(0, sizeof before_, &before_), 0);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(::sched_getcpu(), &one);
+    EXPECT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  }
+  OnOneProcessor(const OnOneProcessor&) = delete;
+  OnOneProcessor& operator=(const OnOneProcessor&) = delete;
+  ~OnOneProcessor() { ::sched_setaffinity(0, sizeof before_, &before_); }
+
+ private:
+  cpu_set_t before_;
+};
+
 // A thread that was alone and then shares its processor is sampled by events again, although no tick may find it.
 TEST(Sampler, WhereAProcessorIsSharedDearInterruptsArePaidFor) {
-  cpu_set_t before, one;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
-  CPU_ZERO(&one);
-  CPU_SET(::sched_getcpu(), &one);
   const SamplerSettings settings = with_dear_interrupts();
   Sampled sampled(settings);
   ASSERT_TRUE(sampled.adopted);
   if (!current_sampled->timer.has_event()) GTEST_SKIP() << "no perf events";
   const std::uint64_t begin = cpu_ns();
-  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  std::optional<OnOneProcessor> pinned(std::in_place);
   burn_ns(1'500'000'000);
   std::atomic<bool> ended = false;
   std::thread other([&] {
@@ -401,7 +415,7 @@ TEST(Sampler, WhereAProcessorIsSharedDearInterruptsArePaidFor) {
   EXPECT_TRUE(current_sampled->timer.is_event());
   ended = true;
   other.join();
-  ::sched_setaffinity(0, sizeof before, &before);
+  pinned.reset();
   const std::uint64_t used = cpu_ns() - begin;
   const auto period = static_cast<double>(current_sampled->timer.armed());
   const Capture capture = sampled.finish();
@@ -413,16 +427,12 @@ TEST(Sampler, WhereAProcessorIsSharedDearInterruptsArePaidFor) {
 // Two threads that give each other one processor all the time, as processes do that wait in MPI: events would cost too
 // much of each change.
 TEST(Sampler, AThreadThatYieldsAllTheTimeHasNoDearEvent) {
-  cpu_set_t before, one;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
-  CPU_ZERO(&one);
-  CPU_SET(::sched_getcpu(), &one);
   const SamplerSettings settings = with_dear_interrupts();
   Sampled sampled(settings);
   ASSERT_TRUE(sampled.adopted);
   if (!current_sampled->timer.has_event()) GTEST_SKIP() << "no perf events";
   if (!SampleTimer::timers_spare_system_calls()) GTEST_SKIP() << "this kernel's ticks interrupt system calls";
-  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  std::optional<OnOneProcessor> pinned(std::in_place);
   const std::uint64_t begin = cpu_ns();
   std::atomic<bool> ended = false;
   std::thread other([&] {
@@ -434,7 +444,7 @@ TEST(Sampler, AThreadThatYieldsAllTheTimeHasNoDearEvent) {
   EXPECT_FALSE(current_sampled->timer.has_event());
   ended = true;
   other.join();
-  ::sched_setaffinity(0, sizeof before, &before);
+  pinned.reset();
   const std::uint64_t used = cpu_ns() - begin;
   const Capture capture = sampled.finish();
   ASSERT_EQ(capture.fault(), "");

@@ -134,13 +134,15 @@ TEST_F(KernelTimeTest, OfOtherSystemCallsStaysWithTheirFunction) {
   if (capture.rates.empty() || capture.rates[0].hertz < 5000) GTEST_SKIP() << "no perf events";
   const KernelTruth truth(directory_ / "truth.0");
   const auto &user = truth.functions.at("user"), &own = truth.functions.at("own");
-  const SampledShare sampled = share_of_function(capture, own.offset);
-  EXPECT_NEAR(sampled.all / truth.cpu, 1, 0.01);
-  // Once in a round the last ticks in the kernel go to `user`: as many as it takes `own` to be met in user mode.
-  const double ticks = own.ns / (own.ns - truth.kernel);
+  const SampledShare of_user = share_of_function(capture, user.offset);
+  EXPECT_NEAR(of_user.all / truth.cpu, 1, 0.01);
   EXPECT_GT(truth.kernel, 0.5 * own.ns) << "not what the test is about";
-  EXPECT_NEAR(sampled.given, own.ns, sampled.error() + kRounds * 2 * ticks * 1e5);
-  EXPECT_NEAR(share_of_function(capture, user.offset).given, user.ns, sampled.error() + kRounds * 2 * ticks * 1e5);
+  // Once in a round the last ticks in the kernel go to `user`: as many as it takes `own` to be met in user mode, where
+  // it does a quarter of what `user` does.
+  const double ticks = own.ns / (user.ns / 4);
+  EXPECT_NEAR(of_user.given, user.ns, of_user.error() + kRounds * 2 * ticks * 1e5);
+  // The rest is that of `own` and, some of it, of the system's library beneath.
+  EXPECT_GT(share_of_function(capture, own.offset).given, 0.75 * own.ns);
 }
 
 // Where perf is forbidden no time is known to be the kernel's.

@@ -152,7 +152,7 @@ bool read_own_launch(const char* (*variable)(const char* name), OwnLaunch& launc
   int nodes = 0, contexts = 0, context = 0, rank = 0, size = 0;
   if (variable("VMPI_PARTITION_NAME") != nullptr) return false;  // may join contexts of which we know nothing here
   if (is_hydra(variable)) return read_own_hydra_launch(variable, launch);
-  if (!read_number(variable(kNodes), nodes) || nodes != 1) return false;
+  if (!read_number(variable(kNodes), nodes) || nodes < 1) return false;
   if (!read_number(variable(kContexts), contexts) || contexts < 2) return false;
   if (!read_number(variable(kContext), context) || context >= contexts) return false;
   if (!read_number(variable(kRank), rank) || !read_number(variable(kSize), size)) return false;
@@ -175,7 +175,11 @@ bool read_own_launch(const char* (*variable)(const char* name), OwnLaunch& launc
     if (sum > size) return false;
   }
   if (sum != size || rank < first || rank >= first + own) return false;
-  launch = {rank - first, own, rank - first, own, {own}};
+  launch = {rank - first, own, 0, 0, {own}};
+  if (nodes == 1) {
+    launch.local_rank = launch.rank;
+    launch.local_size = own;
+  }
   return true;
 }
 
@@ -185,14 +189,17 @@ std::vector<std::pair<std::string, std::string>> describe(const OwnLaunch& launc
     first_ranks.push_back(first);
     first += size;
   }
-  return {{"OMPI_COMM_WORLD_SIZE", std::to_string(launch.size)},
-          {"OMPI_COMM_WORLD_RANK", std::to_string(launch.rank)},
-          {"OMPI_COMM_WORLD_LOCAL_SIZE", std::to_string(launch.local_size)},
-          {"OMPI_COMM_WORLD_LOCAL_RANK", std::to_string(launch.local_rank)},
-          {"OMPI_COMM_WORLD_NODE_RANK", std::to_string(launch.local_rank)},
-          {kContexts, std::to_string(launch.contexts.size())},
-          {kContextSizes, joined(launch.contexts)},
-          {"OMPI_FIRST_RANKS", joined(first_ranks)}};
+  std::vector<std::pair<std::string, std::string>> described{{"OMPI_COMM_WORLD_SIZE", std::to_string(launch.size)},
+                                                             {"OMPI_COMM_WORLD_RANK", std::to_string(launch.rank)},
+                                                             {kContexts, std::to_string(launch.contexts.size())},
+                                                             {kContextSizes, joined(launch.contexts)},
+                                                             {"OMPI_FIRST_RANKS", joined(first_ranks)}};
+  if (launch.local_size != 0) {
+    described.insert(described.end(), {{"OMPI_COMM_WORLD_LOCAL_SIZE", std::to_string(launch.local_size)},
+                                       {"OMPI_COMM_WORLD_LOCAL_RANK", std::to_string(launch.local_rank)},
+                                       {"OMPI_COMM_WORLD_NODE_RANK", std::to_string(launch.local_rank)}});
+  }
+  return described;
 }
 
 std::vector<std::pair<std::string, std::string>> describe_for_hydra(const OwnLaunch& launch) {
@@ -221,7 +228,7 @@ void restore_launch_environment() noexcept {
   }
   unsetenv(kOwnRanksVariable);
   int nodes = 0;
-  if (!was_preloaded || !is_one_of_several() || !read_number(find(kNodes), nodes) || nodes != 1) return;
+  if (!was_preloaded || !is_one_of_several() || !read_number(find(kNodes), nodes)) return;
   const auto restore = [](const char* name, const char* truth) {
     const char* const value = find(truth);
     const char* const now = find(name);
@@ -229,6 +236,7 @@ void restore_launch_environment() noexcept {
   };
   restore("OMPI_COMM_WORLD_SIZE", kSize);
   restore("OMPI_COMM_WORLD_RANK", kRank);
+  if (nodes != 1) return;
   restore("OMPI_COMM_WORLD_LOCAL_SIZE", kSize);
   restore("OMPI_COMM_WORLD_LOCAL_RANK", kNodeRank);
   restore("OMPI_COMM_WORLD_NODE_RANK", kNodeRank);

@@ -24,12 +24,12 @@ struct OwnLaunch {
   int rank = 0;
   int size = 0;
   int local_rank = 0;
-  int local_size = 0;
+  int local_size = 0;         // 0: neither is known
   std::vector<int> contexts;  // processes of each of its app contexts
 };
 
-// From the variables of a launch of several programs on one node; false: they don't tell, or there is nothing to
-// change. `variable` gives the value of a variable, nullptr when it is not set.
+// From the variables of a launch of several programs. On several nodes they do not tell the local ranks. False: they
+// don't tell, or there is nothing to change. `variable` gives the value of a variable, nullptr when it is not set.
 bool read_own_launch(const char* (*variable)(const char* name), OwnLaunch& launch);
 
 // Names and values of the variables that describe it.

@@ -53,13 +53,25 @@ TEST_F(LaunchEnvironment, WhatIsNotCertainIsLeftAlone) {
   EXPECT_TRUE(unchanged_with("OMPI_APP_CTX_NUM_PROCS", "2 x 1"));
   EXPECT_TRUE(unchanged_with("OMPI_APP_CTX_NUM_PROCS", "2 3 2"));
   EXPECT_TRUE(unchanged_with("OMPI_MCA_orte_app_num", "3"));
-  EXPECT_TRUE(unchanged_with("OMPI_MCA_orte_num_nodes", "2"));          // local ranks are not known
   EXPECT_TRUE(unchanged_with("OMPI_MCA_ess_base_vpid", "1"));           // ranks are not dealt program by program
   EXPECT_TRUE(unchanged_with("OMPI_MCA_ess_base_jobid", "451608578"));  // spawned: one world
   EXPECT_TRUE(unchanged_with("VMPI_PARTITION_NAME", "coupled"));        // may be one world
   SetUp();
   variables.erase("OMPI_APP_CTX_NUM_PROCS");
   EXPECT_FALSE(read_own_launch(variable, launch));
+}
+
+TEST_F(LaunchEnvironment, OnSeveralNodesLocalRanksStayAsTheyAre) {
+  variables["OMPI_MCA_orte_num_nodes"] = "2";
+  ASSERT_TRUE(read_own_launch(variable, launch));
+  EXPECT_EQ(launch.rank, 1);
+  EXPECT_EQ(launch.size, 3);
+  const auto described = describe(launch);
+  const std::map<std::string, std::string> values(described.begin(), described.end());
+  EXPECT_EQ(values.at("OMPI_COMM_WORLD_RANK"), "1");
+  EXPECT_FALSE(values.contains("OMPI_COMM_WORLD_LOCAL_RANK"));
+  EXPECT_FALSE(values.contains("OMPI_COMM_WORLD_LOCAL_SIZE"));
+  EXPECT_FALSE(values.contains("OMPI_COMM_WORLD_NODE_RANK"));
 }
 
 TEST_F(LaunchEnvironment, DescriptionHasEveryVariable) {

@@ -3,8 +3,8 @@
 //   warm start → load plug-ins → blackboard → wait until programs use MPI → MPI_Init → ingest until all streams end
 //   → merge to rank 0 → model, profile.json, summary.txt → report.pdf → MPI_Finalize
 //
-// No program waits for the report: MPI_Finalize fences each program's own world only (vmpi/finalize_fence.hpp). Where
-// it is a fence over the whole job, it comes before the model.
+// No program waits for the report: MPI_Finalize fences each program's own world only (vmpi/world/finalize_fence.hpp).
+// Where it is a fence over the whole job, it comes before the model.
 //
 // Open MPI ends all processes of a job when one exits with a status that is not 0. Programs may still be at work after
 // their MPI_Finalize, so under the launcher (--status-file) this process always exits with 0 and leaves its status in a
@@ -29,10 +29,10 @@
 #include "analyzer/tree_reduction.hpp"
 #include "analyzer/warm_start.hpp"
 #include "analyzer/workers.hpp"
-#include "instrument/analyzer_partition.hpp"
-#include "instrument/settings.hpp"
-#include "vmpi/finalize_fence.hpp"
+#include "instrument/format/analyzer_partition.hpp"
+#include "instrument/settings/settings.hpp"
 #include "vmpi/vmpi.h"
+#include "vmpi/world/finalize_fence.hpp"
 
 namespace {
 

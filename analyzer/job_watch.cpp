@@ -14,7 +14,7 @@
 #include <sstream>
 #include <thread>
 
-#include "vmpi/init_mark.hpp"
+#include "vmpi/world/init_mark.hpp"
 
 namespace ardoise::analyzer {
 namespace {

@@ -1,8 +1,8 @@
 // Waits with MPI_Init until a program of the launch has called it. Open MPI keeps a job alive (or ends it as failed)
 // when one process initialises MPI and another never does: `ardoise mpirun hostname` would hang. So the analyzer looks,
 // from outside: a process that initialised MPI has connected to the PMIx server of the launch on this machine; under
-// MPICH, our library in it sets a mark (vmpi/init_mark.hpp). When all other processes of the launch on this machine ended
-// without that, there is nothing to analyze.
+// MPICH, our library in it sets a mark (vmpi/world/init_mark.hpp). When all other processes of the launch on this
+// machine ended without that, there is nothing to analyze.
 #pragma once
 
 #include <cstdint>

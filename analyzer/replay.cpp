@@ -11,7 +11,7 @@
 #include "analyzer/plugins.hpp"
 #include "analyzer/results.hpp"
 #include "analyzer/workers.hpp"
-#include "instrument/definition_reader.hpp"
+#include "instrument/format/definition_reader.hpp"
 
 namespace ardoise::analyzer {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "analyzer/options.hpp"
 #include "analyzer/session.hpp"
-#include "instrument/pack_file.hpp"
+#include "instrument/format/pack_file.hpp"
 
 namespace ardoise::analyzer {
 

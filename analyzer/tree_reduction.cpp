@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "vmpi/backoff.hpp"
+#include "vmpi/streams/backoff.hpp"
 
 namespace ardoise::analyzer {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "instrument/perf_events.hpp"
+#include "instrument/machine/perf_events.hpp"
 
 namespace ardoise::analyzer {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "instrument/event_reader.hpp"
-#include "instrument/posix_functions.hpp"
+#include "instrument/format/event_reader.hpp"
+#include "instrument/format/posix_functions.hpp"
 #include "knowledge_sources/aggregate_bytes.hpp"
 
 namespace ardoise::knowledge_sources {

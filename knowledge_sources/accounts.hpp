@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "blackboard/blackboard.hpp"
-#include "instrument/pack_reader.hpp"
+#include "instrument/format/pack_reader.hpp"
 #include "knowledge_sources/analysis.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/rank_locks.hpp"

@@ -2,7 +2,7 @@
 // knowledge source that sums records and must not lose those that a process has folded (docs/event_format.md).
 #pragma once
 
-#include "instrument/event_format.hpp"
+#include "instrument/format/event_format.hpp"
 #include "knowledge_sources/event_bytes.hpp"
 
 namespace ardoise::knowledge_sources {

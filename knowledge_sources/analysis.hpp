@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "blackboard/blackboard.hpp"
-#include "instrument/event_format.hpp"
+#include "instrument/format/event_format.hpp"
 #include "reports/model.hpp"
 
 namespace ardoise::knowledge_sources {

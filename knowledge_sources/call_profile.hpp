@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "instrument/event_format.hpp"
+#include "instrument/format/event_format.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/pack_table.hpp"
 #include "knowledge_sources/rank_set.hpp"

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-#include "instrument/event_reader.hpp"
+#include "instrument/format/event_reader.hpp"
 
 namespace ardoise::knowledge_sources {
 

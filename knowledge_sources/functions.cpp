@@ -1,7 +1,7 @@
 // See functions.hpp.
 #include "knowledge_sources/functions.hpp"
 
-#include "instrument/posix_functions.hpp"
+#include "instrument/format/posix_functions.hpp"
 #include "vmpi/mpi_functions.hpp"
 
 namespace ardoise::knowledge_sources {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "instrument/event_format.hpp"
+#include "instrument/format/event_format.hpp"
 
 namespace ardoise::knowledge_sources {
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "blackboard/blackboard.hpp"
-#include "instrument/pack_reader.hpp"
+#include "instrument/format/pack_reader.hpp"
 #include "knowledge_sources/accounts.hpp"
 #include "knowledge_sources/analysis.hpp"
 #include "knowledge_sources/definition_store.hpp"

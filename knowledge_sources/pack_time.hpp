@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "instrument/event_format.hpp"
+#include "instrument/format/event_format.hpp"
 
 namespace ardoise::knowledge_sources {
 

@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "instrument/pack_reader.hpp"
+#include "instrument/format/pack_reader.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/functions.hpp"
 

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "instrument/definitions.hpp"
-#include "instrument/event_format.hpp"
+#include "instrument/format/definitions.hpp"
+#include "instrument/format/event_format.hpp"
 
 namespace ardoise::knowledge_sources {
 

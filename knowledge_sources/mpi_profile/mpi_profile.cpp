@@ -3,7 +3,7 @@
 // Application::mpi, call_sites and files.
 //
 // The bytes of a posted receive are those of its completion, booked to the call that posted it.
-#include "instrument/event_reader.hpp"
+#include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/call_analysis.hpp"
 #include "knowledge_sources/event_bytes.hpp"
 

@@ -1,6 +1,6 @@
 // The profile of POSIX input and output by function, by call site and by file. Reads the posix_events of its level;
 // contributes Application::posix, call_sites and files.
-#include "instrument/posix_functions.hpp"
+#include "instrument/format/posix_functions.hpp"
 #include "knowledge_sources/call_analysis.hpp"
 
 namespace ardoise::knowledge_sources {

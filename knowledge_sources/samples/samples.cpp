@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include "instrument/pack_reader.hpp"
+#include "instrument/format/pack_reader.hpp"
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <vector>
 
-#include "instrument/definition_reader.hpp"
+#include "instrument/format/definition_reader.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/samples/sorted_sums.hpp"
 

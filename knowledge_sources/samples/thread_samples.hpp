@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "instrument/event_format.hpp"
+#include "instrument/format/event_format.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/samples/sorted_sums.hpp"
 

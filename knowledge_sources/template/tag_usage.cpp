@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "instrument/event_reader.hpp"
+#include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/worker_slots.hpp"

@@ -14,7 +14,7 @@
 #include <cmath>
 #include <memory>
 
-#include "instrument/event_reader.hpp"
+#include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/aggregate_bytes.hpp"
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/pack_time.hpp"

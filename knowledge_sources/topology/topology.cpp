@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "instrument/event_reader.hpp"
+#include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/aggregate_bytes.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/topology/edges.hpp"

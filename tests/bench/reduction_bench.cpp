@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "instrument/pack_file.hpp"
+#include "instrument/format/pack_file.hpp"
 #include "knowledge_sources/reduction.hpp"
 #include "replay/plugins.hpp"
 #include "replay/synthetic.hpp"

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "instrument/hierarchical_buffer.hpp"
-#include "instrument/sample_store.hpp"
+#include "instrument/buffer/hierarchical_buffer.hpp"
+#include "instrument/buffer/sample_store.hpp"
 #include "tests/bench/figure6.hpp"
 
 namespace {

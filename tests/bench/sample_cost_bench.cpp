@@ -13,9 +13,9 @@
 #include <optional>
 #include <vector>
 
-#include "instrument/clock.hpp"
-#include "instrument/sampler.hpp"
-#include "instrument/transport.hpp"
+#include "instrument/machine/clock.hpp"
+#include "instrument/sampling/sampler.hpp"
+#include "instrument/transport/transport.hpp"
 
 extern "C" int frames_fp(int depth, void (*at_the_bottom)());
 extern "C" int frames_no_fp(int depth, void (*at_the_bottom)());

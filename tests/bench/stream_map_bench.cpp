@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "vmpi/map_policy.hpp"
+#include "vmpi/streams/map_policy.hpp"
 
 using namespace ardoise::vmpi;
 

@@ -15,10 +15,10 @@
 
 #include "tests/vmpi/model_control.hpp"
 #include "tests/vmpi/model_network.hpp"
-#include "vmpi/map_policy.hpp"
-#include "vmpi/meeting.hpp"
-#include "vmpi/partition_table.hpp"
-#include "vmpi/stream.hpp"
+#include "vmpi/streams/map_policy.hpp"
+#include "vmpi/streams/meeting.hpp"
+#include "vmpi/streams/stream.hpp"
+#include "vmpi/world/partition_table.hpp"
 
 namespace {
 

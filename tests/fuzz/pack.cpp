@@ -4,10 +4,10 @@
 #include <cstring>
 #include <string_view>
 
-#include "instrument/definition_reader.hpp"
-#include "instrument/event_reader.hpp"
-#include "instrument/pack_file.hpp"
-#include "instrument/posix_functions.hpp"
+#include "instrument/format/definition_reader.hpp"
+#include "instrument/format/event_reader.hpp"
+#include "instrument/format/pack_file.hpp"
+#include "instrument/format/posix_functions.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <bit>
 
-#include "instrument/definition_writer.hpp"
-#include "instrument/pack_file.hpp"
+#include "instrument/format/definition_writer.hpp"
+#include "instrument/format/pack_file.hpp"
 #include "tests/instrument/make_pack.hpp"
 
 namespace {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <span>
 
-#include "instrument/aggregates.hpp"
-#include "instrument/hierarchical_buffer.hpp"
+#include "instrument/buffer/hierarchical_buffer.hpp"
+#include "instrument/record/aggregates.hpp"
 
 namespace ardoise::instrument {
 namespace {

@@ -1,5 +1,5 @@
 // Records that become sums: exact, by key, in tables that may be full; and which records go first.
-#include "instrument/aggregates.hpp"
+#include "instrument/record/aggregates.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "instrument/event_reduction.hpp"
+#include "instrument/record/event_reduction.hpp"
 
 namespace ardoise::instrument {
 namespace {

@@ -1,6 +1,6 @@
 // Bins: the budget, the share of MPI, lists that are given back as one, and threads and signal handlers that take and
 // give at the same time.
-#include "instrument/bin_pool.hpp"
+#include "instrument/buffer/bin_pool.hpp"
 
 #include <gtest/gtest.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // The tree of calling contexts, and the memory of call contexts that fills it from MPI calls.
-#include "instrument/calling_contexts.hpp"
+#include "instrument/sampling/calling_contexts.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "instrument/call_contexts.hpp"
+#include "instrument/sampling/call_contexts.hpp"
 
 namespace ardoise::instrument {
 namespace {

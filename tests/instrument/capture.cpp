@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "instrument/posix_functions.hpp"
-#include "instrument/rank_ranges.hpp"
+#include "instrument/format/posix_functions.hpp"
+#include "instrument/record/rank_ranges.hpp"
 #include "vmpi/mpi_functions.hpp"
 
 namespace ardoise::instrument {

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "instrument/definition_reader.hpp"
-#include "instrument/event_reader.hpp"
-#include "instrument/pack_file.hpp"
+#include "instrument/format/definition_reader.hpp"
+#include "instrument/format/event_reader.hpp"
+#include "instrument/format/pack_file.hpp"
 
 namespace ardoise::instrument {
 

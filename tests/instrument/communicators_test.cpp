@@ -1,14 +1,14 @@
 // Ranges of ranks, and communicators as definitions.
-#include "instrument/communicators.hpp"
+#include "instrument/record/communicators.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 #include <random>
 
-#include "instrument/definition_reader.hpp"
-#include "instrument/event_format.hpp"
-#include "instrument/rank_ranges.hpp"
+#include "instrument/format/definition_reader.hpp"
+#include "instrument/format/event_format.hpp"
+#include "instrument/record/rank_ranges.hpp"
 
 namespace ardoise::instrument {
 namespace {

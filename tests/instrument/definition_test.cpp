@@ -5,9 +5,9 @@
 #include <limits>
 #include <string>
 
-#include "instrument/definition_reader.hpp"
-#include "instrument/definition_writer.hpp"
-#include "instrument/pack_reader.hpp"
+#include "instrument/format/definition_reader.hpp"
+#include "instrument/format/definition_writer.hpp"
+#include "instrument/format/pack_reader.hpp"
 #include "tests/instrument/make_pack.hpp"
 
 namespace ardoise::instrument {

@@ -1,5 +1,5 @@
 // for_each_event(): records and their extensions come together, stray extensions do no harm.
-#include "instrument/event_reader.hpp"
+#include "instrument/format/event_reader.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <deque>
 #include <vector>
 
-#include "instrument/transport.hpp"
+#include "instrument/transport/transport.hpp"
 #include "tests/instrument/make_pack.hpp"
 
 namespace ardoise::instrument {

@@ -1,5 +1,5 @@
 // The hierarchical buffer as a data structure, and the paper's model of it.
-#include "instrument/hierarchical_buffer.hpp"
+#include "instrument/buffer/hierarchical_buffer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "instrument/event_format.hpp"
+#include "instrument/format/event_format.hpp"
 
 namespace ardoise::instrument {
 

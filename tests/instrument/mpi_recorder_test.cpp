@@ -1,6 +1,6 @@
 // MpiRecorder: what becomes of each kind of Call. The Calls are made by hand, the questions to MPI are answered here;
 // MPI is never initialised.
-#include "instrument/mpi_recorder.hpp"
+#include "instrument/record/mpi_recorder.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Pack files: written packs come back in order, damaged files end with a sentence.
-#include "instrument/pack_file.hpp"
+#include "instrument/format/pack_file.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

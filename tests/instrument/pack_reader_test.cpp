@@ -1,12 +1,12 @@
 // check_pack(): good packs pass with their records, every spoiled field is refused.
-#include "instrument/pack_reader.hpp"
+#include "instrument/format/pack_reader.hpp"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <limits>
 
-#include "instrument/posix_functions.hpp"
+#include "instrument/format/posix_functions.hpp"
 #include "tests/instrument/make_pack.hpp"
 
 namespace ardoise::instrument {

@@ -3,7 +3,7 @@
 #include <map>
 #include <set>
 
-#include "instrument/posix_functions.hpp"
+#include "instrument/format/posix_functions.hpp"
 #include "tests/instrument/preload_fixture.hpp"
 #include "vmpi/mpi_functions.hpp"
 

@@ -1,5 +1,5 @@
 // Which queries are recorded, counted and timed.
-#include "instrument/query_counts.hpp"
+#include "instrument/record/query_counts.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // The recorder without MPI: definitions before use, the ledger, pressure, failure, threads that come, go and are cut
 // off.
-#include "instrument/recorder.hpp"
+#include "instrument/record/recorder.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "instrument/clock.hpp"
+#include "instrument/machine/clock.hpp"
 #include "tests/instrument/capture.hpp"
 #include "tests/instrument/fake_transport.hpp"
 

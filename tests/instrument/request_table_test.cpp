@@ -1,5 +1,5 @@
 // RequestTable: requests come back with what was posted, shared and reused handles in order of posting.
-#include "instrument/request_table.hpp"
+#include "instrument/record/request_table.hpp"
 
 #include <gtest/gtest.h>
 

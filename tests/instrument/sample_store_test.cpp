@@ -1,5 +1,5 @@
 // Samples of a thread: weights that add up through every change of rate, bins that go back, the three pressures.
-#include "instrument/sample_store.hpp"
+#include "instrument/buffer/sample_store.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "instrument/clock.hpp"
-#include "instrument/recorder.hpp"
+#include "instrument/machine/clock.hpp"
+#include "instrument/record/recorder.hpp"
 #include "tests/instrument/capture.hpp"
 #include "tests/instrument/fake_transport.hpp"
 

@@ -1,6 +1,6 @@
 // The sampler in this process, without MPI: what arrives in packs is compared with what the threads are known to have
 // done.
-#include "instrument/sampler.hpp"
+#include "instrument/sampling/sampler.hpp"
 
 #include <dlfcn.h>
 #include <fmt/core.h>
@@ -28,8 +28,8 @@
 #include <thread>
 #include <vector>
 
-#include "instrument/clock.hpp"
-#include "instrument/thread_tasks.hpp"
+#include "instrument/machine/clock.hpp"
+#include "instrument/machine/thread_tasks.hpp"
 #include "tests/instrument/capture.hpp"
 #include "tests/instrument/fake_transport.hpp"
 

@@ -5,12 +5,12 @@
 
 #include <map>
 
-#include "instrument/call_sites.hpp"
-#include "instrument/definition_reader.hpp"
-#include "instrument/files.hpp"
-#include "instrument/handle_ids.hpp"
-#include "instrument/id_cache.hpp"
-#include "instrument/settings.hpp"
+#include "instrument/format/definition_reader.hpp"
+#include "instrument/record/call_sites.hpp"
+#include "instrument/record/files.hpp"
+#include "instrument/record/handle_ids.hpp"
+#include "instrument/record/id_cache.hpp"
+#include "instrument/settings/settings.hpp"
 
 namespace ardoise::instrument {
 namespace {

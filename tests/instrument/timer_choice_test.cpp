@@ -1,5 +1,5 @@
 // When the kernel's ticks sample a thread, and when perf events do.
-#include "instrument/timer_choice.hpp"
+#include "instrument/sampling/timer_choice.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 // Packs of aggregates give the sums that the records themselves give: a whole program, once as it is and once folded as
 // a process folds it under pressure.
-#include "instrument/aggregates.hpp"
+#include "instrument/record/aggregates.hpp"
 
 #include "fixture.hpp"
-#include "instrument/pack_reader.hpp"
+#include "instrument/format/pack_reader.hpp"
 #include "replay/synthetic.hpp"
 
 namespace ardoise::knowledge_sources {

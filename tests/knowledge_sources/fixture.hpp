@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "instrument/posix_functions.hpp"
+#include "instrument/format/posix_functions.hpp"
 #include "replay/pack_maker.hpp"
 #include "replay/session.hpp"
 

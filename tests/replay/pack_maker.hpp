@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "instrument/definition_writer.hpp"
-#include "instrument/event_format.hpp"
+#include "instrument/format/definition_writer.hpp"
+#include "instrument/format/event_format.hpp"
 #include "vmpi/mpi_functions.hpp"
 
 namespace ardoise::replay {

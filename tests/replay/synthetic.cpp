@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "instrument/posix_functions.hpp"
+#include "instrument/format/posix_functions.hpp"
 
 namespace ardoise::replay {
 

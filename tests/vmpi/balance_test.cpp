@@ -1,5 +1,5 @@
 // Balance policies at both ends.
-#include "vmpi/balance.hpp"
+#include "vmpi/streams/balance.hpp"
 
 #include <gtest/gtest.h>
 

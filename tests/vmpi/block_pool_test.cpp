@@ -1,5 +1,5 @@
 // The reader's memory, also with several threads that give blocks back (run under the thread sanitizer).
-#include "vmpi/block_pool.hpp"
+#include "vmpi/streams/block_pool.hpp"
 
 #include <gtest/gtest.h>
 

@@ -35,7 +35,7 @@ foreach(language c ${MPI_FORTRAN_PROGRAMS})
   string(TOLOWER ${language} name)
   add_conformance_test(calls_everything_${name} ${CMAKE_CURRENT_SOURCE_DIR}/conformance_coverage.sh
     $<TARGET_FILE:vmpi_counting> $<TARGET_FILE:conformance_${language}> ${name}
-    ${PROJECT_SOURCE_DIR}/vmpi/mpi_functions.table ${CMAKE_CURRENT_SOURCE_DIR}/conformance_exempt.txt)
+    ${PROJECT_SOURCE_DIR}/vmpi/wrappers/mpi_functions.table ${CMAKE_CURRENT_SOURCE_DIR}/conformance_exempt.txt)
 endforeach()
 
 # Programs that spawn, connect and join; two processes, alone and beside another one that does the same.

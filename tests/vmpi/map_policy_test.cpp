@@ -1,5 +1,5 @@
 // Maps between two partitions, without MPI, up to sizes that no test machine has.
-#include "vmpi/map_policy.hpp"
+#include "vmpi/streams/map_policy.hpp"
 
 #include <gtest/gtest.h>
 

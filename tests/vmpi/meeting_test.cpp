@@ -1,5 +1,5 @@
 // How streams are opened, over a model: peers that fit, that don't, that never come, that wait for each other.
-#include "vmpi/meeting.hpp"
+#include "vmpi/streams/meeting.hpp"
 
 #include <gtest/gtest.h>
 

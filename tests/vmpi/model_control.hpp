@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "vmpi/mailbox.hpp"
+#include "vmpi/streams/mailbox.hpp"
 #include "vmpi/vmpi.h"
 
 namespace ardoise::vmpi {

@@ -19,7 +19,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "vmpi/transport.hpp"
+#include "vmpi/streams/transport.hpp"
 #include "vmpi/vmpi.h"
 
 namespace ardoise::vmpi {

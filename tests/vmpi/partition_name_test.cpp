@@ -1,5 +1,5 @@
 // Names of partitions.
-#include "vmpi/partition_name.hpp"
+#include "vmpi/world/partition_name.hpp"
 
 #include <gtest/gtest.h>
 

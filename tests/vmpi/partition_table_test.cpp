@@ -1,5 +1,5 @@
 // Which process belongs to which partition.
-#include "vmpi/partition_table.hpp"
+#include "vmpi/world/partition_table.hpp"
 
 #include <gtest/gtest.h>
 

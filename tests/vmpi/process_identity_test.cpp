@@ -1,5 +1,5 @@
 // Who can be watched, and whether it still runs.
-#include "vmpi/process_identity.hpp"
+#include "vmpi/world/process_identity.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>

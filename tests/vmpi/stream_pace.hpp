@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "model_network.hpp"
-#include "vmpi/stream.hpp"
+#include "vmpi/streams/stream.hpp"
 
 namespace ardoise::vmpi {
 

@@ -1,5 +1,5 @@
 // Streams over a model of MPI: order, bounds, ends, failures, random pace.
-#include "vmpi/stream.hpp"
+#include "vmpi/streams/stream.hpp"
 
 #include <gtest/gtest.h>
 

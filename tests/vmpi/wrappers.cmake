@@ -7,7 +7,7 @@ add_executable(vmpi_wrappers_test
   wrappers_small_array_test.cpp
   wrappers_table_test.cpp
   wrappers_window_folders_test.cpp)
-target_compile_definitions(vmpi_wrappers_test PRIVATE MPI_TABLE="${PROJECT_SOURCE_DIR}/vmpi/mpi_functions.table")
+target_compile_definitions(vmpi_wrappers_test PRIVATE MPI_TABLE="${PROJECT_SOURCE_DIR}/vmpi/wrappers/mpi_functions.table")
 target_link_libraries(vmpi_wrappers_test PRIVATE
   ardoise_generator_objects ardoise_mpi_functions ardoise_vmpi_logic GTest::gtest_main)
 gtest_discover_tests(vmpi_wrappers_test PROPERTIES LABELS unit DISCOVERY_TIMEOUT 60)

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "vmpi/byte_rules.hpp"
+#include "vmpi/wrappers/byte_rules.hpp"
 
 namespace ardoise::vmpi::byte_rules {
 namespace {

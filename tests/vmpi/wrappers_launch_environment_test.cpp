@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "vmpi/launch_environment.hpp"
+#include "vmpi/loader/launch_environment.hpp"
 
 namespace ardoise::vmpi {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "vmpi/preload_environment.hpp"
+#include "vmpi/loader/preload_environment.hpp"
 
 namespace ardoise::vmpi {
 namespace {

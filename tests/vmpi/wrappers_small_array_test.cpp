@@ -1,7 +1,7 @@
 // The array for copies during one call: on the stack while small.
 #include <gtest/gtest.h>
 
-#include "vmpi/small_array.hpp"
+#include "vmpi/wrappers/small_array.hpp"
 
 namespace ardoise::vmpi {
 namespace {

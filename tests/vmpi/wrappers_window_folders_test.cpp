@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "vmpi/window_folders.hpp"
+#include "vmpi/world/window_folders.hpp"
 
 namespace ardoise::vmpi {
 namespace {

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "tools/ardoise/partition_option.hpp"
-#include "vmpi/launch_environment.hpp"
+#include "vmpi/loader/launch_environment.hpp"
 
 namespace ardoise::launcher {
 namespace {

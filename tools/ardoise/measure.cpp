@@ -21,7 +21,7 @@
 #include "tools/ardoise/process.hpp"
 #include "tools/ardoise/program_check.hpp"
 #include "tools/ardoise/shell_quote.hpp"
-#include "vmpi/window_folders.hpp"
+#include "vmpi/world/window_folders.hpp"
 
 namespace ardoise::launcher {
 namespace {

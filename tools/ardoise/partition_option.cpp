@@ -8,8 +8,8 @@
 #include <set>
 #include <string_view>
 
-#include "instrument/analyzer_partition.hpp"
-#include "vmpi/partition_name.hpp"
+#include "instrument/format/analyzer_partition.hpp"
+#include "vmpi/world/partition_name.hpp"
 
 namespace ardoise::launcher {
 namespace {

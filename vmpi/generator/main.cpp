@@ -1,4 +1,4 @@
-// ardoise-generate-wrappers: a build-time program that turns vmpi/mpi_functions.table into C++ sources.
+// ardoise-generate-wrappers: a build-time program that turns vmpi/wrappers/mpi_functions.table into C++ sources.
 //
 //   ardoise-generate-wrappers header <table> <output>
 //   ardoise-generate-wrappers wrappers <table> <preprocessed mpi.h> <folder>

@@ -6,7 +6,7 @@ namespace ardoise::generator {
 Library library_of(std::string_view preprocessed_header) {
   // Every handle of Open MPI is a pointer to an ompi_ structure.
   return preprocessed_header.find("ompi_communicator_t") == std::string_view::npos ? Library::kMpich
-                                                                                    : Library::kOpenMpi;
+                                                                                   : Library::kOpenMpi;
 }
 
 std::vector<Wrapped> match(const Table& table, const std::vector<Prototype>& prototypes) {
@@ -21,13 +21,14 @@ std::vector<Wrapped> match(const Table& table, const std::vector<Prototype>& pro
     }
     if (function->kinds.size() != prototype.parameters.size())
       throw TableError("mpi.h declares " + prototype.name + " with " + std::to_string(prototype.parameters.size()) +
-                       " parameters, vmpi/mpi_functions.table has " + std::to_string(function->kinds.size()) +
+                       " parameters, vmpi/wrappers/mpi_functions.table has " + std::to_string(function->kinds.size()) +
                        " kinds for it");
     wrapped.push_back({*function, prototype});
   }
   if (!unknown.empty())
-    throw TableError("mpi.h declares functions that vmpi/mpi_functions.table has not; add them, or skip them with a " +
-                     std::string("reason:") + unknown);
+    throw TableError(
+        "mpi.h declares functions that vmpi/wrappers/mpi_functions.table has not; add them, or skip them with a " +
+        std::string("reason:") + unknown);
   if (wrapped.empty()) throw TableError("the preprocessed mpi.h declares no MPI function at all");
   return wrapped;
 }

@@ -1,5 +1,5 @@
-// The table of MPI functions as the generator sees it: read from vmpi/mpi_functions.table, checked, then handed to the
-// emitters. Knows nothing of C or Fortran spellings beyond the names of kinds.
+// The table of MPI functions as the generator sees it: read from vmpi/wrappers/mpi_functions.table, checked, then
+// handed to the emitters. Knows nothing of C or Fortran spellings beyond the names of kinds.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,99 @@
+// The hierarchical buffer: the bins of one class of events by level, in one budget (the BinPool) with the other classes
+// (Wagner, Knüpfer: Automatic Adaption of the Sampling Frequency for Detailed Performance Analysis, CCGRID 2017). A
+// plain data structure: it knows no samples, no clock, no process. SampleStore uses one for each thread.
+//
+//   level    lowest        lowest+1      lowest+2 …    top (and all above)
+//            [bin][bin]…   [bin]…        [bin]…        [bin]…            each a list, the last bin being filled
+//            └ drop_lowest() gives these back: O(1), records are never looked at
+//
+// Filled in one thread or signal handler; whoever else calls excludes that (SampleStore does).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "instrument/buffer/bin_pool.hpp"
+
+namespace ardoise::instrument {
+
+// Level of the nth item, n = 1, 2, …: trailing zeros. The items of levels above l are every 2^(l+1)th.
+[[nodiscard]] constexpr std::uint32_t level_of(std::uint64_t n) {
+  return static_cast<std::uint32_t>(__builtin_ctzll(n | std::uint64_t{1} << 63));
+}
+
+class HierarchicalBuffer {
+ public:
+  static constexpr std::uint32_t kMaxLevels = 16;
+
+  HierarchicalBuffer(BinPool& pool, PackClass pack_class) : pool_(pool), pack_class_(pack_class) {}
+
+  // Begins empty: `levels` (1 … kMaxLevels) lists for the levels lowest, lowest + 1, …; the last one takes all above
+  // too. Requires that the buffer is empty.
+  void open(std::uint32_t lowest, std::uint32_t levels);
+
+  // Room for `records` records of this level, `bytes` in all, the last of which ends at `tick`; nullptr: no bin to be
+  // had. Requires !is_closed(level) and bytes at most a bin's payload. Records are written in rows without gaps.
+  [[nodiscard]] std::byte* room(std::uint32_t level, std::uint32_t bytes, std::uint64_t tick,
+                                std::uint32_t records = 1) {
+    const std::uint32_t place = level - base_;
+    Lane& lane = lanes_[place < last_ ? place : last_];
+    if (static_cast<std::size_t>(lane.limit - lane.cursor) < bytes) [[unlikely]] {
+      if (!next_bin(lane, tick)) return nullptr;
+    }
+    std::byte* const room = lane.cursor;
+    lane.cursor += bytes;
+    lane.last_tick = tick;
+    lane.records += records;
+    return room;
+  }
+
+  [[nodiscard]] bool is_closed(std::uint32_t level) const { return level < lowest_; }
+  [[nodiscard]] std::uint32_t lowest() const { return lowest_; }
+  // False: the records of the lowest level share their bins with those above.
+  [[nodiscard]] bool can_drop() const { return lowest_ - base_ < last_; }
+
+  [[nodiscard]] std::uint32_t lowest_bins() const { return lanes_[lowest_ - base_].list.bins; }  // that a drop frees
+
+  struct Dropped {
+    std::uint32_t bins = 0;
+    std::uint64_t records = 0;
+  };
+  // Closes the lowest level and gives its bins back. Requires can_drop().
+  Dropped drop_lowest();
+
+  // Closes all bins and appends them to `into`: lowest level first, each with record_count, payload_bytes, first_tick
+  // and last_tick in its header. Empty then, until open().
+  struct Sealed {
+    std::uint32_t bins = 0;
+    std::uint64_t records = 0;
+  };
+  Sealed seal(BinList& into);
+
+  [[nodiscard]] std::uint32_t bins() const { return bins_; }
+  [[nodiscard]] std::uint64_t records() const;
+  [[nodiscard]] std::uint32_t full_bins() const;  // of bins(), those that no record fits into any more
+
+ private:
+  struct Lane {
+    std::byte* cursor = nullptr;
+    std::byte* limit = nullptr;
+    std::uint64_t last_tick = 0;
+    std::uint64_t records = 0;  // in all bins
+    std::uint64_t in_full = 0;  // of those, in bins that are full
+    Bin* bin = nullptr;         // being filled; the last one of the list
+    BinList list;
+  };
+  [[nodiscard]] bool next_bin(Lane& lane, std::uint64_t tick);
+  static void close_bin(Lane& lane);
+
+  BinPool& pool_;
+  const PackClass pack_class_;
+  std::uint32_t base_ = 0;    // level of lanes_[0]
+  std::uint32_t last_ = 0;    // index of the lane that takes all levels above
+  std::uint32_t lowest_ = 0;  // that is open
+  std::uint32_t bins_ = 0;
+  std::array<Lane, kMaxLevels> lanes_{};
+};
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,44 @@
+// What was recorded, dropped and waited for in this process: the numbers that every pack header declares.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "instrument/format/event_format.hpp"
+
+namespace ardoise::instrument {
+
+// Counters are only added to; relaxed order, since each is a sum of its own and the final values are read after every
+// recording thread was synchronised with.
+class Ledger {
+ public:
+  void count_recorded(PackClass pack_class, std::uint64_t records) { add(recorded_[index(pack_class)], records); }
+  void count_dropped(PackClass pack_class, std::uint64_t records) { add(dropped_[index(pack_class)], records); }
+  void count_aggregated(PackClass pack_class, std::uint64_t records) { add(aggregated_[index(pack_class)], records); }
+  void count_blocked(std::uint64_t ticks) { add(blocked_, ticks); }
+
+  void declare(PackHeader& header) const {
+    header.mpi = of(PackClass::kMpi);
+    header.posix = of(PackClass::kPosix);
+    header.samples = of(PackClass::kSamples);
+    header.blocked_ticks = blocked_.load(std::memory_order_relaxed);
+  }
+  // Recorded is read last: a concurrent count, which adds to recorded first, can't make the others exceed it.
+  [[nodiscard]] ClassLedger of(PackClass pack_class) const {
+    const std::uint64_t dropped = dropped_[index(pack_class)].load(std::memory_order_acquire);
+    const std::uint64_t aggregated = aggregated_[index(pack_class)].load(std::memory_order_acquire);
+    return {recorded_[index(pack_class)].load(std::memory_order_relaxed), dropped, aggregated};
+  }
+
+ private:
+  using Counter = std::atomic<std::uint64_t>;
+  static std::size_t index(PackClass pack_class) { return static_cast<std::size_t>(pack_class); }
+  // Release pairs with the acquire in of().
+  static void add(Counter& counter, std::uint64_t value) { counter.fetch_add(value, std::memory_order_release); }
+
+  std::array<Counter, kPackClassCount> recorded_{}, dropped_{}, aggregated_{};
+  Counter blocked_{};
+};
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,70 @@
+// Puts an MpiRecord and the extensions behind it together: what every reader of MPI records needs. Header only, no
+// allocation, one pass.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include "instrument/format/event_format.hpp"
+
+namespace ardoise::instrument {
+
+[[nodiscard]] constexpr ExtensionKind extension_kind(const MpiRecord& record) {
+  return static_cast<ExtensionKind>(record.comm());
+}
+template <class Extension>
+[[nodiscard]] constexpr Extension as(const MpiRecord& record) {
+  return std::bit_cast<Extension>(record);
+}
+[[nodiscard]] constexpr std::uint64_t completion_bytes(const CompletionRecord& record) {
+  return std::uint64_t{record.bytes_high} << 32 | record.bytes_low;
+}
+
+// A call with its full values, whether they were wide or not.
+struct MpiEvent {
+  const MpiRecord& record;
+  std::uint64_t duration;         // ticks
+  std::uint64_t bytes;            // as the shape says
+  std::uint64_t received;         // collectives: received by this rank; 0 otherwise
+  const MpiRecord* receive_half;  // of MPI_Sendrecv*, else nullptr: as<ReceiveHalfExtension>(*it)
+};
+
+// Calls event(MpiEvent) for each call, completion(CompletionRecord) for each completed request,
+// neighbour(NeighbourExtension) for each part of a neighbourhood collective and started(StartedExtension) for each
+// operation of an MPI_Startall, in the order of the records. A malformed
+// sequence (an extension without its record) is skipped over, never read beyond `records`.
+template <class OnEvent, class OnCompletion, class OnNeighbour, class OnStarted>
+void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompletion&& completion,
+                    OnNeighbour&& neighbour, OnStarted&& started) {
+  for (std::size_t i = 0; i < records.size();) {
+    const MpiRecord& record = records[i++];
+    if (record.shape() == Shape::kCompletion) {
+      completion(as<CompletionRecord>(record));
+      continue;
+    }
+    if (record.shape() == Shape::kExtension) {
+      if (extension_kind(record) == ExtensionKind::kNeighbourPart) neighbour(as<NeighbourExtension>(record));
+      if (extension_kind(record) == ExtensionKind::kStarted) started(as<StartedExtension>(record));
+      continue;
+    }
+    const Shape shape = record.shape();
+    const bool both_ways = shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
+    MpiEvent full{record, record.duration, record.bytes, both_ways ? static_cast<std::uint32_t>(record.tag) : 0u,
+                  nullptr};
+    if (i < records.size() && records[i].shape() == Shape::kExtension &&
+        extension_kind(records[i]) == ExtensionKind::kWideValues) {
+      const auto wide = as<WideExtension>(records[i++]);
+      full.duration = wide.duration;
+      full.bytes = wide.bytes;
+      full.received = wide.received;
+    }
+    if (i < records.size() && records[i].shape() == Shape::kExtension &&
+        extension_kind(records[i]) == ExtensionKind::kReceiveHalf) {
+      full.receive_half = &records[i++];
+    }
+    event(full);
+  }
+}
+
+}  // namespace ardoise::instrument

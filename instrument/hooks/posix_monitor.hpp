@@ -1,0 +1,93 @@
+// What all POSIX hooks share: whether to record, and the recording. A hook looks like this:
+//
+//   ARDOISE_HOOK(int, fsync, int descriptor) {
+//     PosixCall call(PosixFunction::kFsync, __builtin_return_address(0));
+//     call.on_descriptor(descriptor);
+//     return call.end(real_fsync(descriptor));
+//   }
+//
+// From the constructor to record() the thread is in the call, for samples; record() finds its calling context.
+// Nothing is held while the real function runs: it may block, be cancelled, or come back to a hook.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+
+#include "instrument/format/posix_functions.hpp"
+#include "instrument/machine/clock.hpp"
+#include "instrument/process/session.hpp"
+
+namespace ardoise::instrument {
+class PosixCall;
+}
+// See PosixCall::record().
+extern "C" void ardoise_on_posix_end(ardoise::instrument::PosixCall& call, std::uint64_t bytes, bool failed) noexcept;
+
+namespace ardoise::instrument {
+
+class PosixCall {
+ public:
+  PosixCall(PosixFunction function, const void* return_address) noexcept
+      : session_(observing_session()), return_address_(return_address), function_(function) {
+    if (session_ != nullptr) begin();
+  }
+
+  // Which file, asked before the real call: it may close it.
+  void on_descriptor(int descriptor) noexcept {
+    if (session_ != nullptr) file_ = number_of(descriptor);
+  }
+  void on_stream(std::FILE* stream) noexcept {
+    if (session_ != nullptr) file_ = number_of(stream);
+  }
+  // The call has opened it: whatever the descriptor was before, it is something else now.
+  void opened_descriptor(int descriptor) noexcept;
+  void opened_stream(std::FILE* stream) noexcept;
+
+  // The call has ended; bytes moved, or failed. Keeps errno.
+  void record(std::uint64_t bytes, bool failed) noexcept {
+    if (session_ != nullptr) ardoise_on_posix_end(*this, bytes, failed);
+  }
+  // What record() comes to: `frame` is where it was called.
+  void end_at(const ObservedFrame& frame, std::uint64_t bytes, bool failed) noexcept;
+  // For functions that return -1 on failure and else the bytes moved, or for those that move none.
+  template <class Result>
+  Result end_with_bytes(Result result) noexcept {
+    record(result < 0 ? 0 : static_cast<std::uint64_t>(result), result < 0);
+    return result;
+  }
+  template <class Result>
+  Result end(Result result) noexcept {
+    record(0, result < 0);
+    return result;
+  }
+  [[nodiscard]] std::uint64_t return_address() const { return reinterpret_cast<std::uint64_t>(return_address_); }
+  [[nodiscard]] CalledFunction called() const { return kPosixCalls + static_cast<CalledFunction>(function_) + 1; }
+
+ private:
+  // nullptr: nothing is recorded in this process, or this call is made by MPI or by the recorder itself.
+  static Session* observing_session() noexcept;
+  std::uint32_t number_of(int descriptor) noexcept;
+  std::uint32_t number_of(std::FILE* stream) noexcept;
+  void begin() noexcept {
+    // One by one: a copy of both at once would wait for the two stores of the call before.
+    outer_.return_address = observed_posix.return_address;
+    outer_.function = observed_posix.function;
+    observed_posix.become({return_address(), called()});
+    begin_ = now();
+  }
+
+  Session* session_;
+  const void* return_address_;
+  std::uint64_t begin_ = 0;
+  ObservedPosix outer_;  // a signal handler's call is in what it interrupted
+  std::uint32_t file_ = 0;
+  PosixFunction function_;
+};
+
+// A descriptor was closed or replaced, by the program, MPI or ourselves alike: forget its name.
+void forget_descriptor(int descriptor) noexcept;
+// Of a stream, keeping errno; -1: it has none.
+[[nodiscard]] int descriptor_of(std::FILE* stream) noexcept;
+
+}  // namespace ardoise::instrument

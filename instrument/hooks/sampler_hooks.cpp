@@ -1,0 +1,189 @@
+// What the program does that sampling has to know of: threads begin, signals are taken or masked, modules are unloaded.
+// Each hook does what the program asked for; none is needed for sampling to be safe but those of signals and dlclose.
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <exception>
+#include <new>
+#include <vector>
+
+#include "instrument/hooks/real_function.hpp"
+#include "instrument/process/session.hpp"
+#include "instrument/sampling/sampler.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+// ---- threads
+
+struct ThreadStart {
+  void* (*function)(void*);
+  void* argument;
+};
+
+// No noexcept and no catch around the program's function: pthread_exit() and cancellation unwind through here.
+void* begin_thread(void* start_untyped) {
+  const ThreadStart start = *static_cast<ThreadStart*>(start_untyped);
+  delete static_cast<ThreadStart*>(start_untyped);
+  if (Session* const current = session.load(std::memory_order_acquire)) current->thread_began();
+  return start.function(start.argument);
+}
+
+}  // namespace
+
+ARDOISE_HOOK(int, pthread_create, pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
+             void* argument) {
+  if (sampler.load(std::memory_order_relaxed) == nullptr)
+    return real_pthread_create(thread, attributes, function, argument);
+  auto* const start = new (std::nothrow) ThreadStart{function, argument};
+  if (start == nullptr) return real_pthread_create(thread, attributes, function, argument);
+  const int error = real_pthread_create(thread, attributes, &begin_thread, start);
+  if (error != 0) delete start;
+  return error;
+}
+
+// ---- our signal
+
+namespace {
+
+bool is_ours(int number) {
+  const Sampler* const current = sampler.load(std::memory_order_acquire);
+  return current != nullptr && current->signal() == number;
+}
+
+// The program asks about or sets the action of the signal that it does not know to be ours.
+void taken(int number) {
+  if (!is_ours(number)) return;
+  Sampler* const current = sampler.exchange(nullptr, std::memory_order_acq_rel);
+  if (current != nullptr) current->signal_was_taken();
+}
+
+// A set without our signal: blocked, it would stay pending, and be what sigwait() gives the program.
+const sigset_t* without_ours(const sigset_t* set, sigset_t& copy) {
+  const Sampler* const current = sampler.load(std::memory_order_acquire);
+  if (current == nullptr || set == nullptr || ::sigismember(set, current->signal()) != 1) return set;
+  copy = *set;
+  ::sigdelset(&copy, current->signal());
+  return &copy;
+}
+
+// The thread believes that it has blocked our signal.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool seems_blocked = false;
+
+template <class Real>
+int change_mask(const Real& real, int how, const sigset_t* set, sigset_t* before) {
+  const Sampler* const current = sampler.load(std::memory_order_acquire);
+  if (current == nullptr) return real(how, set, before);
+  const bool seemed = seems_blocked;
+  sigset_t copy;
+  const bool contains = set != nullptr && ::sigismember(set, current->signal()) == 1;
+  const sigset_t* const wanted = how == SIG_UNBLOCK ? set : without_ours(set, copy);
+  const int result = real(how, wanted, before);
+  if (result != 0) return result;
+  if (before != nullptr && seemed) ::sigaddset(before, current->signal());
+  if (set != nullptr) {
+    if (how == SIG_SETMASK) seems_blocked = contains;
+    if (how == SIG_BLOCK && contains) seems_blocked = true;
+    if (how == SIG_UNBLOCK && contains) seems_blocked = false;
+  }
+  return result;
+}
+
+}  // namespace
+
+constinit static const RealFunction<int(int, const struct sigaction*, struct sigaction*)> real_sigaction("sigaction");
+
+namespace {
+
+// Handlers on alternate stacks keep our signal out: there is no telling whether such a stack has room for ours.
+int set_action(int number, const struct sigaction* action, struct sigaction* before) {
+  const Sampler* const current = sampler.load(std::memory_order_acquire);
+  if (current == nullptr) return real_sigaction(number, action, before);
+  struct sigaction keeps_ours_out {};
+  if (action != nullptr && (action->sa_flags & SA_ONSTACK) != 0) {
+    keeps_ours_out = *action;
+    ::sigaddset(&keeps_ours_out.sa_mask, current->signal());
+    action = &keeps_ours_out;
+  }
+  const int result = real_sigaction(number, action, before);
+  if (result == 0 && before != nullptr && (before->sa_flags & SA_ONSTACK) != 0) {
+    ::sigdelset(&before->sa_mask, current->signal());
+  }
+  return result;
+}
+
+}  // namespace
+
+ARDOISE_REPLACE(int, sigaction, int number, const struct sigaction* action, struct sigaction* before) {
+  if (!is_ours(number)) return set_action(number, action, before);
+  if (action != nullptr) {
+    taken(number);
+    struct sigaction ignored {};
+    const int result = real_sigaction(number, action, &ignored);
+    if (before != nullptr) *before = {};
+    return result;
+  }
+  if (before != nullptr) *before = {};  // SIG_DFL, as it was before us
+  return 0;
+}
+
+using SignalHandler = void (*)(int);
+ARDOISE_HOOK(SignalHandler, signal, int number, SignalHandler handler) {
+  const bool ours = is_ours(number);
+  if (ours) taken(number);
+  const SignalHandler before = real_signal(number, handler);
+  return ours ? SIG_DFL : before;
+}
+ARDOISE_HOOK(SignalHandler, __sysv_signal, int number, SignalHandler handler) {
+  const bool ours = is_ours(number);
+  if (ours) taken(number);
+  const SignalHandler before = real___sysv_signal(number, handler);
+  return ours ? SIG_DFL : before;
+}
+
+ARDOISE_HOOK(int, pthread_sigmask, int how, const sigset_t* set, sigset_t* before) {
+  return change_mask(real_pthread_sigmask, how, set, before);
+}
+ARDOISE_HOOK(int, sigprocmask, int how, const sigset_t* set, sigset_t* before) {
+  return change_mask(real_sigprocmask, how, set, before);
+}
+ARDOISE_HOOK(int, sigwait, const sigset_t* set, int* number) {
+  sigset_t copy;
+  return real_sigwait(without_ours(set, copy), number);
+}
+ARDOISE_HOOK(int, sigwaitinfo, const sigset_t* set, siginfo_t* information) {
+  sigset_t copy;
+  return real_sigwaitinfo(without_ours(set, copy), information);
+}
+ARDOISE_HOOK(int, sigtimedwait, const sigset_t* set, siginfo_t* information, const struct timespec* timeout) {
+  sigset_t copy;
+  return real_sigtimedwait(without_ours(set, copy), information, timeout);
+}
+
+// ---- modules
+
+ARDOISE_HOOK(int, dlclose, void* handle) {
+  Sampler* const current = sampler.load(std::memory_order_acquire);
+  if (current == nullptr) return real_dlclose(handle);
+  std::vector<LoadedModule> before;
+  bool told = false;
+  try {
+    before = loaded_modules();
+    told = true;
+    current->before_unload(before);
+  } catch (const std::exception&) {
+    switch_off("no memory to follow the program's modules; recording ends here.");
+  }
+  const int result = real_dlclose(handle);
+  if (!told) return result;
+  try {
+    current->after_unload(before, loaded_modules());
+  } catch (const std::exception&) {
+    switch_off("no memory to follow the program's modules; recording ends here.");
+  }
+  return result;
+}
+
+}  // namespace ardoise::instrument

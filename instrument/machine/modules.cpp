@@ -1,0 +1,113 @@
+// See modules.hpp.
+#include "instrument/machine/modules.hpp"
+
+#include <fcntl.h>
+#include <link.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+namespace ardoise::instrument {
+namespace {
+
+struct Search {
+  std::uint64_t address;
+  std::optional<Module> found;
+};
+
+// The desc of the NT_GNU_BUILD_ID note among `bytes` of notes.
+std::string build_id_in(const std::byte* notes, std::size_t bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  while (bytes >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) note;
+    std::memcpy(&note, notes, sizeof(note));
+    const std::size_t name = (std::size_t{note.n_namesz} + 3) / 4 * 4, desc = (std::size_t{note.n_descsz} + 3) / 4 * 4;
+    if (name > bytes - sizeof(note) || desc > bytes - sizeof(note) - name) break;
+    if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(notes + sizeof(note), "GNU", 4) == 0) {
+      std::string hex;
+      for (std::size_t i = 0; i < note.n_descsz; ++i) {
+        const auto value = std::to_integer<unsigned>(notes[sizeof(note) + name + i]);
+        hex += kDigits[value >> 4];
+        hex += kDigits[value & 15u];
+      }
+      return hex;
+    }
+    notes += sizeof(note) + name + desc;
+    bytes -= sizeof(note) + name + desc;
+  }
+  return {};
+}
+
+// The loader leaves the name of the main program empty. A direct system call, because readlink's neighbours are hooked.
+std::string path_of_program() {
+  std::array<char, 4096> path{};
+  const long length = ::syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path.data(), path.size());
+  return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : std::string("(program)");
+}
+
+int look_at(dl_phdr_info* info, std::size_t, void* context) {
+  auto& search = *static_cast<Search*>(context);
+  const std::span segments(info->dlpi_phdr, info->dlpi_phnum);
+  const bool inside = std::any_of(segments.begin(), segments.end(), [&](const ElfW(Phdr) & segment) {
+    const std::uint64_t begin = info->dlpi_addr + segment.p_vaddr;
+    return segment.p_type == PT_LOAD && search.address >= begin && search.address < begin + segment.p_memsz;
+  });
+  if (!inside) return 0;
+  Module module;
+  module.base = info->dlpi_addr;
+  module.path = info->dlpi_name != nullptr && *info->dlpi_name != '\0' ? info->dlpi_name : path_of_program();
+  for (const ElfW(Phdr) & segment : segments) {
+    if (segment.p_type == PT_LOAD)
+      module.size = std::max<std::uint64_t>(module.size, segment.p_vaddr + segment.p_memsz);
+    if (segment.p_type == PT_NOTE && module.build_id.empty()) {
+      module.build_id =
+          build_id_in(reinterpret_cast<const std::byte*>(info->dlpi_addr + segment.p_vaddr), segment.p_memsz);
+    }
+  }
+  search.found = std::move(module);
+  return 1;
+}
+
+}  // namespace
+
+std::optional<Module> find_module(const void* address) {
+  Search search{reinterpret_cast<std::uint64_t>(address), std::nullopt};
+  ::dl_iterate_phdr(look_at, &search);
+  return std::move(search.found);
+}
+
+std::vector<LoadedModule> loaded_modules() {
+  std::vector<LoadedModule> modules;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* modules_untyped) {
+        std::uint64_t end = 0;
+        for (const ElfW(Phdr) & segment : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+          if (segment.p_type == PT_LOAD) end = std::max<std::uint64_t>(end, segment.p_vaddr + segment.p_memsz);
+        }
+        static_cast<std::vector<LoadedModule>*>(modules_untyped)
+            ->push_back({info->dlpi_addr, info->dlpi_addr + end, info->dlpi_name != nullptr ? info->dlpi_name : ""});
+        return 0;
+      },
+      &modules);
+  return modules;
+}
+
+std::string file_name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_mpi_module(const std::string& path) {
+  constexpr std::array<std::string_view, 22> kPrefixes{
+      "libmpi.",   "libmpi_",  "libmpich",   "libmpifort", "libopen-rte", "libopen-pal", "libpmix", "libpmi.",
+      "libpmi2.",  "libevent", "mca_",       "libucp",     "libucs",      "libuct",      "libucm",  "libucc",
+      "libfabric", "libpsm",   "libibverbs", "librdmacm",  "libmunge",    "libardoise"};
+  const std::string name = file_name_of(path);
+  return name.starts_with("libvmpi") || std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                                                    [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,25 @@
+// What a short piece of work costs when nothing disturbs it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "instrument/machine/clock.hpp"
+
+namespace ardoise::instrument {
+
+// Ticks that one call of work() takes, in the fastest of some batches of calls: others may have had the processor
+// during the rest.
+template <typename Work>
+[[nodiscard]] double shortest_batch(Work work) {
+  constexpr int kBatches = 16, kCalls = 100;
+  std::uint64_t shortest = ~std::uint64_t{0};
+  for (int batch = 0; batch < kBatches; ++batch) {
+    const std::uint64_t begin = now();
+    for (int i = 0; i < kCalls; ++i) work();
+    shortest = std::min(shortest, now() - begin);
+  }
+  return static_cast<double>(shortest) / kCalls;
+}
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,176 @@
+// The preload library's entry points: installs the observer when the library is loaded, starts the session when MPI is
+// up and ends it before it goes down. From here the reader finds everything else: session.hpp, mpi_recorder.hpp.
+#include <fmt/core.h>
+#include <pthread.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "instrument/sampling/observed_enter.hpp"
+#include "instrument/machine/clock.hpp"
+#include "instrument/machine/thread_barrier.hpp"
+#include "instrument/machine/thread_tasks.hpp"
+#include "instrument/format/analyzer_partition.hpp"
+#include "instrument/process/session.hpp"
+#include "vmpi/vmpi.h"
+#include "vmpi/wrappers/observer.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+ClockSample loaded;            // when the library was loaded: the far end of the first calibration
+std::uint64_t init_begin = 0;  // tick at which MPI_Init was called
+std::vector<std::uint32_t> threads_before_init;
+
+void count_call(Session& current, const ThreadRecorder& thread) {
+  if (current_sampled == nullptr || observed_frame.function == 0) return;
+  current.sampling.count_call(*current_sampled, observed_frame, thread.call_sums);
+}
+
+void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
+  Session* const current = session.load(std::memory_order_acquire);
+  if (current == nullptr) [[unlikely]]
+    return;
+  try {
+    ThreadRecorder* const thread = current->thread();
+    if (thread == nullptr) [[unlikely]]
+      return;
+    // Re-entered: the recorder's own call of MPI came back here.
+    if (thread->busy.load(std::memory_order_relaxed)) [[unlikely]]
+      return;
+    const Section section(*thread, current->recorder.active);
+    if (!section.entered()) [[unlikely]]
+      return;
+    thread->between_idups = call.function == vmpi::FunctionId::kComm_idup;
+    thread->may_send = !thread->between_idups;
+    current->mpi.record(*thread, call, end);
+    count_call(*current, *thread);
+    current->recorder.after_event(*thread, end);
+  } catch (const std::exception& fault) {
+    switch_off(fmt::format("recording ends here: {}.", fault.what()));
+  }
+}
+
+bool on_query(vmpi::FunctionId function, const void* caller) noexcept {
+  Session* const current = session.load(std::memory_order_acquire);
+  ThreadRecorder* const thread = known_thread();
+  // The first call of a thread, or the recorder's own.
+  if (current == nullptr || thread == nullptr || thread->busy.load(std::memory_order_relaxed)) return false;
+  const Section section(*thread, current->recorder.active);
+  return section.entered() && thread->queries.count(caller, static_cast<std::uint32_t>(function));
+}
+
+void on_exit(vmpi::Call& call) noexcept {
+  record_exit(call, now());
+  observed_frame.function = 0;
+}
+
+int rank_in_program() {
+  int rank = 0;
+  PMPI_Comm_rank(VMPI_Comm_partition(), &rank);
+  return rank;
+}
+
+void stop_observing() { vmpi::observer.store(nullptr, std::memory_order_release); }
+
+void start_session(int thread_level) {
+  const std::uint64_t init_end = now();
+  const Settings settings = read_settings([](const char* name) -> const char* { return std::getenv(name); });
+  const VMPI_Partition_desc* const own = VMPI_Get_desc_by_id(VMPI_Get_partition_id());
+  if (settings.disabled || own == nullptr || std::strcmp(own->name, kAnalyzerPartition) == 0) return stop_observing();
+  const int rank = rank_in_program();
+  if (rank == 0 && !settings.complaint.empty()) say(settings.complaint);
+
+  const VMPI_Partition_desc* const analyzer = VMPI_Get_desc_by_name(kAnalyzerPartition);
+  if (analyzer == nullptr && settings.capture_directory.empty()) {
+    stop_observing();
+    if (rank == 0) say(fmt::format("no analyzer in this launch; {} runs unobserved.", own->name));
+    return;
+  }
+  // Collective, hence before anything that may fail in one process alone.
+  const ClockSample sample = sample_clocks();
+  const SynchronizedClock clock =
+      synchronize_clocks(VMPI_Comm_partition(), sample, ticks_per_second(loaded, sample), init_end);
+
+  Session::Route route;
+  if (analyzer != nullptr) {
+    route.stream = std::make_unique<StreamTransport>();
+    if (const int code = route.stream->open(analyzer->id, settings.bin_bytes); code != VMPI_SUCCESS) {
+      return switch_off(
+          fmt::format("no stream to the analyzer ({}); {} runs unobserved.", VMPI_Error_string(code), own->name));
+    }
+  }
+  if (!settings.capture_directory.empty()) {
+    const std::string path = fmt::format("{}/{}.{}.packs", settings.capture_directory, own->name, rank);
+    route.capture = std::make_unique<CaptureTransport>(path, route.stream.get());
+    if (!route.capture->ready()) {
+      say(fmt::format("cannot write {}: {}.", path, std::strerror(errno)));
+      route.capture.reset();
+    }
+  }
+  if (route.first() == nullptr) return stop_observing();
+
+  const PackIdentity identity{vmpi::kTableHash, static_cast<std::uint32_t>(own->id), static_cast<std::uint32_t>(rank),
+                              clock.origin_tick, clock.rate};
+  // Never destroyed: threads and exit handlers of the program may come through the hooks until the very end.
+  const SamplerSettings sampler_settings =
+      read_sampler_settings([](const char* name) -> const char* { return std::getenv(name); });
+  if (rank == 0 && !sampler_settings.complaint.empty()) say(sampler_settings.complaint);
+  auto* const made = new Session(settings, std::move(route), identity, clock, loaded, thread_level, sampler_settings);
+  if (!made->start(init_begin, threads_before_init))
+    return switch_off("no memory to record into; the program runs unobserved.");
+  ::pthread_atfork(nullptr, nullptr, [] {
+    // A child has one thread and must not touch the parent's MPI.
+    stop_observing();
+    if (Session* const parents = session.exchange(nullptr, std::memory_order_acq_rel)) parents->sampling.abandon();
+  });
+  session.store(made, std::memory_order_release);
+}
+
+void on_before_init() noexcept {
+  init_begin = now();
+  prepare_thread_barrier();
+  try {
+    threads_before_init = running_tasks();
+  } catch (const std::bad_alloc&) {
+    threads_before_init.clear();  // only threads that call MPI or do I/O are sampled then
+  }
+}
+
+void on_after_init(int thread_level) noexcept {
+  try {
+    start_session(thread_level);
+  } catch (const std::exception& fault) {
+    switch_off(fmt::format("recording could not start: {}.", fault.what()));
+  }
+}
+
+void on_before_finalize() noexcept {
+  Session* const current = session.exchange(nullptr, std::memory_order_acq_rel);
+  stop_observing();
+  if (current == nullptr) return;
+  try {
+    current->finish();
+  } catch (const std::exception& fault) {
+    switch_off(fmt::format("the last records are lost: {}.", fault.what()));
+  }
+}
+
+constexpr vmpi::Observer kObserver{ardoise_on_enter,   on_exit,        on_after_init,
+                                   on_before_finalize, on_before_init, on_query};
+
+[[gnu::constructor]] void on_load() {
+  loaded = sample_clocks();
+  init_begin = loaded.tick;
+  vmpi::observer.store(&kObserver, std::memory_order_release);
+}
+
+}  // namespace
+
+}  // namespace ardoise::instrument

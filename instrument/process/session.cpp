@@ -1,0 +1,258 @@
+// See session.hpp.
+#include "instrument/process/session.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "instrument/format/definition_writer.hpp"
+#include "instrument/sampling/observed_enter.hpp"
+#include "instrument/machine/clock.hpp"
+#include "instrument/machine/shortest_batch.hpp"
+#include "instrument/record/mpi_queries.hpp"
+#include "vmpi/vmpi.h"
+
+namespace ardoise::instrument {
+
+constinit std::atomic<Session*> session = nullptr;
+
+namespace {
+
+// initial-exec: a preloaded library's thread-local memory is there from the start of every thread, and costs one load.
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadRecorder* current_thread = nullptr;
+pthread_key_t thread_end_key;
+
+void on_thread_end(void* thread_untyped) {
+  auto* const thread = static_cast<ThreadRecorder*>(thread_untyped);
+  current_thread = nullptr;
+  Session* const current = session.load(std::memory_order_acquire);
+  if (current == nullptr) return;
+  current->thread_ends(*thread);
+}
+
+// Of all bins, as many may lie with threads that rest: each has one or two.
+constexpr std::size_t kBinsForEachResting = 16, kMostResting = 16;
+
+void say_sentence(std::string_view sentence) { say(sentence); }
+void keep_silent(std::string_view) {}
+
+std::string read_command_line() {
+  const long descriptor = ::syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  std::string text(kMaxStringBytes, '\0');
+  const long got = descriptor < 0 ? 0 : ::syscall(SYS_read, descriptor, text.data(), text.size());
+  if (descriptor >= 0) ::syscall(SYS_close, descriptor);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  if (!text.empty() && text.back() == '\0') text.pop_back();
+  return text;
+}
+
+void on_transport_failure() noexcept { switch_off("packs can no longer be sent or written; recording ends here."); }
+
+// What the calling context of a call costs beside its record. noinline: this frame stands for a wrapper's, its caller
+// for the program's call.
+[[gnu::noinline]] double measure_context_cost(Sampler& sampling) {
+  vmpi::Call call{vmpi::FunctionId::kBarrier};
+  call.return_address = __builtin_return_address(0);
+  ardoise_on_enter(call);
+  const ObservedFrame frame = std::exchange(observed_frame, {});
+  return sampling.measure_call_cost(frame);
+}
+
+class NullTransport final : public Transport {
+ public:
+  [[nodiscard]] bool send(Bin*, std::size_t) override { return false; }
+  [[nodiscard]] Bin* reclaim(bool) override { return nullptr; }
+  void close() override {}
+};
+
+}  // namespace
+
+Session::Session(const Settings& settings, Route route, const PackIdentity& identity, const SynchronizedClock& clock,
+                 const ClockSample& loaded, int thread_level, const SamplerSettings& sampler_settings)
+    : recorder(settings, *route.first(), identity, static_cast<std::uint64_t>(settings.flush_seconds * clock.rate),
+               thread_level == MPI_THREAD_MULTIPLE),
+      mpi(recorder, mpi_queries()),
+      sampling(recorder, sampler_settings, clock.rate, identity.rank == 0 ? say_sentence : keep_silent),
+      settings_(settings),
+      route_(std::move(route)),
+      clock_(clock),
+      loaded_(loaded),
+      thread_level_(thread_level),
+      resting_(std::min(recorder.pool.bins() / kBinsForEachResting, kMostResting)) {}
+
+bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> threads) {
+  if (!recorder.ready() || ::pthread_key_create(&thread_end_key, on_thread_end) != 0) return false;
+  recorder.on_failure = on_transport_failure;
+  recorder.requests.set_shared(find_shared_request());
+  record_cost_ticks_ = measure_record_cost();
+  record_cost_ticks_ += measure_context_cost(sampling);
+  define_process(init_begin);
+  define_clock(0, clock_.rate);
+  mpi.define(VMPI_Comm_partition());
+  mpi.define(MPI_COMM_SELF);
+  main_thread_ = thread();
+  if (main_thread_ == nullptr) return false;
+  recorder.on_flush = [](ThreadRecorder&) {
+    Session* const current = session.load(std::memory_order_acquire);
+    if (current == nullptr) return;
+    if (current_sampled != nullptr) current->sampling.flush(*current_sampled);
+    current->retire_rested();
+  };
+  recorder.active.store(true, std::memory_order_release);
+  if (sampling.start()) {
+    (void)sampling.adopt_current(*thread());
+    sampling.adopt_all_running(threads);
+  }
+  return true;
+}
+
+void Session::define_process(std::uint64_t init_begin) {
+  int size = 0, universe_rank = 0;
+  PMPI_Comm_size(VMPI_Comm_partition(), &size);
+  PMPI_Comm_rank(VMPI_Comm_universe(), &universe_rank);
+  const std::uint64_t begin = now();
+  const ProcessDefinition process{static_cast<std::uint32_t>(size),
+                                  static_cast<std::uint32_t>(universe_rank),
+                                  static_cast<std::uint32_t>(::getpid()),
+                                  static_cast<std::uint32_t>(thread_level_),
+                                  begin,
+                                  begin - init_begin,
+                                  settings_.budget_bytes};
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  std::array<char, 4096> directory{};
+  if (::getcwd(directory.data(), directory.size()) == nullptr) directory[0] = '\0';
+  const VMPI_Partition_desc* const own = VMPI_Get_desc_by_id(VMPI_Get_partition_id());
+  (void)recorder.definitions.add(process, std::string_view(own != nullptr ? own->name : ""),
+                                 std::string_view(read_command_line()), std::string_view(host.data()),
+                                 std::string_view(directory.data()));
+}
+
+void Session::define_clock(std::uint64_t end_tick, double rate) {
+  ClockDefinition clock{clock_.tick, clock_.realtime_ns, rate, clock_.offset_seconds, clock_.error_seconds,
+                        end_tick,    record_cost_ticks_};
+  if (end_tick != 0) {
+    // The same line through time, told at a later moment and with the better rate.
+    clock.tick = end_tick;
+    clock.realtime_ns += static_cast<std::uint64_t>(static_cast<double>(end_tick - clock_.tick) / rate * 1e9);
+  }
+  (void)recorder.definitions.add(clock, std::string_view(clock_name()), std::string_view(node_id()));
+}
+
+void Session::finish() {
+  sampling.stop();
+  const ClockSample end = sample_clocks();
+  sampling.finish(end.tick);
+  define_clock(end.tick, ticks_per_second(loaded_, end));
+  recorder.finish(end.tick);
+  if (recorder.sender.failed()) on_transport_failure();
+}
+
+ThreadRecorder* Session::thread() {
+  if (current_thread != nullptr) [[likely]]
+    return current_thread;
+  // It may have been adopted while it ran, and sampled until now.
+  const SampledThread* const sampled = current_sampled != nullptr ? current_sampled : sampling.attach();
+  const std::optional<RestingThread> rested = sampled == nullptr ? resting_.take() : std::nullopt;
+  ThreadRecorder* const made = sampled != nullptr ? sampled->recorder
+                               : rested           ? rested->recorder
+                                                  : recorder.threads.adopt(now());
+  current_thread = made;
+  if (made == nullptr) return nullptr;
+  // Set even when the key fails: then its bins wait for the end of the process.
+  ::pthread_setspecific(thread_end_key, made);
+  if (rested && rested->sampled != nullptr) {
+    sampling.resume(*rested->sampled);
+  } else {
+    sampling.adopt_current(*made);
+  }
+  return made;
+}
+
+void Session::thread_ends(ThreadRecorder& thread) {
+  SampledThread* sampled = nullptr;
+  {
+    const Section section(thread, recorder.active);
+    if (!section.entered()) return;
+    sampled = sampling.leave_current();
+    thread.rest();
+  }
+  const RestingThread rests{&thread, sampled, now()};
+  if (!resting_.put(rests)) retire(rests);
+}
+
+// Whatever is left of the thread goes out. Only the caller has it.
+void Session::retire(const RestingThread& thread) {
+  {
+    const Section section(*thread.recorder, recorder.active);
+    if (!section.entered()) return;
+    if (thread.sampled != nullptr) sampling.retire(*thread.sampled);
+    recorder.tell_queries(*thread.recorder, now());
+    thread.recorder->flush();
+  }
+  recorder.threads.retire(thread.recorder);
+}
+
+// Nobody has gone on with them for so long that the analyzer should have what they left.
+void Session::retire_rested() {
+  const std::uint64_t old = now() - static_cast<std::uint64_t>(settings_.flush_seconds * clock_.rate);
+  while (const std::optional<RestingThread> thread = resting_.take_old(old)) retire(*thread);
+}
+
+void Session::thread_began() noexcept {
+  try {
+    (void)thread();
+  } catch (const std::exception&) {
+    switch_off("no memory for a new thread; recording ends here.");
+  }
+}
+
+ThreadRecorder* known_thread() { return current_thread; }
+
+double measure_record_cost() {
+  Settings settings;
+  settings.budget_bytes = 2 * settings.bin_bytes;
+  NullTransport nowhere;
+  const auto scratch = std::make_unique<Recorder>(settings, nowhere, PackIdentity{}, std::uint64_t{1} << 62, false);
+  MpiRecorder mpi(*scratch, mpi_queries());
+  ThreadRecorder* const thread = scratch->threads.adopt(now());
+  if (!scratch->ready() || thread == nullptr) return 0;
+  vmpi::Call call{vmpi::FunctionId::kBarrier};
+  call.return_address = reinterpret_cast<const void*>(&measure_record_cost);
+  return shortest_batch([&] {
+    call.begin = now();
+    mpi.record(*thread, call, now());
+  });
+}
+
+void say(std::string_view sentence) noexcept {
+  std::array<char, 512> line{};
+  const int saved = errno;
+  const auto length = fmt::format_to_n(line.data(), line.size() - 1, "ardoise: {}", sentence).size;
+  const std::size_t end = std::min(length, line.size() - 1);
+  line[end] = '\n';
+  (void)::syscall(SYS_write, 2, line.data(), end + 1);
+  errno = saved;
+}
+
+void switch_off(std::string_view why) noexcept {
+  vmpi::observer.store(nullptr, std::memory_order_release);
+  Session* const current = session.exchange(nullptr, std::memory_order_acq_rel);
+  if (current != nullptr) {
+    current->recorder.active.store(false, std::memory_order_release);
+    current->sampling.stop();
+  }
+  static std::atomic_flag said = ATOMIC_FLAG_INIT;
+  if (!said.test_and_set(std::memory_order_relaxed)) say(why);
+}
+
+}  // namespace ardoise::instrument

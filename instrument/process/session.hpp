@@ -1,0 +1,88 @@
+// One program's process under observation: built after MPI_Init, ended before MPI_Finalize, and what the hooks ask in
+// between. The seam between the library's entry points (preload.cpp, posix_hooks) and the Recorder.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "instrument/process/clock_calibration.hpp"
+#include "instrument/process/resting_threads.hpp"
+#include "instrument/record/mpi_recorder.hpp"
+#include "instrument/record/recorder.hpp"
+#include "instrument/sampling/sampler.hpp"
+#include "instrument/settings/settings.hpp"
+#include "instrument/transport/capture_transport.hpp"
+#include "instrument/transport/stream_transport.hpp"
+
+namespace ardoise::instrument {
+
+class Session {
+ public:
+  // Where the packs go; empty members are not there.
+  struct Route {
+    std::unique_ptr<StreamTransport> stream;
+    std::unique_ptr<CaptureTransport> capture;
+    [[nodiscard]] Transport* first() const {
+      return capture != nullptr ? static_cast<Transport*>(capture.get()) : stream.get();
+    }
+  };
+
+  Session(const Settings& settings, Route route, const PackIdentity& identity, const SynchronizedClock& clock,
+          const ClockSample& loaded, int thread_level, const SamplerSettings& sampler_settings);
+
+  // Defines the process and its world, measures what a record costs, and starts to record. False: not possible.
+  // threads: those that ran before MPI_Init; the ones that MPI has started for itself are not the program's.
+  [[nodiscard]] bool start(std::uint64_t init_begin, std::span<const std::uint32_t> threads);
+  // Sends what is left. The caller is the thread in MPI_Finalize.
+  void finish();
+
+  // The calling thread begins: it is sampled from now on.
+  void thread_began() noexcept;
+  // The calling thread, whose recorder this is, ends.
+  void thread_ends(ThreadRecorder& thread);
+  // The calling thread's recorder, made at its first event; nullptr: out of memory, or the thread is ending.
+  [[nodiscard]] ThreadRecorder* thread();
+  // Outside of an MPI call only some threads may call MPI: any one under MPI_THREAD_MULTIPLE; the main thread, if no
+  // other may do so (SINGLE, FUNNELED); none when they take turns by the program's own rules (SERIALIZED).
+  [[nodiscard]] bool may_send_now(const ThreadRecorder& thread) const {
+    return thread_level_ == MPI_THREAD_MULTIPLE || (thread_level_ <= MPI_THREAD_FUNNELED && &thread == main_thread_);
+  }
+
+  Recorder recorder;
+  MpiRecorder mpi;
+  Sampler sampling;
+
+ private:
+  void retire(const RestingThread& thread);
+  void retire_rested();
+  void define_process(std::uint64_t init_begin);
+  void define_clock(std::uint64_t end_tick, double rate);
+
+  const Settings settings_;
+  Route route_;
+  const SynchronizedClock clock_;
+  const ClockSample loaded_;
+  const int thread_level_;
+  RestingThreads resting_;
+  const ThreadRecorder* main_thread_ = nullptr;
+  double record_cost_ticks_ = 0;
+};
+
+// The session of this process, nullptr when nothing is recorded. Never destroyed. Acquire: its members are built.
+extern std::atomic<Session*> session;
+
+// Stops recording for good: no observer, no session. Says why in one line on standard error; the program goes on.
+void switch_off(std::string_view why) noexcept;
+// One line, "ardoise: " in front, by a direct system call.
+void say(std::string_view sentence) noexcept;
+// The calling thread's recorder, if it has one already. For the test whether the thread is inside the recorder.
+[[nodiscard]] ThreadRecorder* known_thread();
+
+// Ticks of one record with its two clock reads, on this machine now: the shortest of several batches into memory of
+// its own.
+[[nodiscard]] double measure_record_cost();
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,70 @@
+// See communicators.hpp.
+#include "instrument/record/communicators.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "instrument/format/event_format.hpp"
+#include "instrument/record/rank_ranges.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+std::uint64_t hash_of(const CommunicatorFacts& facts) {
+  return facts.kind == CommunicatorKind::kInter ? group_hash(facts.local, facts.remote) : group_hash(facts.local);
+}
+
+}  // namespace
+
+bool Communicators::send(std::uint32_t comm, std::uint32_t instance, const CommunicatorFacts& facts) {
+  std::vector<RankRange> ranges = encode_ranges(facts.local);
+  const std::vector<RankRange> remote = encode_ranges(facts.remote);
+  CommunicatorDefinition definition{comm,
+                                    facts.kind,
+                                    hash_of(facts),
+                                    instance,
+                                    static_cast<std::uint32_t>(facts.local.size()),
+                                    facts.rank,
+                                    static_cast<std::uint32_t>(facts.remote.size()),
+                                    static_cast<std::uint32_t>(ranges.size()),
+                                    static_cast<std::uint32_t>(remote.size()),
+                                    0,
+                                    0};
+  ranges.insert(ranges.end(), remote.begin(), remote.end());
+  const bool all = ranges.size() <= kRangesSentByAll || facts.rank == 0;
+  std::span<const RankRange> rest(ranges.data(), all ? ranges.size() : 0);
+  const std::string_view name = facts.name;
+  do {
+    definition.range_count = static_cast<std::uint32_t>(std::min<std::size_t>(rest.size(), kMaxRangesPerDefinition));
+    if (!definitions_.add(definition, rest.first(definition.range_count), name)) return false;
+    rest = rest.subspan(definition.range_count);
+    definition.first_range += definition.range_count;
+  } while (!rest.empty());
+  if (facts.cartesian.empty()) return true;
+  return definitions_.add(TopologyDefinition{comm, static_cast<std::uint32_t>(facts.cartesian.size())},
+                          std::span<const TopologyDimension>(facts.cartesian));
+}
+
+std::uint32_t Communicators::define(const CommunicatorFacts& facts) {
+  std::uint32_t comm = 0, instance = 0;
+  {
+    const std::lock_guard guard(lock_);
+    if (instances_.size() >= kUnnamedComm) return kUnnamedComm;
+    comm = static_cast<std::uint32_t>(instances_.size());
+    instance = created_[hash_of(facts)]++;
+    instances_.push_back(instance);
+  }
+  return send(comm, instance, facts) ? comm : kUnnamedComm;
+}
+
+void Communicators::rename(std::uint32_t comm, const CommunicatorFacts& facts) {
+  std::uint32_t instance = 0;
+  {
+    const std::lock_guard guard(lock_);
+    if (comm >= instances_.size()) return;
+    instance = instances_[comm];
+  }
+  (void)send(comm, instance, facts);
+}
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,45 @@
+// Communicators as definitions: numbers in this process, members as ranges of world ranks, and the (hash, instance)
+// that all members compute alike without talking to each other. Knows no MPI: mpi_queries.cpp collects the facts.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "instrument/buffer/definition_queue.hpp"
+
+namespace ardoise::instrument {
+
+// What MPI says of a communicator.
+struct CommunicatorFacts {
+  CommunicatorKind kind = CommunicatorKind::kIntra;
+  std::uint32_t rank = 0;            // own, in the local group
+  std::vector<std::int32_t> local;   // ranks in the program's world, kNoPeer for those of other programs
+  std::vector<std::int32_t> remote;  // of an intercommunicator
+  std::string name;
+  std::vector<TopologyDimension> cartesian;  // empty: no Cartesian topology
+};
+
+// Thread safe. instance counts correctly when all members of a group create its communicators in the same order, which
+// MPI demands of them on one parent; creations on two parents by two threads at once may be numbered differently.
+class Communicators {
+ public:
+  explicit Communicators(DefinitionQueue& definitions) : definitions_(definitions) {}
+
+  // Defines a new communicator and returns its number; kUnnamedComm when numbers or memory are used up.
+  [[nodiscard]] std::uint32_t define(const CommunicatorFacts& facts);
+  // Defines it once more, with its new name.
+  void rename(std::uint32_t comm, const CommunicatorFacts& facts);
+
+ private:
+  bool send(std::uint32_t comm, std::uint32_t instance, const CommunicatorFacts& facts);
+
+  DefinitionQueue& definitions_;
+  std::mutex lock_;
+  std::vector<std::uint32_t> instances_;                      // by number; guarded by lock_
+  std::unordered_map<std::uint64_t, std::uint32_t> created_;  // by group hash: how many; guarded by lock_
+};
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,83 @@
+// See event_reduction.hpp.
+#include "instrument/record/event_reduction.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <type_traits>
+
+namespace ardoise::instrument {
+namespace {
+
+template <class Record>
+constexpr PackClass class_of() {
+  return std::is_same_v<Record, MpiRecord> ? PackClass::kMpi : PackClass::kPosix;
+}
+
+// Whether a record stands for a call; the others share the fate of the call before them.
+bool is_call(const PosixRecord&) { return true; }
+bool is_call(const MpiRecord& record) {
+  return record.shape() != Shape::kCompletion && record.shape() != Shape::kExtension;
+}
+
+}  // namespace
+
+void CallDepths::set(std::uint32_t call_site, std::uint32_t depth) {
+  auto& slot_depth = depths_[slot(call_site)];
+  const auto wanted = static_cast<std::uint8_t>(std::clamp(depth, 1u, 255u));
+  std::uint8_t known = slot_depth.load(std::memory_order_relaxed);
+  while ((known == 0 || wanted < known) &&
+         !slot_depth.compare_exchange_weak(known, wanted, std::memory_order_relaxed)) {
+  }
+}
+
+template <class Record>
+std::size_t EventReduction::rank(const Record& record) const {
+  if (by_ == ReduceBy::kDepth) return kRanks - 1 - depths_.of(record.call_site);
+  return static_cast<std::size_t>(std::bit_width(record.duration));
+}
+
+template <class Record>
+void EventReduction::fold(std::span<const Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
+                          BinList& full) {
+  if (records.empty()) return;
+  const std::size_t folded = aggregates_.fold(records, first_tick, last_tick, full);
+  ledger_.count_recorded(class_of<Record>(), records.size());
+  if (folded != 0) ledger_.count_aggregated(class_of<Record>(), folded);
+  if (folded != records.size()) ledger_.count_dropped(class_of<Record>(), records.size() - folded);
+}
+
+template <class Record>
+std::size_t EventReduction::reduce(std::span<Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
+                                   bool all, BinList& full) {
+  if (all || by_ == ReduceBy::kClass) {
+    fold(std::span<const Record>(records), first_tick, last_tick, full);
+    return 0;
+  }
+  // The records of each rank, then the first rank that stays: at least half of all records go.
+  std::array<std::uint32_t, kRanks> counts{};
+  std::size_t current = 0;
+  for (const Record& record : records) {
+    if (is_call(record)) current = rank(record);
+    ++counts[current];
+  }
+  std::size_t stays = 0, going = 0;
+  while (stays < kRanks && 2 * going < records.size()) going += counts[stays++];
+
+  std::size_t kept = 0, run = 0;  // `run`: begin of the records that are to be folded next
+  current = 0;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (is_call(records[i])) current = rank(records[i]);
+    if (current < stays) continue;
+    // Folded before the record moves: its new place may be theirs.
+    fold(std::span<const Record>(records.subspan(run, i - run)), first_tick, last_tick, full);
+    run = i + 1;
+    records[kept++] = records[i];
+  }
+  fold(std::span<const Record>(records.subspan(run)), first_tick, last_tick, full);
+  return kept;
+}
+
+template std::size_t EventReduction::reduce(std::span<MpiRecord>, std::uint64_t, std::uint64_t, bool, BinList&);
+template std::size_t EventReduction::reduce(std::span<PosixRecord>, std::uint64_t, std::uint64_t, bool, BinList&);
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,89 @@
+// See mpi_queries.hpp.
+#include "instrument/record/mpi_queries.hpp"
+
+#include <array>
+#include <numeric>
+
+#include "vmpi/vmpi.h"
+
+namespace ardoise::instrument {
+namespace {
+
+std::int64_t received_bytes(const MPI_Status& status) {
+  MPI_Count bytes = 0;
+  if (PMPI_Get_elements_x(&status, MPI_BYTE, &bytes) != MPI_SUCCESS || bytes == MPI_UNDEFINED) return 0;
+  return static_cast<std::int64_t>(bytes);
+}
+
+bool is_cancelled(const MPI_Status& status) {
+  int flag = 0;
+  return PMPI_Test_cancelled(&status, &flag) == MPI_SUCCESS && flag != 0;
+}
+
+std::vector<std::int32_t> world_ranks(MPI_Group group) {
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  std::vector<int> own(static_cast<std::size_t>(size)), world(own.size(), kNoPeer);
+  std::iota(own.begin(), own.end(), 0);
+  MPI_Group world_group = MPI_GROUP_NULL;
+  PMPI_Comm_group(VMPI_Comm_partition(), &world_group);
+  PMPI_Group_translate_ranks(group, size, own.data(), world_group, world.data());
+  PMPI_Group_free(&world_group);
+  for (int& rank : world) {
+    if (rank < 0) rank = kNoPeer;  // MPI_UNDEFINED: of another program
+  }
+  return {world.begin(), world.end()};
+}
+
+std::vector<TopologyDimension> cartesian_of(MPI_Comm comm) {
+  int status = MPI_UNDEFINED, count = 0;
+  PMPI_Topo_test(comm, &status);
+  if (status != MPI_CART || PMPI_Cartdim_get(comm, &count) != MPI_SUCCESS || count <= 0) return {};
+  std::vector<int> extents(static_cast<std::size_t>(count)), periods(extents), coordinates(extents);
+  PMPI_Cart_get(comm, count, extents.data(), periods.data(), coordinates.data());
+  std::vector<TopologyDimension> dimensions;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    dimensions.push_back({static_cast<std::uint32_t>(extents[i]), periods[i] != 0 ? 1u : 0u});
+  }
+  return dimensions;
+}
+
+CommunicatorFacts describe(MPI_Comm comm) {
+  CommunicatorFacts facts;
+  int is_inter = 0, rank = 0, length = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  PMPI_Comm_rank(comm, &rank);
+  facts.rank = static_cast<std::uint32_t>(rank);
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  facts.local = world_ranks(group);
+  PMPI_Group_free(&group);
+  if (is_inter != 0) {
+    facts.kind = CommunicatorKind::kInter;
+    PMPI_Comm_remote_group(comm, &group);
+    facts.remote = world_ranks(group);
+    PMPI_Group_free(&group);
+  } else {
+    facts.cartesian = cartesian_of(comm);
+  }
+  std::array<char, MPI_MAX_OBJECT_NAME> name{};
+  PMPI_Comm_get_name(comm, name.data(), &length);
+  facts.name = comm == VMPI_Comm_partition() ? "MPI_COMM_WORLD" : std::string(name.data());
+  return facts;
+}
+
+}  // namespace
+
+MpiQueries mpi_queries() { return {received_bytes, is_cancelled, describe}; }
+
+std::uint64_t find_shared_request() {
+  std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  for (MPI_Request& request : requests) {
+    if (PMPI_Isend(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, &request) != MPI_SUCCESS) return 0;
+  }
+  const std::uint64_t shared = requests[0] == requests[1] ? handle_value(requests[0]) : 0;
+  PMPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+  return shared;
+}
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,436 @@
+// See mpi_recorder.hpp. One MPI call: record() finds out what it was and writes its records; whatever is not needed by
+// every call stands behind a flag of the function's plan.
+#include "instrument/record/mpi_recorder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string_view>
+
+namespace ardoise::instrument {
+namespace {
+
+using vmpi::Call;
+using vmpi::FunctionId;
+using vmpi::Role;
+
+// Compile-time digest of the function table: what record() has to know of a function.
+struct Plan {
+  Role role;
+  bool starts_request;
+  bool persistent;
+  bool is_query;
+  bool makes_or_ends_objects;  // communicators, windows, files
+};
+
+constexpr bool handles_objects(const vmpi::FunctionTraits& traits) {
+  const std::string_view category = traits.category, name = traits.name;
+  return traits.role == Role::kLocal &&
+         (category == "communicator" || category == "topology" || category == "process" || category == "one-sided" ||
+          category == "io" || name == "MPI_Cancel");
+}
+
+constexpr auto kPlans = [] {
+  std::array<Plan, vmpi::kFunctionCount> plans{};
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[i];
+    plans[i] = {traits.role, traits.starts_request, traits.persistent, traits.is_query, handles_objects(traits)};
+  }
+  return plans;
+}();
+
+constexpr Shape shape_of(Role role) {
+  switch (role) {
+    case Role::kSend:
+    case Role::kSendReceive:
+      return Shape::kSend;
+    case Role::kReceive:
+      return Shape::kReceive;
+    case Role::kPostReceive:
+      return Shape::kPostReceive;
+    case Role::kCompletes:
+      return Shape::kCompletes;
+    case Role::kProbe:
+      return Shape::kProbe;
+    case Role::kCollective:
+      return Shape::kCollective;
+    case Role::kRooted:
+      return Shape::kRooted;
+    case Role::kNeighbour:
+      return Shape::kNeighbour;
+    case Role::kPut:
+      return Shape::kPut;
+    case Role::kGet:
+      return Shape::kGet;
+    case Role::kWindow:
+      return Shape::kWindow;
+    case Role::kFileRead:
+      return Shape::kFileRead;
+    case Role::kFileWrite:
+      return Shape::kFileWrite;
+    case Role::kLocal:
+    case Role::kStart:
+      return Shape::kLocal;
+  }
+  return Shape::kLocal;
+}
+
+std::int32_t format_peer(std::int32_t peer) {
+  if (peer >= 0) [[likely]]
+    return peer;
+  if (peer == MPI_ANY_SOURCE) return kAnySource;
+  if (peer == MPI_ROOT) return kRootGroup;
+  return kNoPeer;
+}
+std::int32_t format_tag(std::int32_t tag) { return tag == MPI_ANY_TAG ? kAnyTag : tag; }
+std::uint64_t size_of(std::int64_t bytes) { return static_cast<std::uint64_t>(std::max<std::int64_t>(bytes, 0)); }
+std::uint32_t narrow(std::uint64_t value) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, kWide)); }
+
+std::uint32_t extension_word(ExtensionKind kind, FunctionId function) {
+  return make_word(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(function), Shape::kExtension);
+}
+
+bool goes_both_ways(Shape shape) {
+  return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
+}
+
+}  // namespace
+
+// A call on its way into records.
+struct MpiRecorder::Event {
+  ThreadRecorder& thread;
+  const Call& call;
+  std::uint64_t end;
+  std::uint64_t sent, received;  // that this call itself moved, for the totals
+  std::uint32_t comm;
+  std::uint32_t call_site;
+  std::int32_t peer, tag;
+  Shape shape;
+  bool has_receive_half = false;
+
+  [[nodiscard]] std::uint64_t duration() const { return end - call.begin; }
+  // What the record's `bytes` says: that of its own direction.
+  [[nodiscard]] std::uint64_t bytes() const {
+    switch (shape) {
+      case Shape::kReceive:
+      case Shape::kPostReceive:
+      case Shape::kProbe:
+      case Shape::kGet:
+      case Shape::kFileRead:
+        return received;
+      default:
+        return sent;
+    }
+  }
+};
+
+void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t end) {
+  const auto function = static_cast<std::uint16_t>(call.function);
+  const Plan& plan = kPlans[function];
+  thread.call_sums = {1, end - call.begin, 0, 0};
+  const std::uint32_t site = site_for_record(recorder_.call_site(thread, call.return_address));
+  Event event{thread,
+              call,
+              end,
+              size_of(call.bytes_sent),
+              size_of(call.bytes_received),
+              comm_of(thread, call),
+              site,
+              format_peer(call.peer),
+              format_tag(call.tag),
+              shape_of(plan.role)};
+  if (plan.is_query && tell_counted(event)) return;
+  if (call.result != MPI_SUCCESS && plan.role != Role::kCompletes) [[unlikely]]
+    event.sent = event.received = 0;
+
+  switch (plan.role) {
+    case Role::kReceive:
+    case Role::kProbe:
+      if (call.statuses != nullptr && call.result == MPI_SUCCESS &&
+          (plan.role == Role::kReceive || call.completed_count == 1)) {
+        event.peer = format_peer(call.statuses->MPI_SOURCE);
+        event.tag = format_tag(call.statuses->MPI_TAG);
+      }
+      break;
+    case Role::kSendReceive:
+      if (!plan.starts_request) {
+        event.has_receive_half = true;
+      } else if (call.request_count == 1) {  // MPI_Isendrecv: sends now; what it waits for is the receive
+        Event half = event;
+        half.shape = Shape::kPostReceive;
+        half.peer = format_peer(call.source);
+        half.tag = format_tag(call.receive_tag);
+        post(half, false);
+        event.received = 0;
+        return write(event);
+      }
+      break;
+    case Role::kCompletes:
+      event.peer = kNoPeer;
+      event.tag = call.completed_count;
+      break;
+    case Role::kStart:
+      if (call.function == FunctionId::kStart) return write_started(event);
+      break;
+    case Role::kFileRead:
+    case Role::kFileWrite:
+      event.peer =
+          static_cast<std::int32_t>(id_of(thread, HandleKind::kFile, handle_value(call.file), Files::kUnknown));
+      break;
+    default:
+      break;
+  }
+  if (plan.persistent) [[unlikely]] {
+    // Only prepared: moves nothing yet.
+    if (call.request_count == 1) post(event, true);
+    event.shape = Shape::kLocal;
+    event.sent = event.received = 0;
+    return write(event);
+  }
+  if (plan.starts_request && call.request_count == 1) post(event, false);
+  // What will have been received is known at completion only, and counted there.
+  if (plan.role == Role::kFileRead && plan.starts_request) event.received = 0;
+  write(event);
+  if (plan.role == Role::kNeighbour) [[unlikely]]
+    write_neighbours(event);
+  if (plan.role == Role::kCompletes) write_completions(event);
+  if (plan.role == Role::kStart) [[unlikely]]
+    write_started(event);
+  if (plan.makes_or_ends_objects) [[unlikely]]
+    follow_objects(event);
+}
+
+// A query, and those from its place that were only counted: all become one sum. False: it is to be recorded as any
+// call.
+bool MpiRecorder::tell_counted(const Event& event) {
+  const auto function = static_cast<std::uint32_t>(event.call.function);
+  QueryCounts::Place* const place = event.thread.queries.timed(event.call.return_address, function, event.duration());
+  if (place == nullptr) return false;
+  const CallSums sums{place->pending + 1, event.duration() + place->pending * place->shortest, 0, 0};
+  if (!recorder_.add_queries(event.thread, function, event.call_site, sums, event.call.begin, event.end)) return false;
+  place->pending = 0;
+  event.thread.call_sums = sums;
+  return true;
+}
+
+void MpiRecorder::write(Event& event) {
+  const Call& call = event.call;
+  const std::uint64_t duration = event.duration(), bytes = event.bytes();
+  const std::uint64_t received = goes_both_ways(event.shape) ? event.received : 0;
+  const bool wide = duration >= kWide || bytes >= kWide || received >= kWide;
+
+  const std::size_t count = 1u + (wide ? 1u : 0u) + (event.has_receive_half ? 1u : 0u);
+  MpiRecord* out = event.thread.mpi_room(count, call.begin, event.end);
+  *out++ = {call.begin,
+            narrow(duration),
+            event.call_site,
+            event.peer,
+            goes_both_ways(event.shape) ? static_cast<std::int32_t>(narrow(received)) : event.tag,
+            narrow(bytes),
+            make_word(event.comm, static_cast<std::uint32_t>(call.function), event.shape)};
+  if (wide) [[unlikely]] {
+    *out++ = std::bit_cast<MpiRecord>(
+        WideExtension{duration, bytes, received, 0, extension_word(ExtensionKind::kWideValues, call.function)});
+  }
+  if (event.has_receive_half) {
+    const MPI_Status* const status = call.result == MPI_SUCCESS ? call.statuses : nullptr;
+    *out++ = std::bit_cast<MpiRecord>(
+        ReceiveHalfExtension{event.received, format_peer(status != nullptr ? status->MPI_SOURCE : call.source),
+                             format_tag(status != nullptr ? status->MPI_TAG : call.receive_tag), 0, 0,
+                             extension_word(ExtensionKind::kReceiveHalf, call.function)});
+  }
+
+  FunctionTotals& totals = event.thread.mpi_totals(static_cast<std::uint32_t>(call.function));
+  FunctionTotals::add(totals.calls, 1);
+  FunctionTotals::add(totals.ticks, duration);
+  // A posted receive has moved nothing yet, a probe never does.
+  if (event.shape == Shape::kPostReceive || event.shape == Shape::kProbe) return;
+  FunctionTotals::add(totals.bytes_sent, event.sent);
+  FunctionTotals::add(totals.bytes_received, event.received);
+  FunctionTotals::add(totals.bytes, event.sent != 0 ? event.sent : event.received);
+  event.thread.call_sums.bytes_sent += event.sent;
+  event.thread.call_sums.bytes_received += event.received;
+}
+
+void MpiRecorder::post(const Event& event, bool persistent) {
+  Request request;
+  request.post_begin = event.call.begin;
+  request.sent = event.sent;
+  request.received = event.received;
+  request.operation = make_word(event.comm, static_cast<std::uint32_t>(event.call.function), event.shape);
+  request.call_site = event.call_site;
+  request.peer = event.peer;
+  request.tag = event.tag;
+  request.persistent = persistent;
+  request.active = !persistent;
+  (void)recorder_.requests.post(handle_value(event.call.requests[0]), request);
+}
+
+void MpiRecorder::write_neighbours(const Event& event) {
+  const Call& call = event.call;
+  if (call.neighbours == nullptr || call.result != MPI_SUCCESS) return;
+  const auto count = static_cast<std::uint64_t>(std::max(call.neighbour_count, 1));
+  for (int i = 0; i < call.neighbour_count; ++i) {
+    const std::int32_t destination = format_peer(call.neighbours[i]);
+    if (destination == kNoPeer) continue;
+    const std::uint64_t bytes = call.neighbour_bytes != nullptr ? size_of(call.neighbour_bytes[i]) : event.sent / count;
+    *event.thread.mpi_room(1, call.begin, event.end) = std::bit_cast<MpiRecord>(NeighbourExtension{
+        bytes, destination, event.comm, call.begin, 0, extension_word(ExtensionKind::kNeighbourPart, call.function)});
+  }
+}
+
+// MPI_Start becomes a record like that of the operation it starts; those of MPI_Startall follow its own record.
+void MpiRecorder::write_started(Event& event) {
+  const Call& call = event.call;
+  const bool single = call.function == FunctionId::kStart;
+  for (int i = 0; i < call.request_count && call.result == MPI_SUCCESS; ++i) {
+    const std::uint64_t id = call.begin + static_cast<std::uint64_t>(i);
+    const auto request = recorder_.requests.start(handle_value(call.requests[i]), id, event.call_site);
+    if (!request) continue;
+    const auto operation = MpiRecord{0, 0, 0, 0, 0, 0, request->operation};
+    const bool receives = operation.shape() == Shape::kPostReceive;
+    if (single) {
+      event.shape = operation.shape();
+      event.comm = operation.comm();
+      event.peer = request->peer;
+      event.tag = request->tag;
+      event.sent = request->sent;
+      event.received = request->received;
+      break;
+    }
+    const std::uint64_t bytes = receives ? 0 : request->sent;
+    *event.thread.mpi_room(1, call.begin, event.end) =
+        std::bit_cast<MpiRecord>(StartedExtension{id, bytes, request->peer, request->tag, request->operation,
+                                                  extension_word(ExtensionKind::kStarted, call.function)});
+    if (receives) continue;
+    FunctionTotals& totals = event.thread.mpi_totals(static_cast<std::uint32_t>(call.function));
+    FunctionTotals::add(totals.bytes_sent, request->sent);
+    FunctionTotals::add(totals.bytes_received, request->received);
+    FunctionTotals::add(totals.bytes, request->sent != 0 ? request->sent : request->received);
+    event.thread.call_sums.bytes_sent += request->sent;
+    event.thread.call_sums.bytes_received += request->received;
+  }
+  if (single) write(event);
+}
+
+void MpiRecorder::write_completions(const Event& event) {
+  const Call& call = event.call;
+  if (call.function == FunctionId::kRequest_free) {
+    // Its end is not seen: an active one still moves its bytes, which were counted if they were sent.
+    if (call.completed_count == 1) (void)recorder_.requests.forget(handle_value(call.requests[0]));
+    return;
+  }
+  for (int i = 0; i < call.completed_count; ++i) {
+    const int index = call.completed_indices != nullptr ? call.completed_indices[i] : i;
+    if (index < 0 || index >= call.request_count) continue;
+    if (call.requests[index] == MPI_REQUEST_NULL) continue;
+    complete(event, handle_value(call.requests[index]), call.statuses != nullptr ? call.statuses + i : nullptr);
+  }
+}
+
+void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_Status* status) {
+  const auto request = recorder_.requests.complete(handle);
+  if (!request) return;
+  const auto operation = MpiRecord{0, 0, 0, 0, 0, 0, request->operation};
+  const bool receives = operation.shape() == Shape::kPostReceive, reads = operation.shape() == Shape::kFileRead;
+  std::int32_t peer = kNoPeer, tag = request->tag;
+  std::uint64_t bytes = 0;
+  const bool cancelled = has_cancelled_.load(std::memory_order_relaxed) && status != nullptr &&
+                         (receives || operation.shape() == Shape::kSend) && queries_.is_cancelled(*status);
+  if ((receives || reads) && status != nullptr && !cancelled) {
+    bytes = size_of(queries_.received_bytes(*status));
+    if (receives) {
+      peer = format_peer(status->MPI_SOURCE);
+      tag = format_tag(status->MPI_TAG);
+    }
+    FunctionTotals& totals = event.thread.mpi_totals(operation.function());
+    FunctionTotals::add(totals.bytes_received, bytes);
+    FunctionTotals::add(totals.bytes, bytes);
+    event.thread.call_sums.bytes_received += bytes;
+  }
+  *event.thread.mpi_room(1, event.call.begin, event.end) = std::bit_cast<MpiRecord>(CompletionRecord{
+      request->post_begin, static_cast<std::uint32_t>(bytes >> 32), request->call_site, peer, tag,
+      static_cast<std::uint32_t>(bytes), make_word(operation.comm(), operation.function(), Shape::kCompletion)});
+}
+
+std::uint32_t MpiRecorder::comm_of(ThreadRecorder& thread, const Call& call) {
+  if (call.comm != MPI_COMM_NULL) [[likely]] {
+    const std::uint64_t handle = handle_value(call.comm);
+    const std::uint32_t comm = id_of(thread, HandleKind::kComm, handle, kNoComm);
+    if (comm != kNoComm) [[likely]]
+      return comm;
+    // Made unseen (MPI_Comm_idup, MPI_Comm_get_parent): valid now, since the program has just used it. But a call that
+    // has freed it must not ask.
+    if (call.function == FunctionId::kComm_free || call.function == FunctionId::kComm_disconnect) return kNoComm;
+    define(call.comm);
+    return id_of(thread, HandleKind::kComm, handle, kUnnamedComm);
+  }
+  if (call.window != MPI_WIN_NULL) return id_of(thread, HandleKind::kWindow, handle_value(call.window), kNoComm);
+  return kNoComm;
+}
+
+std::uint32_t MpiRecorder::id_of(ThreadRecorder& thread, HandleKind kind, std::uint64_t handle, std::uint32_t missing) {
+  const std::uint32_t generation = recorder_.handles.generation();
+  if (thread.handle_generation != generation) [[unlikely]] {
+    thread.handles.clear();
+    thread.handle_generation = generation;
+  }
+  const std::uint64_t key = handle_key(kind, handle);
+  if (const std::uint32_t cached = thread.handles.find(key); cached != 0) [[likely]]
+    return cached - 1;
+  const std::uint32_t id = recorder_.handles.find(key, missing);
+  if (id != missing) thread.handles.put(key, id + 1);
+  return id;
+}
+
+void MpiRecorder::define(MPI_Comm comm) {
+  recorder_.handles.put(handle_key(HandleKind::kComm, handle_value(comm)),
+                        communicators_.define(queries_.describe(comm)));
+}
+
+void MpiRecorder::follow_objects(const Event& event) {
+  const Call& call = event.call;
+  if (call.result != MPI_SUCCESS) return;
+  HandleIds& handles = recorder_.handles;
+  switch (call.function) {
+    case FunctionId::kComm_free:
+    case FunctionId::kComm_disconnect:
+      if (call.comm != MPI_COMM_NULL) handles.erase(handle_key(HandleKind::kComm, handle_value(call.comm)));
+      return;
+    case FunctionId::kComm_set_name:
+      communicators_.rename(event.comm, queries_.describe(call.comm));
+      return;
+    case FunctionId::kComm_get_parent:
+    case FunctionId::kComm_idup:
+    case FunctionId::kComm_idup_with_info:
+      return;  // not new, or not usable yet: defined when first used
+    case FunctionId::kWin_allocate:
+    case FunctionId::kWin_allocate_c:
+    case FunctionId::kWin_allocate_shared:
+    case FunctionId::kWin_allocate_shared_c:
+    case FunctionId::kWin_create:
+    case FunctionId::kWin_create_c:
+    case FunctionId::kWin_create_dynamic:
+      if (call.window != MPI_WIN_NULL)
+        handles.put(handle_key(HandleKind::kWindow, handle_value(call.window)), event.comm);
+      return;
+    case FunctionId::kWin_free:
+      if (call.window != MPI_WIN_NULL) handles.erase(handle_key(HandleKind::kWindow, handle_value(call.window)));
+      return;
+    case FunctionId::kFile_open:
+      if (call.file != MPI_FILE_NULL && call.file_name != nullptr) {
+        handles.put(handle_key(HandleKind::kFile, handle_value(call.file)), recorder_.files.of_path(call.file_name));
+      }
+      return;
+    case FunctionId::kFile_close:
+      if (call.file != MPI_FILE_NULL) handles.erase(handle_key(HandleKind::kFile, handle_value(call.file)));
+      return;
+    case FunctionId::kCancel:
+      has_cancelled_.store(true, std::memory_order_relaxed);
+      return;
+    default:
+      if (call.new_comm != MPI_COMM_NULL) define(call.new_comm);
+  }
+}
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,66 @@
+// Turns the calls that the wrappers tell into records, totals, requests and definitions. The observer that session.cpp
+// installs calls it; tests call it with Calls and answers of their own, without MPI.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+
+#include "instrument/record/communicators.hpp"
+#include "instrument/record/recorder.hpp"
+#include "vmpi/wrappers/observer.hpp"
+
+namespace ardoise::instrument {
+
+// What has to be asked of MPI: mpi_queries.cpp asks, tests answer.
+struct MpiQueries {
+  std::int64_t (*received_bytes)(const MPI_Status& status);
+  bool (*is_cancelled)(const MPI_Status& status);
+  CommunicatorFacts (*describe)(MPI_Comm comm);  // collective over nobody; comm is valid
+};
+
+// One word from a handle, whatever the MPI library makes handles of.
+template <class Handle>
+[[nodiscard]] std::uint64_t handle_value(Handle handle) {
+  if constexpr (std::is_pointer_v<Handle>) {
+    return reinterpret_cast<std::uint64_t>(handle);
+  } else {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(handle));
+  }
+}
+
+class MpiRecorder {
+ public:
+  MpiRecorder(Recorder& recorder, const MpiQueries& queries)
+      : recorder_(recorder), queries_(queries), communicators_(recorder.definitions) {}
+
+  // The program's world first: it gets number kWorldComm.
+  void define(MPI_Comm comm);
+
+  // Call.begin is set, the call has ended at `end`. The caller is in a Section of thread.
+  void record(ThreadRecorder& thread, const vmpi::Call& call, std::uint64_t end);
+
+ private:
+  struct Event;
+
+  [[nodiscard]] std::uint32_t comm_of(ThreadRecorder& thread, const vmpi::Call& call);
+  [[nodiscard]] std::uint32_t id_of(ThreadRecorder& thread, HandleKind kind, std::uint64_t handle,
+                                    std::uint32_t missing);
+  bool tell_counted(const Event& event);
+  void write(Event& event);
+  void post(const Event& event, bool persistent);
+  void write_neighbours(const Event& event);
+  void write_started(Event& event);
+  void write_completions(const Event& event);
+  void complete(const Event& event, std::uint64_t handle, const MPI_Status* status);
+  void follow_objects(const Event& event);
+
+  Recorder& recorder_;
+  const MpiQueries queries_;
+  Communicators communicators_;
+  // A program that never cancels is spared a question for each completed receive. Relaxed: a cancel precedes the
+  // completion of its request in the program's own order.
+  std::atomic<bool> has_cancelled_ = false;
+};
+
+}  // namespace ardoise::instrument

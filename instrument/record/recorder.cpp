@@ -1,0 +1,173 @@
+// See recorder.hpp.
+#include "instrument/record/recorder.hpp"
+
+#include <unwind.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+namespace ardoise::instrument {
+namespace {
+
+// How many ages of a bin pass between two packs of totals: they are for watching a run and for runs that die.
+constexpr std::uint64_t kFlushesPerTotals = 5;
+
+// Frames of the calling thread, this library's included (which are equally many for every call of a kind).
+std::uint32_t stack_depth() {
+  std::uint32_t depth = 0;
+  _Unwind_Backtrace(
+      [](_Unwind_Context*, void* count_untyped) {
+        auto& count = *static_cast<std::uint32_t*>(count_untyped);
+        return ++count == 255 ? _URC_END_OF_STACK : _URC_NO_REASON;
+      },
+      &depth);
+  return depth;
+}
+
+void add_to_totals(ThreadRecorder& thread, std::uint32_t function, const CallSums& sums) {
+  FunctionTotals& totals = thread.mpi_totals(function);
+  FunctionTotals::add(totals.calls, sums.calls);
+  FunctionTotals::add(totals.ticks, sums.ticks);
+}
+
+}  // namespace
+
+Recorder::Recorder(const Settings& settings, Transport& transport, const PackIdentity& identity,
+                   std::uint64_t flush_ticks, bool threads_call_mpi)
+    : pool(settings.budget_bytes, settings.bin_bytes, settings.policy == Policy::kBlock ? 1 : settings.mpi_share),
+      definitions(pool),
+      sender(pool, definitions, ledger, transport, identity, settings.policy),
+      aggregates(pool),
+      reduction(settings.reduce, depths, aggregates, ledger),
+      threads(pool, sender, ledger, reduction, definitions, flush_ticks),
+      call_sites(definitions),
+      files(definitions),
+      requests(pool, threads_call_mpi),
+      flush_ticks_(flush_ticks),
+      wants_depths_(settings.reduce == ReduceBy::kDepth) {
+  sender.set_samples(&threads);
+}
+
+std::uint32_t Recorder::new_call_site(ThreadRecorder& thread, const void* return_address) {
+  const std::uint32_t id = call_sites.id_of(return_address);
+  if (id != kNoCallSite) thread.call_sites.put(reinterpret_cast<std::uint64_t>(return_address), id);
+  if (wants_depths_) depths.set(id, stack_depth());
+  return id;
+}
+
+CallSums Recorder::posix(ThreadRecorder& thread, PosixFunction function, std::uint32_t file, std::uint64_t begin,
+                         std::uint64_t end, std::uint64_t bytes, bool failed, const void* return_address) {
+  const std::uint32_t site = call_site(thread, return_address);
+  if (site == kMpiCallSite) return {};
+  const std::uint64_t duration = end - begin;
+  const PosixCategory category = kPosixFunctions[static_cast<std::size_t>(function)].category;
+  const CallSums sums{1, duration, category == PosixCategory::kWrite ? bytes : 0,
+                      category == PosixCategory::kRead ? bytes : 0};
+  FunctionTotals& totals = thread.posix_totals(function);
+  FunctionTotals::add(totals.calls, 1);
+  FunctionTotals::add(totals.ticks, duration);
+  FunctionTotals::add(totals.bytes, bytes);
+  FunctionTotals::add(totals.bytes_sent, sums.bytes_sent);
+  FunctionTotals::add(totals.bytes_received, sums.bytes_received);
+  *thread.posix_room(begin, end) = {begin,
+                                    static_cast<std::uint32_t>(std::min<std::uint64_t>(duration, kWide)),
+                                    site,
+                                    file,
+                                    static_cast<std::uint16_t>(function),
+                                    static_cast<std::uint16_t>(failed ? 1 : 0),
+                                    bytes};
+  after_event(thread, end);
+  return sums;
+}
+
+bool Recorder::add_queries(ThreadRecorder& thread, std::uint32_t function, std::uint32_t call_site,
+                           const CallSums& sums, std::uint64_t begin, std::uint64_t end) {
+  const std::uint64_t mean = sums.ticks / sums.calls;
+  const AggregateRecord record{make_word(kNoComm, function, Shape::kLocal),
+                               call_site,
+                               kNoPeer,
+                               static_cast<std::uint16_t>(function),
+                               AggregatePart::kCall,
+                               0,
+                               sums.calls,
+                               0,
+                               sums.ticks,
+                               0,
+                               0,
+                               0,
+                               mean,
+                               mean};
+  BinList full;
+  const bool added = aggregates.add(record, begin, end, full);
+  sender.submit_all(full);
+  if (added) add_to_totals(thread, function, sums);
+  return added;
+}
+
+void Recorder::tell_queries(ThreadRecorder& thread, std::uint64_t tick) {
+  thread.queries.for_each_pending([&](QueryCounts::Place& place) {
+    const CallSums sums{place.pending, place.pending * place.shortest, 0, 0};
+    place.pending = 0;
+    const std::uint32_t site = site_for_record(call_site(thread, place.caller));
+    if (add_queries(thread, place.function, site, sums, tick, tick)) return;
+    ledger.count_recorded(PackClass::kMpi, 1);
+    ledger.count_dropped(PackClass::kMpi, 1);
+    add_to_totals(thread, place.function, sums);
+  });
+}
+
+void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
+  const bool first = thread.next_flush == 0;
+  thread.next_flush = end + flush_ticks_;
+  if (first) return;
+  // While the stream is full a partly filled bin would wait in line for its turn, better it is filled; and totals,
+  // which may go beyond the budget, would wait in an ever longer line.
+  const bool flows = sender.waits() || !sender.stream_full().load(std::memory_order_relaxed);
+  if (flows) {
+    if (on_flush != nullptr) on_flush(thread);
+    thread.flush();
+    submit_aggregates(false);
+  }
+  if (!thread.may_send) return;
+  threads.define_changes();
+  if (flows && end >= next_totals_.load(std::memory_order_relaxed)) {
+    next_totals_.store(end + kFlushesPerTotals * flush_ticks_, std::memory_order_relaxed);
+    if (Bin* const bin = totals_pack()) sender.submit(bin);
+  }
+  sender.pump();
+  if (sender.failed() && on_failure != nullptr) on_failure();
+}
+
+void Recorder::submit_aggregates(bool all) {
+  BinList tables;
+  aggregates.flush(all, tables);
+  sender.submit_all(tables);
+}
+
+Bin* Recorder::totals_pack() {
+  const auto totals = threads.totals();
+  Bin* const bin = pool.take_beyond_budget(PackClass::kTotals);
+  if (bin == nullptr) return nullptr;
+  const std::size_t records = std::min(totals.size(), pool.payload_bytes() / sizeof(TotalsRecord));
+  if (records != 0) std::memcpy(bin->payload(), totals.data(), records * sizeof(TotalsRecord));
+  bin->header.pack_class = static_cast<std::uint16_t>(PackClass::kTotals);
+  bin->header.record_count = static_cast<std::uint32_t>(records);
+  bin->header.payload_bytes = static_cast<std::uint32_t>(records * sizeof(TotalsRecord));
+  return bin;
+}
+
+void Recorder::finish(std::uint64_t tick) {
+  active.store(false, std::memory_order_release);
+  if (!threads.flush_all([&](ThreadRecorder& thread) { tell_queries(thread, tick); })) {
+    // A note of the loss is all that can be done; the ledger of the last pack can't count what it can't see.
+    (void)definitions.add(NoticeDefinition{1, 0},
+                          std::string_view("A thread did not leave the recorder in time; its last records are lost."));
+  }
+  submit_aggregates(true);
+  Bin* const last = totals_pack();
+  if (last != nullptr) last->header.last_tick = last->header.first_tick = tick;
+  sender.close(last);
+}
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,103 @@
+// Everything that records in one process, put together; knows no MPI and no environment. Built when MPI is up
+// (session.cpp), by tests with a transport of their own, and never destroyed while a hook may run.
+//
+//   mpi_recorder.cpp ─┐
+//   posix_hooks*.cpp ─┴─▶ Recorder ──▶ ThreadRecorder ──▶ Sender ──▶ Transport
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "instrument/buffer/bin_pool.hpp"
+#include "instrument/buffer/definition_queue.hpp"
+#include "instrument/buffer/ledger.hpp"
+#include "instrument/format/posix_functions.hpp"
+#include "instrument/record/aggregates.hpp"
+#include "instrument/record/call_sites.hpp"
+#include "instrument/record/call_sums.hpp"
+#include "instrument/record/event_reduction.hpp"
+#include "instrument/record/files.hpp"
+#include "instrument/record/handle_ids.hpp"
+#include "instrument/record/request_table.hpp"
+#include "instrument/record/thread_recorder.hpp"
+#include "instrument/record/thread_registry.hpp"
+#include "instrument/settings/settings.hpp"
+#include "instrument/transport/sender.hpp"
+#include "instrument/transport/transport.hpp"
+
+namespace ardoise::instrument {
+
+class Recorder {
+ public:
+  // threads_call_mpi: several threads may call MPI at once. flush_ticks: age at which a partly filled bin is sent.
+  Recorder(const Settings& settings, Transport& transport, const PackIdentity& identity, std::uint64_t flush_ticks,
+           bool threads_call_mpi);
+
+  // False when there is no memory for bins: do not start.
+  [[nodiscard]] bool ready() const { return pool.bins() != 0; }
+
+  // Requires that the caller is in a Section of `thread`, here and below.
+  [[nodiscard]] std::uint32_t call_site(ThreadRecorder& thread, const void* return_address) {
+    const auto address = reinterpret_cast<std::uint64_t>(return_address);
+    if (const std::uint32_t id = thread.call_sites.find(address); id != 0) [[likely]]
+      return id;
+    return new_call_site(thread, return_address);
+  }
+
+  // file: Files number. Does not record I/O of MPI itself, which it recognises by the caller's module. What was added
+  // to the thread's totals: one call, or none.
+  CallSums posix(ThreadRecorder& thread, PosixFunction function, std::uint32_t file, std::uint64_t begin,
+                 std::uint64_t end, std::uint64_t bytes, bool failed, const void* return_address);
+
+  // `sums` of calls to a query from one place as a sum, and in the thread's totals. False: no memory, nothing is added.
+  [[nodiscard]] bool add_queries(ThreadRecorder& thread, std::uint32_t function, std::uint32_t call_site,
+                                 const CallSums& sums, std::uint64_t begin, std::uint64_t end);
+  // The queries of the thread that were counted and not told yet; it makes no more of them.
+  void tell_queries(ThreadRecorder& thread, std::uint64_t tick);
+
+  // After the records of a call were written: sends what has become old.
+  void after_event(ThreadRecorder& thread, std::uint64_t end) {
+    if (end >= thread.next_flush) [[unlikely]]
+      flush_old(thread, end);
+  }
+
+  // Ends recording: no thread records any more, all bins go out, then the totals as the last pack with the final
+  // ledger. The calling thread may call MPI and is in no Section. Definitions queued before (the final clock) are sent
+  // too.
+  void finish(std::uint64_t tick);
+
+  // Every entry point asks this first (through Section). Acquire and release: who sees it true sees all that was built.
+  std::atomic<bool> active = false;
+
+  // Told when a thread's bins have become old, before they are sent; the thread may send or not.
+  void (*on_flush)(ThreadRecorder& thread) = nullptr;
+  // Told once or more when the transport has failed for good; may be called from any recording thread.
+  void (*on_failure)() noexcept = nullptr;
+
+  BinPool pool;
+  Ledger ledger;
+  DefinitionQueue definitions;
+  Sender sender;
+  CallDepths depths;
+  Aggregates aggregates;
+  EventReduction reduction;
+  ThreadRegistry threads;
+  CallSites call_sites;
+  Files files;
+  HandleIds handles;
+  RequestTable requests;
+
+ private:
+  std::uint32_t new_call_site(ThreadRecorder& thread, const void* return_address);
+  void flush_old(ThreadRecorder& thread, std::uint64_t end);
+  [[nodiscard]] Bin* totals_pack();
+
+  void submit_aggregates(bool all);
+
+  const std::uint64_t flush_ticks_;
+  const bool wants_depths_;
+  // Ticks; relaxed: an occasional extra totals pack does no harm.
+  std::atomic<std::uint64_t> next_totals_ = 0;
+};
+
+}  // namespace ardoise::instrument

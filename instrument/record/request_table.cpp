@@ -1,0 +1,123 @@
+// See request_table.hpp.
+#include "instrument/record/request_table.hpp"
+
+#include <sched.h>
+
+#include <bit>
+#include <new>
+
+namespace ardoise::instrument {
+
+// A spin lock that yields: its holder may have lost the processor. Acquire and release as in any lock.
+class RequestTable::Guard {
+ public:
+  explicit Guard(RequestTable& table) : table_(table) {
+    if (!table_.locked_) return;
+    for (int spins = 0; table_.lock_.test_and_set(std::memory_order_acquire); ++spins) {
+      if (spins >= 100) ::sched_yield();
+    }
+  }
+  ~Guard() {
+    if (table_.locked_) table_.lock_.clear(std::memory_order_release);
+  }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  RequestTable& table_;
+};
+
+RequestTable::Node** RequestTable::bucket(std::uint64_t handle) {
+  if (buckets_ == nullptr) {
+    Bin* const bin = pool_.take_beyond_budget(kNoRecords);
+    if (bin == nullptr) return nullptr;
+    bucket_count_ = std::bit_floor(pool_.payload_bytes() / sizeof(Node*));
+    buckets_ = new (bin->payload()) Node* [bucket_count_] {};
+  }
+  return buckets_ + (handle * 0x9E3779B97F4A7C15u >> (64 - std::countr_zero(bucket_count_)));
+}
+
+RequestTable::Node** RequestTable::find(std::uint64_t handle) {
+  static Node* nothing = nullptr;
+  Node** link = bucket(handle);
+  if (link == nullptr) return &nothing;
+  while (*link != nullptr && (*link)->handle != handle) link = &(*link)->next;
+  return link;
+}
+
+RequestTable::Node* RequestTable::allocate() {
+  if (free_ == nullptr) {
+    Bin* const bin = pool_.take_beyond_budget(kNoRecords);
+    if (bin == nullptr) return nullptr;
+    const std::size_t count = pool_.payload_bytes() / sizeof(Node);
+    for (std::size_t i = 0; i < count; ++i) {
+      free_ = new (bin->payload() + i * sizeof(Node)) Node{0, {}, free_};
+    }
+  }
+  Node* const node = free_;
+  free_ = node->next;
+  return node;
+}
+
+bool RequestTable::post(std::uint64_t handle, const Request& request) {
+  const Guard guard(*this);
+  const bool shared = handle == shared_ && shared_ != 0;
+  Node** link = shared ? nullptr : find(handle);
+  if (!shared && *link != nullptr && !locked_) {
+    // Without concurrency an old entry of this handle is one whose end was not seen.
+    (*link)->request = request;
+    return true;
+  }
+  if (!shared && buckets_ == nullptr) return false;
+  Node* const node = allocate();
+  if (node == nullptr) return false;
+  *node = {handle, request, nullptr};
+  ++size_;
+  if (shared) {
+    (queue_.last == nullptr ? queue_.first : queue_.last->next) = node;
+    queue_.last = node;
+    return true;
+  }
+  while (*link != nullptr) link = &(*link)->next;
+  *link = node;
+  return true;
+}
+
+Request RequestTable::take(std::uint64_t handle, Node** link) {
+  Node* const node = *link;
+  *link = node->next;
+  if (handle == shared_ && queue_.first == nullptr) queue_.last = nullptr;
+  node->next = free_;
+  free_ = node;
+  --size_;
+  return node->request;
+}
+
+std::optional<Request> RequestTable::complete(std::uint64_t handle) {
+  const Guard guard(*this);
+  Node** const link = handle == shared_ ? &queue_.first : find(handle);
+  if (*link == nullptr || !(*link)->request.active) return std::nullopt;
+  if (!(*link)->request.persistent) return take(handle, link);
+  (*link)->request.active = false;
+  return (*link)->request;
+}
+
+std::optional<Request> RequestTable::start(std::uint64_t handle, std::uint64_t begin, std::uint32_t call_site) {
+  const Guard guard(*this);
+  Node** const link = handle == shared_ ? &queue_.first : find(handle);
+  if (*link == nullptr) return std::nullopt;
+  Request& request = (*link)->request;
+  request.active = true;
+  request.post_begin = begin;
+  request.call_site = call_site;
+  return request;
+}
+
+std::optional<Request> RequestTable::forget(std::uint64_t handle) {
+  const Guard guard(*this);
+  Node** const link = handle == shared_ ? &queue_.first : find(handle);
+  if (*link == nullptr) return std::nullopt;
+  return take(handle, link);
+}
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,81 @@
+// The program's active requests, from the call that made each to the one that completes or frees it: what the
+// completing call can't know (peer, bytes, call site of the start) waits here. Used by mpi_requests.cpp.
+//
+// A handle is not always unique: Open MPI and MPICH give one shared, already completed request to many small sends, and
+// under MPI_THREAD_MULTIPLE a handle may be posted again before the thread that completed it came to say so. Equal
+// handles therefore queue up, first in, first out.
+//
+// Memory comes from bins, 1 for the buckets and 1 for each 850 or so active requests, beyond the budget if need be: the
+// program decides how many requests are active.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "instrument/buffer/bin_pool.hpp"
+
+namespace ardoise::instrument {
+
+struct Request {
+  std::uint64_t post_begin = 0;  // tick: with the rank, the id of the operation
+  std::uint64_t sent = 0;        // bytes that one operation sends
+  std::uint64_t received = 0;    // bytes that one operation receives: capacity of a receive
+  std::uint32_t operation = 0;   // make_word(comm, function, shape) of the call that made it
+  std::uint32_t call_site = 0;
+  std::int32_t peer = 0;
+  std::int32_t tag = 0;
+  bool persistent = false;
+  bool active = true;  // false: a persistent request that is not started
+};
+
+class RequestTable {
+ public:
+  // locked: several threads may call at once (MPI_THREAD_MULTIPLE). One lock for all: it is held for some ten
+  // nanoseconds, and MPI libraries serialise such threads far longer themselves.
+  RequestTable(BinPool& pool, bool locked) : pool_(pool), locked_(locked) {}
+
+  // The handle of requests that are complete from the start; 0: there is none. Set before the first post.
+  void set_shared(std::uint64_t handle) { shared_ = handle; }
+
+  // False: out of memory, the request will be unknown.
+  bool post(std::uint64_t handle, const Request& request);
+  // The operation is complete: forgets it, or deactivates it when persistent. Empty: unknown or inactive.
+  std::optional<Request> complete(std::uint64_t handle);
+  // Starts a persistent request. Empty: unknown.
+  std::optional<Request> start(std::uint64_t handle, std::uint64_t begin, std::uint32_t call_site);
+  // Forgets it in any state. Empty: unknown.
+  std::optional<Request> forget(std::uint64_t handle);
+
+  [[nodiscard]] std::size_t size() const { return size_; }  // known requests; exact when no other thread is calling
+
+ private:
+  struct Node {
+    std::uint64_t handle;
+    Request request;
+    Node* next;
+  };
+  struct Queue {  // the shared handle's requests
+    Node* first = nullptr;
+    Node* last = nullptr;
+  };
+  class Guard;
+
+  Node* allocate();
+  Node** bucket(std::uint64_t handle);
+  Node** find(std::uint64_t handle);  // the link to the first node with this handle, or to null
+  Request take(std::uint64_t handle, Node** link);
+
+  BinPool& pool_;
+  const bool locked_;
+  std::uint64_t shared_ = 0;
+  std::atomic_flag lock_ = ATOMIC_FLAG_INIT;
+  Node** buckets_ = nullptr;
+  std::size_t bucket_count_ = 0;  // a power of two
+  Node* free_ = nullptr;
+  Queue queue_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,111 @@
+// See thread_recorder.hpp.
+#include "instrument/record/thread_recorder.hpp"
+
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace ardoise::instrument {
+namespace {
+
+template <class Record>
+constexpr PackClass class_of() {
+  return std::is_same_v<Record, MpiRecord> ? PackClass::kMpi : PackClass::kPosix;
+}
+
+template <class Record>
+Record* records_of(Bin* bin) {
+  return reinterpret_cast<Record*>(bin->payload());
+}
+
+}  // namespace
+
+ThreadRecorder::ThreadRecorder(BinPool& pool, Sender& sender, Ledger& ledger, EventReduction& reduction,
+                               std::uint32_t number)
+    : samples(pool, ledger, sender.stream_full()),
+      sender_(sender),
+      ledger_(ledger),
+      reduction_(reduction),
+      number_(number) {
+  mpi_.scratch = reinterpret_cast<Bin*>(scratch_[0].bytes.data());
+  posix_.scratch = reinterpret_cast<Bin*>(scratch_[1].bytes.data());
+}
+
+void ThreadRecorder::restart(std::uint32_t number) {
+  number_ = number;
+  may_send = false;
+  next_flush = 0;
+}
+
+bool ThreadRecorder::is_scratch(const Bin* bin) const { return bin == mpi_.scratch || bin == posix_.scratch; }
+
+// What is in the lane's bin leaves the lane: to the Sender, or from the scratch into the aggregates.
+template <class Record>
+void ThreadRecorder::close_bin(Lane<Record>& lane) {
+  if (lane.bin == nullptr) return;
+  if (is_scratch(lane.bin)) reduce(lane);
+  const auto records = static_cast<std::uint32_t>(lane.cursor - records_of<Record>(lane.bin));
+  Bin* const bin = std::exchange(lane.bin, nullptr);
+  lane.cursor = lane.limit = nullptr;
+  if (is_scratch(bin)) return;
+  ledger_.count_recorded(class_of<Record>(), records);
+  PackHeader& header = bin->header;
+  header.pack_class = static_cast<std::uint16_t>(class_of<Record>());
+  header.record_count = records;
+  header.payload_bytes = static_cast<std::uint32_t>(records * sizeof(Record));
+  header.thread = number_;
+  header.first_tick = lane.first_begin;
+  header.last_tick = lane.last_end;
+  sender_.submit(bin);
+}
+
+// Makes room in the lane's own bin.
+template <class Record>
+void ThreadRecorder::reduce(Lane<Record>& lane) {
+  Record* const begin = records_of<Record>(lane.bin);
+  BinList full;
+  const std::size_t kept = reduction_.reduce(std::span<Record>(begin, lane.cursor), lane.first_begin, lane.last_end,
+                                             is_scratch(lane.bin), full);
+  lane.cursor = begin + kept;
+  sender_.submit_all(full);
+}
+
+template <class Record>
+void ThreadRecorder::begin_bin(Lane<Record>& lane, Bin* bin, std::uint64_t begin) {
+  lane.bin = bin;
+  lane.first_begin = begin;
+  lane.cursor = records_of<Record>(bin);
+  lane.limit = lane.cursor + (is_scratch(bin) ? kScratchRecords : sender_.payload_bytes() / sizeof(Record));
+}
+
+template <class Record>
+void ThreadRecorder::next_bin(Lane<Record>& lane, std::uint64_t begin) {
+  if (sender_.waits()) {
+    // What it waits for may be the bin at hand.
+    close_bin(lane);
+    if (may_send) sender_.pump();
+    Bin* const bin = sender_.take(class_of<Record>(), may_send);
+    return begin_bin(lane, bin != nullptr ? bin : lane.scratch, begin);
+  }
+  Bin* const bin = sender_.take(class_of<Record>(), may_send);
+  if (bin == nullptr && lane.bin != nullptr) {
+    // The bin at hand is used again.
+    reduce(lane);
+    if (lane.cursor == records_of<Record>(lane.bin)) lane.first_begin = begin;
+    if (may_send) sender_.pump();
+    return;
+  }
+  close_bin(lane);
+  begin_bin(lane, bin != nullptr ? bin : lane.scratch, begin);
+  if (may_send) sender_.pump();
+}
+
+void ThreadRecorder::flush() {
+  close_bin(mpi_);
+  close_bin(posix_);
+}
+
+template void ThreadRecorder::next_bin(Lane<MpiRecord>&, std::uint64_t);
+template void ThreadRecorder::next_bin(Lane<PosixRecord>&, std::uint64_t);
+
+}  // namespace ardoise::instrument

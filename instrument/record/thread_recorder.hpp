@@ -1,0 +1,158 @@
+// What one thread records into: its current bins, its exact totals, its caches. The hot path of every event ends here:
+//
+//   begin, end ──▶ mpi_room(n) ──▶ the caller writes n records in place ──▶ count()
+//
+// Owned by its thread between adopt and retire (ThreadRegistry); other threads read only the totals, and the rest after
+// `busy` was seen clear with recording switched off.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "instrument/buffer/bin_pool.hpp"
+#include "instrument/buffer/ledger.hpp"
+#include "instrument/buffer/sample_store.hpp"
+#include "instrument/format/event_format.hpp"
+#include "instrument/format/posix_functions.hpp"
+#include "instrument/record/call_sums.hpp"
+#include "instrument/record/event_reduction.hpp"
+#include "instrument/record/id_cache.hpp"
+#include "instrument/record/query_counts.hpp"
+#include "instrument/transport/sender.hpp"
+
+namespace ardoise::instrument {
+
+// Sums for one function. Written by the owning thread only, hence load + store instead of an atomic addition; relaxed,
+// since each number stands alone.
+struct FunctionTotals {
+  using Counter = std::atomic<std::uint64_t>;
+  Counter calls{}, ticks{}, bytes_sent{}, bytes_received{}, bytes{};
+
+  static void add(Counter& counter, std::uint64_t value) {
+    counter.store(counter.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+  }
+};
+
+// Not thread safe, but for mpi_totals() and posix_totals(), which anybody may read.
+class ThreadRecorder {
+ public:
+  static constexpr std::size_t kMpiFunctions = std::size_t{1} << kFunctionBits;
+  static constexpr std::size_t kMaxGroup = 4;  // records that mpi_room() may be asked for at once
+
+  ThreadRecorder(BinPool& pool, Sender& sender, Ledger& ledger, EventReduction& reduction, std::uint32_t number);
+
+  // Room for `count` records in a row (1 … kMaxGroup), always: where no bin is to be had they become aggregates later
+  // (event_reduction.hpp). The caller fills all of it before the next call. begin, end: ticks of the call it is for.
+  [[nodiscard]] MpiRecord* mpi_room(std::size_t count, std::uint64_t begin, std::uint64_t end) {
+    if (static_cast<std::size_t>(mpi_.limit - mpi_.cursor) < count) [[unlikely]]
+      next_bin(mpi_, begin);
+    mpi_.last_end = end;
+    MpiRecord* const room = mpi_.cursor;
+    mpi_.cursor += count;
+    return room;
+  }
+  [[nodiscard]] PosixRecord* posix_room(std::uint64_t begin, std::uint64_t end) {
+    if (posix_.cursor == posix_.limit) [[unlikely]]
+      next_bin(posix_, begin);
+    posix_.last_end = end;
+    return posix_.cursor++;
+  }
+  [[nodiscard]] FunctionTotals& mpi_totals(std::uint32_t function) { return mpi_totals_[function]; }
+  [[nodiscard]] FunctionTotals& posix_totals(PosixFunction function) {
+    return posix_totals_[static_cast<std::size_t>(function)];
+  }
+
+  // Submits the partly filled bins of events: when they are old, when the thread ends, when recording ends.
+  void flush();
+  // The samples of the thread; its handler stores, the Sender fetches (through ThreadRegistry).
+  SampleStore samples;
+
+  [[nodiscard]] std::uint32_t number() const { return number_; }
+  // The owner has ended; another thread may go on with what it has left.
+  void rest() {
+    may_send = false;
+    between_idups = false;
+  }
+  // For another thread that takes over this object, whose last owner has ended and flushed.
+  void restart(std::uint32_t number);
+
+  // The thread is inside the recorder. Set and cleared by Section, with the orders that it explains.
+  std::atomic<bool> busy = false;
+  bool may_send = false;  // the thread may call MPI at this moment; set by the entry points
+  // The last MPI call was MPI_Comm_idup. Open MPI 4.1 mixes up overlapping ones, and hangs, when a process makes
+  // progress on the first before it has called the next, and sending makes progress.
+  bool between_idups = false;
+  std::uint32_t handle_generation = 0;  // HandleIds::generation() that `handles` belongs to
+  std::uint64_t next_flush = 0;         // tick at which the bins are old
+  ThreadRecorder* next = nullptr;       // of ThreadRegistry
+  // Of the call that is being recorded, its completions and the queries that are told with it included.
+  CallSums call_sums;
+  QueryCounts queries;
+
+ private:
+  template <class Record>
+  struct Lane {  // a bin while it is written; all null: none
+    Record* cursor = nullptr;
+    Record* limit = nullptr;
+    std::uint64_t first_begin = 0, last_end = 0;
+    Bin* bin = nullptr;
+    Bin* scratch = nullptr;
+  };
+  Lane<MpiRecord> mpi_;
+  Lane<PosixRecord> posix_;
+
+ public:
+  IdCache<64> handles;       // communicator, window or file handle → its id + 1
+  IdCache<1024> call_sites;  // return address → CallSiteId
+
+ private:
+  template <class Record>
+  void next_bin(Lane<Record>& lane, std::uint64_t begin);
+  template <class Record>
+  void close_bin(Lane<Record>& lane);
+  template <class Record>
+  void reduce(Lane<Record>& lane);
+  template <class Record>
+  void begin_bin(Lane<Record>& lane, Bin* bin, std::uint64_t begin);
+  [[nodiscard]] bool is_scratch(const Bin* bin) const;
+
+  Sender& sender_;
+  Ledger& ledger_;
+  EventReduction& reduction_;
+  std::uint32_t number_;
+  std::array<FunctionTotals, kMpiFunctions> mpi_totals_{};
+  std::array<FunctionTotals, kPosixFunctionCount> posix_totals_{};
+  // Where records go that will be aggregates for want of a bin: small, so that a real bin is soon asked for again. One
+  // for each lane.
+  static constexpr std::size_t kScratchRecords = 64;
+  struct alignas(8) Scratch {
+    std::array<std::byte, sizeof(PackHeader) + kScratchRecords * sizeof(MpiRecord)> bytes;
+  };
+  std::array<Scratch, 2> scratch_{};
+};
+
+// Marks the thread as inside the recorder for its lifetime. Whoever ends recording first clears `active`, then makes
+// every thread pass a barrier (membarrier), then waits until busy is clear: a thread either sees active == false here
+// or is seen busy there. The barrier on the other side saves the hot path a fence (asymmetric Dekker); the compiler
+// alone must keep the order. Release on leaving: what the thread wrote is visible to who sees it clear.
+class Section {
+ public:
+  Section(ThreadRecorder& thread, const std::atomic<bool>& active) : thread_(thread) {
+    thread_.busy.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    entered_ = active.load(std::memory_order_acquire);
+  }
+  ~Section() { thread_.busy.store(false, std::memory_order_release); }
+  Section(const Section&) = delete;
+  Section& operator=(const Section&) = delete;
+  // False: recording has ended; touch nothing.
+  [[nodiscard]] bool entered() const { return entered_; }
+
+ private:
+  ThreadRecorder& thread_;
+  bool entered_;
+};
+
+}  // namespace ardoise::instrument

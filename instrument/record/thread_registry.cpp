@@ -1,0 +1,155 @@
+// See thread_registry.hpp.
+#include "instrument/record/thread_registry.hpp"
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <new>
+
+#include "instrument/machine/clock.hpp"
+#include "instrument/machine/mapped_memory.hpp"
+#include "instrument/machine/thread_barrier.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+// Acquire pairs with the release of ~Section: the thread's bins are ours to read.
+bool wait_until_outside(const ThreadRecorder& thread) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (thread.busy.load(std::memory_order_acquire)) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    ::sched_yield();
+  }
+  return true;
+}
+
+void add(TotalsRecord& sum, const FunctionTotals& totals) {
+  const auto value = [](const FunctionTotals::Counter& counter) { return counter.load(std::memory_order_relaxed); };
+  sum.calls += value(totals.calls);
+  sum.ticks += value(totals.ticks);
+  sum.bytes_sent += value(totals.bytes_sent);
+  sum.bytes_received += value(totals.bytes_received);
+  sum.bytes += value(totals.bytes);
+}
+
+}  // namespace
+
+ThreadRegistry::~ThreadRegistry() {
+  for (ThreadRecorder* thread : threads_) unmap_memory(thread, sizeof(ThreadRecorder));
+}
+
+ThreadRecorder* ThreadRegistry::adopt(std::uint64_t tick, std::uint32_t tid) {
+  if (tid == 0) tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  ThreadRecorder* thread = nullptr;
+  {
+    const std::lock_guard guard(lock_);
+    if (!idle_.empty()) {
+      thread = idle_.back();
+      idle_.pop_back();
+      thread->restart(next_number_++);
+    } else {
+      void* const memory = map_memory(sizeof(ThreadRecorder));
+      if (memory == nullptr) return nullptr;
+      thread = new (memory) ThreadRecorder(pool_, sender_, ledger_, reduction_, next_number_++);
+      threads_.push_back(thread);
+      thread->next = newest_.load(std::memory_order_relaxed);
+      newest_.store(thread, std::memory_order_release);
+    }
+  }
+  const ThreadDefinition definition{thread->number(), tid, tick};
+  if (!definitions_.add(definition)) return nullptr;
+  active_.fetch_add(1, std::memory_order_relaxed);
+  return thread;
+}
+
+void ThreadRegistry::retire(ThreadRecorder* thread) {
+  thread->samples.flush(now());
+  active_.fetch_sub(1, std::memory_order_relaxed);
+  const std::lock_guard guard(lock_);
+  idle_.push_back(thread);
+}
+
+bool ThreadRegistry::flush_all(const std::function<void(ThreadRecorder&)>& before) {
+  barrier_in_all_threads();
+  bool all = true;
+  const std::lock_guard guard(lock_);
+  for (ThreadRecorder* thread : threads_) {
+    if (wait_until_outside(*thread)) {
+      before(*thread);
+      thread->flush();
+    } else {
+      all = false;
+    }
+    thread->samples.flush(now());
+  }
+  define_changes();
+  return all;
+}
+
+Bin* ThreadRegistry::next_bin(bool all) {
+  ThreadRecorder* const newest = newest_.load(std::memory_order_acquire);
+  if (newest == nullptr) return nullptr;
+  if (turn_ == nullptr) turn_ = newest;
+  ThreadRecorder* const begin = turn_;
+  do {
+    SampleStore& samples = turn_->samples;
+    turn_ = turn_->next != nullptr ? turn_->next : newest;
+    if (!samples.started()) continue;
+    define_changes(samples);
+    if (Bin* const bin = samples.next_bin(true, all ? 0 : flush_ticks_, now())) return bin;
+  } while (turn_ != begin);
+  return nullptr;
+}
+
+bool ThreadRegistry::make_room() {
+  SampleStore* most = nullptr;
+  for (ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr; thread = thread->next) {
+    SampleStore& samples = thread->samples;
+    if (samples.bins() != 0 && (most == nullptr || samples.bins() > most->bins())) most = &samples;
+  }
+  return most != nullptr && most->make_room(now()) != 0;
+}
+
+void ThreadRegistry::define_changes(SampleStore& samples) {
+  std::array<SamplingDefinition, 8> changes;
+  for (;;) {
+    const std::size_t count = samples.take_changes(changes);
+    for (std::size_t i = 0; i < count; ++i) (void)definitions_.add(changes[i]);
+    if (count < changes.size()) return;
+  }
+}
+
+void ThreadRegistry::define_changes() {
+  for (ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr; thread = thread->next) {
+    if (thread->samples.started()) define_changes(thread->samples);
+  }
+}
+
+std::vector<TotalsRecord> ThreadRegistry::totals() {
+  std::vector<TotalsRecord> result;
+  const std::lock_guard guard(lock_);
+  const auto collect = [&](PackClass pack_class, std::size_t functions, auto&& totals_of) {
+    for (std::size_t function = 0; function < functions; ++function) {
+      TotalsRecord sum{};
+      sum.record_class = static_cast<std::uint16_t>(pack_class);
+      sum.function = static_cast<std::uint16_t>(function);
+      for (ThreadRecorder* thread : threads_) add(sum, totals_of(*thread, function));
+      if (sum.calls != 0 || sum.bytes != 0) result.push_back(sum);
+    }
+  };
+  collect(
+      PackClass::kMpi, ThreadRecorder::kMpiFunctions, [](ThreadRecorder & thread, std::size_t function) -> auto& {
+        return thread.mpi_totals(static_cast<std::uint32_t>(function));
+      });
+  collect(
+      PackClass::kPosix, kPosixFunctionCount, [](ThreadRecorder & thread, std::size_t function) -> auto& {
+        return thread.posix_totals(static_cast<PosixFunction>(function));
+      });
+  return result;
+}
+
+}  // namespace ardoise::instrument

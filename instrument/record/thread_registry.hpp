@@ -1,0 +1,75 @@
+// All threads that record, their numbers and their ends. Used on slow paths only: a thread's first event, its end, and
+// the sums at the end of the process.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "instrument/buffer/definition_queue.hpp"
+#include "instrument/record/thread_recorder.hpp"
+
+namespace ardoise::instrument {
+
+class ThreadRegistry final : public SampleSource {
+ public:
+  // flush_ticks: age at which samples are sent though no bin is full.
+  ThreadRegistry(BinPool& pool, Sender& sender, Ledger& ledger, EventReduction& reduction, DefinitionQueue& definitions,
+                 std::uint64_t flush_ticks)
+      : pool_(pool),
+        sender_(sender),
+        ledger_(ledger),
+        reduction_(reduction),
+        definitions_(definitions),
+        flush_ticks_(flush_ticks) {}
+  ~ThreadRegistry() override;
+  ThreadRegistry(const ThreadRegistry&) = delete;
+  ThreadRegistry& operator=(const ThreadRegistry&) = delete;
+
+  // A recorder for a thread (0: the calling one), with a number of its own and its definition queued. nullptr: out of
+  // memory.
+  [[nodiscard]] ThreadRecorder* adopt(std::uint64_t tick, std::uint32_t tid = 0);
+  // The owner ends, has flushed, and is in no Section: the object may be adopted by another thread.
+  void retire(ThreadRecorder* thread);
+
+  // Submits the bins of all threads. Requires that recording was switched off (active == false) before; waits until
+  // every thread has left its section, and calls `before` with each first. False: one did not within a second, and its
+  // bins are lost uncounted.
+  [[nodiscard]] bool flush_all(const std::function<void(ThreadRecorder&)>& before);
+
+  // The samples of all threads, in turn. Take no lock, so that a thread may ask for room while another one adopts.
+  [[nodiscard]] Bin* next_bin(bool all) override;
+  // Drops the lowest level of the thread that holds the most bins.
+  [[nodiscard]] bool make_room() override;
+  // Queues the definitions of all changes of rate.
+  void define_changes();
+
+  // Threads that recorded so far and did not end.
+  [[nodiscard]] std::uint32_t active() const { return active_.load(std::memory_order_relaxed); }
+
+  // Sums of all threads, of those that ended too, for functions that were called.
+  [[nodiscard]] std::vector<TotalsRecord> totals();
+
+ private:
+  void define_changes(SampleStore& samples);
+
+  BinPool& pool_;
+  Sender& sender_;
+  Ledger& ledger_;
+  EventReduction& reduction_;
+  DefinitionQueue& definitions_;
+  const std::uint64_t flush_ticks_;
+  // All objects made, the newest first, linked by ThreadRecorder::next; none leaves before the end. Release and
+  // acquire: who sees an object sees it made.
+  std::atomic<ThreadRecorder*> newest_ = nullptr;
+  ThreadRecorder* turn_ = nullptr;  // whose samples are next; of who sends
+  std::atomic<std::uint32_t> active_ = 0;
+  std::mutex lock_;
+  std::uint32_t next_number_ = 0;         // all guarded by lock_
+  std::vector<ThreadRecorder*> threads_;  // every object made
+  std::vector<ThreadRecorder*> idle_;     // of those, without an owner
+};
+
+}  // namespace ardoise::instrument

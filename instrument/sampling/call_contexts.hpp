@@ -1,0 +1,129 @@
+// The calling contexts of one thread's MPI and POSIX calls and their exact sums. Walking the stack for every call would
+// cost more than recording it; but most calls come from where an earlier one came from, with the same frames on the
+// stack. So the result of a walk is kept together with what it depended on (WalkWitness), and used again as long as all
+// of that is unchanged: exact, and a few loads for each frame.
+//
+//   return address, sp ──▶ Entry ──all witnesses unchanged──▶ context, sums
+//                            └──else: walk, CallingContexts, a new entry; the old one's sums become a record
+//
+// Owned by its thread: in its normal code, and in its handler while that has the Claim.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "instrument/format/event_format.hpp"
+#include "instrument/record/call_sums.hpp"
+#include "instrument/sampling/calling_contexts.hpp"
+#include "instrument/sampling/unwinder.hpp"
+
+namespace ardoise::instrument {
+
+// Which call: MPI functions are their number + 1, POSIX functions as much more. 0: none.
+using CalledFunction = std::uint32_t;
+inline constexpr CalledFunction kPosixCalls = 0x1'0000;
+
+// The wrapper of a call as it stands on the stack: where a walk begins that ends at the program's call. That of an MPI
+// call is written when it begins; the thread's signal handler reads it too.
+struct ObservedFrame {
+  FrameRegisters registers;
+  std::uint64_t return_address = 0;  // of the program's call
+  CalledFunction function = 0;
+};
+
+class CallContexts {
+ public:
+  static constexpr std::size_t kEntries = 256, kWitnesses = 2048;
+  // A deeper stack is checked this far; its outer part is taken to be the same then.
+  static constexpr std::uint32_t kWitnessesPerEntry = 64;
+
+  // Whether the call of `frame` is known: then adds to it. False: call add_new().
+  [[nodiscard]] bool add_known(const ObservedFrame& frame, const CallSums& sums) noexcept {
+    Entry& entry = entries_[index(frame)];
+    if (!is_unchanged(entry, frame)) return false;
+    add(entry, sums);
+    return true;
+  }
+  // Walks. Requires !must_drain(): an entry that has to go leaves a record.
+  void add_new(const ObservedFrame& frame, const CallSums& sums, const StackBounds& stack, Unwinder& unwinder,
+               CallingContexts& contexts) noexcept;
+
+  // The same without a walk: the call's context is not known. While modules are unloaded.
+  void add_unknown(const ObservedFrame& frame, const CallSums& sums) noexcept;
+
+  // The call that was added last, and how long it took with those before it, once: zeros until there is another one.
+  struct Last {
+    std::uint32_t context = 0;
+    CalledFunction function = 0;
+    std::uint64_t ticks = 0;
+  };
+  [[nodiscard]] Last take_last() noexcept { return std::exchange(last_, {}); }
+
+  // Sums that have not been handed out yet become records, at most records.size(); how many. Call until it is less.
+  std::size_t drain(std::span<ContextTotalsRecord> records) noexcept;
+  // There is no room for one more record until drain() was called.
+  [[nodiscard]] bool must_drain() const noexcept { return evicted_count_ == evicted_.size(); }
+
+  // A module was unloaded: forgets how it got to its contexts, keeps the sums.
+  void forget() noexcept { generation_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  struct Entry {
+    std::uint64_t return_address = 0, pc = 0, sp = 0, rbp = 0, rbx = 0;
+    std::uint32_t generation = 0;
+    std::uint32_t first = 0, count = 0;  // its witnesses; count with bits kUsedRbp, kUsedRbx
+    std::uint32_t context = 0;
+    CalledFunction function = 0;  // 0: no entry
+    CallSums sums;
+  };
+  struct Witness {
+    std::uint64_t address, value;
+  };
+  class Recording;
+  static constexpr std::uint32_t kUsedRbp = 1u << 31, kUsedRbx = 1u << 30;
+
+  static std::size_t index(const ObservedFrame& frame) {
+    return static_cast<std::size_t>((frame.return_address ^ frame.registers.sp << 20) * 0x9E3779B97F4A7C15u >> 56);
+  }
+  static_assert(kEntries == 256);
+  void add(Entry& entry, const CallSums& sums) noexcept {
+    entry.sums.calls += sums.calls;
+    entry.sums.ticks += sums.ticks;
+    entry.sums.bytes_sent += sums.bytes_sent;
+    entry.sums.bytes_received += sums.bytes_received;
+    last_ = {entry.context, entry.function, last_.ticks + sums.ticks};
+  }
+  [[nodiscard]] bool is_unchanged(const Entry& entry, const ObservedFrame& frame) const noexcept {
+    if (entry.return_address != frame.return_address || entry.sp != frame.registers.sp ||
+        entry.pc != frame.registers.pc || entry.function != frame.function ||
+        entry.generation != generation_.load(std::memory_order_relaxed)) {
+      return false;
+    }
+    if ((entry.count & kUsedRbp) != 0 && entry.rbp != frame.registers.rbp) return false;
+    if ((entry.count & kUsedRbx) != 0 && entry.rbx != frame.registers.rbx) return false;
+    const Witness* witness = &witnesses_[entry.first];
+    const Witness* const end = witness + (entry.count & ~(kUsedRbp | kUsedRbx));
+    // The words lie in live frames of this thread: at or above sp, on a stack that was read before.
+    for (; witness != end; ++witness) {
+      if (*reinterpret_cast<const std::uint64_t*>(witness->address) != witness->value) return false;
+    }
+    return true;
+  }
+  void put_out(Entry& entry) noexcept;
+
+  Last last_;
+  std::array<Entry, kEntries> entries_{};
+  std::array<Witness, kWitnesses> witnesses_{};
+  std::uint32_t used_witnesses_ = 0;
+  // Relaxed: whoever changes it keeps the thread out meanwhile, or is the thread.
+  std::atomic<std::uint32_t> generation_ = 1;
+  std::array<ContextTotalsRecord, kEntries> evicted_{};
+  std::size_t evicted_count_ = 0;
+  std::array<std::uint64_t, CallingContexts::kMaxDepth> frames_{};
+};
+
+}  // namespace ardoise::instrument

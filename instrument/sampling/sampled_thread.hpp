@@ -1,0 +1,99 @@
+// What sampling keeps for one thread, and who may touch it when.
+//
+// The thread itself works on it in two places: in its signal handler, and in its wrappers' slow and fast paths.
+// `claimed` keeps them apart: whoever finds it set leaves (the handler counts the sample as lost). Others, who want the
+// thread out (the end of sampling, dlclose), first set a flag of the Sampler, then make all threads pass a barrier,
+// then wait until `claimed` is clear; this is the protocol of Section in thread_recorder.hpp.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "instrument/machine/perf_events.hpp"
+#include "instrument/sampling/call_contexts.hpp"
+#include "instrument/sampling/calling_contexts.hpp"
+#include "instrument/sampling/sample_timer.hpp"
+#include "instrument/sampling/timer_choice.hpp"
+#include "instrument/sampling/unwinder.hpp"
+
+namespace ardoise::instrument {
+
+class ThreadRecorder;
+
+struct SamplerCounts {
+  std::uint64_t taken = 0, partial = 0, lost = 0, handler_ticks = 0;
+  // Of all interrupts by the timer, also those that found the thread in the kernel, and of what its events add to
+  // changes of threads.
+  std::uint64_t delivery_ticks = 0;
+};
+
+// What a sample stands for: ns of the sampled clock, or occurrences of the sampled event.
+struct Passed {
+  std::uint64_t weight = 0;
+  std::uint64_t kernel = 0;  // of it, ns known to have been spent in the kernel
+
+  Passed& operator+=(const Passed& more) {
+    weight += more.weight;
+    kernel += more.kernel;
+    return *this;
+  }
+};
+
+struct SampledThread {
+  explicit SampledThread(ContextBudget& budget) : contexts(budget) {}
+
+  ThreadRecorder* recorder = nullptr;
+  std::uint32_t number = 0;
+  std::uint32_t tid = 0;
+  std::uint64_t start_tick = 0;
+  std::uint64_t rest_tick = 0;  // when its last owner ended; 0: it has one
+  StackBounds stack;            // both 0: not known
+  bool is_main = false;         // its stack grows: only what lies above the stack pointer is there
+  bool is_foreign = false;      // nobody will tell when it ends; guarded by the Sampler's lock
+  std::atomic<bool> claimed = false;
+
+  SampleTimer timer;
+  TimerChoice choice;
+  std::uint32_t cost_shift = 0;  // of the rate, for what the timer's interrupts cost
+  CounterGroup counters;
+  std::uint64_t last_clock = 0;  // ns of the sampled clock at the last interrupt
+  std::uint64_t last_time = 0;   // ns at the same moment, of any origin
+  // Its changes of threads so far, at the last sample. 0: not known. Read where interrupts are dear.
+  std::uint64_t switches = 0;
+  std::uint64_t ticks_from = 0;  // the same at the timer's last tick, or when it began to tick; 0: not known
+  Passed due;                    // what has passed and no sample stands for yet
+  std::int64_t call_time = 0;    // ns that calls took, less what samples have given to calls
+  SamplerCounts counts;          // written in the handler only; others read when it is out, or a little old
+  CallingContexts contexts;
+  CallContexts calls;
+  std::array<std::uint64_t, CallingContexts::kMaxDepth> frames{};
+  std::array<std::uint64_t, 16> general{};
+
+  std::mutex send_lock;
+  std::uint32_t contexts_sent = 1;  // nodes below were sent; guarded by send_lock
+};
+
+// Of the calling thread. initial-exec: may be touched in a signal handler without the loader allocating.
+[[gnu::tls_model("initial-exec")]] extern thread_local SampledThread* current_sampled;
+[[gnu::tls_model("initial-exec")]] extern thread_local ObservedFrame observed_frame;
+
+// The innermost POSIX call of the program that the thread is in. It may have been left by longjmp: only a return
+// address that is found on the stack is believed.
+struct ObservedPosix {
+  std::uint64_t return_address = 0;
+  CalledFunction function = 0;
+
+  // For a change of the thread's own: its signal handler sees one of both, or no function.
+  void become(const ObservedPosix& other) noexcept {
+    function = 0;
+    std::atomic_signal_fence(std::memory_order_release);
+    return_address = other.return_address;
+    std::atomic_signal_fence(std::memory_order_release);
+    function = other.function;
+  }
+};
+[[gnu::tls_model("initial-exec")]] extern thread_local ObservedPosix observed_posix;
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,220 @@
+// The signal handler of sampling, and what it calls: see sampler.hpp. Nothing here allocates, locks or waits.
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+#include <utility>
+
+#include "instrument/machine/clock.hpp"
+#include "instrument/machine/thread_tasks.hpp"
+#include "instrument/sampling/sampler.hpp"
+#include "instrument/sampling/sampler_claim.hpp"
+
+namespace ardoise::instrument {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local SampledThread* current_sampled = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local ObservedFrame observed_frame{};
+[[gnu::tls_model("initial-exec")]] constinit thread_local ObservedPosix observed_posix{};
+constinit std::atomic<Sampler*> sampler = nullptr;
+
+namespace {
+
+// Of the time between two samples: a thread that ran so much of it had the processor for itself.
+constexpr double kUnshared = 0.9;
+
+}  // namespace
+
+std::uint64_t Sampler::read_clock() const noexcept {
+  timespec time{};
+  ::clock_gettime(trigger_.mode == SampleMode::kWall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+// What has passed since the thread's last interrupt, whatever kept the timer from firing in between. Ticks come at
+// equal distances of CPU time; those that did not come here found the thread in the kernel.
+Passed Sampler::elapsed(SampledThread& thread, std::uint64_t clock) const noexcept {
+  const std::uint64_t armed = thread.timer.armed();
+  if (trigger_.mode == SampleMode::kEvent) return {armed, 0};
+  Passed passed{clock - thread.last_clock, 0};
+  if (thread.ticks_from != 0) {
+    const std::uint64_t ticks = (clock - thread.ticks_from + armed / 2) / armed;
+    if (ticks > 1) passed.kernel = (ticks - 1) * armed;
+  }
+  thread.last_clock = clock;
+  thread.ticks_from = thread.timer.skips_kernel() ? clock : 0;
+  return passed;
+}
+
+StackBounds Sampler::bounds_at(const SampledThread& thread, std::uint64_t sp) const noexcept {
+  if (sp < thread.stack.low || sp >= thread.stack.high) {
+    // On another stack. The main thread's own is not known to be there below where it was left.
+    return thread.is_main ? StackBounds{} : thread.stack;
+  }
+  return thread.is_main ? StackBounds{sp, thread.stack.high} : thread.stack;
+}
+
+// Time in the kernel is taken to be that of the call that the sample falls into, or else of the last one that has ended
+// since the sample before, and after none the function's own. Interrupts are time in the kernel, too: calls are never
+// given more than they took, over some samples, since a tick stands for many short ones.
+Beside Sampler::split_off_kernel(SampledThread& thread, const SampleRecord& sample, Passed& passed) const noexcept {
+  const CallContexts::Last last = thread.calls.take_last();
+  thread.call_time += static_cast<std::int64_t>(nanoseconds(last.ticks));
+  Beside beside;
+  if (sample.function != 0) {
+    thread.call_time -= static_cast<std::int64_t>(passed.weight);
+  } else if (last.function != 0 && passed.kernel != 0 && thread.call_time > 0) {
+    beside.weight = std::min(passed.kernel, static_cast<std::uint64_t>(thread.call_time));
+    beside.record.tick = sample.tick;
+    beside.record.context = last.context;
+    beside.record.function = static_cast<std::uint16_t>(last.function);
+    beside.record.flags = kKernelTime | (last.function > kPosixCalls ? kPosixCall : 0);
+    passed.weight -= beside.weight;
+    thread.call_time -= static_cast<std::int64_t>(beside.weight);
+  }
+  // What waited without the processor is soon forgotten.
+  constexpr std::int64_t kRemembered = 8;  // ticks
+  const std::int64_t most = kRemembered * static_cast<std::int64_t>(thread.timer.armed());
+  thread.call_time = std::clamp(thread.call_time, -most, most);
+  return beside;
+}
+
+void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick,
+                          std::uint8_t flags) noexcept {
+  SampleRecord sample{};
+  sample.tick = tick;
+  sample.flags = flags;
+  const FrameRegisters here = interrupted_registers(ucontext, thread.general);
+  const bool in_tool = thread.recorder->busy.load(std::memory_order_relaxed);
+  std::span<const std::uint64_t> path;
+  std::uint64_t leaf = 0;
+  // Deeper in the stack than the wrapper; a call that was left by longjmp is not.
+  if (observed_frame.function != 0 && here.sp < observed_frame.registers.sp) {
+    const WalkResult walk =
+        unwinder_.walk(observed_frame.registers, bounds_at(thread, observed_frame.registers.sp), thread.frames);
+    const std::span all(thread.frames.data(), walk.frames);
+    const auto call = std::find(all.begin(), all.end(), observed_frame.return_address);
+    if (call != all.end()) {
+      path = all.subspan(static_cast<std::size_t>(call - all.begin()));
+      sample.function = static_cast<std::uint16_t>(observed_frame.function);
+      sample.flags |= kInsideMpi;
+      if (!walk.complete) sample.flags |= kPartialUnwind;
+    }
+  }
+  if (path.empty()) {
+    const WalkResult walk = unwinder_.walk(here, bounds_at(thread, here.sp), thread.frames);
+    path = {thread.frames.data(), walk.frames};
+    const CalledFunction posix = observed_posix.function;
+    const auto call = posix != 0 ? std::find(path.begin(), path.end(), observed_posix.return_address) : path.end();
+    if (call != path.end()) {
+      path = path.subspan(static_cast<std::size_t>(call - path.begin()));
+      sample.function = static_cast<std::uint16_t>(posix);
+      sample.flags |= kPosixCall;
+    } else {
+      leaf = here.pc - walk.function_distance;
+      sample.pc_offset = walk.function_distance;
+    }
+    if (!walk.complete) sample.flags |= kPartialUnwind;
+  }
+  if (in_tool) sample.flags |= kInsideTool;
+  const CallingContexts::Found found = thread.contexts.find_or_add(path, leaf);
+  sample.context = found.context;
+  if (found.truncated) {
+    sample.flags |= kTruncatedContext;
+    sample.pc_offset = 0;
+  }
+  if ((sample.flags & kPartialUnwind) != 0) ++thread.counts.partial;
+
+  std::array<std::uint64_t, kMaxCounters> values{};
+  const std::span counters(values.data(), counters_.size());
+  if (!counters.empty()) thread.counters.read_deltas(counters);
+  ++thread.counts.taken;
+  Passed passed = std::exchange(thread.due, {});
+  const Beside kernel = split_off_kernel(thread, sample, passed);
+  (void)thread.recorder->samples.store(sample, passed.weight, counters, kernel);
+}
+
+// Where interrupts are dear. True: another timer runs from now on.
+bool Sampler::choose_timer(SampledThread& thread, std::uint64_t passed, const ThreadTimes& times,
+                           std::uint64_t tick) noexcept {
+  const auto switch_cost = static_cast<double>(nanoseconds(switch_ticks_));
+  if (!thread.choice.miss(passed, thread.timer.armed()) && !thread.choice.look(times, switch_cost)) return false;
+  const bool by_ticks = thread.choice.by_ticks();
+  SampleStore& samples = thread.recorder->samples;
+  const std::uint32_t shift = halvings_for(by_ticks ? signal_ticks_ : interrupt_ticks_);
+  // Unless something else than the cost of interrupts has lowered the rate further.
+  if (by_ticks ? samples.rate_shift() == thread.cost_shift : samples.rate_shift() < shift) {
+    samples.set_rate_shift(shift, SamplingCause::kCost, tick);
+  }
+  thread.cost_shift = shift;
+  return thread.timer.start(trigger_for(thread), thread.tid, trigger_.period << samples.rate_shift()) == 0;
+}
+
+// What the kernel did for the event at changes of threads. That does not become less with a lower rate, so it has no
+// influence on the rate.
+void Sampler::account_switches(SampledThread& thread, std::uint64_t switches) noexcept {
+  if (thread.timer.has_event() && thread.switches != 0)
+    thread.counts.delivery_ticks += (switches - thread.switches) * switch_ticks_;
+  thread.switches = switches;
+}
+
+void Sampler::handle(const void* ucontext) noexcept {
+  // Before the handler's own time is measured: asking for the CPU time makes the kernel look at the thread's time
+  // slice, so that on a crowded machine this is where the thread has to wait for its next one. What the asking costs is
+  // known.
+  const std::uint64_t clock = trigger_.mode == SampleMode::kEvent ? 0 : read_clock();
+  const std::uint64_t begin = now();
+  SampledThread* thread = current_sampled;
+  if (thread == nullptr) thread = attach();
+  if (thread == nullptr) {  // ends, or was never adopted
+    idle_signals_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  const Claim claim(*thread, running_);
+  if (!claim.running()) return;
+  const Passed passed = elapsed(*thread, clock);
+  thread->due += passed;
+  const std::uint64_t time = nanoseconds(begin);
+  const bool alone = static_cast<double>(passed.weight) > kUnshared * static_cast<double>(time - thread->last_time);
+  thread->last_time = time;
+  const std::uint64_t interrupts = 1 + (passed.kernel != 0 ? passed.kernel / thread->timer.armed() : 0);
+  const std::uint64_t delivery = interrupts * (thread->timer.is_event() ? interrupt_ticks_ : signal_ticks_);
+  bool anew = false;
+  // The interrupted code holds the claim, or a module is going away: the sample is lost, its time goes to the next one.
+  if (claim.nested() || unloading_.load(std::memory_order_acquire) != 0) {
+    ++thread->counts.taken;
+    ++thread->counts.lost;
+  } else {
+    const bool at_tick = trigger_.mode == SampleMode::kCpu && !thread->timer.is_event();
+    take_sample(*thread, ucontext, begin, at_tick && !alone ? kSharedTick : 0);
+    if (may_use_ticks_) {
+      const std::uint64_t switches = own_switches();
+      account_switches(*thread, switches);
+      anew = choose_timer(*thread, passed.weight, {clock, time, switches}, begin);
+    }
+  }
+  if (!anew) anew = thread->timer.next(trigger_.period << thread->recorder->samples.rate_shift());
+  // Making a perf event anew took the kernel some time, which is no tick of its.
+  if (anew) thread->ticks_from = thread->timer.skips_kernel() ? read_clock() : 0;
+  const std::uint64_t end = now();
+  // A longer one has waited for the processor.
+  const std::uint64_t spent = std::min(end - begin, longest_handler_) + clock_ticks_;
+  thread->counts.handler_ticks += spent;
+  thread->counts.delivery_ticks += delivery;
+  thread->recorder->samples.account(spent + delivery, end);
+}
+
+SampledThread* Sampler::attach() noexcept {
+  const auto tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  for (Waiting& waiting : waiting_) {
+    if (waiting.tid.load(std::memory_order_acquire) != tid) continue;
+    SampledThread* const thread = waiting.thread;
+    current_sampled = thread;
+    waiting.tid.store(0, std::memory_order_release);
+    return thread;
+  }
+  return nullptr;
+}
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,169 @@
+// See sender.hpp.
+#include "instrument/transport/sender.hpp"
+
+#include <algorithm>
+
+#include "instrument/machine/clock.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+// What is in flight can't be given up, so it is kept to a part of the bins: enough for a stream to be busy all the
+// time.
+std::size_t flight_limit(const BinPool& pool, Policy policy) {
+  return policy == Policy::kBlock ? SIZE_MAX : std::max<std::size_t>(pool.bins() / 4, 2);
+}
+
+}  // namespace
+
+Sender::Sender(BinPool& pool, DefinitionQueue& definitions, Ledger& ledger, Transport& transport, PackIdentity identity,
+               Policy policy)
+    : pool_(pool),
+      definitions_(definitions),
+      ledger_(ledger),
+      transport_(transport),
+      identity_(identity),
+      policy_(policy),
+      in_flight_limit_(flight_limit(pool, policy)) {}
+
+Bin* Sender::take(PackClass pack_class, bool may_send) {
+  if (Bin* bin = pool_.take(pack_class)) return bin;
+  if (policy_ == Policy::kBlock) return may_send ? wait_for_bin(pack_class) : nullptr;
+  if (may_send) {
+    const std::unique_lock sending(send_lock_, std::try_to_lock);
+    if (sending && collect(false)) {
+      if (Bin* bin = pool_.take(pack_class)) return bin;
+    }
+  }
+  // A class that has used up its share is not helped by others' bins.
+  if (!pool_.share_used_up(pack_class) && samples_ != nullptr && samples_->make_room()) return pool_.take(pack_class);
+  return nullptr;
+}
+
+Bin* Sender::wait_for_bin(PackClass pack_class) {
+  const std::uint64_t begin = now();
+  Bin* bin = nullptr;
+  {
+    const std::lock_guard guard(send_lock_);
+    (void)collect(false);
+    bin = pool_.take(pack_class);
+    while (bin == nullptr && !failed()) {
+      send_some(in_flight_limit_, false);
+      if (!collect(true)) break;  // all bins are with other threads
+      bin = pool_.take(pack_class);
+    }
+  }
+  ledger_.count_blocked(now() - begin);
+  return bin;
+}
+
+void Sender::submit(Bin* bin) {
+  Bin* head = submitted_.load(std::memory_order_relaxed);
+  do {
+    set_link(bin, head);
+  } while (!submitted_.compare_exchange_weak(head, bin, std::memory_order_release, std::memory_order_relaxed));
+}
+
+void Sender::pump() {
+  for (;;) {
+    {
+      const std::unique_lock sending(send_lock_, std::try_to_lock);
+      if (!sending) return;
+      (void)collect(false);
+      // What it sends is collected by the next one: to ask MPI about what has just begun can cost a time slice.
+      send_some(in_flight_limit_, false);
+    }
+    // Looked at after unlocking: whoever submitted while we held the lock left his bins to us.
+    if (submitted_.load(std::memory_order_relaxed) == nullptr) return;
+  }
+}
+
+void Sender::close(Bin* last) {
+  const std::lock_guard guard(send_lock_);
+  send_some(SIZE_MAX, true);
+  send_definitions();
+  if (last != nullptr) {
+    last->header.flags |= kLastPack;
+    send(last);
+  }
+  transport_.close();
+  (void)collect(false);
+}
+
+void Sender::take_submitted() {
+  Bin* newest = submitted_.exchange(nullptr, std::memory_order_acquire);
+  if (newest == nullptr) return;
+  // The stack has the newest first.
+  Queue batch{nullptr, newest};
+  while (newest != nullptr) {
+    Bin* const older = link(newest);
+    set_link(newest, batch.first);
+    batch.first = newest;
+    newest = older;
+  }
+  if (queue_.last == nullptr) {
+    queue_.first = batch.first;
+  } else {
+    set_link(queue_.last, batch.first);
+  }
+  queue_.last = batch.last;
+}
+
+void Sender::send_some(std::size_t limit, bool all) {
+  for (;;) {
+    take_submitted();
+    if (in_flight_ >= limit) break;
+    Bin* bin = queue_.first;
+    if (bin != nullptr) {
+      queue_.first = link(bin);
+      if (queue_.first == nullptr) queue_.last = nullptr;
+      set_link(bin, nullptr);
+    } else {
+      bin = samples_ != nullptr ? samples_->next_bin(all) : nullptr;
+      if (bin == nullptr) break;
+    }
+    // After the bin was taken: its definitions were queued before it was.
+    send_definitions();
+    send(bin);
+  }
+  stream_full_.store(in_flight_ >= limit, std::memory_order_relaxed);
+}
+
+void Sender::send_definitions() {
+  for (Bin* bin : definitions_.take()) send(bin);
+}
+
+void Sender::send(Bin* bin) {
+  PackHeader& header = bin->header;
+  header.magic = kPackMagic;
+  header.version = kPackVersion;
+  header.header_bytes = sizeof(PackHeader);
+  header.table_hash = identity_.table_hash;
+  header.partition = identity_.partition;
+  header.rank = identity_.rank;
+  header.weight = std::max(header.weight, 1u);
+  header.origin_tick = identity_.origin_tick;
+  header.ticks_per_second = identity_.ticks_per_second;
+  header.sequence = sequence_++;
+  ledger_.declare(header);
+  if (!failed() && transport_.send(bin, sizeof(PackHeader) + header.payload_bytes)) {
+    ++in_flight_;
+    return;
+  }
+  failed_.store(true, std::memory_order_relaxed);
+  ledger_.count_dropped(static_cast<PackClass>(header.pack_class), header.record_count);
+  pool_.give(bin);
+}
+
+// True: at least one has come back. wait: for the first one.
+bool Sender::collect(bool wait) {
+  bool any = false;
+  while (Bin* arrived = transport_.reclaim(wait && !any)) {
+    pool_.give(arrived);
+    in_flight_ -= in_flight_ != 0 ? 1 : 0;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace ardoise::instrument

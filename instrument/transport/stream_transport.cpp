@@ -1,0 +1,33 @@
+// See stream_transport.hpp.
+#include "instrument/transport/stream_transport.hpp"
+
+#include "vmpi/streams/open_streams.hpp"
+
+namespace ardoise::instrument {
+
+int StreamTransport::open(int analyzer_partition, std::size_t block_bytes) {
+  VMPI_Map map{};
+  int code = VMPI_Map_clear(&map);
+  if (code == VMPI_SUCCESS) code = VMPI_Map_partitions(analyzer_partition, VMPI_MAP_ROUND_ROBIN, &map);
+  // All packs of a process go to one analyzer rank, also when it is mapped to several (more analyzers than processes):
+  // definitions are sent once, and sequence numbers are checked by who receives.
+  if (code == VMPI_SUCCESS) code = VMPI_Stream_init(&stream_, block_bytes, VMPI_STREAM_BALANCE_NONE);
+  if (code == VMPI_SUCCESS) code = VMPI_Stream_open_map(&stream_, &map, "w");
+  VMPI_Map_free(&map);
+  if (code == VMPI_SUCCESS) vmpi::leave_silently(stream_);
+  return code;
+}
+
+bool StreamTransport::send(Bin* bin, std::size_t bytes) {
+  return VMPI_Stream_lend(&stream_, bin, bytes) == VMPI_SUCCESS;
+}
+
+Bin* StreamTransport::reclaim(bool wait) {
+  void* block = nullptr;
+  return VMPI_Stream_reclaim(&stream_, &block, wait ? 0 : VMPI_STREAM_NONBLOCK) == 1 ? static_cast<Bin*>(block)
+                                                                                     : nullptr;
+}
+
+void StreamTransport::close() { VMPI_Stream_close(&stream_); }
+
+}  // namespace ardoise::instrument

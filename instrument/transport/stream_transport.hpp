@@ -1,0 +1,23 @@
+// Packs go to the analyzer over a VMPI stream, without copies: bins are lent and reclaimed. A bin is a block.
+#pragma once
+
+#include "instrument/transport/transport.hpp"
+#include "vmpi/vmpi.h"
+
+namespace ardoise::instrument {
+
+class StreamTransport final : public Transport {
+ public:
+  // Maps this process to the analyzer and opens the stream: collective over the program's world and the analyzer.
+  // VMPI_SUCCESS or what failed.
+  [[nodiscard]] int open(int analyzer_partition, std::size_t block_bytes);
+
+  [[nodiscard]] bool send(Bin* bin, std::size_t bytes) override;
+  [[nodiscard]] Bin* reclaim(bool wait) override;
+  void close() override;
+
+ private:
+  VMPI_Stream stream_{};
+};
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,254 @@
+// See launch_environment.hpp. Values are overwritten in place: they only get shorter, and a process may not be ready
+// for setenv() when its libraries are loaded (a shell has its own). What MPI itself needs of the launch is in PMIX_ and
+// OMPI_MCA_ variables, which stay as they are and from which the truth can be restored.
+#include "vmpi/loader/launch_environment.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+
+#include "vmpi/loader/preload_environment.hpp"
+
+namespace ardoise::vmpi {
+namespace {
+
+constexpr const char* kSize = "OMPI_MCA_orte_ess_num_procs";
+constexpr const char* kRank = "OMPI_MCA_ess_base_vpid";
+constexpr const char* kNodeRank = "OMPI_MCA_orte_ess_node_rank";
+constexpr const char* kNodes = "OMPI_MCA_orte_num_nodes";
+constexpr const char* kJob = "OMPI_MCA_ess_base_jobid";
+constexpr const char* kContext = "OMPI_MCA_orte_app_num";
+constexpr const char* kContexts = "OMPI_NUM_APP_CTX";
+constexpr const char* kContextSizes = "OMPI_APP_CTX_NUM_PROCS";
+
+// Not getenv(): a shell has its own, which is not ready yet.
+char* find(const char* name) noexcept {
+  const auto length = std::strlen(name);
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (std::strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return *entry + length + 1;
+  }
+  return nullptr;
+}
+const char* variable(const char* name) { return find(name); }
+
+// Only what is there, and only where the value fits.
+void overwrite(const char* name, std::string_view value) noexcept {
+  char* const old = find(name);
+  if (old == nullptr || std::strlen(old) < value.size() || value == old) return;
+  std::memcpy(old, value.data(), value.size());
+  old[value.size()] = '\0';
+}
+
+bool read_number(const char* text, int& number) noexcept {
+  if (text == nullptr || *text == '\0') return false;
+  char* end = nullptr;
+  const long value = std::strtol(text, &end, 10);
+  if (*end != '\0' || value < 0 || value > 100'000'000) return false;
+  number = static_cast<int>(value);
+  return true;
+}
+
+std::string joined(const std::vector<int>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += (text.empty() ? "" : " ") + std::to_string(number);
+  return text;
+}
+
+bool is_hydra(const char* (*variable)(const char* name)) { return variable("PMI_FD") != nullptr; }
+
+// The socket to Hydra of this process, as text of always the same length.
+std::string own_connection() {
+  struct stat status {};
+  int file = 0;
+  if (!read_number(find("PMI_FD"), file) || ::fstat(file, &status) != 0) return kNoConnection;
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(status.st_ino));
+  return text;
+}
+
+struct OwnRanks {
+  int first = 0, size = 0, all = 0;
+  const char* connection = nullptr;
+};
+
+bool read_own_ranks(const char* text, OwnRanks& ranks) noexcept {
+  if (text == nullptr) return false;
+  for (int* const number : {&ranks.first, &ranks.size, &ranks.all}) {
+    char* end = nullptr;
+    const long value = std::strtol(text, &end, 10);
+    if (end == text || value < 0 || value > 100'000'000 || *end != ',') return false;
+    *number = static_cast<int>(value);
+    text = end + 1;
+  }
+  ranks.connection = text;
+  return ranks.size > 0 && ranks.first + ranks.size <= ranks.all && ranks.size < ranks.all;
+}
+
+// On one node: there is no telling the local ranks elsewhere.
+bool read_own_hydra_launch(const char* (*variable)(const char* name), OwnLaunch& launch) {
+  OwnRanks ranks;
+  int rank = 0, size = 0, local_size = 0;
+  if (!read_own_ranks(variable(kOwnRanksVariable), ranks) || std::strcmp(ranks.connection, kNoConnection) != 0)
+    return false;
+  if (!read_number(variable("PMI_RANK"), rank) || !read_number(variable("PMI_SIZE"), size)) return false;
+  if (!read_number(variable("MPI_LOCALNRANKS"), local_size) || size != ranks.all || local_size != ranks.all)
+    return false;
+  if (rank < ranks.first || rank >= ranks.first + ranks.size) return false;
+  rank -= ranks.first;
+  launch = {rank, ranks.size, rank, ranks.size, {ranks.size}};
+  return true;
+}
+
+// Says in Hydra's variable who changes the others; it has been read, and ends with kNoConnection. False: nobody could
+// tell later whether they have been changed.
+bool sign_own_ranks() {
+  char* const value = find(kOwnRanksVariable);
+  const auto connection = own_connection();
+  if (value == nullptr || connection == kNoConnection) return false;
+  std::memcpy(value + std::strlen(value) - connection.size(), connection.data(), connection.size());
+  return true;
+}
+
+bool was_preloaded = false;
+
+// Ahead of the program's main and of its own libraries' constructors, which may read the environment.
+[[gnu::constructor]] void describe_at_start() {
+  const char* const list = find("LD_PRELOAD");
+  if (list == nullptr) return;
+  try {
+    was_preloaded = without_own_entries(list, own_library()).size() != std::strlen(list);
+    OwnLaunch launch;
+    if (!was_preloaded || !read_own_launch(variable, launch)) return;
+    if (!is_hydra(variable) || sign_own_ranks()) describe_own_launch(launch);
+  } catch (const std::exception&) {
+    // Without memory the environment stays as it is.
+  }
+}
+
+}  // namespace
+
+bool is_spawned_job() noexcept {
+  const char* const job = find(kJob);
+  // The job's number within its family is in the lower half; mpirun's first one is 1.
+  return job != nullptr && (std::strtoul(job, nullptr, 10) & 0xffffU) > 1;
+}
+
+bool is_one_of_several() noexcept {
+  const char* const contexts = find(kContexts);
+  if (contexts == nullptr) return false;
+  if (std::strcmp(contexts, "1") != 0) return true;
+  const char* const own = find(kContextSizes);  // may describe the program alone already
+  const char* const all = find(kSize);
+  return own != nullptr && all != nullptr && std::strcmp(own, all) != 0;
+}
+
+bool is_preloaded() noexcept { return was_preloaded; }
+
+bool read_own_launch(const char* (*variable)(const char* name), OwnLaunch& launch) {
+  int nodes = 0, contexts = 0, context = 0, rank = 0, size = 0;
+  if (variable("VMPI_PARTITION_NAME") != nullptr) return false;  // may join contexts of which we know nothing here
+  if (is_hydra(variable)) return read_own_hydra_launch(variable, launch);
+  if (!read_number(variable(kNodes), nodes) || nodes < 1) return false;
+  if (!read_number(variable(kContexts), contexts) || contexts < 2) return false;
+  if (!read_number(variable(kContext), context) || context >= contexts) return false;
+  if (!read_number(variable(kRank), rank) || !read_number(variable(kSize), size)) return false;
+  const char* const text = variable(kContextSizes);
+  const char* const job = variable(kJob);
+  if (text == nullptr || job == nullptr || (std::strtoul(job, nullptr, 10) & 0xffffU) > 1) return false;
+
+  int first = 0, sum = 0, own = 0, read = 0;
+  const char* at = text;
+  for (; read < contexts; ++read) {
+    char* end = nullptr;
+    const long count = std::strtol(at, &end, 10);
+    if (end == at || count <= 0 || count > size) return false;
+    at = end;
+    if (read == context) {
+      first = sum;
+      own = static_cast<int>(count);
+    }
+    sum += static_cast<int>(count);
+    if (sum > size) return false;
+  }
+  if (sum != size || rank < first || rank >= first + own) return false;
+  launch = {rank - first, own, 0, 0, {own}};
+  if (nodes == 1) {
+    launch.local_rank = launch.rank;
+    launch.local_size = own;
+  }
+  return true;
+}
+
+std::vector<std::pair<std::string, std::string>> describe(const OwnLaunch& launch) {
+  std::vector<int> first_ranks;
+  for (int first = 0; const int size : launch.contexts) {
+    first_ranks.push_back(first);
+    first += size;
+  }
+  std::vector<std::pair<std::string, std::string>> described{{"OMPI_COMM_WORLD_SIZE", std::to_string(launch.size)},
+                                                             {"OMPI_COMM_WORLD_RANK", std::to_string(launch.rank)},
+                                                             {kContexts, std::to_string(launch.contexts.size())},
+                                                             {kContextSizes, joined(launch.contexts)},
+                                                             {"OMPI_FIRST_RANKS", joined(first_ranks)}};
+  if (launch.local_size != 0) {
+    described.insert(described.end(), {{"OMPI_COMM_WORLD_LOCAL_SIZE", std::to_string(launch.local_size)},
+                                       {"OMPI_COMM_WORLD_LOCAL_RANK", std::to_string(launch.local_rank)},
+                                       {"OMPI_COMM_WORLD_NODE_RANK", std::to_string(launch.local_rank)}});
+  }
+  return described;
+}
+
+std::vector<std::pair<std::string, std::string>> describe_for_hydra(const OwnLaunch& launch) {
+  return {{"PMI_SIZE", std::to_string(launch.size)},
+          {"PMI_RANK", std::to_string(launch.rank)},
+          {"MPI_LOCALNRANKS", std::to_string(launch.local_size)},
+          {"MPI_LOCALRANKID", std::to_string(launch.local_rank)}};
+}
+
+std::vector<std::pair<std::string, std::string>> truth_of_hydra(const char* (*variable)(const char* name),
+                                                                const std::string& connection) {
+  OwnRanks ranks;
+  int rank = 0;
+  if (!is_hydra(variable) || !read_own_ranks(variable(kOwnRanksVariable), ranks)) return {};
+  if (connection == kNoConnection || connection != ranks.connection) return {};
+  if (!read_number(variable("PMI_RANK"), rank)) return {};
+  rank += ranks.first;
+  return describe_for_hydra({rank, ranks.all, rank, ranks.all, {}});
+}
+
+void restore_launch_environment() noexcept {
+  try {
+    for (const auto& [name, value] : truth_of_hydra(variable, own_connection())) setenv(name.c_str(), value.c_str(), 1);
+  } catch (const std::exception&) {
+    // Without memory MPI_Init will not come far either.
+  }
+  unsetenv(kOwnRanksVariable);
+  int nodes = 0;
+  if (!was_preloaded || !is_one_of_several() || !read_number(find(kNodes), nodes)) return;
+  const auto restore = [](const char* name, const char* truth) {
+    const char* const value = find(truth);
+    const char* const now = find(name);
+    if (value != nullptr && now != nullptr && std::strcmp(value, now) != 0) setenv(name, value, 1);
+  };
+  restore("OMPI_COMM_WORLD_SIZE", kSize);
+  restore("OMPI_COMM_WORLD_RANK", kRank);
+  if (nodes != 1) return;
+  restore("OMPI_COMM_WORLD_LOCAL_SIZE", kSize);
+  restore("OMPI_COMM_WORLD_LOCAL_RANK", kNodeRank);
+  restore("OMPI_COMM_WORLD_NODE_RANK", kNodeRank);
+}
+
+void describe_own_launch(const OwnLaunch& launch) noexcept {
+  try {
+    const auto variables = is_hydra(variable) ? describe_for_hydra(launch) : describe(launch);
+    for (const auto& [name, value] : variables) overwrite(name.c_str(), value);
+  } catch (const std::exception&) {
+    // Without memory the environment stays as it is.
+  }
+}
+
+}  // namespace ardoise::vmpi

@@ -1,0 +1,14 @@
+// The control messages of this process over MPI (mailbox.hpp), and what MPI_Finalize says by them.
+#pragma once
+
+#include "vmpi/streams/mailbox.hpp"
+
+namespace ardoise::vmpi {
+
+// Between initialise_partitions and finalise_partitions.
+Mailbox& control_mailbox();
+
+// MPI_Finalize: who still waits for this process to open a stream hears that it won't. Cheap when nobody does.
+void say_gone() noexcept;
+
+}  // namespace ardoise::vmpi

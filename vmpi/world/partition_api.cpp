@@ -1,0 +1,59 @@
+// The C functions of vmpi.h on errors and partitions; contracts are in the header.
+#include "vmpi/vmpi.h"
+#include "vmpi/world/partitions.hpp"
+
+using namespace ardoise::vmpi;
+
+const char* VMPI_Error_string(int code) {
+  switch (code) {
+    case VMPI_SUCCESS:
+      return "success";
+    case VMPI_EAGAIN:
+      return "nothing there now, try again";
+    case VMPI_ERR_ARG:
+      return "an argument is out of its range";
+    case VMPI_ERR_STATE:
+      return "called at the wrong time (before MPI_Init, after MPI_Finalize, or on a closed stream)";
+    case VMPI_ERR_NO_MEMORY:
+      return "out of memory";
+    case VMPI_ERR_MPI:
+      return "an MPI call failed";
+    case VMPI_ERR_PROTOCOL:
+      return "the two ends of the stream disagree on block size, direction, map or order of opening";
+    case VMPI_ERR_MAP:
+      return "the map gave a rank out of range or left a process unmapped";
+    case VMPI_ERR_PEER:
+      return "a peer went away without opening or closing the stream";
+    default:
+      return code > 0 ? "no error" : "unknown error code";
+  }
+}
+
+MPI_Comm VMPI_Comm_universe(void) { return universe_comm(); }
+
+MPI_Comm VMPI_Comm_partition(void) { return partition_comm(); }
+
+int VMPI_Set_partition_name(const char* name) { return set_partition_name(name); }
+
+int VMPI_Get_partition_count(void) {
+  const auto* all = partitions();
+  return all == nullptr ? VMPI_ERR_STATE : all->table.count();
+}
+
+int VMPI_Get_partition_id(void) {
+  const auto* all = partitions();
+  return all == nullptr ? VMPI_ERR_STATE : all->id;
+}
+
+const VMPI_Partition_desc* VMPI_Get_desc_by_name(const char* name) {
+  return name == nullptr ? nullptr : partition_descriptor(std::string_view(name));
+}
+
+const VMPI_Partition_desc* VMPI_Get_desc_by_id(int id) { return partition_descriptor(id); }
+
+int VMPI_Get_universe_rank(int partition, int rank) {
+  const auto* all = partitions();
+  if (all == nullptr) return VMPI_ERR_STATE;
+  const int universe_rank = all->table.universe_rank(partition, rank);
+  return universe_rank < 0 ? VMPI_ERR_ARG : universe_rank;
+}

@@ -1,0 +1,333 @@
+// See partitions.hpp. Two collectives: one of 32 bytes a process (key, length of its texts, who it is), and one in
+// which only the first process of each application context sends its name and command line.
+#include "vmpi/world/partitions.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "vmpi/real_functions.hpp"
+#include "vmpi/world/partition_name.hpp"
+#include "vmpi/world/process_identity.hpp"
+
+namespace ardoise::vmpi {
+namespace {
+
+constexpr std::size_t kMaxCommand = 16 * 1024;
+
+struct State {
+  Partitions partitions;
+  std::unordered_map<int, std::int64_t> watchable;  // by universe rank: processes that can be watched from here
+  std::vector<std::string> commands;
+  std::vector<VMPI_Partition_desc> descriptors;
+  MPI_Comm universe = MPI_COMM_NULL;
+  MPI_Comm control = MPI_COMM_NULL;
+};
+
+// Written by the thread in MPI_Init or MPI_Finalize, which MPI orders before and after everything else.
+std::unique_ptr<State> state;
+bool was_initialised = false;
+std::string explicit_name;
+std::string name_complaint;  // printed once, by the first process of the partition
+
+// Relaxed is enough: a thread that calls MPI has been ordered behind MPI_Init by the program itself.
+std::atomic<MPI_Comm> current_partition_comm{MPI_COMM_NULL};
+
+struct Announcement {
+  std::uint64_t key;
+  std::int32_t context;  // of the launch line
+  std::uint32_t text_bytes;
+  ProcessIdentity identity;
+};
+static_assert(sizeof(Announcement) == 32);
+
+std::vector<std::string> read_command_line(int argc, char** argv) {
+  std::vector<std::string> arguments;
+  std::string text;
+  // Not stdio: instrument counts the program's own I/O, and this is not the program's.
+  if (const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC); file >= 0) {
+    char chunk[4096];
+    for (ssize_t got; text.size() < 16 * kMaxCommand && (got = ::read(file, chunk, sizeof chunk)) > 0;)
+      text.append(chunk, static_cast<std::size_t>(got));
+    ::close(file);
+  }
+  for (std::size_t begin = 0; begin < text.size();) {
+    const auto end = std::min(text.find('\0', begin), text.size());
+    arguments.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (arguments.empty() && argv != nullptr) {
+    for (int i = 0; i < argc && argv[i] != nullptr; ++i) arguments.emplace_back(argv[i]);
+  }
+  return arguments;
+}
+
+std::string read_executable() {
+  char path[4096];
+  const auto length = ::readlink("/proc/self/exe", path, sizeof path);
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
+}
+
+std::string joined(const std::vector<std::string>& arguments) {
+  std::string line;
+  for (const auto& argument : arguments) line += (line.empty() ? "" : " ") + argument;
+  return truncated(line, kMaxCommand);
+}
+
+void complain_about_name(std::string_view name, const char* why) {
+  name_complaint = "ardoise: the partition name \"" + truncated(name, 40) + "\" is not used because " + why +
+                   "; the program's own name is used instead.";
+}
+
+void take_name_from_environment() {
+  const char* name = std::getenv("VMPI_PARTITION_NAME");
+  if (name == nullptr || !explicit_name.empty()) return;
+  if (const char* why = invalid_partition_name(name)) {
+    complain_about_name(name, why);
+  } else {
+    explicit_name = name;
+  }
+}
+
+// Number of the application context on the launch line, -1: the launcher doesn't number them.
+std::int32_t own_context() {
+  int* number = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_APPNUM, &number, &found);
+  return found != 0 && number != nullptr ? *number : -1;
+}
+
+PartitionKey own_key(std::int32_t context, const std::string& executable, const std::string& command) {
+  if (!explicit_name.empty()) return PartitionKey::explicit_name(explicit_name);
+  if (context >= 0) return PartitionKey::application_context(context);
+  return PartitionKey::command_line(executable, command);
+}
+
+// Name, a mark for explicit ones, command: what the first process of an application context tells the others.
+std::string texts_of(const std::string& program, const std::string& command) {
+  std::string text = explicit_name.empty() ? "-" : "+";
+  text += explicit_name.empty() ? program : explicit_name;
+  text += '\0';
+  return text + command;
+}
+
+// The processes of one application context in one partition: those that share a command line.
+struct Program {
+  std::size_t first_rank;
+  int processes;
+};
+
+// In the order of the launch line. Neighbours in rank, so a launcher that numbers no contexts has one for each run.
+std::vector<Program> programs_of(const std::vector<Announcement>& announced) {
+  std::vector<Program> programs;
+  for (std::size_t rank = 0; rank < announced.size(); ++rank) {
+    const auto& now = announced[rank];
+    const bool continues = rank > 0 && now.key == announced[rank - 1].key && now.context == announced[rank - 1].context;
+    if (!continues) programs.push_back({rank, 0});
+    ++programs.back().processes;
+  }
+  return programs;
+}
+
+// Names and command lines of all partitions. A partition that joins several contexts has the command line that would
+// launch them alone: "-n 2 ./ocean : -n 4 ./atmosphere".
+void describe(const std::vector<Program>& programs, const std::vector<int>& counts, const std::vector<int>& offsets,
+              const std::string& texts, State& made) {
+  const auto& table = made.partitions.table;
+  std::vector<std::string> names(static_cast<std::size_t>(table.count()));
+  std::vector<bool> is_explicit(names.size(), false);
+  std::vector<int> first_processes(names.size(), 0);
+  made.commands.resize(names.size());
+  for (const auto& program : programs) {
+    const auto id = static_cast<std::size_t>(table.partition_of(static_cast<int>(program.first_rank)));
+    const auto text = texts.substr(static_cast<std::size_t>(offsets[program.first_rank]),
+                                   static_cast<std::size_t>(counts[program.first_rank]));
+    const auto end_of_name = text.find('\0');
+    const auto command = text.substr(end_of_name + 1);
+    auto& line = made.commands[id];
+    if (names[id].empty()) {
+      is_explicit[id] = text[0] == '+';
+      names[id] = text.substr(1, end_of_name - 1);
+      first_processes[id] = program.processes;
+      line = command;
+    } else if (line.size() < kMaxCommand) {
+      if (first_processes[id] > 0) line = "-n " + std::to_string(std::exchange(first_processes[id], 0)) + " " + line;
+      line += " : -n " + std::to_string(program.processes) + " " + command;
+    }
+  }
+  make_names_unique(names, is_explicit);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    made.commands[i] = truncated(made.commands[i], kMaxCommand);
+    VMPI_Partition_desc descriptor{};
+    descriptor.id = static_cast<int>(i);
+    names[i].copy(descriptor.name, kMaxPartitionName);
+    descriptor.command = made.commands[i].c_str();
+    descriptor.size = table.size(descriptor.id);
+    descriptor.root = table.root(descriptor.id);
+    made.descriptors.push_back(descriptor);
+  }
+}
+
+bool exchange(const Announcement& own, const std::string& own_text, State& made) {
+  auto& all = made.partitions;
+  if (PMPI_Comm_rank(MPI_COMM_WORLD, &all.universe_rank) != MPI_SUCCESS) return false;
+  if (PMPI_Comm_size(MPI_COMM_WORLD, &all.universe_size) != MPI_SUCCESS) return false;
+  const auto size = static_cast<std::size_t>(all.universe_size);
+
+  std::vector<Announcement> announced(size);
+  if (PMPI_Allgather(&own, sizeof own, MPI_BYTE, announced.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD) != MPI_SUCCESS)
+    return false;
+  std::vector<std::uint64_t> keys(size);
+  for (std::size_t rank = 0; rank < size; ++rank) keys[rank] = announced[rank].key;
+  all.table = PartitionTable(keys);
+  all.id = all.table.partition_of(all.universe_rank);
+  all.rank = all.table.rank_in(all.id, all.universe_rank);
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    if (const auto process = watchable(own.identity, announced[rank].identity); process != 0)
+      made.watchable.emplace(static_cast<int>(rank), process);
+  }
+
+  const auto programs = programs_of(announced);
+  std::vector<int> counts(size, 0);
+  std::vector<int> offsets(size, 0);
+  int total = 0;
+  for (const auto& program : programs)
+    counts[program.first_rank] = static_cast<int>(announced[program.first_rank].text_bytes);
+  for (std::size_t rank = 0; rank < size; ++rank) {
+    offsets[rank] = total;
+    total += counts[rank];
+  }
+  std::string texts(static_cast<std::size_t>(total), '\0');
+  const auto self = static_cast<std::size_t>(all.universe_rank);
+  if (PMPI_Allgatherv(own_text.data(), counts[self], MPI_BYTE, texts.data(), counts.data(), offsets.data(), MPI_BYTE,
+                      MPI_COMM_WORLD) != MPI_SUCCESS)
+    return false;
+  describe(programs, counts, offsets, texts, made);
+  return true;
+}
+
+// Partition and universe report errors like the world they stand for; the control communicator, made while the world
+// returns them, returns them.
+bool make_communicators(State& made, MPI_Comm& partition) {
+  const auto& all = made.partitions;
+  if (PMPI_Comm_split(MPI_COMM_WORLD, all.id, all.universe_rank, &partition) != MPI_SUCCESS) return false;
+  if (PMPI_Comm_dup(MPI_COMM_WORLD, &made.universe) != MPI_SUCCESS) return false;
+  if (PMPI_Comm_dup(MPI_COMM_WORLD, &made.control) != MPI_SUCCESS) return false;
+  PMPI_Comm_set_name(partition, "MPI_COMM_WORLD");
+  PMPI_Comm_set_name(made.universe, "MPI_COMM_UNIVERSE");
+  return true;
+}
+
+bool build(int argc, char** argv) {
+  take_name_from_environment();
+  const auto arguments = read_command_line(argc, argv);
+  const auto executable = read_executable();
+  const auto command = joined(arguments);
+  const auto text = texts_of(program_name(arguments, executable), command);
+  const auto context = own_context();
+  const Announcement own{own_key(context, executable, command).bits(), context, static_cast<std::uint32_t>(text.size()),
+                         own_identity()};
+  auto made = std::make_unique<State>();
+  MPI_Comm partition = MPI_COMM_NULL;
+
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const bool done = exchange(own, text, *made) && make_communicators(*made, partition);
+  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  if (done) {
+    PMPI_Comm_set_errhandler(partition, handler);
+    PMPI_Comm_set_errhandler(made->universe, handler);
+    PMPI_Comm_set_errhandler(made->control, MPI_ERRORS_RETURN);
+  }
+  PMPI_Errhandler_free(&handler);
+  if (!done) return false;
+
+  if (!name_complaint.empty() && made->partitions.rank == 0) std::fprintf(stderr, "%s\n", name_complaint.c_str());
+  state = std::move(made);
+  current_partition_comm.store(partition, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace
+
+bool initialise_partitions(int argc, char** argv) noexcept {
+  if (was_initialised) return partition_comm() != MPI_COMM_NULL;
+  was_initialised = true;
+  try {
+    if (build(argc, argv)) return true;
+    std::fprintf(stderr,
+                 "ardoise: the partitions could not be made because an MPI call failed; programs share one world.\n");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ardoise: the partitions could not be made (%s); programs share one world.\n", error.what());
+  }
+  return false;
+}
+
+MPI_Comm partition_comm() noexcept { return current_partition_comm.load(std::memory_order_relaxed); }
+
+MPI_Comm universe_comm() noexcept { return state ? state->universe : MPI_COMM_NULL; }
+
+MPI_Comm control_comm() noexcept { return state ? state->control : MPI_COMM_NULL; }
+
+const Partitions* partitions() noexcept { return state ? &state->partitions : nullptr; }
+
+void finalise_partitions() noexcept {
+  if (!state) return;
+  MPI_Comm partition = current_partition_comm.exchange(MPI_COMM_NULL, std::memory_order_relaxed);
+  if (partition != MPI_COMM_NULL) library.Comm_free(&partition);  // ours refuses to free a world
+  // The duplicates of the world are left to MPI_Finalize: freeing them is collective over programs that end at
+  // different times.
+  state.reset();
+}
+
+std::int64_t watchable_process(int universe_rank) noexcept {
+  if (!state) return 0;
+  const auto found = state->watchable.find(universe_rank);
+  return found == state->watchable.end() ? 0 : found->second;
+}
+
+const VMPI_Partition_desc* partition_descriptor(int id) noexcept {
+  if (!state || id < 0 || id >= state->partitions.table.count()) return nullptr;
+  return &state->descriptors[static_cast<std::size_t>(id)];
+}
+
+const VMPI_Partition_desc* partition_descriptor(std::string_view name) noexcept {
+  if (!state) return nullptr;
+  for (const auto& descriptor : state->descriptors) {
+    if (name == descriptor.name) return &descriptor;
+  }
+  return nullptr;
+}
+
+std::string_view requested_partition_name() noexcept {
+  if (!explicit_name.empty()) return explicit_name;
+  const char* const name = std::getenv("VMPI_PARTITION_NAME");
+  return name == nullptr ? std::string_view() : std::string_view(name);
+}
+
+int set_partition_name(const char* name) noexcept {
+  if (was_initialised) return VMPI_ERR_STATE;
+  try {
+    const std::string_view wanted = name == nullptr ? std::string_view() : std::string_view(name);
+    if (const char* why = invalid_partition_name(wanted)) {
+      complain_about_name(wanted, why);
+      return VMPI_ERR_ARG;
+    }
+    explicit_name = wanted;
+    return VMPI_SUCCESS;
+  } catch (const std::exception&) {
+    return VMPI_ERR_NO_MEMORY;
+  }
+}
+
+}  // namespace ardoise::vmpi

@@ -1,0 +1,70 @@
+// See window_folders.hpp. A process id means something in its own namespace only, and containers may share /dev/shm:
+// hence the namespace in the name.
+#include "vmpi/world/window_folders.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+
+namespace ardoise::vmpi {
+namespace {
+
+constexpr const char* kPrefix = "ardoise.";
+
+unsigned long process_namespace() {
+  struct stat found;
+  return stat("/proc/self/ns/pid", &found) == 0 ? static_cast<unsigned long>(found.st_ino) : 0;
+}
+
+bool is_stale(const char* name) {
+  unsigned long name_space = 0;
+  int launcher = 0;
+  char after = '\0';
+  if (std::sscanf(name, "ardoise.%lu.%d%c", &name_space, &launcher, &after) != 3 || after != '.') return false;
+  return launcher > 0 && name_space != 0 && name_space == process_namespace() && kill(launcher, 0) != 0 &&
+         errno == ESRCH;
+}
+
+void remove_folder(int root, const char* name) {
+  const int folder = openat(root, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0) return;
+  struct stat found;
+  DIR* const list = fstat(folder, &found) == 0 && found.st_uid == geteuid() ? fdopendir(folder) : nullptr;
+  if (list == nullptr) {
+    close(folder);
+    return;
+  }
+  while (const dirent* const entry = readdir(list)) {
+    if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0)
+      unlinkat(folder, entry->d_name, 0);
+  }
+  closedir(list);
+  unlinkat(root, name, AT_REMOVEDIR);
+}
+
+}  // namespace
+
+std::string window_folder_name(long launcher, std::string_view job, std::string_view program) {
+  return kPrefix + std::to_string(process_namespace()) + '.' + std::to_string(launcher) + '.' + std::string(job) + '.' +
+         std::string(program);
+}
+
+void remove_stale_window_folders(const char* root) noexcept {
+  const int errno_before = errno;
+  if (DIR* const list = opendir(root)) {
+    while (const dirent* const entry = readdir(list)) {
+      if (std::strncmp(entry->d_name, kPrefix, std::strlen(kPrefix)) == 0 && is_stale(entry->d_name))
+        remove_folder(dirfd(list), entry->d_name);
+    }
+    closedir(list);
+  }
+  errno = errno_before;
+}
+
+}  // namespace ardoise::vmpi

@@ -1,0 +1,110 @@
+// Reads the arguments of C functions in the words that the generated text of observation uses; fortran_arguments.hpp
+// has the same words for Fortran, so one text serves both. Nothing is read before it is asked for: arguments that are
+// not significant in a call may be garbage.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "vmpi/world/world.hpp"
+#include "vmpi/wrappers/small_array.hpp"
+#include "vmpi/wrappers/type_size.hpp"
+
+namespace ardoise::vmpi::c_arguments {
+
+// MPI_Count: the functions with large counts of MPI 4.
+inline int value(int argument) { return argument; }
+inline std::int64_t value(MPI_Count argument) { return argument; }
+inline const int* values(const int* arguments) { return arguments; }
+inline const MPI_Count* values(const MPI_Count* arguments) { return arguments; }
+inline bool is_true(const int* flag) { return *flag != 0; }
+inline bool is_in_place(const void* buffer) { return buffer == MPI_IN_PLACE; }
+
+// A datatype, or an array of them, whose sizes are looked up only when they are needed.
+struct Type {
+  MPI_Datatype handle;
+  [[nodiscard]] std::int64_t size() const { return type_size(handle); }
+};
+struct Types {
+  const MPI_Datatype* handles;
+  [[nodiscard]] std::int64_t size(std::int64_t i) const { return type_size(handles[i]); }
+};
+inline Type type(MPI_Datatype handle) { return {handle}; }
+inline Types types(const MPI_Datatype* handles) { return {handles}; }
+
+inline MPI_Comm comm_of(MPI_Comm comm) { return to_library(comm); }
+inline MPI_Comm made_comm(const MPI_Comm* comm) { return to_library(*comm); }
+inline MPI_Win win_of(MPI_Win win) { return win; }
+inline MPI_Win made_win(const MPI_Win* win) { return *win; }
+inline MPI_File file_of(MPI_File file) { return file; }
+inline MPI_File made_file(const MPI_File* file) { return *file; }
+inline bool is_no_op(MPI_Op op) { return op == MPI_NO_OP; }
+
+// Requests that the call has just started: valid after it.
+class StartedRequest {
+ public:
+  explicit StartedRequest(MPI_Request* request) : request_(request) {}
+  MPI_Request* read() { return request_; }
+
+ private:
+  MPI_Request* request_;
+};
+
+// A copy of requests as they were before a call that overwrites them.
+class RequestsBefore {
+ public:
+  RequestsBefore(const MPI_Request* requests, int n) : copy_(n > 0 ? static_cast<std::size_t>(n) : 0) {
+    if (copy_.size() != 0) std::memcpy(copy_.data(), requests, copy_.size() * sizeof(MPI_Request));
+  }
+  MPI_Request* data() { return copy_.data(); }
+  [[nodiscard]] int size() const { return static_cast<int>(copy_.size()); }
+
+ private:
+  SmallArray<MPI_Request, 64> copy_;
+};
+
+// What to pass down as status, and how to read it afterwards. A program that ignores it gets a private one.
+class StatusArgument {
+ public:
+  explicit StatusArgument(MPI_Status* status) : status_(status == MPI_STATUS_IGNORE ? &own_ : status) {}
+  MPI_Status* pass() { return status_; }
+  const MPI_Status* read() { return status_; }
+
+ private:
+  MPI_Status own_;
+  MPI_Status* status_;
+};
+
+// Without memory for private ones, MPI_STATUSES_IGNORE is passed on and read() is nullptr.
+class StatusesArgument {
+ public:
+  StatusesArgument(MPI_Status* statuses, int n)
+      : own_(statuses == MPI_STATUSES_IGNORE && n > 0 ? static_cast<std::size_t>(n) : 0),
+        statuses_(own_.size() != 0 ? own_.data() : statuses) {}
+  MPI_Status* pass() { return statuses_; }
+  const MPI_Status* read(int /*n*/) { return statuses_ == MPI_STATUSES_IGNORE ? nullptr : statuses_; }
+
+ private:
+  SmallArray<MPI_Status, 64> own_;
+  MPI_Status* statuses_;
+};
+
+// Positions of completed requests, from 0.
+inline int index_after(const int* index) { return *index; }
+class IndicesAfter {
+ public:
+  static const int* read(const int* indices, int /*n*/) { return indices; }
+};
+
+class Text {
+ public:
+  explicit Text(const char* text) : text_(text) {}
+  [[nodiscard]] const char* c_str() const { return text_; }
+
+ private:
+  const char* text_;
+};
+
+}  // namespace ardoise::vmpi::c_arguments

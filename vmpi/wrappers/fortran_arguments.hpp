@@ -1,0 +1,206 @@
+// Reads the arguments of Fortran routines (mpif.h, use mpi, use mpi_f08) in the words of c_arguments.hpp. An argument
+// is the address of an INTEGER; a type of mpi_f08 is a structure around one. Only what is asked for is read.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "vmpi/wrappers/fortran_handles.hpp"
+#include "vmpi/wrappers/small_array.hpp"
+#include "vmpi/wrappers/type_size.hpp"
+
+namespace ardoise::vmpi::fortran_arguments {
+
+static_assert(sizeof(MPI_Fint) == sizeof(int), "arrays of counts are read in place");
+
+inline int value(const MPI_Fint* argument) { return *argument; }
+inline std::int64_t value(const MPI_Count* argument) { return *argument; }
+inline const int* values(const MPI_Fint* arguments) { return arguments; }
+inline const MPI_Count* values(const MPI_Count* arguments) { return arguments; }
+inline bool is_true(const MPI_Fint* flag) { return *flag != 0; }  // .TRUE. is 1 or -1
+inline bool is_in_place(const void* buffer) { return is_fortran_in_place(buffer); }
+
+// A communicator for those routines of MPICH that call no function of ours, in which it would be translated.
+class PassedComm {
+ public:
+#ifdef OPEN_MPI
+  explicit PassedComm(MPI_Fint* comm) : comm_(comm) {}
+  MPI_Fint* pass() { return comm_; }
+
+ private:
+  MPI_Fint* comm_;
+#else
+  explicit PassedComm(const MPI_Fint* comm) : comm_(comm_from_fortran(*comm)) {}
+  MPI_Fint* pass() { return &comm_; }
+
+ private:
+  MPI_Fint comm_;
+#endif
+};
+
+struct Type {
+  const MPI_Fint* handle;
+  [[nodiscard]] std::int64_t size() const { return fortran_type_size(*handle); }
+};
+struct Types {
+  const MPI_Fint* handles;
+  [[nodiscard]] std::int64_t size(std::int64_t i) const { return fortran_type_size(handles[i]); }
+};
+inline Type type(const MPI_Fint* handle) { return {handle}; }
+inline Types types(const MPI_Fint* handles) { return {handles}; }
+
+inline MPI_Comm comm_of(const MPI_Fint* comm) { return comm_from_fortran(*comm); }
+inline MPI_Comm made_comm(const MPI_Fint* comm) { return comm_from_fortran(*comm); }
+inline MPI_Win win_of(const MPI_Fint* win) { return PMPI_Win_f2c(*win); }
+inline MPI_Win made_win(const MPI_Fint* win) { return PMPI_Win_f2c(*win); }
+inline MPI_File file_of(const MPI_Fint* file) { return PMPI_File_f2c(*file); }
+inline MPI_File made_file(const MPI_Fint* file) { return PMPI_File_f2c(*file); }
+inline bool is_no_op(const MPI_Fint* op) { return PMPI_Op_f2c(*op) == MPI_NO_OP; }
+
+class StartedRequest {
+ public:
+  explicit StartedRequest(const MPI_Fint* request) : fortran_(request) {}
+  MPI_Request* read() {
+    request_ = PMPI_Request_f2c(*fortran_);
+    return &request_;
+  }
+
+ private:
+  const MPI_Fint* fortran_;
+  MPI_Request request_;
+};
+
+class RequestsBefore {
+ public:
+  RequestsBefore(const MPI_Fint* requests, int n) : copy_(n > 0 ? static_cast<std::size_t>(n) : 0) {
+    for (std::size_t i = 0; i < copy_.size(); ++i) copy_[i] = PMPI_Request_f2c(requests[i]);
+  }
+  MPI_Request* data() { return copy_.data(); }
+  [[nodiscard]] int size() const { return static_cast<int>(copy_.size()); }
+
+ private:
+  SmallArray<MPI_Request, 64> copy_;
+};
+
+// mpif.h and mpi_f08 have a variable each for a status to ignore. (MPI_F08_STATUS_IGNORE is the address of that in
+// MPICH's library, and not of the program's copy.)
+inline bool is_status_ignored(const MPI_Fint* status) {
+#ifndef OPEN_MPI
+  if (status == reinterpret_cast<const MPI_Fint*>(&MPIR_F08_MPI_STATUS_IGNORE_OBJ)) return true;
+#endif
+  return status == MPI_F_STATUS_IGNORE;
+}
+inline bool are_statuses_ignored(const MPI_Fint* statuses) {
+#ifndef OPEN_MPI
+  if (statuses == reinterpret_cast<const MPI_Fint*>(MPIR_F08_MPI_STATUSES_IGNORE_OBJ)) return true;
+#endif
+  return statuses == MPI_F_STATUSES_IGNORE;
+}
+
+// Integers of a Fortran status. Open MPI 4's mpi.h has no MPI_F_STATUS_SIZE; its status is the C one as integers.
+#ifdef MPI_F_STATUS_SIZE
+inline constexpr std::size_t kStatusIntegers = MPI_F_STATUS_SIZE;
+#else
+inline constexpr std::size_t kStatusIntegers = sizeof(MPI_Status) / sizeof(MPI_Fint);
+#endif
+
+class StatusArgument {
+ public:
+  explicit StatusArgument(MPI_Fint* status) : fortran_(is_status_ignored(status) ? own_fortran_ : status) {}
+  MPI_Fint* pass() { return fortran_; }
+  const MPI_Status* read() {
+    PMPI_Status_f2c(fortran_, &status_);
+    return &status_;
+  }
+
+ private:
+  MPI_Status status_;
+  alignas(MPI_Status) MPI_Fint own_fortran_[kStatusIntegers];
+  MPI_Fint* fortran_;
+};
+
+class StatusesArgument {
+ public:
+  StatusesArgument(MPI_Fint* statuses, int n)
+      : own_fortran_(are_statuses_ignored(statuses) && n > 0 ? static_cast<std::size_t>(n) * kStatusIntegers : 0),
+        fortran_(own_fortran_.size() != 0 ? own_fortran_.data() : statuses) {}
+  MPI_Fint* pass() { return fortran_; }
+  const MPI_Status* read(int n) {
+    if (are_statuses_ignored(fortran_) || n <= 0) return nullptr;
+    statuses_.resize(static_cast<std::size_t>(n));
+    if (statuses_.size() == 0) return nullptr;
+    for (std::size_t i = 0; i < statuses_.size(); ++i) PMPI_Status_f2c(fortran_ + i * kStatusIntegers, &statuses_[i]);
+    return statuses_.data();
+  }
+
+ private:
+  SmallArray<MPI_Fint, 64 * kStatusIntegers> own_fortran_;
+  SmallArray<MPI_Status, 64> statuses_;
+  MPI_Fint* fortran_;
+};
+
+// Fortran counts from 1, C from 0.
+inline int index_after(const MPI_Fint* index) { return *index == MPI_UNDEFINED ? MPI_UNDEFINED : *index - 1; }
+class IndicesAfter {
+ public:
+  const int* read(const MPI_Fint* indices, int n) {
+    zero_based_.resize(n > 0 ? static_cast<std::size_t>(n) : 0);
+    for (std::size_t i = 0; i < zero_based_.size(); ++i) zero_based_[i] = indices[i] - 1;
+    return zero_based_.data();
+  }
+
+ private:
+  SmallArray<int, 64> zero_based_;
+};
+
+// A CHARACTER argument as a C string, cut at its trailing blanks and after 4,095 bytes.
+class Text {
+ public:
+  Text(const char* text, std::size_t length) {
+    while (length > 0 && text[length - 1] == ' ') --length;
+    if (length > sizeof text_ - 1) length = sizeof text_ - 1;
+    std::memcpy(text_, text, length);
+    text_[length] = '\0';
+  }
+  [[nodiscard]] const char* c_str() const { return text_; }
+
+ private:
+  char text_[4096];
+};
+
+// mpi_f08 passes no address for an omitted ierror; observation wants the code all the same.
+class ErrorArgument {
+ public:
+  explicit ErrorArgument(MPI_Fint* ierror) : ierror_(ierror != nullptr ? ierror : &own_) {}
+  MPI_Fint* pass() { return ierror_; }
+  [[nodiscard]] int read() const { return *ierror_; }
+
+ private:
+  MPI_Fint own_ = MPI_SUCCESS;
+  MPI_Fint* ierror_;
+};
+
+}  // namespace ardoise::vmpi::fortran_arguments
+
+// The same where mpi_f08 passes a buffer as a descriptor of ISO_Fortran_binding.h, which begins with its address.
+namespace ardoise::vmpi::fortran_descriptor_arguments {
+
+using namespace fortran_arguments;
+inline bool is_in_place(const void* descriptor) {
+  const void* buffer = nullptr;
+  std::memcpy(&buffer, descriptor, sizeof buffer);
+  return is_fortran_in_place(buffer);
+}
+
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
+// mpi_f08 of MPICH 4.0 hands indices out as C has them, from 0.
+inline int index_after(const MPI_Fint* index) { return *index; }
+class IndicesAfter {
+ public:
+  static const int* read(const MPI_Fint* indices, int /*n*/) { return indices; }
+};
+#endif
+
+}  // namespace ardoise::vmpi::fortran_descriptor_arguments

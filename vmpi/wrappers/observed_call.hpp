@@ -1,0 +1,78 @@
+// One observed call, from just before the real function to just after it, and the test whether a call is observed at
+// all. Used by generated wrappers only.
+#pragma once
+
+#include "vmpi/wrappers/observer.hpp"
+
+namespace ardoise::vmpi {
+
+// The stack address of this thread's outermost observed call; nullptr outside. MPI calls made by MPI itself or by a
+// callback lie deeper (lower) on the same stack. A call that was left by longjmp is recognised: the next call of the
+// program lies higher than what it left behind.
+extern __thread const char* outermost_call __attribute__((tls_model("initial-exec")));
+
+// Observation runs only while the program's world is up. Relaxed: an observer tolerates a call at the edges.
+extern std::atomic<bool> observing;
+
+inline const char* stack_address() {
+#if defined(__x86_64__)
+  const char* address;
+  asm("mov %%rsp, %0" : "=r"(address));
+  return address;
+#elif defined(__aarch64__)
+  const char* address;
+  asm("mov %0, sp" : "=r"(address));
+  return address;
+#else
+  return static_cast<const char*>(__builtin_frame_address(0));
+#endif
+}
+
+// False: just call the real function. The unobserved path is this one load and test.
+inline bool is_observed() { return observer.load(std::memory_order_relaxed) != nullptr; }
+
+// Who is told about this call; nullptr: nobody.
+inline const Observer* watch() {
+  const Observer* const current = observer.load(std::memory_order_acquire);  // pairs with the store that published it
+  if (current == nullptr) [[likely]]
+    return nullptr;
+  if (!observing.load(std::memory_order_relaxed)) return nullptr;
+  return stack_address() < outermost_call ? nullptr : current;  // nullptr is below every stack
+}
+
+class ObservedCall {
+ public:
+  ObservedCall(const Observer& watching, FunctionId function, const void* return_address) : watching_(watching) {
+    call.function = function;
+    call.return_address = return_address;
+    outermost_call = reinterpret_cast<const char*>(this + 1);
+  }
+  ~ObservedCall() { outermost_call = nullptr; }
+  ObservedCall(const ObservedCall&) = delete;
+  ObservedCall& operator=(const ObservedCall&) = delete;
+
+  void enter() { watching_.enter(call); }
+  void exit(int result) {
+    call.result = result;
+    watching_.exit(call);
+  }
+
+  Call call;
+
+ private:
+  const Observer& watching_;
+};
+
+// Marks a stretch in which MPI calls of this thread are the tool's own.
+class Unobserved {
+ public:
+  Unobserved() : outer_(outermost_call) { outermost_call = reinterpret_cast<const char*>(this + 1); }
+  ~Unobserved() { outermost_call = outer_; }
+  Unobserved(const Unobserved&) = delete;
+  Unobserved& operator=(const Unobserved&) = delete;
+
+ private:
+  const char* outer_;
+};
+
+}  // namespace ardoise::vmpi

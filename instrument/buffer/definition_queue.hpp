@@ -1,6 +1,7 @@
-// Definitions that were made and not sent yet. Threads add on their slow paths (a new call site, file, communicator),
-// the Sender takes all of them before it sends a pack of records; because a definition is added before the first record
-// that uses it is written, no record ever leaves the process before its definitions.
+// Definitions that were made and not sent yet. Threads add on their slow paths (a communicator, a module, a thread), or
+// leave them in the lock-free list of a DefinitionSource where they must not wait (a file, a call site); the Sender
+// takes all of them before it sends a pack of records. Because a definition is made before the first record that uses
+// it is written, no record leaves the process before its definitions.
 #pragma once
 
 #include <mutex>
@@ -10,23 +11,38 @@
 
 #include "instrument/buffer/bin_pool.hpp"
 #include "instrument/format/definition_writer.hpp"
+#include "instrument/machine/activity.hpp"
 
 namespace ardoise::instrument {
+
+class DefinitionQueue;
+
+// A table whose entries are made where nothing may wait, and defined later.
+class DefinitionSource {
+ public:
+  virtual ~DefinitionSource() = default;
+  // Adds what is new. One caller at a time.
+  virtual void define_new(DefinitionQueue& definitions) = 0;
+};
 
 class DefinitionQueue {
  public:
   explicit DefinitionQueue(BinPool& pool) : pool_(pool) {}
 
+  // Before the first take(); it lives as long as that is called.
+  void add_source(DefinitionSource& source) { sources_.push_back(&source); }
+
   // queue.add(FileDefinition{…}, path): the arguments of DefinitionWriter::add(). Goes beyond the budget rather than
   // lose a definition. False: out of memory.
   template <class... Arguments>
   bool add(const Arguments&... arguments) {
+    assert_may_wait();
     const std::lock_guard guard(lock_);
     if (bin_ != nullptr && writer_.add(arguments...)) return true;
     return next_bin() && writer_.add(arguments...);
   }
 
-  // Bins ready to be sent but for the Sender's fields of the header. The caller owns them.
+  // Bins ready to be sent but for the Sender's fields of the header. The caller owns them. One caller at a time.
   [[nodiscard]] std::vector<Bin*> take();
 
  private:
@@ -34,6 +50,7 @@ class DefinitionQueue {
   void close_bin();
 
   BinPool& pool_;
+  std::vector<DefinitionSource*> sources_;
   std::mutex lock_;
   Bin* bin_ = nullptr;  // being written; all below guarded by lock_
   DefinitionWriter writer_{{}};

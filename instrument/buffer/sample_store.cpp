@@ -9,9 +9,24 @@
 
 namespace ardoise::instrument {
 
+namespace {
+
+enum Waits { kWaits };
+
+}  // namespace
+
+// Holds the store; false: somebody else does.
 class SampleStore::Use {
  public:
   explicit Use(SampleStore& store) : flag_(store.used_), got_(!flag_.test_and_set(std::memory_order_acquire)) {}
+  // Not in a handler, which may have interrupted its own thread here. A handler or a sender is there for less than a
+  // microsecond, unless it lost its processor.
+  Use(SampleStore& store, Waits) : Use(store) {
+    for (int tries = 0; !got_ && tries < 100000; ++tries) {
+      ::sched_yield();
+      got_ = !flag_.test_and_set(std::memory_order_acquire);
+    }
+  }
   ~Use() {
     if (got_) flag_.clear(std::memory_order_release);
   }
@@ -24,9 +39,11 @@ class SampleStore::Use {
   bool got_;
 };
 
-void SampleStore::start(std::uint32_t thread, const SamplingPlan& plan, std::uint64_t tick) noexcept {
-  flush(tick);  // of the thread that used this store before
-  const Use use(*this);
+bool SampleStore::start(std::uint32_t thread, const SamplingPlan& plan, std::uint64_t tick) noexcept {
+  // A sender may look at what the thread that used this store before has left.
+  const Use use(*this, kWaits);
+  if (!use) return false;
+  seal();
   thread_ = thread;
   plan_ = plan;
   plan_.counter_count = std::min(plan.counter_count, kMaxCounters);
@@ -43,6 +60,7 @@ void SampleStore::start(std::uint32_t thread, const SamplingPlan& plan, std::uin
   open(tick);
   note(SamplingCause::kStart, tick);
   started_.store(true, std::memory_order_relaxed);
+  return true;
 }
 
 void SampleStore::open(std::uint64_t tick) noexcept {
@@ -223,15 +241,10 @@ std::size_t SampleStore::take_changes(std::span<SamplingDefinition> changes) {
 }
 
 void SampleStore::flush(std::uint64_t tick) {
-  // A handler or a sender is there for less than a microsecond, unless it lost its processor.
-  for (int tries = 0; tries < 100000; ++tries) {
-    if (const Use use(*this); use) {
-      seal();
-      open(tick);
-      return;
-    }
-    ::sched_yield();
-  }
+  const Use use(*this, kWaits);
+  if (!use) return;
+  seal();
+  open(tick);
 }
 
 }  // namespace ardoise::instrument

@@ -44,16 +44,17 @@ enum class Stored {
   kNoRoom,  // no bin, or the store is in use at this moment: the weight goes to the thread's next sample
 };
 
-// Who may call: store(), account() and set_rate_shift() only the thread itself, in its handler (or with it blocked);
-// the rest from any thread. Nobody waits: `used_` is tried, and who finds it taken leaves it at that.
+// store(), account() and set_rate_shift() may be called only by the thread itself, in its handler (or with that
+// blocked); the rest by any thread. `used_` is a lock that is only tried: a handler may have interrupted its holder.
 class SampleStore {
  public:
   // stream_full: set while the transport takes no more, so that a change of rate can name its cause.
   SampleStore(BinPool& pool, Ledger& ledger, const std::atomic<bool>& stream_full)
       : pool_(pool), ledger_(ledger), stream_full_(stream_full), epoch_(pool, PackClass::kSamples) {}
 
-  // By the thread before its first sample, with no handler running: begins a new numbering.
-  void start(std::uint32_t thread, const SamplingPlan& plan, std::uint64_t tick) noexcept;
+  // By the thread before its first sample, with no handler running: begins a new numbering. False: another thread has
+  // held the store for too long.
+  [[nodiscard]] bool start(std::uint32_t thread, const SamplingPlan& plan, std::uint64_t tick) noexcept;
   [[nodiscard]] bool started() const noexcept { return started_.load(std::memory_order_relaxed); }
 
   // weight, counters: ns (or occurrences of the sampled event) and counts since the thread's call before, undivided.
@@ -91,7 +92,7 @@ class SampleStore {
   [[nodiscard]] std::uint64_t no_room() const noexcept { return no_room_.load(std::memory_order_relaxed); }
 
  private:
-  class Use;                                                 // tries used_
+  class Use;
   using Sums = std::array<std::uint64_t, 1 + kMaxCounters>;  // the weight, then the counters
 
   [[nodiscard]] std::byte* room(std::uint32_t records, std::uint64_t tick) noexcept;

@@ -1,53 +1,20 @@
 // See posix_monitor.hpp.
 #include "instrument/hooks/posix_monitor.hpp"
 
-#include <exception>
-
+#include "instrument/hooks/vfork_hook.hpp"
 #include "vmpi/wrappers/observed_call.hpp"
 
 namespace ardoise::instrument {
-namespace {
-
-// The thread is in guarded(). An allocator that does I/O of its own would otherwise come back to where it was called
-// from.
-[[gnu::tls_model("initial-exec")]] constinit thread_local bool is_guarded = false;
-
-// Runs what may allocate or call the system; recording must not show in errno, and its failure not in the program.
-template <class Body>
-void guarded(Body&& body) noexcept {
-  const int saved = errno;
-  is_guarded = true;
-  try {
-    body();
-  } catch (const std::exception&) {
-    switch_off("no memory to record I/O; recording ends here.");
-  }
-  is_guarded = false;
-  errno = saved;
-}
-
-}  // namespace
 
 Session* PosixCall::observing_session() noexcept {
   Session* const current = session.load(std::memory_order_acquire);
   if (current == nullptr) [[likely]]
     return nullptr;
-  if (is_guarded) return nullptr;
   // Deeper in the stack than an observed MPI call of this thread.
   if (vmpi::stack_address() < vmpi::outermost_call) return nullptr;
-  const ThreadRecorder* const thread = known_thread();
-  // Relaxed: the thread's own flag.
-  if (thread != nullptr && thread->busy.load(std::memory_order_relaxed)) return nullptr;
+  if (is_vfork_child()) return nullptr;
   return current;
 }
-
-std::uint32_t PosixCall::number_of(int descriptor) noexcept {
-  std::uint32_t number = Files::kUnknown;
-  guarded([&] { number = session_->recorder.files.of_descriptor(descriptor); });
-  return number;
-}
-
-std::uint32_t PosixCall::number_of(std::FILE* stream) noexcept { return number_of(descriptor_of(stream)); }
 
 void PosixCall::opened_descriptor(int descriptor) noexcept {
   forget_descriptor(descriptor);
@@ -59,24 +26,28 @@ void PosixCall::opened_stream(std::FILE* stream) noexcept {
 }
 
 void PosixCall::end_at(const ObservedFrame& frame, std::uint64_t bytes, bool failed) noexcept {
-  const std::uint64_t end = now();
-  guarded([&] {
-    ThreadRecorder* const thread = session_->thread();
-    if (thread == nullptr) return;
-    const Section section(*thread, session_->recorder.active);
-    if (!section.entered()) return;
-    thread->may_send = session_->may_send_now(*thread) && !thread->between_idups;
-    const vmpi::Unobserved own_calls;
-    const CallSums sums =
-        session_->recorder.posix(*thread, function_, file_, begin_, end, bytes, failed, return_address_);
-    if (sums.calls == 0 || current_sampled == nullptr) return;
-    session_->sampling.count_call(*current_sampled, frame, sums);
-  });
+  const int saved = errno;
+  const Recorder::PosixEvent event{function_, file_, begin_, now(), bytes, failed, return_address_};
+  Recorder& recorder = session_->recorder;
+  ThreadRecorder* const thread = session_->known_thread();
+  if (thread == nullptr) {
+    recorder.count_only(event);
+  } else {
+    const Stay stay(thread->activity, Activity::kHook, recorder.active);
+    if (stay.refused()) recorder.count_only(event);
+    if (stay.entered()) {
+      thread->may_send = false;
+      const CallSums sums = recorder.posix(*thread, event);
+      if (sums.calls != 0 && current_sampled != nullptr) session_->sampling.count_call(*current_sampled, frame, sums);
+    }
+  }
   observed_posix.become(outer_);
+  errno = saved;
 }
 
 void forget_descriptor(int descriptor) noexcept {
-  if (Session* const current = session.load(std::memory_order_acquire)) current->recorder.files.forget(descriptor);
+  Session* const current = session.load(std::memory_order_acquire);
+  if (current != nullptr && !is_vfork_child()) current->recorder.files.forget(descriptor);
 }
 
 int descriptor_of(std::FILE* stream) noexcept {

@@ -7,7 +7,8 @@
 //   }
 //
 // From the constructor to record() the thread is in the call, for samples; record() finds its calling context.
-// Nothing is held while the real function runs: it may block, be cancelled, or come back to a hook.
+// Nothing is held while the real function runs: it may block, be cancelled, or come back to a hook. The program may be
+// in a signal handler, whatever that has interrupted: everything here is async-signal-safe (machine/activity.hpp).
 #pragma once
 
 #include <cerrno>
@@ -25,6 +26,9 @@ class PosixCall;
 extern "C" void ardoise_on_posix_end(ardoise::instrument::PosixCall& call, std::uint64_t bytes, bool failed) noexcept;
 
 namespace ardoise::instrument {
+
+// Of a stream, keeping errno; -1: it has none.
+[[nodiscard]] int descriptor_of(std::FILE* stream) noexcept;
 
 class PosixCall {
  public:
@@ -65,10 +69,10 @@ class PosixCall {
   [[nodiscard]] CalledFunction called() const { return kPosixCalls + static_cast<CalledFunction>(function_) + 1; }
 
  private:
-  // nullptr: nothing is recorded in this process, or this call is made by MPI or by the recorder itself.
+  // nullptr: nothing is recorded in this process, or this call is made by MPI, or in a vfork() child.
   static Session* observing_session() noexcept;
-  std::uint32_t number_of(int descriptor) noexcept;
-  std::uint32_t number_of(std::FILE* stream) noexcept;
+  std::uint32_t number_of(int descriptor) noexcept { return session_->recorder.files.of_descriptor(descriptor); }
+  std::uint32_t number_of(std::FILE* stream) noexcept { return number_of(descriptor_of(stream)); }
   void begin() noexcept {
     // One by one: a copy of both at once would wait for the two stores of the call before.
     outer_.return_address = observed_posix.return_address;
@@ -87,7 +91,5 @@ class PosixCall {
 
 // A descriptor was closed or replaced, by the program, MPI or ourselves alike: forget its name.
 void forget_descriptor(int descriptor) noexcept;
-// Of a stream, keeping errno; -1: it has none.
-[[nodiscard]] int descriptor_of(std::FILE* stream) noexcept;
 
 }  // namespace ardoise::instrument

@@ -35,7 +35,7 @@ void* begin_thread(void* start_untyped) {
 
 ARDOISE_HOOK(int, pthread_create, pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*),
              void* argument) {
-  if (sampler.load(std::memory_order_relaxed) == nullptr)
+  if (session.load(std::memory_order_relaxed) == nullptr)
     return real_pthread_create(thread, attributes, function, argument);
   auto* const start = new (std::nothrow) ThreadStart{function, argument};
   if (start == nullptr) return real_pthread_create(thread, attributes, function, argument);
@@ -93,7 +93,7 @@ int change_mask(const Real& real, int how, const sigset_t* set, sigset_t* before
 
 }  // namespace
 
-constinit static const RealFunction<int(int, const struct sigaction*, struct sigaction*)> real_sigaction("sigaction");
+ARDOISE_REAL_FUNCTION(sigaction, int(int, const struct sigaction*, struct sigaction*))
 
 namespace {
 

@@ -51,6 +51,21 @@ std::string path_of_program() {
   return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : std::string("(program)");
 }
 
+Module describe(const dl_phdr_info& info) {
+  Module module;
+  module.base = info.dlpi_addr;
+  module.path = info.dlpi_name != nullptr && *info.dlpi_name != '\0' ? info.dlpi_name : path_of_program();
+  for (const ElfW(Phdr) & segment : std::span(info.dlpi_phdr, info.dlpi_phnum)) {
+    if (segment.p_type == PT_LOAD)
+      module.size = std::max<std::uint64_t>(module.size, segment.p_vaddr + segment.p_memsz);
+    if (segment.p_type == PT_NOTE && module.build_id.empty()) {
+      module.build_id =
+          build_id_in(reinterpret_cast<const std::byte*>(info.dlpi_addr + segment.p_vaddr), segment.p_memsz);
+    }
+  }
+  return module;
+}
+
 int look_at(dl_phdr_info* info, std::size_t, void* context) {
   auto& search = *static_cast<Search*>(context);
   const std::span segments(info->dlpi_phdr, info->dlpi_phnum);
@@ -58,20 +73,8 @@ int look_at(dl_phdr_info* info, std::size_t, void* context) {
     const std::uint64_t begin = info->dlpi_addr + segment.p_vaddr;
     return segment.p_type == PT_LOAD && search.address >= begin && search.address < begin + segment.p_memsz;
   });
-  if (!inside) return 0;
-  Module module;
-  module.base = info->dlpi_addr;
-  module.path = info->dlpi_name != nullptr && *info->dlpi_name != '\0' ? info->dlpi_name : path_of_program();
-  for (const ElfW(Phdr) & segment : segments) {
-    if (segment.p_type == PT_LOAD)
-      module.size = std::max<std::uint64_t>(module.size, segment.p_vaddr + segment.p_memsz);
-    if (segment.p_type == PT_NOTE && module.build_id.empty()) {
-      module.build_id =
-          build_id_in(reinterpret_cast<const std::byte*>(info->dlpi_addr + segment.p_vaddr), segment.p_memsz);
-    }
-  }
-  search.found = std::move(module);
-  return 1;
+  if (inside) search.found = describe(*info);
+  return inside ? 1 : 0;
 }
 
 }  // namespace
@@ -80,6 +83,17 @@ std::optional<Module> find_module(const void* address) {
   Search search{reinterpret_cast<std::uint64_t>(address), std::nullopt};
   ::dl_iterate_phdr(look_at, &search);
   return std::move(search.found);
+}
+
+std::vector<Module> describe_modules() {
+  std::vector<Module> modules;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* modules_untyped) {
+        static_cast<std::vector<Module>*>(modules_untyped)->push_back(describe(*info));
+        return 0;
+      },
+      &modules);
+  return modules;
 }
 
 std::vector<LoadedModule> loaded_modules() {

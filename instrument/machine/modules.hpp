@@ -18,6 +18,9 @@ struct Module {
 // Takes the loader's lock: call it with no lock of ours held, and not from a signal handler.
 [[nodiscard]] std::optional<Module> find_module(const void* address);
 
+// The same of all that are loaded.
+[[nodiscard]] std::vector<Module> describe_modules();
+
 // The place of a loaded object and the path it was loaded from.
 struct LoadedModule {
   std::uint64_t begin = 0;

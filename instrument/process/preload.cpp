@@ -12,12 +12,12 @@
 #include <string>
 #include <vector>
 
-#include "instrument/sampling/observed_enter.hpp"
+#include "instrument/format/analyzer_partition.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/thread_barrier.hpp"
 #include "instrument/machine/thread_tasks.hpp"
-#include "instrument/format/analyzer_partition.hpp"
 #include "instrument/process/session.hpp"
+#include "instrument/sampling/observed_enter.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/wrappers/observer.hpp"
 
@@ -41,11 +41,9 @@ void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
     ThreadRecorder* const thread = current->thread();
     if (thread == nullptr) [[unlikely]]
       return;
-    // Re-entered: the recorder's own call of MPI came back here.
-    if (thread->busy.load(std::memory_order_relaxed)) [[unlikely]]
-      return;
-    const Section section(*thread, current->recorder.active);
-    if (!section.entered()) [[unlikely]]
+    // Refused: the recorder's own call of MPI came back here.
+    const Stay stay(thread->activity, Activity::kRecording, current->recorder.active);
+    if (!stay.entered()) [[unlikely]]
       return;
     thread->between_idups = call.function == vmpi::FunctionId::kComm_idup;
     thread->may_send = !thread->between_idups;
@@ -59,11 +57,10 @@ void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
 
 bool on_query(vmpi::FunctionId function, const void* caller) noexcept {
   Session* const current = session.load(std::memory_order_acquire);
-  ThreadRecorder* const thread = known_thread();
-  // The first call of a thread, or the recorder's own.
-  if (current == nullptr || thread == nullptr || thread->busy.load(std::memory_order_relaxed)) return false;
-  const Section section(*thread, current->recorder.active);
-  return section.entered() && thread->queries.count(caller, static_cast<std::uint32_t>(function));
+  ThreadRecorder* const thread = recording_thread();
+  if (current == nullptr || thread == nullptr) return false;  // the first call of a thread
+  const Stay stay(thread->activity, Activity::kRecording, current->recorder.active);
+  return stay.entered() && thread->queries.count(caller, static_cast<std::uint32_t>(function));
 }
 
 void on_exit(vmpi::Call& call) noexcept {

@@ -15,10 +15,10 @@
 #include <utility>
 
 #include "instrument/format/definition_writer.hpp"
-#include "instrument/sampling/observed_enter.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/shortest_batch.hpp"
 #include "instrument/record/mpi_queries.hpp"
+#include "instrument/sampling/observed_enter.hpp"
 #include "vmpi/vmpi.h"
 
 namespace ardoise::instrument {
@@ -34,6 +34,7 @@ pthread_key_t thread_end_key;
 void on_thread_end(void* thread_untyped) {
   auto* const thread = static_cast<ThreadRecorder*>(thread_untyped);
   current_thread = nullptr;
+  own_activity = nullptr;
   Session* const current = session.load(std::memory_order_acquire);
   if (current == nullptr) return;
   current->thread_ends(*thread);
@@ -99,8 +100,8 @@ bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> thr
   define_clock(0, clock_.rate);
   mpi.define(VMPI_Comm_partition());
   mpi.define(MPI_COMM_SELF);
-  main_thread_ = thread();
-  if (main_thread_ == nullptr) return false;
+  if (thread() == nullptr) return false;
+  recorder.call_sites.learn_all();
   recorder.on_flush = [](ThreadRecorder&) {
     Session* const current = session.load(std::memory_order_acquire);
     if (current == nullptr) return;
@@ -148,7 +149,9 @@ void Session::define_clock(std::uint64_t end_tick, double rate) {
   (void)recorder.definitions.add(clock, std::string_view(clock_name()), std::string_view(node_id()));
 }
 
+// First no thread records any more, then what they hold is taken.
 void Session::finish() {
+  (void)recorder.stop();
   sampling.stop();
   const ClockSample end = sample_clocks();
   sampling.finish(end.tick);
@@ -157,17 +160,25 @@ void Session::finish() {
   if (recorder.sender.failed()) on_transport_failure();
 }
 
-ThreadRecorder* Session::thread() {
+ThreadRecorder* Session::known_thread() noexcept {
   if (current_thread != nullptr) [[likely]]
     return current_thread;
   // It may have been adopted while it ran, and sampled until now.
+  const SampledThread* const sampled = current_sampled != nullptr ? current_sampled : sampling.attach();
+  return sampled != nullptr ? sampled->recorder : nullptr;
+}
+
+ThreadRecorder* Session::thread() {
+  if (current_thread != nullptr) [[likely]]
+    return current_thread;
   const SampledThread* const sampled = current_sampled != nullptr ? current_sampled : sampling.attach();
   const std::optional<RestingThread> rested = sampled == nullptr ? resting_.take() : std::nullopt;
   ThreadRecorder* const made = sampled != nullptr ? sampled->recorder
                                : rested           ? rested->recorder
                                                   : recorder.threads.adopt(now());
-  current_thread = made;
   if (made == nullptr) return nullptr;
+  current_thread = made;
+  own_activity = &made->activity;
   // Set even when the key fails: then its bins wait for the end of the process.
   ::pthread_setspecific(thread_end_key, made);
   if (rested && rested->sampled != nullptr) {
@@ -181,8 +192,8 @@ ThreadRecorder* Session::thread() {
 void Session::thread_ends(ThreadRecorder& thread) {
   SampledThread* sampled = nullptr;
   {
-    const Section section(thread, recorder.active);
-    if (!section.entered()) return;
+    const Stay stay(thread.activity, Activity::kRecording, recorder.active);
+    if (!stay.entered()) return;
     sampled = sampling.leave_current();
     thread.rest();
   }
@@ -193,8 +204,8 @@ void Session::thread_ends(ThreadRecorder& thread) {
 // Whatever is left of the thread goes out. Only the caller has it.
 void Session::retire(const RestingThread& thread) {
   {
-    const Section section(*thread.recorder, recorder.active);
-    if (!section.entered()) return;
+    const Stay stay(thread.recorder->activity, Activity::kRecording, recorder.active);
+    if (!stay.entered()) return;
     if (thread.sampled != nullptr) sampling.retire(*thread.sampled);
     recorder.tell_queries(*thread.recorder, now());
     thread.recorder->flush();
@@ -216,7 +227,7 @@ void Session::thread_began() noexcept {
   }
 }
 
-ThreadRecorder* known_thread() { return current_thread; }
+ThreadRecorder* recording_thread() noexcept { return current_thread; }
 
 double measure_record_cost() {
   Settings settings;

@@ -43,14 +43,10 @@ class Session {
   void thread_began() noexcept;
   // The calling thread, whose recorder this is, ends.
   void thread_ends(ThreadRecorder& thread);
-  // The calling thread's recorder, made at its first event; nullptr: out of memory, or the thread is ending.
+  // The calling thread's recorder, made at its first event; nullptr: out of memory, or the thread is ending. May wait.
   [[nodiscard]] ThreadRecorder* thread();
-  // Outside of an MPI call only some threads may call MPI: any one under MPI_THREAD_MULTIPLE; the main thread, if no
-  // other may do so (SINGLE, FUNNELED); none when they take turns by the program's own rules (SERIALIZED).
-  [[nodiscard]] bool may_send_now(const ThreadRecorder& thread) const {
-    return thread_level_ == MPI_THREAD_MULTIPLE || (thread_level_ <= MPI_THREAD_FUNNELED && &thread == main_thread_);
-  }
-
+  // The same, if it was made already. Async-signal-safe.
+  [[nodiscard]] ThreadRecorder* known_thread() noexcept;
   Recorder recorder;
   MpiRecorder mpi;
   Sampler sampling;
@@ -67,7 +63,6 @@ class Session {
   const ClockSample loaded_;
   const int thread_level_;
   RestingThreads resting_;
-  const ThreadRecorder* main_thread_ = nullptr;
   double record_cost_ticks_ = 0;
 };
 
@@ -78,8 +73,8 @@ extern std::atomic<Session*> session;
 void switch_off(std::string_view why) noexcept;
 // One line, "ardoise: " in front, by a direct system call.
 void say(std::string_view sentence) noexcept;
-// The calling thread's recorder, if it has one already. For the test whether the thread is inside the recorder.
-[[nodiscard]] ThreadRecorder* known_thread();
+// The recorder of the calling thread, if that has recorded an MPI call or was seen to begin. Async-signal-safe.
+[[nodiscard]] ThreadRecorder* recording_thread() noexcept;
 
 // Ticks of one record with its two clock reads, on this machine now: the shortest of several batches into memory of
 // its own.

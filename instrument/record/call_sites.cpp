@@ -1,95 +1,170 @@
 // See call_sites.hpp.
 #include "instrument/record/call_sites.hpp"
 
-#include <string_view>
+#include <optional>
+#include <vector>
+
+#include "instrument/machine/mapped_memory.hpp"
 
 namespace ardoise::instrument {
+namespace {
 
-std::uint32_t call_site_id(const std::string& file_name, const std::string& build_id, std::uint64_t offset) {
-  std::uint64_t hash = 0xCBF29CE484222325u;
-  const auto add = [&hash](unsigned char byte) { hash = (hash ^ byte) * 0x100000001B3u; };
-  for (const std::string_view text : {std::string_view(file_name), std::string_view(build_id)}) {
-    for (const char letter : text) add(static_cast<unsigned char>(letter));
-    add(0);
+constexpr std::uint64_t kHashStart = 0xCBF29CE484222325u;
+
+constexpr std::uint64_t hash_on(std::uint64_t hash, unsigned char byte) noexcept {
+  return (hash ^ byte) * 0x100000001B3u;
+}
+
+std::uint64_t name_hash(std::string_view file_name, std::string_view build_id) noexcept {
+  std::uint64_t hash = kHashStart;
+  for (const std::string_view text : {file_name, build_id}) {
+    for (const char letter : text) hash = hash_on(hash, static_cast<unsigned char>(letter));
+    hash = hash_on(hash, 0);
   }
-  for (unsigned shift = 0; shift < 64; shift += 8) add(static_cast<unsigned char>(offset >> shift));
+  return hash;
+}
+
+std::uint32_t id_at(std::uint64_t name_hash, std::uint64_t offset) noexcept {
+  std::uint64_t hash = name_hash;
+  for (unsigned shift = 0; shift < 64; shift += 8) hash = hash_on(hash, static_cast<unsigned char>(offset >> shift));
   const auto id = static_cast<std::uint32_t>(hash ^ hash >> 32);
   return id > kMpiCallSite ? id : id + 2;
 }
 
-const CallSites::Known* CallSites::known_module(std::uint64_t address) const {
-  for (const Known& known : modules_) {
-    if (address - known.module.base < known.module.size) return &known;
+}  // namespace
+
+std::uint32_t call_site_id(std::string_view file_name, std::string_view build_id, std::uint64_t offset) {
+  return id_at(name_hash(file_name, build_id), offset);
+}
+
+CallSites::CallSites(DefinitionQueue& definitions)
+    : definitions_(definitions), slots_(static_cast<Slot*>(map_memory(kSlots * sizeof(Slot)))) {
+  definitions.add_source(*this);
+}
+
+CallSites::~CallSites() {
+  if (slots_ != nullptr) unmap_memory(slots_, kSlots * sizeof(Slot));
+}
+
+const CallSites::Known* CallSites::known_module(std::uint64_t address) const noexcept {
+  const std::uint32_t count = module_count_.load(std::memory_order_acquire);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Known& known = modules_[i];
+    if (address - known.base < known.size.load(std::memory_order_acquire)) return &known;
   }
   return nullptr;
 }
 
-// nullptr: out of memory. lock_ is held.
-const CallSites::Known* CallSites::add_module(std::optional<Module> loaded) {
-  const bool is_mpi = is_mpi_module(loaded->path);
-  modules_.push_back({*std::move(loaded), next_module_++, is_mpi});
-  const Known& known = modules_.back();
-  const Module& module = known.module;
-  if (definitions_.add(ModuleDefinition{known.number, 0, module.base, module.size}, std::string_view(module.path),
-                       std::string_view(module.build_id))) {
-    return &known;
+// known: nullptr where no module is loaded (code that was made at run time).
+std::uint32_t CallSites::add(std::uint64_t address, const Known* known) noexcept {
+  if (known != nullptr && known->is_mpi) return kMpiCallSite;
+  const std::uint64_t offset = known != nullptr ? address - known->base : address;
+  const std::uint32_t id = id_at(known != nullptr ? known->name_hash : name_hash("", ""), offset);
+  if (slots_ == nullptr) return kNoCallSite;
+  for (std::uint64_t i = address * 0x9E3779B97F4A7C15u >> 32;; ++i) {
+    const std::uint64_t place = i % kSlots;
+    Slot& slot = slots_[place];
+    std::uint64_t there = slot.address.load(std::memory_order_relaxed);
+    if (there == address) return id;
+    if (there != 0) continue;
+    if (site_count_.load(std::memory_order_relaxed) >= kMaxSites) return kNoCallSite;
+    if (!slot.address.compare_exchange_strong(there, address, std::memory_order_relaxed)) {
+      if (there == address) return id;
+      continue;
+    }
+    site_count_.fetch_add(1, std::memory_order_relaxed);
+    slot.module = known != nullptr ? number_of(*known) : kNoModule;
+    slot.offset = offset;
+    slot.id = id;
+    new_.push(static_cast<std::uint32_t>(place) + 1, slot.link);
+    return id;
   }
-  modules_.pop_back();
-  return nullptr;
 }
 
-CallSites::Place CallSites::place_of(std::uint64_t address) {
-  const auto place = [&](const Known& known) { return Place{known.number, address - known.module.base}; };
-  {
-    const std::lock_guard guard(lock_);
-    if (const Known* const known = known_module(address)) return place(*known);
-  }
-  // The loader's lock is taken with ours open, as in id_of().
-  std::optional<Module> loaded = find_module(reinterpret_cast<const void*>(address));
-  const std::lock_guard guard(lock_);
-  const Known* known = known_module(address);
-  if (known == nullptr && loaded) known = add_module(std::move(loaded));
-  return known != nullptr ? place(*known) : Place{kNoModule, address};
-}
-
-void CallSites::forget(std::uint64_t begin, std::uint64_t end) {
-  const std::lock_guard guard(lock_);
-  std::erase_if(modules_, [&](const Known& known) { return known.module.base - begin < end - begin; });
-  std::erase_if(ids_, [&](const auto& entry) { return entry.first - begin < end - begin; });
+std::uint32_t CallSites::find(const void* return_address) noexcept {
+  if (return_address == nullptr) return kNoCallSite;
+  const auto address = reinterpret_cast<std::uint64_t>(return_address);
+  if (const Known* const known = known_module(address)) return add(address, known);
+  wanted_.store(address, std::memory_order_relaxed);
+  return kNoCallSite;
 }
 
 std::uint32_t CallSites::id_of(const void* return_address) {
   if (return_address == nullptr) return kNoCallSite;
   const auto address = reinterpret_cast<std::uint64_t>(return_address);
-  bool module_known = false;
-  {
-    const std::lock_guard guard(lock_);
-    if (const auto found = ids_.find(address); found != ids_.end()) return found->second;
-    module_known = known_module(address) != nullptr;
-  }
-  // The loader's lock is taken with ours open: a constructor run by dlopen() holds it and may want ours.
-  std::optional<Module> loaded;
-  if (!module_known) loaded = find_module(return_address);
+  const Known* const known = known_module(address);
+  return add(address, known != nullptr ? known : learn(address));
+}
 
+void CallSites::learn_wanted() {
+  if (wanted_.load(std::memory_order_relaxed) == 0) [[likely]]
+    return;
+  const std::uint64_t address = wanted_.exchange(0, std::memory_order_relaxed);
+  if (address != 0 && known_module(address) == nullptr) (void)learn(address);
+}
+
+void CallSites::learn_all() {
+  const std::vector<Module> loaded = describe_modules();
   const std::lock_guard guard(lock_);
-  if (const auto found = ids_.find(address); found != ids_.end()) return found->second;
-  const Known* known = known_module(address);
-  if (known == nullptr && loaded) {
-    known = add_module(std::move(loaded));
-    if (known == nullptr) return kNoCallSite;
+  for (const Module& module : loaded) {
+    if (known_module(module.base + module.size - 1) == nullptr) (void)add_module(module);
   }
-  if (known != nullptr && known->is_mpi) return ids_[address] = kMpiCallSite;
+}
 
-  CallSiteDefinition site{0, 0xFFFFFFFFu, address};
-  if (known == nullptr) {
-    site.call_site = call_site_id("", "", address);
-  } else {
-    site.module = known->number;
-    site.offset = address - known->module.base;
-    site.call_site = call_site_id(file_name_of(known->module.path), known->module.build_id, site.offset);
+// nullptr: nothing is loaded there, or there is no room. The loader's lock is taken with ours open: a constructor run
+// by dlopen() holds it and may want ours.
+const CallSites::Known* CallSites::learn(std::uint64_t address) {
+  assert_may_wait();
+  const std::optional<Module> loaded = find_module(reinterpret_cast<const void*>(address));
+  if (!loaded) return nullptr;
+  const std::lock_guard guard(lock_);
+  const Known* const known = known_module(address);
+  return known != nullptr ? known : add_module(*loaded);
+}
+
+// lock_ is held.
+const CallSites::Known* CallSites::add_module(const Module& module) {
+  const std::uint32_t number = module_count_.load(std::memory_order_relaxed);
+  if (number == kMaxModules) return nullptr;
+  if (!definitions_.add(ModuleDefinition{number, 0, module.base, module.size}, std::string_view(module.path),
+                        std::string_view(module.build_id))) {
+    return nullptr;
   }
-  if (!definitions_.add(site)) return kNoCallSite;
-  return ids_[address] = site.call_site;
+  Known& known = modules_[number];
+  known.base = module.base;
+  known.name_hash = name_hash(file_name_of(module.path), module.build_id);
+  known.is_mpi = is_mpi_module(module.path);
+  known.size.store(module.size, std::memory_order_release);
+  module_count_.store(number + 1, std::memory_order_release);
+  return &known;
+}
+
+CallSites::Place CallSites::place_of(std::uint64_t address) {
+  const Known* known = known_module(address);
+  if (known == nullptr) known = learn(address);
+  return known != nullptr ? Place{number_of(*known), address - known->base} : Place{kNoModule, address};
+}
+
+void CallSites::forget(std::uint64_t begin, std::uint64_t end) {
+  assert_may_wait();
+  const std::lock_guard guard(lock_);
+  const std::uint32_t count = module_count_.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (modules_[i].base - begin < end - begin) modules_[i].size.store(0, std::memory_order_release);
+  }
+  for (std::size_t i = 0; slots_ != nullptr && i < kSlots; ++i) {
+    const std::uint64_t address = slots_[i].address.load(std::memory_order_relaxed);
+    if (address != 0 && address - begin < end - begin) slots_[i].address.store(kErased, std::memory_order_relaxed);
+  }
+}
+
+void CallSites::define_new(DefinitionQueue& definitions) {
+  assert_may_wait();
+  for (std::uint32_t place = new_.take_all(); place != PushList::kEnd;) {
+    const Slot& slot = slots_[place - 1];
+    (void)definitions.add(CallSiteDefinition{slot.id, slot.module, slot.offset});
+    place = slot.link.load(std::memory_order_relaxed);
+  }
 }
 
 }  // namespace ardoise::instrument

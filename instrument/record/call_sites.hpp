@@ -1,15 +1,20 @@
 // Call sites: return addresses become 32-bit ids that are equal in all processes of a program, whatever its address
 // space looks like. The fast path is a thread's own cache; this is what answers its misses.
+//
+//   address ──modules_, lock-free──▶ place in a module ──hash──▶ id ──push list──▶ define_new() ──▶ DefinitionQueue
+//                └─ not there: learn() asks the loader, where that is allowed
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <optional>
 #include <string>
-#include <unordered_map>
-#include <vector>
+#include <string_view>
 
 #include "instrument/buffer/definition_queue.hpp"
+#include "instrument/buffer/push_list.hpp"
 #include "instrument/machine/modules.hpp"
 
 namespace ardoise::instrument {
@@ -22,43 +27,75 @@ inline constexpr std::uint32_t kMpiCallSite = 1;  // inside MPI or this library;
 
 // Thread safe. A module that is unloaded unseen (see forget()) is remembered: an address of a later one at the same
 // place is taken for it.
-class CallSites {
+class CallSites final : public DefinitionSource {
  public:
-  explicit CallSites(DefinitionQueue& definitions) : definitions_(definitions) {}
+  static constexpr std::size_t kMaxSites = 32768;   // further addresses have no call site
+  static constexpr std::size_t kMaxModules = 4096;  // that were ever loaded; addresses in further ones have no module
 
-  // The id of a return address, with module and call site defined at its first appearance. kMpiCallSite for addresses
-  // in MPI's own objects.
+  explicit CallSites(DefinitionQueue& definitions);
+  ~CallSites();
+  CallSites(const CallSites&) = delete;
+  CallSites& operator=(const CallSites&) = delete;
+
+  // The id of a return address. kMpiCallSite for addresses in MPI's own objects; kNoCallSite when its module is not
+  // known yet (then learn_wanted() will make it known), or when there is no room. Async-signal-safe.
+  [[nodiscard]] std::uint32_t find(const void* return_address) noexcept;
+  // The same, and its module becomes known. May wait.
   [[nodiscard]] std::uint32_t id_of(const void* return_address);
+  // The modules of addresses that find() did not know. May wait.
+  void learn_wanted();
+  // All modules that are loaded. May wait.
+  void learn_all();
 
   struct Place {
     std::uint32_t module = kNoModule;  // ModuleDefinition::module
     std::uint64_t offset = 0;          // in the module's own addresses; without a module the address itself
   };
   static constexpr std::uint32_t kNoModule = 0xFFFFFFFFu;
-  // Where an address lies, with its module defined at its first appearance.
+  // Where an address lies, with its module defined at its first appearance. May wait.
   [[nodiscard]] Place place_of(std::uint64_t address);
 
-  // Nothing is loaded in [begin, end) any more: what is next there is something else.
+  // Nothing is loaded in [begin, end) any more: what is next there is something else. May wait.
   void forget(std::uint64_t begin, std::uint64_t end);
 
+  void define_new(DefinitionQueue& definitions) override;
+
  private:
-  struct Known {
-    Module module;
-    std::uint32_t number;
-    bool is_mpi;
+  static constexpr std::size_t kSlots = 2 * kMaxSites;
+  static constexpr std::uint64_t kErased = 1;  // an address that is none
+
+  struct Known {  // all but `size` never change
+    std::uint64_t base = 0;
+    std::atomic<std::uint64_t> size = 0;  // 0: unloaded. Release and acquire: the rest is there
+    std::uint64_t name_hash = 0;          // of file name and build id
+    bool is_mpi = false;
   };
-  [[nodiscard]] const Known* known_module(std::uint64_t address) const;
-  [[nodiscard]] const Known* add_module(std::optional<Module> loaded);
+  struct Slot {
+    std::atomic<std::uint64_t> address;  // 0: free; whoever takes it fills the rest
+    PushList::Link link;
+    std::uint32_t id, module;  // before it is pushed, as offset
+    std::uint64_t offset;
+  };
+  [[nodiscard]] const Known* known_module(std::uint64_t address) const noexcept;
+  [[nodiscard]] std::uint32_t number_of(const Known& known) const {
+    return static_cast<std::uint32_t>(&known - modules_.data());
+  }
+  [[nodiscard]] std::uint32_t add(std::uint64_t address, const Known* known) noexcept;
+  [[nodiscard]] const Known* learn(std::uint64_t address);
+  const Known* add_module(const Module& module);
 
   DefinitionQueue& definitions_;
+  Slot* slots_;  // kSlots of them, a mapping: only what is used becomes memory
+  std::atomic<std::uint32_t> site_count_ = 0;
+  std::atomic<std::uint64_t> wanted_ = 0;  // an address that find() did not know
+  PushList new_;
+  // Read without a lock up to module_count_; written with it, in the order of their numbers.
+  std::array<Known, kMaxModules> modules_{};
+  std::atomic<std::uint32_t> module_count_ = 0;
   std::mutex lock_;
-  std::unordered_map<std::uint64_t, std::uint32_t> ids_;  // by address; guarded by lock_, as modules_
-  std::vector<Known> modules_;                            // that are loaded
-  std::uint32_t next_module_ = 0;
 };
 
 // FNV-1a of file name, build id and offset, kept away from the reserved ids.
-[[nodiscard]] std::uint32_t call_site_id(const std::string& file_name, const std::string& build_id,
-                                         std::uint64_t offset);
+[[nodiscard]] std::uint32_t call_site_id(std::string_view file_name, std::string_view build_id, std::uint64_t offset);
 
 }  // namespace ardoise::instrument

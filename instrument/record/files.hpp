@@ -2,59 +2,91 @@
 //
 // A descriptor is looked up in /proc/self/fd when it is first used after it was opened, closed or replaced: that names
 // files opened before MPI_Init, inherited, relative to a directory or duplicated by calls we do not see, all alike.
+//
+//   descriptor ──numbers_──▶ number = place in a hash table of paths ──push list──▶ define_new() ──▶ DefinitionQueue
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <mutex>
-#include <string>
+#include <span>
 #include <string_view>
-#include <unordered_map>
 
 #include "instrument/buffer/definition_queue.hpp"
+#include "instrument/buffer/push_list.hpp"
 
 namespace ardoise::instrument {
 
-class Files {
+// All functions but define_new() are async-signal-safe. Any thread may call any of them at any time. Entries are never
+// removed. Two paths with the same 64-bit hash would be one file: for the 16,384 files that there may be, the
+// probability is 1e-11.
+class Files final : public DefinitionSource {
  public:
   static constexpr std::uint32_t kUnknown = 0;
   static constexpr int kDescriptors = 65536;       // greater ones are looked up each time
   static constexpr std::size_t kMaxFiles = 16384;  // further paths share one number, "(further files)"
+  static constexpr std::size_t kMaxPath = 4096;    // bytes; the rest of a longer path is cut off
 
   explicit Files(DefinitionQueue& definitions);
   ~Files();
   Files(const Files&) = delete;
   Files& operator=(const Files&) = delete;
 
-  // Lock-free when the descriptor is known. kUnknown: it is not open.
-  [[nodiscard]] std::uint32_t of_descriptor(int descriptor) {
-    if (descriptor < 0) return kUnknown;
-    if (descriptor < kDescriptors && numbers_ != nullptr) [[likely]] {
-      // Relaxed: the number says it all; its definition is queued before any record that this thread writes with it.
-      const std::uint32_t number = numbers_[descriptor].load(std::memory_order_relaxed);
+  // kUnknown: it is not open, there is no memory, or 32 other threads look descriptors up at this moment.
+  [[nodiscard]] std::uint32_t of_descriptor(int descriptor) noexcept {
+    if (descriptor < 0 || table_ == nullptr) return kUnknown;
+    if (descriptor < kDescriptors) [[likely]] {
+      // Relaxed: the number says it all.
+      const std::uint32_t number = table_->numbers[descriptor].load(std::memory_order_relaxed);
       if (number != kUnknown) return number;
     }
     return look_up(descriptor);
   }
   // The descriptor stands for something else from now on. Call after the system call that changed it.
-  void forget(int descriptor) {
-    if (descriptor >= 0 && descriptor < kDescriptors && numbers_ != nullptr) {
-      numbers_[descriptor].store(kUnknown, std::memory_order_relaxed);
+  void forget(int descriptor) noexcept {
+    if (descriptor >= 0 && descriptor < kDescriptors && table_ != nullptr) {
+      table_->numbers[descriptor].store(kUnknown, std::memory_order_relaxed);
     }
   }
-  [[nodiscard]] std::uint32_t of_path(std::string_view path);
+  [[nodiscard]] std::uint32_t of_path(std::string_view path) noexcept;
+
+  void define_new(DefinitionQueue& definitions) override;
 
  private:
-  std::uint32_t look_up(int descriptor);
+  static constexpr std::size_t kSlots = 2 * kMaxFiles;  // so that probing is short
+  static constexpr std::uint32_t kFurtherFiles = kSlots + 1;
+  static constexpr std::size_t kTextBytes = std::size_t{4} << 20;
 
-  DefinitionQueue& definitions_;
-  std::atomic<std::uint32_t>* numbers_;  // by descriptor; a mapping of its own, touched where used
-  std::mutex lock_;
-  std::unordered_map<std::string, std::uint32_t> paths_;  // guarded by lock_
+  struct Slot {
+    std::atomic<std::uint64_t> hash;  // 0: free. Relaxed: the number of a path is its place, whatever else is there
+    PushList::Link link;
+    std::uint32_t begin, bytes;  // in text; before it is pushed
+  };
+  struct Scratch {  // of one look-up: the stack may be the small one of a signal handler
+    char link[kMaxPath];
+    char display[kMaxPath + 2];
+  };
+  static constexpr std::uint32_t kScratches = 32;
+  struct Table {  // one mapping: only what is used becomes memory
+    std::atomic<std::uint32_t> numbers[kDescriptors];
+    Slot slots[kSlots];
+    char text[kTextBytes];
+    Scratch scratches[kScratches];
+  };
+  std::uint32_t look_up(int descriptor) noexcept;
+  [[nodiscard]] std::uint32_t further_files() noexcept;
+
+  Table* table_;
+  std::atomic<std::uint32_t> count_ = 0, text_used_ = 0;
+  std::atomic<std::uint32_t> scratches_used_ = 0;  // a bit each
+  std::atomic<bool> has_further_ = false;
+  bool told_further_ = false;  // of whoever defines
+  PushList new_;
 };
 
 // What a link in /proc/self/fd says, as the user should read it: sockets, pipes and the like are told by kind only, the
-// standard streams by their names unless they lead to a file.
-[[nodiscard]] std::string display_path(int descriptor, std::string_view link);
+// standard streams by their names unless they lead to a file. A part of `link`, a constant, or written into `room`
+// (at least as long as `link` and two more). Async-signal-safe.
+[[nodiscard]] std::string_view display_path(int descriptor, std::string_view link, std::span<char> room) noexcept;
 
 }  // namespace ardoise::instrument

@@ -37,7 +37,7 @@ class MpiRecorder {
   // The program's world first: it gets number kWorldComm.
   void define(MPI_Comm comm);
 
-  // Call.begin is set, the call has ended at `end`. The caller is in a Section of thread.
+  // Call.begin is set, the call has ended at `end`. The thread stays in kRecording.
   void record(ThreadRecorder& thread, const vmpi::Call& call, std::uint64_t end);
 
  private:

@@ -13,7 +13,7 @@
 
 namespace ardoise::instrument {
 
-// Of one thread, which is in a Section. A place is a function and the return address of its call.
+// Of one thread, which stays in kRecording. A place is a function and the return address of its call.
 class QueryCounts {
  public:
   static constexpr std::uint32_t kRecorded = 1000, kEvery = 61;

@@ -25,6 +25,12 @@ std::uint32_t stack_depth() {
   return depth;
 }
 
+CallSums sums_of(const Recorder::PosixEvent& event) {
+  const PosixCategory category = kPosixFunctions[static_cast<std::size_t>(event.function)].category;
+  return {1, event.end - event.begin, category == PosixCategory::kWrite ? event.bytes : 0,
+          category == PosixCategory::kRead ? event.bytes : 0};
+}
+
 void add_to_totals(ThreadRecorder& thread, std::uint32_t function, const CallSums& sums) {
   FunctionTotals& totals = thread.mpi_totals(function);
   FunctionTotals::add(totals.calls, sums.calls);
@@ -56,29 +62,45 @@ std::uint32_t Recorder::new_call_site(ThreadRecorder& thread, const void* return
   return id;
 }
 
-CallSums Recorder::posix(ThreadRecorder& thread, PosixFunction function, std::uint32_t file, std::uint64_t begin,
-                         std::uint64_t end, std::uint64_t bytes, bool failed, const void* return_address) {
-  const std::uint32_t site = call_site(thread, return_address);
+CallSums Recorder::posix(ThreadRecorder& thread, const PosixEvent& event) noexcept {
+  const auto address = reinterpret_cast<std::uint64_t>(event.return_address);
+  std::uint32_t site = thread.call_sites.find(address);
+  if (site == 0) [[unlikely]] {
+    site = call_sites.find(event.return_address);
+    if (site != kNoCallSite) thread.call_sites.put(address, site);
+  }
   if (site == kMpiCallSite) return {};
-  const std::uint64_t duration = end - begin;
-  const PosixCategory category = kPosixFunctions[static_cast<std::size_t>(function)].category;
-  const CallSums sums{1, duration, category == PosixCategory::kWrite ? bytes : 0,
-                      category == PosixCategory::kRead ? bytes : 0};
-  FunctionTotals& totals = thread.posix_totals(function);
+  const CallSums sums = sums_of(event);
+  FunctionTotals& totals = thread.posix_totals(event.function);
   FunctionTotals::add(totals.calls, 1);
-  FunctionTotals::add(totals.ticks, duration);
-  FunctionTotals::add(totals.bytes, bytes);
+  FunctionTotals::add(totals.ticks, sums.ticks);
+  FunctionTotals::add(totals.bytes, event.bytes);
   FunctionTotals::add(totals.bytes_sent, sums.bytes_sent);
   FunctionTotals::add(totals.bytes_received, sums.bytes_received);
-  *thread.posix_room(begin, end) = {begin,
-                                    static_cast<std::uint32_t>(std::min<std::uint64_t>(duration, kWide)),
-                                    site,
-                                    file,
-                                    static_cast<std::uint16_t>(function),
-                                    static_cast<std::uint16_t>(failed ? 1 : 0),
-                                    bytes};
-  after_event(thread, end);
+  *thread.posix_room(event.begin, event.end) = {event.begin,
+                                                static_cast<std::uint32_t>(std::min<std::uint64_t>(sums.ticks, kWide)),
+                                                site,
+                                                event.file,
+                                                static_cast<std::uint16_t>(event.function),
+                                                static_cast<std::uint16_t>(event.failed ? 1 : 0),
+                                                event.bytes};
   return sums;
+}
+
+void Recorder::count_only(const PosixEvent& event) noexcept {
+  if (!active.load(std::memory_order_acquire) || call_sites.find(event.return_address) == kMpiCallSite) return;
+  const CallSums sums = sums_of(event);
+  FunctionTotals& totals = counted_only_[static_cast<std::size_t>(event.function)];
+  const auto add = [](FunctionTotals::Counter& counter, std::uint64_t value) {
+    counter.fetch_add(value, std::memory_order_relaxed);
+  };
+  add(totals.calls, 1);
+  add(totals.ticks, sums.ticks);
+  add(totals.bytes, event.bytes);
+  add(totals.bytes_sent, sums.bytes_sent);
+  add(totals.bytes_received, sums.bytes_received);
+  ledger.count_recorded(PackClass::kPosix, 1);
+  ledger.count_dropped(PackClass::kPosix, 1);
 }
 
 bool Recorder::add_queries(ThreadRecorder& thread, std::uint32_t function, std::uint32_t call_site,
@@ -118,6 +140,7 @@ void Recorder::tell_queries(ThreadRecorder& thread, std::uint64_t tick) {
 }
 
 void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
+  assert_may_wait();
   const bool first = thread.next_flush == 0;
   thread.next_flush = end + flush_ticks_;
   if (first) return;
@@ -129,6 +152,7 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
     thread.flush();
     submit_aggregates(false);
   }
+  call_sites.learn_wanted();
   if (!thread.may_send) return;
   threads.define_changes();
   if (flows && end >= next_totals_.load(std::memory_order_relaxed)) {
@@ -146,7 +170,7 @@ void Recorder::submit_aggregates(bool all) {
 }
 
 Bin* Recorder::totals_pack() {
-  const auto totals = threads.totals();
+  const auto totals = threads.totals(counted_only_);
   Bin* const bin = pool.take_beyond_budget(PackClass::kTotals);
   if (bin == nullptr) return nullptr;
   const std::size_t records = std::min(totals.size(), pool.payload_bytes() / sizeof(TotalsRecord));
@@ -157,9 +181,16 @@ Bin* Recorder::totals_pack() {
   return bin;
 }
 
-void Recorder::finish(std::uint64_t tick) {
+bool Recorder::stop() {
   active.store(false, std::memory_order_release);
-  if (!threads.flush_all([&](ThreadRecorder& thread) { tell_queries(thread, tick); })) {
+  all_left_ = threads.wait_until_outside();
+  return all_left_;
+}
+
+void Recorder::finish(std::uint64_t tick) {
+  if (active.load(std::memory_order_relaxed)) (void)stop();
+  threads.flush_all([&](ThreadRecorder& thread) { tell_queries(thread, tick); });
+  if (!all_left_) {
     // A note of the loss is all that can be done; the ledger of the last pack can't count what it can't see.
     (void)definitions.add(NoticeDefinition{1, 0},
                           std::string_view("A thread did not leave the recorder in time; its last records are lost."));

@@ -5,6 +5,7 @@
 //   posix_hooks*.cpp ─┴─▶ Recorder ──▶ ThreadRecorder ──▶ Sender ──▶ Transport
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -36,7 +37,7 @@ class Recorder {
   // False when there is no memory for bins: do not start.
   [[nodiscard]] bool ready() const { return pool.bins() != 0; }
 
-  // Requires that the caller is in a Section of `thread`, here and below.
+  // The thread stays in kRecording, here and below.
   [[nodiscard]] std::uint32_t call_site(ThreadRecorder& thread, const void* return_address) {
     const auto address = reinterpret_cast<std::uint64_t>(return_address);
     if (const std::uint32_t id = thread.call_sites.find(address); id != 0) [[likely]]
@@ -44,10 +45,20 @@ class Recorder {
     return new_call_site(thread, return_address);
   }
 
-  // file: Files number. Does not record I/O of MPI itself, which it recognises by the caller's module. What was added
-  // to the thread's totals: one call, or none.
-  CallSums posix(ThreadRecorder& thread, PosixFunction function, std::uint32_t file, std::uint64_t begin,
-                 std::uint64_t end, std::uint64_t bytes, bool failed, const void* return_address);
+  // A POSIX call that has ended.
+  struct PosixEvent {
+    PosixFunction function;
+    std::uint32_t file;  // Files number
+    std::uint64_t begin, end;
+    std::uint64_t bytes;
+    bool failed;
+    const void* return_address;
+  };
+  // The thread stays in kHook. Does not record I/O of MPI itself, which it recognises by the caller's module. What was
+  // added to the thread's totals: one call, or none. Async-signal-safe.
+  CallSums posix(ThreadRecorder& thread, const PosixEvent& event) noexcept;
+  // The same where the thread can't record (activity.hpp): in the totals, and as a dropped record. Async-signal-safe.
+  void count_only(const PosixEvent& event) noexcept;
 
   // `sums` of calls to a query from one place as a sum, and in the thread's totals. False: no memory, nothing is added.
   [[nodiscard]] bool add_queries(ThreadRecorder& thread, std::uint32_t function, std::uint32_t call_site,
@@ -62,11 +73,14 @@ class Recorder {
   }
 
   // Ends recording: no thread records any more, all bins go out, then the totals as the last pack with the final
-  // ledger. The calling thread may call MPI and is in no Section. Definitions queued before (the final clock) are sent
-  // too.
+  // ledger. The calling thread may call MPI and is not inside. Definitions queued before
+  // (the final clock) are sent too.
   void finish(std::uint64_t tick);
+  // No thread records any more when this returns, but for those that do not leave within a second: false, and what they
+  // hold is lost uncounted. The calling thread is not inside.
+  [[nodiscard]] bool stop();
 
-  // Every entry point asks this first (through Section). Acquire and release: who sees it true sees all that was built.
+  // Every entry point asks this first (through Stay). Acquire and release: who sees it true sees all that was built.
   std::atomic<bool> active = false;
 
   // Told when a thread's bins have become old, before they are sent; the thread may send or not.
@@ -96,6 +110,8 @@ class Recorder {
 
   const std::uint64_t flush_ticks_;
   const bool wants_depths_;
+  std::array<FunctionTotals, kPosixFunctionCount> counted_only_{};  // atomic additions, of any thread
+  bool all_left_ = true;                                            // when recording was stopped
   // Ticks; relaxed: an occasional extra totals pack does no harm.
   std::atomic<std::uint64_t> next_totals_ = 0;
 };

@@ -2,8 +2,8 @@
 //
 //   begin, end ──▶ mpi_room(n) ──▶ the caller writes n records in place ──▶ count()
 //
-// Owned by its thread between adopt and retire (ThreadRegistry); other threads read only the totals, and the rest after
-// `busy` was seen clear with recording switched off.
+// Owned by its thread between adopt and retire (ThreadRegistry), while that is inside (machine/activity.hpp); other
+// threads read only the totals, and the rest when recording is switched off and the thread is not inside.
 #pragma once
 
 #include <array>
@@ -16,6 +16,7 @@
 #include "instrument/buffer/sample_store.hpp"
 #include "instrument/format/event_format.hpp"
 #include "instrument/format/posix_functions.hpp"
+#include "instrument/machine/activity.hpp"
 #include "instrument/record/call_sums.hpp"
 #include "instrument/record/event_reduction.hpp"
 #include "instrument/record/id_cache.hpp"
@@ -78,8 +79,7 @@ class ThreadRecorder {
   // For another thread that takes over this object, whose last owner has ended and flushed.
   void restart(std::uint32_t number);
 
-  // The thread is inside the recorder. Set and cleared by Section, with the orders that it explains.
-  std::atomic<bool> busy = false;
+  ThreadActivity activity = Activity::kProgram;
   bool may_send = false;  // the thread may call MPI at this moment; set by the entry points
   // The last MPI call was MPI_Comm_idup. Open MPI 4.1 mixes up overlapping ones, and hangs, when a process makes
   // progress on the first before it has called the next, and sending makes progress.
@@ -131,28 +131,6 @@ class ThreadRecorder {
     std::array<std::byte, sizeof(PackHeader) + kScratchRecords * sizeof(MpiRecord)> bytes;
   };
   std::array<Scratch, 2> scratch_{};
-};
-
-// Marks the thread as inside the recorder for its lifetime. Whoever ends recording first clears `active`, then makes
-// every thread pass a barrier (membarrier), then waits until busy is clear: a thread either sees active == false here
-// or is seen busy there. The barrier on the other side saves the hot path a fence (asymmetric Dekker); the compiler
-// alone must keep the order. Release on leaving: what the thread wrote is visible to who sees it clear.
-class Section {
- public:
-  Section(ThreadRecorder& thread, const std::atomic<bool>& active) : thread_(thread) {
-    thread_.busy.store(true, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    entered_ = active.load(std::memory_order_acquire);
-  }
-  ~Section() { thread_.busy.store(false, std::memory_order_release); }
-  Section(const Section&) = delete;
-  Section& operator=(const Section&) = delete;
-  // False: recording has ended; touch nothing.
-  [[nodiscard]] bool entered() const { return entered_; }
-
- private:
-  ThreadRecorder& thread_;
-  bool entered_;
 };
 
 }  // namespace ardoise::instrument

@@ -17,14 +17,9 @@
 namespace ardoise::instrument {
 namespace {
 
-// Acquire pairs with the release of ~Section: the thread's bins are ours to read.
-bool wait_until_outside(const ThreadRecorder& thread) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-  while (thread.busy.load(std::memory_order_acquire)) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    ::sched_yield();
-  }
-  return true;
+// Acquire pairs with the release of ~Stay: the thread's bins are ours to read.
+bool is_outside(const ThreadRecorder& thread) {
+  return thread.activity.load(std::memory_order_acquire) == Activity::kProgram;
 }
 
 void add(TotalsRecord& sum, const FunctionTotals& totals) {
@@ -43,6 +38,7 @@ ThreadRegistry::~ThreadRegistry() {
 }
 
 ThreadRecorder* ThreadRegistry::adopt(std::uint64_t tick, std::uint32_t tid) {
+  assert_may_wait();
   if (tid == 0) tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
   ThreadRecorder* thread = nullptr;
   {
@@ -73,21 +69,29 @@ void ThreadRegistry::retire(ThreadRecorder* thread) {
   idle_.push_back(thread);
 }
 
-bool ThreadRegistry::flush_all(const std::function<void(ThreadRecorder&)>& before) {
+// Without the lock: a thread that is inside may be waiting for it.
+bool ThreadRegistry::wait_until_outside() {
+  assert_may_wait();
   barrier_in_all_threads();
-  bool all = true;
-  const std::lock_guard guard(lock_);
-  for (ThreadRecorder* thread : threads_) {
-    if (wait_until_outside(*thread)) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  for (ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr; thread = thread->next) {
+    while (!is_outside(*thread)) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      ::sched_yield();
+    }
+  }
+  return true;
+}
+
+void ThreadRegistry::flush_all(const std::function<void(ThreadRecorder&)>& before) {
+  for (ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr; thread = thread->next) {
+    if (is_outside(*thread)) {
       before(*thread);
       thread->flush();
-    } else {
-      all = false;
     }
     thread->samples.flush(now());
   }
   define_changes();
-  return all;
 }
 
 Bin* ThreadRegistry::next_bin(bool all) {
@@ -129,7 +133,7 @@ void ThreadRegistry::define_changes() {
   }
 }
 
-std::vector<TotalsRecord> ThreadRegistry::totals() {
+std::vector<TotalsRecord> ThreadRegistry::totals(std::span<const FunctionTotals, kPosixFunctionCount> of_no_thread) {
   std::vector<TotalsRecord> result;
   const std::lock_guard guard(lock_);
   const auto collect = [&](PackClass pack_class, std::size_t functions, auto&& totals_of) {
@@ -138,6 +142,7 @@ std::vector<TotalsRecord> ThreadRegistry::totals() {
       sum.record_class = static_cast<std::uint16_t>(pack_class);
       sum.function = static_cast<std::uint16_t>(function);
       for (ThreadRecorder* thread : threads_) add(sum, totals_of(*thread, function));
+      if (pack_class == PackClass::kPosix) add(sum, of_no_thread[function]);
       if (sum.calls != 0 || sum.bytes != 0) result.push_back(sum);
     }
   };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "instrument/buffer/definition_queue.hpp"
@@ -34,10 +35,12 @@ class ThreadRegistry final : public SampleSource {
   // The owner ends, has flushed, and is in no Section: the object may be adopted by another thread.
   void retire(ThreadRecorder* thread);
 
-  // Submits the bins of all threads. Requires that recording was switched off (active == false) before; waits until
-  // every thread has left its section, and calls `before` with each first. False: one did not within a second, and its
-  // bins are lost uncounted.
-  [[nodiscard]] bool flush_all(const std::function<void(ThreadRecorder&)>& before);
+  // After recording was switched off (active == false): waits until no thread is inside. False: one did not leave
+  // within a second.
+  [[nodiscard]] bool wait_until_outside();
+  // Submits the bins of all threads that are not inside, and calls `before` with each first. After
+  // wait_until_outside().
+  void flush_all(const std::function<void(ThreadRecorder&)>& before);
 
   // The samples of all threads, in turn. Take no lock, so that a thread may ask for room while another one adopts.
   [[nodiscard]] Bin* next_bin(bool all) override;
@@ -49,8 +52,9 @@ class ThreadRegistry final : public SampleSource {
   // Threads that recorded so far and did not end.
   [[nodiscard]] std::uint32_t active() const { return active_.load(std::memory_order_relaxed); }
 
-  // Sums of all threads, of those that ended too, for functions that were called.
-  [[nodiscard]] std::vector<TotalsRecord> totals();
+  // Sums of all threads, of those that ended too, and of these POSIX calls of no thread, for functions that were
+  // called.
+  [[nodiscard]] std::vector<TotalsRecord> totals(std::span<const FunctionTotals, kPosixFunctionCount> of_no_thread);
 
  private:
   void define_changes(SampleStore& samples);

@@ -6,7 +6,7 @@
 //   return address, sp ──▶ Entry ──all witnesses unchanged──▶ context, sums
 //                            └──else: walk, CallingContexts, a new entry; the old one's sums become a record
 //
-// Owned by its thread: in its normal code, and in its handler while that has the Claim.
+// Owned by its thread, in kContexts and kSampling (machine/activity.hpp).
 #pragma once
 
 #include <array>

@@ -5,7 +5,7 @@
 //   nodes_:  [0 unused][1: parent 0, pc][2: parent 1, pc] …      ids are places here: dense, in the order of appearance
 //   index_:  open addressing over (parent, pc) ──▶ id; the next larger one is built when it is half full
 //
-// Written by the owning thread only, in its handler or with its handler kept out (Sampler's Claim). Other threads may
+// Written by the owning thread only, in its handler or with its handler kept out (kContexts). Other threads may
 // read nodes below size() at any time.
 #pragma once
 

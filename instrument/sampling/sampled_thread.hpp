@@ -1,9 +1,9 @@
 // What sampling keeps for one thread, and who may touch it when.
 //
-// The thread itself works on it in two places: in its signal handler, and in its wrappers' slow and fast paths.
-// `claimed` keeps them apart: whoever finds it set leaves (the handler counts the sample as lost). Others, who want the
-// thread out (the end of sampling, dlclose), first set a flag of the Sampler, then make all threads pass a barrier,
-// then wait until `claimed` is clear; this is the protocol of Section in thread_recorder.hpp.
+// The thread itself works on it in two places: in its signal handler (kSampling), and at the ends of its calls
+// (kContexts); machine/activity.hpp says how they are kept apart. Others that want the thread out (the end of sampling,
+// dlclose) first set a flag of the Sampler, then make all threads pass a barrier, then wait until no thread is in
+// either.
 #pragma once
 
 #include <array>
@@ -22,11 +22,18 @@ namespace ardoise::instrument {
 
 class ThreadRecorder;
 
+// Added to by the thread's handler only, hence load + store instead of an atomic addition; read by any thread. Relaxed:
+// each number stands alone.
 struct SamplerCounts {
-  std::uint64_t taken = 0, partial = 0, lost = 0, handler_ticks = 0;
+  using Counter = std::atomic<std::uint64_t>;
+  Counter taken = 0, partial = 0, lost = 0, handler_ticks = 0;
   // Of all interrupts by the timer, also those that found the thread in the kernel, and of what its events add to
   // changes of threads.
-  std::uint64_t delivery_ticks = 0;
+  Counter delivery_ticks = 0;
+
+  static void add(Counter& counter, std::uint64_t value) noexcept {
+    counter.store(counter.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+  }
 };
 
 // What a sample stands for: ns of the sampled clock, or occurrences of the sampled event.
@@ -52,7 +59,6 @@ struct SampledThread {
   StackBounds stack;            // both 0: not known
   bool is_main = false;         // its stack grows: only what lies above the stack pointer is there
   bool is_foreign = false;      // nobody will tell when it ends; guarded by the Sampler's lock
-  std::atomic<bool> claimed = false;
 
   SampleTimer timer;
   TimerChoice choice;
@@ -65,7 +71,7 @@ struct SampledThread {
   std::uint64_t ticks_from = 0;  // the same at the timer's last tick, or when it began to tick; 0: not known
   Passed due;                    // what has passed and no sample stands for yet
   std::int64_t call_time = 0;    // ns that calls took, less what samples have given to calls
-  SamplerCounts counts;          // written in the handler only; others read when it is out, or a little old
+  SamplerCounts counts;
   CallingContexts contexts;
   CallContexts calls;
   std::array<std::uint64_t, CallingContexts::kMaxDepth> frames{};

@@ -28,7 +28,6 @@
 #include "instrument/machine/thread_barrier.hpp"
 #include "instrument/machine/thread_tasks.hpp"
 #include "instrument/sampling/restarted_call.hpp"
-#include "instrument/sampling/sampler_claim.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -58,6 +57,11 @@ StackBounds own_stack() {
   if (!known) return {};
   const auto begin = reinterpret_cast<std::uint64_t>(low);
   return {begin, begin + bytes};
+}
+
+bool uses_contexts(const SampledThread& thread) {
+  const Activity activity = thread.recorder->activity.load(std::memory_order_acquire);
+  return activity == Activity::kContexts || activity == Activity::kSampling;
 }
 
 std::uint64_t signal_frame_bytes() {
@@ -287,7 +291,9 @@ bool Sampler::start() {
   struct sigaction action {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
-  ::sigemptyset(&action.sa_mask);
+  // Nothing interrupts the handler but what it might cause itself.
+  ::sigfillset(&action.sa_mask);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) ::sigdelset(&action.sa_mask, fault);
   if (::sigaction(trigger_.signal, &action, &before_) != 0) return false;
   sampler.store(this, std::memory_order_release);
   measure_costs();
@@ -341,7 +347,7 @@ void Sampler::arm(SampledThread& thread) {
     const std::lock_guard guard(lock_);
     plan.threads = static_cast<std::uint32_t>(threads_.size());
   }
-  thread.recorder->samples.start(thread.number, plan, thread.start_tick);
+  if (!thread.recorder->samples.start(thread.number, plan, thread.start_tick)) return;
   lower_to_cost(thread);
   start_timer(thread);
 }
@@ -505,8 +511,11 @@ SampledThread* Sampler::leave_current() noexcept {
 }
 
 void Sampler::retire(SampledThread& thread) {
-  if (!running_.load(std::memory_order_acquire)) return;
-  send_call_sums(thread, true);
+  {
+    const Stay stay(thread.recorder->activity, Activity::kContexts, running_);
+    if (!stay.entered()) return;
+    send_call_sums(thread, true);
+  }
   send_contexts(thread, true);
   define_totals(thread, now());
   release(&thread);
@@ -525,6 +534,7 @@ void Sampler::reap() {
   }
   for (SampledThread* thread : gone) {
     ThreadRecorder* const recorder = thread->recorder;
+    send_call_sums(*thread, true);
     send_contexts(*thread, true);
     define_totals(*thread, now());
     release(thread);
@@ -549,36 +559,29 @@ double Sampler::measure_call_cost(const ObservedFrame& frame) {
   return known ? ticks : 0;
 }
 
-void Sampler::count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) {
-  bool full = false;
-  {
-    const Claim claim(thread, running_);
-    if (!claim.running()) return;
-    if (unloading_.load(std::memory_order_acquire) != 0) [[unlikely]] {
-      thread.calls.add_unknown(frame, sums);
-    } else {
-      if (thread.calls.add_known(frame, sums)) [[likely]]
-        return;
-      thread.calls.add_new(frame, sums, bounds_at(thread, frame.registers.sp), unwinder_, thread.contexts);
-    }
-    full = thread.calls.must_drain();
+void Sampler::count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept {
+  const Stay stay(thread.recorder->activity, Activity::kContexts, running_);
+  if (!stay.entered()) return;
+  if (unloading_.load(std::memory_order_acquire) != 0) [[unlikely]] {
+    thread.calls.add_unknown(frame, sums);
+  } else {
+    if (thread.calls.add_known(frame, sums)) [[likely]]
+      return;
+    thread.calls.add_new(frame, sums, bounds_at(thread, frame.registers.sp), unwinder_, thread.contexts);
   }
-  if (full) [[unlikely]]
+  if (thread.calls.must_drain()) [[unlikely]]
     send_call_sums(thread, true);
 }
 
-void Sampler::send_call_sums(SampledThread& thread, bool beyond_budget) {
+// In kContexts, or when nobody else works on the thread.
+void Sampler::send_call_sums(SampledThread& thread, bool beyond_budget) noexcept {
   for (;;) {
     Bin* const bin = beyond_budget ? recorder_.pool.take_beyond_budget(PackClass::kContextTotals)
                                    : recorder_.pool.take(PackClass::kContextTotals);
     if (bin == nullptr) return;
     const std::span room(reinterpret_cast<ContextTotalsRecord*>(bin->payload()),
                          recorder_.pool.payload_bytes() / sizeof(ContextTotalsRecord));
-    std::size_t count = 0;
-    {
-      const Claim claim(thread, running_);
-      count = thread.calls.drain(room);
-    }
+    const std::size_t count = thread.calls.drain(room);
     if (count == 0) return recorder_.pool.give(bin);
     bin->header.pack_class = static_cast<std::uint16_t>(PackClass::kContextTotals);
     bin->header.record_count = static_cast<std::uint32_t>(count);
@@ -613,9 +616,13 @@ void Sampler::send_contexts(SampledThread& thread, bool beyond_budget) {
 }
 
 void Sampler::define_totals(SampledThread& thread, std::uint64_t tick) {
-  const SamplerCounts counts = thread.counts;
-  const std::uint64_t stored = std::min(counts.taken, thread.recorder->samples.stored());
-  const std::uint64_t cost = counts.handler_ticks + counts.delivery_ticks;
+  const auto value = [](const SamplerCounts::Counter& counter) { return counter.load(std::memory_order_relaxed); };
+  const SamplerCounts& counts = thread.counts;
+  // Read in this order: a sample that comes in between is taken and not stored or lost yet, never the other way round.
+  const std::uint64_t lost = value(counts.lost), stored_now = thread.recorder->samples.stored();
+  const std::uint64_t taken = std::max(value(counts.taken), lost);
+  const std::uint64_t stored = std::min(taken - lost, stored_now);
+  const std::uint64_t cost = value(counts.handler_ticks) + value(counts.delivery_ticks);
   if (thread.rest_tick != 0) tick = thread.rest_tick;
   (void)recorder_.definitions.add(SamplerTotalsDefinition{thread.number, 0, counts.taken, stored,
                                                           counts.taken - counts.lost - stored, counts.partial,
@@ -623,8 +630,11 @@ void Sampler::define_totals(SampledThread& thread, std::uint64_t tick) {
 }
 
 void Sampler::flush(SampledThread& thread) {
-  if (!running_.load(std::memory_order_acquire)) return;
-  send_call_sums(thread, false);
+  {
+    const Stay stay(thread.recorder->activity, Activity::kContexts, running_);
+    if (!stay.entered()) return;
+    send_call_sums(thread, false);
+  }
   reap();
   watch_modules();
   // Those of threads that only compute, too. Nobody ends meanwhile: release() takes the lock. Not waited for: its
@@ -640,13 +650,13 @@ void Sampler::flush(SampledThread& thread) {
 
 // ---- the end
 
-void Sampler::wait_for_claims() noexcept {
+void Sampler::wait_until_unused() noexcept {
   barrier_in_all_threads();
   const std::lock_guard guard(lock_);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   for (const SampledThread* thread : threads_) {
-    // Acquire pairs with the release of ~Claim. A thread that has ended meanwhile holds none.
-    while (thread->claimed.load(std::memory_order_acquire) && std::chrono::steady_clock::now() < deadline) {
+    // Acquire pairs with the release of ~Stay. A thread that has ended meanwhile is outside.
+    while (uses_contexts(*thread) && std::chrono::steady_clock::now() < deadline) {
       ::sched_yield();
     }
   }
@@ -654,7 +664,7 @@ void Sampler::wait_for_claims() noexcept {
 
 void Sampler::stop() noexcept {
   if (!running_.exchange(false, std::memory_order_acq_rel)) return;
-  wait_for_claims();
+  wait_until_unused();
   const std::lock_guard guard(lock_);
   finished_ = true;
   for (SampledThread* thread : threads_) {
@@ -667,6 +677,7 @@ void Sampler::stop() noexcept {
 void Sampler::finish(std::uint64_t tick) {
   const std::lock_guard guard(lock_);
   for (SampledThread* thread : threads_) {
+    if (uses_contexts(*thread)) continue;  // it did not leave in time
     send_call_sums(*thread, true);
     send_contexts(*thread, true);
     define_totals(*thread, tick);

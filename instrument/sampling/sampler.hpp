@@ -53,8 +53,9 @@ class Sampler {
   // Ticks that count_call() takes for a call from a known place, measured for the place of `frame`: an estimate. Before
   // start(); 0: nothing is sampled, so nothing is counted by place, or there is no memory.
   [[nodiscard]] double measure_call_cost(const ObservedFrame& frame);
-  // The end of a call, whose wrapper or hook stands at `frame`; the caller is in a Section.
-  void count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums);
+  // The end of a call of the thread, whose wrapper or hook stands at `frame`; it stays in kRecording or kHook.
+  // Async-signal-safe.
+  void count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept;
   // From time to time, on a slow path of the thread: what was counted goes out.
   void flush(SampledThread& thread);
   // Ends sampling for good: no timer runs, no handler works. May be called twice, from any thread, not from a handler.
@@ -81,8 +82,6 @@ class Sampler {
   void handle(const void* ucontext) noexcept;
 
  private:
-  class Claim;
-
   bool choose_signal();
   void choose_trigger();
   void set_base_rate(const SampleTrigger& reached_by);
@@ -101,7 +100,7 @@ class Sampler {
   void start_timer(SampledThread& thread);
   void lower_to_cost(SampledThread& thread);
   void release(SampledThread* thread);
-  void wait_for_claims() noexcept;
+  void wait_until_unused() noexcept;
   void reap();
   void watch_modules();
   void forget_replaced(std::span<const LoadedModule> loaded);
@@ -117,7 +116,7 @@ class Sampler {
   }
   [[nodiscard]] StackBounds bounds_at(const SampledThread& thread, std::uint64_t sp) const noexcept;
   void send_contexts(SampledThread& thread, bool beyond_budget);
-  void send_call_sums(SampledThread& thread, bool beyond_budget);
+  void send_call_sums(SampledThread& thread, bool beyond_budget) noexcept;
   void define_totals(SampledThread& thread, std::uint64_t tick);
   void say_once(std::atomic_flag& said, std::string_view sentence);
 
@@ -141,7 +140,7 @@ class Sampler {
   Unwinder unwinder_;
   ContextBudget context_budget_;
 
-  // Handlers and wrappers look at these after they have set `claimed`.
+  // The thread looks at these when it has set its activity.
   std::atomic<bool> running_ = false;
   std::atomic<int> unloading_ = 0;
 

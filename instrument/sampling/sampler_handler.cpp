@@ -10,7 +10,6 @@
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/thread_tasks.hpp"
 #include "instrument/sampling/sampler.hpp"
-#include "instrument/sampling/sampler_claim.hpp"
 
 namespace ardoise::instrument {
 
@@ -86,7 +85,6 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   sample.tick = tick;
   sample.flags = flags;
   const FrameRegisters here = interrupted_registers(ucontext, thread.general);
-  const bool in_tool = thread.recorder->busy.load(std::memory_order_relaxed);
   std::span<const std::uint64_t> path;
   std::uint64_t leaf = 0;
   // Deeper in the stack than the wrapper; a call that was left by longjmp is not.
@@ -117,19 +115,18 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
     }
     if (!walk.complete) sample.flags |= kPartialUnwind;
   }
-  if (in_tool) sample.flags |= kInsideTool;
   const CallingContexts::Found found = thread.contexts.find_or_add(path, leaf);
   sample.context = found.context;
   if (found.truncated) {
     sample.flags |= kTruncatedContext;
     sample.pc_offset = 0;
   }
-  if ((sample.flags & kPartialUnwind) != 0) ++thread.counts.partial;
+  if ((sample.flags & kPartialUnwind) != 0) SamplerCounts::add(thread.counts.partial, 1);
 
   std::array<std::uint64_t, kMaxCounters> values{};
   const std::span counters(values.data(), counters_.size());
   if (!counters.empty()) thread.counters.read_deltas(counters);
-  ++thread.counts.taken;
+  SamplerCounts::add(thread.counts.taken, 1);
   Passed passed = std::exchange(thread.due, {});
   const Beside kernel = split_off_kernel(thread, sample, passed);
   (void)thread.recorder->samples.store(sample, passed.weight, counters, kernel);
@@ -155,7 +152,7 @@ bool Sampler::choose_timer(SampledThread& thread, std::uint64_t passed, const Th
 // influence on the rate.
 void Sampler::account_switches(SampledThread& thread, std::uint64_t switches) noexcept {
   if (thread.timer.has_event() && thread.switches != 0)
-    thread.counts.delivery_ticks += (switches - thread.switches) * switch_ticks_;
+    SamplerCounts::add(thread.counts.delivery_ticks, (switches - thread.switches) * switch_ticks_);
   thread.switches = switches;
 }
 
@@ -171,8 +168,8 @@ void Sampler::handle(const void* ucontext) noexcept {
     idle_signals_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  const Claim claim(*thread, running_);
-  if (!claim.running()) return;
+  const Stay stay(thread->recorder->activity, Activity::kSampling, running_);
+  if (!running_.load(std::memory_order_relaxed)) return;
   const Passed passed = elapsed(*thread, clock);
   thread->due += passed;
   const std::uint64_t time = nanoseconds(begin);
@@ -181,13 +178,14 @@ void Sampler::handle(const void* ucontext) noexcept {
   const std::uint64_t interrupts = 1 + (passed.kernel != 0 ? passed.kernel / thread->timer.armed() : 0);
   const std::uint64_t delivery = interrupts * (thread->timer.is_event() ? interrupt_ticks_ : signal_ticks_);
   bool anew = false;
-  // The interrupted code holds the claim, or a module is going away: the sample is lost, its time goes to the next one.
-  if (claim.nested() || unloading_.load(std::memory_order_acquire) != 0) {
-    ++thread->counts.taken;
-    ++thread->counts.lost;
+  // The interrupted code works on the contexts, or a module is going away: the sample is lost, its time goes to the
+  // next one.
+  if (stay.refused() || unloading_.load(std::memory_order_acquire) != 0) {
+    SamplerCounts::add(thread->counts.taken, 1);
+    SamplerCounts::add(thread->counts.lost, 1);
   } else {
     const bool at_tick = trigger_.mode == SampleMode::kCpu && !thread->timer.is_event();
-    take_sample(*thread, ucontext, begin, at_tick && !alone ? kSharedTick : 0);
+    take_sample(*thread, ucontext, begin, (at_tick && !alone ? kSharedTick : 0) | (stay.is_inner() ? kInsideTool : 0));
     if (may_use_ticks_) {
       const std::uint64_t switches = own_switches();
       account_switches(*thread, switches);
@@ -200,8 +198,8 @@ void Sampler::handle(const void* ucontext) noexcept {
   const std::uint64_t end = now();
   // A longer one has waited for the processor.
   const std::uint64_t spent = std::min(end - begin, longest_handler_) + clock_ticks_;
-  thread->counts.handler_ticks += spent;
-  thread->counts.delivery_ticks += delivery;
+  SamplerCounts::add(thread->counts.handler_ticks, spent);
+  SamplerCounts::add(thread->counts.delivery_ticks, delivery);
   thread->recorder->samples.account(spent + delivery, end);
 }
 

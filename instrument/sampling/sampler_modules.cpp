@@ -8,7 +8,7 @@ namespace ardoise::instrument {
 void Sampler::before_unload(std::span<const LoadedModule> loaded) {
   unloading_.fetch_add(1, std::memory_order_acq_rel);
   if (!running_.load(std::memory_order_acquire)) return;
-  wait_for_claims();
+  wait_until_unused();
   const std::lock_guard guard(lock_);
   forget_replaced(loaded);
   // What lies in the module is told while the module is still there to be asked.
@@ -56,7 +56,7 @@ void Sampler::watch_modules() {
   }
   const std::vector<LoadedModule> loaded = loaded_modules();
   unloading_.fetch_add(1, std::memory_order_acq_rel);
-  wait_for_claims();
+  wait_until_unused();
   {
     const std::lock_guard guard(lock_);
     forget_replaced(loaded);

@@ -65,6 +65,7 @@ void Sender::submit(Bin* bin) {
 }
 
 void Sender::pump() {
+  assert_may_wait();
   for (;;) {
     {
       const std::unique_lock sending(send_lock_, std::try_to_lock);

@@ -40,7 +40,7 @@ double store_samples(std::uint64_t samples) {
   instrument::SamplingPlan plan;
   plan.base_hertz = 0;  // no lowest rate, so that it may overflow as often as it likes
   plan.share = 0;
-  store.start(0, plan, 0);
+  (void)store.start(0, plan, 0);
   instrument::SampleRecord record{};
   const auto run = [&] {
     const auto begin = cpu_seconds();

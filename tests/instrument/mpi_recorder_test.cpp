@@ -57,7 +57,7 @@ class MpiRecorderTest : public testing::Test {
   void record(Call call, std::uint64_t duration = 10) {
     call.begin = tick_ += 100;
     call.return_address = &kSite;
-    const Section section(*thread_, recorder_.active);
+    const Stay stay(thread_->activity, Activity::kRecording, recorder_.active);
     mpi_.record(*thread_, call, call.begin + duration);
     last_begin_ = call.begin;
   }

@@ -34,10 +34,11 @@ class RecorderTest : public testing::Test {
 
   // A write of one byte, `tick` ticks after the start.
   void record(ThreadRecorder& thread, std::uint64_t tick) {
-    const Section section(thread, recorder_.active);
-    if (!section.entered()) return;
-    recorder_.posix(thread, PosixFunction::kWrite, recorder_.files.of_path("/data"), tick, tick + 1, 1, false,
-                    &kSomewhere);
+    const Stay stay(thread.activity, Activity::kRecording, recorder_.active);
+    if (!stay.entered()) return;
+    (void)recorder_.posix(thread, {PosixFunction::kWrite, recorder_.files.of_path("/data"), tick, tick + 1, 1, false,
+                                   &kSomewhere});
+    recorder_.after_event(thread, tick + 1);
   }
 
   Capture finish() {
@@ -216,7 +217,7 @@ TEST_F(FlushTest, AStreamThatStandsStillDoesNotGrow) {
   thread.may_send = true;
   SamplingPlan plan;
   plan.base_hertz = 1e4;
-  thread.samples.start(thread.number(), plan, 0);
+  (void)thread.samples.start(thread.number(), plan, 0);
   const auto run = [&](std::uint64_t from, std::uint64_t to) {
     for (std::uint64_t i = from; i < to; ++i) {
       record(thread, 10 * i);
@@ -251,10 +252,11 @@ TEST(RecorderThreads, LedgerIsExactWhenCutOff) {
         ThreadRecorder& thread = *recorder.threads.adopt(0);
         const std::uint32_t file = recorder.files.of_path("/data/" + std::to_string(t));
         for (std::uint64_t i = 0; i < 20000; ++i) {
-          const Section section(thread, recorder.active);
-          if (!section.entered()) return;
+          const Stay stay(thread.activity, Activity::kRecording, recorder.active);
+          if (!stay.entered()) return;
           thread.may_send = t % 2 == 0;
-          recorder.posix(thread, PosixFunction::kRead, file, i, i + 1, 1, false, &recorder);
+          (void)recorder.posix(thread, {PosixFunction::kRead, file, i, i + 1, 1, false, &recorder});
+          recorder.after_event(thread, i + 1);
           written.fetch_add(1, std::memory_order_relaxed);
         }
       });

@@ -36,7 +36,7 @@ class SampleStoreTest : public testing::Test {
     thread_ = recorder_.threads.adopt(0);
     plan_.base_hertz = 1e4;
     plan_.hold_ticks = 1000;
-    store().start(thread_->number(), plan_, 0);
+    (void)store().start(thread_->number(), plan_, 0);
   }
   SampleStore& store() { return thread_->samples; }
 
@@ -240,7 +240,7 @@ TEST_F(SampleStoreTest, MpiEventsMakeSamplesGiveWay) {
 
 TEST_F(SampleStoreTest, CountersAreDividedLikeTheWeight) {
   plan_.counter_count = 2;
-  store().start(thread_->number(), plan_, 0);
+  (void)store().start(thread_->number(), plan_, 0);
   store().set_rate_shift(3, SamplingCause::kUser, 1);
   for (std::uint64_t i = 0; i < 100; ++i) {
     const std::array<std::uint64_t, 2> counters{1001, 7};
@@ -271,7 +271,7 @@ TEST_F(SampleStoreTest, AWeightBeyondTheFieldIsSpreadOverTheNextSamples) {
 
 TEST_F(SampleStoreTest, WhatFindsNoRoomIsCarriedToTheNextSample) {
   plan_.hold_ticks = 100 * kInterval;
-  store().start(thread_->number(), plan_, 0);
+  (void)store().start(thread_->number(), plan_, 0);
   std::vector<Bin*> others;
   while (Bin* const bin = recorder_.pool.take(PackClass::kPosix)) others.push_back(bin);
   sample(10);
@@ -291,7 +291,7 @@ TEST_F(SampleStoreTest, AThreadThatEndsLeavesItsSamplesAndItsStoreIsUsedAgain) {
   recorder_.threads.retire(thread_);
   ThreadRecorder* const next = recorder_.threads.adopt(0);
   ASSERT_EQ(next, thread_);
-  store().start(next->number(), plan_, time_);
+  (void)store().start(next->number(), plan_, time_);
   sample(3);
   const Capture capture = finish();
   EXPECT_EQ(capture.fault(), "");
@@ -322,7 +322,7 @@ TEST(SampleStoreThreads, SendersAndTheHandlerShareAStore) {
   ThreadRecorder* const thread = recorder.threads.adopt(0);
   SamplingPlan plan;
   plan.base_hertz = 1e4;
-  thread->samples.start(thread->number(), plan, 0);
+  (void)thread->samples.start(thread->number(), plan, 0);
   std::atomic<bool> ends = false;
   std::thread sender([&] {
     while (!ends.load()) recorder.sender.pump();

@@ -256,6 +256,7 @@ TEST(Sampler, SharesAreTrueWhenMemoryIsShort) {
 void count_a_call(Sampled& sampled, std::uint64_t ticks) {
   observed_frame.return_address = 0x1000;
   observed_frame.function = 5;
+  const Stay stay(current_sampled->recorder->activity, Activity::kRecording, sampled.recorder->active);
   sampled.sampling->count_call(*current_sampled, observed_frame, {1, ticks, 0, 0});
   observed_frame.function = 0;
 }
@@ -285,9 +286,10 @@ TEST(Sampler, UserTimeIsNotTakenForTheKernels) {
     truth_half(40);
     if (i % 400 == 0) sampled.set_rate_shift(static_cast<std::uint32_t>(i / 400 % 3));
     if (i % 4 != 0) continue;
-    current_sampled->claimed = true;
+    ThreadActivity& activity = current_sampled->recorder->activity;
+    activity = Activity::kContexts;
     truth_half(40);
-    current_sampled->claimed = false;
+    activity = Activity::kProgram;
   }
   const Capture capture = sampled.finish();
   ASSERT_EQ(capture.fault(), "");
@@ -568,7 +570,10 @@ TEST(Sampler, ThreadsAreFollowedFromBeginToEnd) {
       ThreadRecorder* const own = sampled.recorder->threads.adopt(now());
       EXPECT_TRUE(sampled.sampling->adopt_current(*own));
       burn_ns(50'000'000);
-      if (SampledThread* const left = sampled.sampling->leave_current()) sampled.sampling->retire(*left);
+      if (SampledThread* const left = sampled.sampling->leave_current()) {
+        const Stay stay(left->recorder->activity, Activity::kRecording, sampled.recorder->active);
+        sampled.sampling->retire(*left);
+      }
       own->flush();
       sampled.recorder->threads.retire(own);
     });

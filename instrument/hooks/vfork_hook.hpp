@@ -1,0 +1,9 @@
+// Whether the caller is a vfork() child: see vfork_hook.cpp.
+#pragma once
+
+namespace ardoise::instrument {
+
+// Async-signal-safe.
+[[nodiscard]] bool is_vfork_child() noexcept;
+
+}  // namespace ardoise::instrument

@@ -18,12 +18,13 @@
 namespace ardoise::instrument {
 namespace {
 
-// A perf event's period can't be changed without a descriptor: it is made anew, which takes some 25 us. So it is shaken
-// every so often only: seldom enough not to count, often enough that little is measured in step with the program.
+// A perf event's period can't be changed without a descriptor: it is made anew, which takes some 25 us. So it is
+// jittered every so often only: seldom enough not to count, often enough that little is measured in step with the
+// program.
 constexpr std::uint64_t kNanosecondsPerShake = 20'000'000;
 constexpr std::uint32_t kMaxSamplesPerShake = 256;
 
-std::uint32_t samples_per_shake(const SampleTrigger& trigger, std::uint64_t period) {
+std::uint32_t samples_per_jitter(const SampleTrigger& trigger, std::uint64_t period) {
   if (trigger.mode == SampleMode::kEvent) return kMaxSamplesPerShake;
   const std::uint64_t samples = kNanosecondsPerShake / (period + 1);
   return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(samples, 1, kMaxSamplesPerShake));
@@ -56,7 +57,7 @@ clockid_t cpu_clock_of(std::uint32_t tid) {
 }  // namespace
 
 // Uniform in [3/4, 5/4) of the period; xorshift64.
-std::uint64_t SampleTimer::shaken(std::uint64_t period) noexcept {
+std::uint64_t SampleTimer::jittered(std::uint64_t period) noexcept {
   random_ ^= random_ << 13;
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
@@ -83,12 +84,12 @@ int SampleTimer::start(const SampleTrigger& trigger, std::uint32_t tid, std::uin
 }
 
 int SampleTimer::start_event(std::uint64_t period) noexcept {
-  std::uint64_t wanted = shaken(period);
+  std::uint64_t wanted = jittered(period);
   if (is_clock(*trigger_.event)) wanted = std::max(wanted, kLeastClockPeriod);
   if (const int error = map_event(*trigger_.event, wanted); error != 0) return error;
   period_ = period;
   armed_ = wanted;
-  until_shaken_ = samples_per_shake(trigger_, period);
+  until_jitter_ = samples_per_jitter(trigger_, period);
   return 0;
 }
 
@@ -128,8 +129,7 @@ int SampleTimer::start_timer(std::uint64_t period) noexcept {
   } event{0, trigger_.signal, 4 /* SIGEV_THREAD_ID */, static_cast<int>(tid_), {}};
   static_assert(sizeof(event) == 64);
   int timer = 0;  // the kernel's number: the library's timer_create() allocates memory
-  const clockid_t clock = trigger_.mode == SampleMode::kWall ? CLOCK_MONOTONIC : cpu_clock_of(tid_);
-  if (::syscall(SYS_timer_create, clock, &event, &timer) != 0) return errno;
+  if (::syscall(SYS_timer_create, cpu_clock_of(tid_), &event, &timer) != 0) return errno;
   stop_timer();
   early_ = trigger_.mode == SampleMode::kCpu ? kernel_tick() / 2 : 0;
   timer_ = reinterpret_cast<timer_t>(static_cast<std::intptr_t>(timer));
@@ -141,9 +141,9 @@ int SampleTimer::start_timer(std::uint64_t period) noexcept {
 bool SampleTimer::next(std::uint64_t period) noexcept {
   if (has_timer_) {
     // One shot: however slow the handler is, the program runs for a whole period between two samples.
-    const std::uint64_t shaken_period = shaken(period);
-    const std::uint64_t wait = shaken_period > early_ ? shaken_period - early_ : 1;
-    armed_ = shaken_period;
+    const std::uint64_t jittered_period = jittered(period);
+    const std::uint64_t wait = jittered_period > early_ ? jittered_period - early_ : 1;
+    armed_ = jittered_period;
     itimerspec at{};
     at.it_value.tv_sec = static_cast<time_t>(wait / 1'000'000'000u);
     at.it_value.tv_nsec = static_cast<long>(wait % 1'000'000'000u);
@@ -151,10 +151,10 @@ bool SampleTimer::next(std::uint64_t period) noexcept {
     return false;
   }
   if (page_ == nullptr) return false;
-  if (period == period_ && --until_shaken_ != 0) return false;
+  if (period == period_ && --until_jitter_ != 0) return false;
   if (start_event(period) == 0) return true;
   // It can't be made anew just now (no descriptor free): the old one goes on.
-  until_shaken_ = samples_per_shake(trigger_, period);
+  until_jitter_ = samples_per_jitter(trigger_, period);
   return false;
 }
 
@@ -175,7 +175,7 @@ void SampleTimer::stop() noexcept {
 
 double SampleTimer::limit_of(const SampleTrigger& trigger) noexcept {
   if (trigger.mode != SampleMode::kCpu) return 0;
-  // Beyond its limit the kernel leaves out ticks, which would pass for time in the kernel. Half: periods are shaken.
+  // Beyond its limit the kernel leaves out ticks, which would pass for time in the kernel. Half: periods are jittered.
   if (trigger.event != nullptr) return perf_rate_limit() / 2;
   const std::uint64_t tick = kernel_tick();
   return tick == 0 ? 0 : 1e9 / static_cast<double>(tick);

@@ -3,11 +3,11 @@
 // CPU time comes from a perf event (task-clock) where the kernel lets us. It fires in user mode only, hence its signal
 // is delivered at once and never interrupts a system call: the program sees no EINTR that it would not see without us.
 // The event is held by a mapping alone: no descriptor shows in the program, and neither fork nor exec inherits it.
-// Where perf is forbidden, or its interrupts are dear, a POSIX timer on the thread's CPU clock does; the kernel looks
-// at those once a tick of its own (100 to 1000 times a second), which comes anyway, and since Linux 5.11 on the way
-// back to user mode, with the same property.
-// Wall time (CLOCK_MONOTONIC) also fires while the thread waits in a system call, and some of them then return EINTR
-// whatever SA_RESTART says (signal(7)): not the default.
+// Where perf is forbidden, or its interrupts are expensive, a POSIX timer on the thread's CPU clock does; the kernel
+// looks at those once a tick of its own (100 to 1000 times a second), which comes anyway, and since Linux 5.11 on the
+// way back to user mode, with the same property. Wall time is not offered: its timer also fires while the thread waits
+// in a system call, and some of those return EINTR then, whatever SA_RESTART says (signal(7)). Nor are events that
+// happen in the kernel, for the same reason.
 #pragma once
 
 #include <csignal>
@@ -36,8 +36,8 @@ class SampleTimer {
   // Starts to interrupt thread `tid` of this process every `period`; another timer ends. 0, or the reason (positive
   // errno) why not: then the other one, if there is one, goes on.
   [[nodiscard]] int start(const SampleTrigger& trigger, std::uint32_t tid, std::uint64_t period) noexcept;
-  // In the handler, when its work is done: goes on with this period from now on, slightly shaken, so that the samples
-  // do not march in step with the program. True: a perf event was made anew and counts from now on.
+  // In the handler, when its work is done: goes on with this period from now on, slightly jittered, so that the samples
+  // do not fall into step with the program. True: a perf event was made anew and counts from now on.
   bool next(std::uint64_t period) noexcept;
   void stop() noexcept;
   [[nodiscard]] bool running() const noexcept { return page_ != nullptr || has_timer_; }
@@ -60,7 +60,7 @@ class SampleTimer {
   int start_timer(std::uint64_t period) noexcept;
   void stop_event() noexcept;
   void stop_timer() noexcept;
-  [[nodiscard]] std::uint64_t shaken(std::uint64_t period) noexcept;
+  [[nodiscard]] std::uint64_t jittered(std::uint64_t period) noexcept;
 
   SampleTrigger trigger_;
   std::uint32_t tid_ = 0;
@@ -70,8 +70,8 @@ class SampleTimer {
   // The kernel finds a CPU timer expired at its next tick, half a tick late on average: it is set so much earlier, ns.
   std::uint64_t early_ = 0;
   std::uint64_t period_ = 0;  // of the running perf event, before shaking
-  std::uint64_t armed_ = 0;   // shaken
-  std::uint32_t until_shaken_ = 0;
+  std::uint64_t armed_ = 0;   // jittered
+  std::uint32_t until_jitter_ = 0;
   std::uint64_t random_ = 0;
 };
 

@@ -66,7 +66,7 @@ struct SampledThread {
   CounterGroup counters;
   std::uint64_t last_clock = 0;  // ns of the sampled clock at the last interrupt
   std::uint64_t last_time = 0;   // ns at the same moment, of any origin
-  // Its changes of threads so far, at the last sample. 0: not known. Read where interrupts are dear.
+  // Its changes of threads so far, at the last sample. 0: not known. Read where interrupts are expensive.
   std::uint64_t switches = 0;
   std::uint64_t ticks_from = 0;  // the same at the timer's last tick, or when it began to tick; 0: not known
   Passed due;                    // what has passed and no sample stands for yet

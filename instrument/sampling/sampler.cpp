@@ -172,12 +172,9 @@ void Sampler::choose_counters() {
   plan_.counter_count = static_cast<std::uint32_t>(counters_.size());
   std::vector<std::string_view> names;
   for (const PerfEvent* event : counters_) names.push_back(event->name);
-  const SampleUnit unit = trigger_.mode == SampleMode::kWall    ? SampleUnit::kWallNanoseconds
-                          : trigger_.mode == SampleMode::kEvent ? SampleUnit::kEvents
-                                                                : SampleUnit::kCpuNanoseconds;
-  const std::string_view sampled = trigger_.mode == SampleMode::kWall    ? std::string_view("wall-clock")
-                                   : trigger_.mode == SampleMode::kEvent ? trigger_.event->name
-                                                                         : std::string_view("cpu-clock");
+  const bool by_event = trigger_.mode == SampleMode::kEvent;
+  const SampleUnit unit = by_event ? SampleUnit::kEvents : SampleUnit::kCpuNanoseconds;
+  const std::string_view sampled = by_event ? trigger_.event->name : std::string_view("cpu-clock");
   (void)recorder_.definitions.add(CountersDefinition{plan_.counter_count, unit}, sampled,
                                   std::span<const std::string_view>(names));
 }
@@ -459,7 +456,7 @@ void Sampler::adopt_running(std::uint32_t tid) {
   SampledThread* const thread = make(*recorder, tid);
   if (thread == nullptr) return recorder_.threads.retire(recorder);
   thread->is_foreign = true;
-  thread->last_clock = trigger_.mode == SampleMode::kWall ? read_clock() : cpu_time_of(tid);
+  thread->last_clock = cpu_time_of(tid);
   thread->last_time = nanoseconds(now());
   {
     const std::lock_guard guard(lock_);

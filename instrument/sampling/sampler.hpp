@@ -128,7 +128,7 @@ class Sampler {
   SampleTrigger trigger_;
   SamplingPlan plan_;
   std::vector<const PerfEvent*> counters_;
-  bool may_use_ticks_ = false;                   // interrupts are dear: see timer_choice.hpp
+  bool may_use_ticks_ = false;                   // interrupts are expensive: see timer_choice.hpp
   std::uint64_t signal_ticks_ = 0;               // of a signal and the way back: not seen by the handler
   std::uint64_t interrupt_ticks_ = 0;            // the same, of a perf event with its signal
   std::uint64_t switch_ticks_ = 0;               // that a perf event adds to a change of threads: at least

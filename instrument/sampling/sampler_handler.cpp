@@ -27,7 +27,7 @@ constexpr double kUnshared = 0.9;
 
 std::uint64_t Sampler::read_clock() const noexcept {
   timespec time{};
-  ::clock_gettime(trigger_.mode == SampleMode::kWall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID, &time);
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
@@ -132,7 +132,7 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   (void)thread.recorder->samples.store(sample, passed.weight, counters, kernel);
 }
 
-// Where interrupts are dear. True: another timer runs from now on.
+// Where interrupts are expensive. True: another timer runs from now on.
 bool Sampler::choose_timer(SampledThread& thread, std::uint64_t passed, const ThreadTimes& times,
                            std::uint64_t tick) noexcept {
   const auto switch_cost = static_cast<double>(nanoseconds(switch_ticks_));

@@ -1,4 +1,5 @@
-// Where the interrupts of perf events are dear: which timer samples a thread? Plain arithmetic, fed by the handler.
+// Where the interrupts of perf events are expensive: which timer samples a thread? Plain arithmetic, fed by the
+// handler.
 //
 // The ticks of the kernel's own clock come anyway; a signal at each costs a tenth of an interrupt in a virtual machine.
 // But a scheduler that shares a processor changes threads at its ticks, so that what runs at a tick is not what runs on
@@ -6,7 +7,7 @@
 // thread as long as it has a processor nearly for itself, and one that changes places so often (because it waits in MPI
 // by yielding) that the kernel's work on the event at each change costs too much: the ticks' error is least there, some
 // percent. A thread begins with ticks, and is soon looked at: of one that mostly yields, an event would find only every
-// tenth moment outside the kernel, and meanwhile make its changes of threads dearer still.
+// tenth moment outside the kernel, and meanwhile make its changes of threads more expensive still.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +39,8 @@ class TimerChoice {
     const auto cpu = static_cast<double>(now.cpu - from_.cpu), time = static_cast<double>(now.time - from_.time);
     const std::uint64_t switches = now.switches - from_.switches;
     const double switching = static_cast<double>(switches) * switch_cost;
-    const double dear = samples_ > kFirstWindow ? kDear : kVeryDear;
-    if (timer_ != Timer::kTicksCrowded && switches >= kManySwitches && switching > dear * cpu)
+    const double expensive = samples_ > kFirstWindow ? kExpensive : kVeryExpensive;
+    if (timer_ != Timer::kTicksCrowded && switches >= kManySwitches && switching > expensive * cpu)
       return change(Timer::kTicksCrowded, now);
     if (samples_ <= window()) return false;
     if (timer_ == Timer::kTicksCrowded && switching > kCheap * cpu) return change(Timer::kTicksCrowded, now);
@@ -67,7 +68,7 @@ class TimerChoice {
   static constexpr double kAlone = 0.95, kShared = 0.9;  // of the time: from here on by ticks; below, no more
   // Of the CPU time, what changes of threads add, or would. More than sampling may cost otherwise: ticks err most where
   // there are fewer of them.
-  static constexpr double kVeryDear = 0.25, kDear = 0.03, kCheap = 0.01;
+  static constexpr double kVeryExpensive = 0.25, kExpensive = 0.03, kCheap = 0.01;
   static constexpr std::uint64_t kManySwitches = 100;
   static constexpr std::uint64_t kMissed = 16;  // ticks
 

@@ -357,7 +357,7 @@ TEST(Sampler, PosixTimersServeWherePerfIsForbidden) {
   EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.05);
 }
 
-// So little may be spent that interrupts are dear on every machine: a hundred of them a second.
+// So little may be spent that interrupts are expensive on every machine: a hundred of them a second.
 SamplerSettings with_dear_interrupts() {
   SamplerSettings settings;
   settings.hertz = 600;
@@ -365,7 +365,7 @@ SamplerSettings with_dear_interrupts() {
   return settings;
 }
 
-TEST(Sampler, DearInterruptsGiveWayToTicks) {
+TEST(Sampler, ExpensiveInterruptsGiveWayToTicks) {
   Sampled sampled(with_dear_interrupts());
   ASSERT_TRUE(sampled.adopted);
   if (!current_sampled->timer.has_event()) GTEST_SKIP() << "no perf events";
@@ -400,7 +400,7 @@ class OnOneProcessor {
 };
 
 // A thread that was alone and then shares its processor is sampled by events again, although no tick may find it.
-TEST(Sampler, WhereAProcessorIsSharedDearInterruptsArePaidFor) {
+TEST(Sampler, WhereAProcessorIsSharedExpensiveInterruptsArePaidFor) {
   const SamplerSettings settings = with_dear_interrupts();
   Sampled sampled(settings);
   ASSERT_TRUE(sampled.adopted);
@@ -454,21 +454,6 @@ TEST(Sampler, AThreadThatYieldsAllTheTimeHasNoDearEvent) {
   const auto marked = std::ranges::count_if(
       capture.samples, [](const CapturedSample& sample) { return (sample.record.flags & kSharedTick) != 0; });
   EXPECT_GT(marked, static_cast<std::ptrdiff_t>(capture.samples.size() / 2)) << "the report says what this means";
-}
-
-TEST(Sampler, WallTimeCountsWaiting) {
-  SamplerSettings settings = at_full_rate();
-  settings.mode = SampleMode::kWall;
-  settings.hertz = 1000;
-  Sampled sampled(settings);
-  ASSERT_TRUE(sampled.adopted);
-  const std::uint64_t begin = cpu_ns(CLOCK_MONOTONIC);
-  for (int i = 0; i < 20; ++i) ::usleep(10'000);  // EINTR is the price of this mode
-  burn_ns(100'000'000);
-  const std::uint64_t passed = cpu_ns(CLOCK_MONOTONIC) - begin;
-  const Capture capture = sampled.finish();
-  ASSERT_EQ(capture.fault(), "");
-  EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(passed), 1, 0.05);
 }
 
 TEST(Sampler, CpuTimeInterruptsNoSystemCall) {
@@ -674,7 +659,7 @@ TEST(Sampler, SaysOnceWhenNoTimersAreLeft) {
   rlimit none = before;
   none.rlim_cur = 0;
   SamplerSettings settings = at_full_rate();
-  settings.mode = SampleMode::kWall;
+  settings.use_perf = false;
   ::setrlimit(RLIMIT_SIGPENDING, &none);
   {
     Sampled sampled(settings);

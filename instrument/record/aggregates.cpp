@@ -131,9 +131,10 @@ Aggregates::Aggregates(BinPool& pool) : pool_(pool) {
 
 // Acquire and release as in any lock. The first slot is preferred: the fewer tables, the fewer records of one key. When
 // all tables are in use and there is no bin for another one, their holders are done within a tenth of a millisecond,
-// unless they have lost their processor: a little patience saves the records of a bin.
+// unless they have lost their processor: on a crowded machine that may be for many time slices, and waiting saves the
+// records of a bin. Not for ever: a holder may have been left by siglongjmp.
 Aggregates::Slot* Aggregates::take_slot(BinList& full) {
-  constexpr auto kPatience = std::chrono::milliseconds(5);
+  constexpr auto kPatience = std::chrono::seconds(1);
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     bool in_use = false;

@@ -37,8 +37,8 @@ class AggregateTable {
   std::uint32_t count_ = 0, capacity_ = 0;
 };
 
-// The tables of a process. Thread safe: a thread takes a table that nobody uses, and waits for one for some
-// milliseconds at most.
+// The tables of a process. Thread safe: a thread takes a table that nobody uses, and waits for one for a
+// second at most.
 class Aggregates {
  public:
   // Takes one bin at once, so that folding can begin when there is none left.

@@ -6,7 +6,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 enum Present : std::uint8_t { kProcess = 1, kClock = 2, kLists = 4 };
 
@@ -52,6 +52,8 @@ std::vector<std::byte> DefinitionStore::partial() const {
     out.put(id);
     out.put(entry);
   }
+  out.put_count(ambiguous_call_sites_.size());
+  for (const std::uint32_t id : ambiguous_call_sites_) out.put(id);
   out.put_count(groups_.size());
   for (const auto& [key, parts] : groups_) {
     out.put(key);
@@ -111,6 +113,9 @@ void DefinitionStore::absorb(std::span<const std::byte> partial) {
     const auto entry = in.get<CallSiteEntry>();
     in.check(entry.rank < ranks_.size(), "has a call site of a rank that there is not");
     other.add_call_site(id, entry);
+  }
+  for (auto left = in.get_count(sizeof(std::uint32_t)); left != 0; --left) {
+    other.ambiguous_call_sites_.insert(in.get<std::uint32_t>());
   }
   for (auto left = in.get_count(sizeof(GroupKey)); left != 0; --left) {
     Parts& parts = other.groups_[in.get<GroupKey>()];

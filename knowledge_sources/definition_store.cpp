@@ -141,7 +141,10 @@ void DefinitionStore::add_topology(RankDefinitions& rank, TopologyEntry entry) {
 
 void DefinitionStore::add_call_site(std::uint32_t id, const CallSiteEntry& entry) {
   const auto [place, added] = call_sites_.try_emplace(id, entry);
-  if (!added && entry < place->second) place->second = entry;
+  if (added) return;
+  // By the offset alone: each process numbers its modules itself, and may define them later.
+  if (entry.offset != place->second.offset) ambiguous_call_sites_.insert(id);
+  if (entry < place->second) place->second = entry;
 }
 
 void DefinitionStore::merge(const DefinitionStore& other) {
@@ -168,6 +171,7 @@ void DefinitionStore::merge(const DefinitionStore& other) {
     for (const auto& entry : from.topologies) add_topology(into, entry);
   }
   for (const auto& [id, entry] : other.call_sites_) add_call_site(id, entry);
+  ambiguous_call_sites_.insert(other.ambiguous_call_sites_.begin(), other.ambiguous_call_sites_.end());
   for (const auto& [key, parts] : other.groups_) {
     for (const auto& [first, ranges] : parts) groups_[key].try_emplace(first, ranges);
   }

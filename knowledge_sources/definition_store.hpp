@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -85,6 +86,8 @@ class DefinitionStore {
   [[nodiscard]] const std::vector<RankDefinitions>& ranks() const { return ranks_; }
   [[nodiscard]] std::string_view text(TextId id) const { return strings_.text(id); }
   [[nodiscard]] const std::unordered_map<std::uint32_t, CallSiteEntry>& call_sites() const { return call_sites_; }
+  // Ids that stand for different places: hashes that collide. One of the places is in call_sites().
+  [[nodiscard]] const std::set<std::uint32_t>& ambiguous_call_sites() const { return ambiguous_call_sites_; }
   // The parts of each list of members by the number of their first range.
   using Parts = std::map<std::uint32_t, std::vector<instrument::RankRange>>;
   [[nodiscard]] const std::map<GroupKey, Parts>& groups() const { return groups_; }
@@ -107,6 +110,7 @@ class DefinitionStore {
   StringPool strings_;
   std::vector<RankDefinitions> ranks_;
   std::unordered_map<std::uint32_t, CallSiteEntry> call_sites_;
+  std::set<std::uint32_t> ambiguous_call_sites_;
   std::map<GroupKey, Parts> groups_;
   Sentences notices_;
 };

@@ -1,6 +1,8 @@
 // See level_resolver.hpp.
 #include "knowledge_sources/level_resolver.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -102,6 +104,17 @@ const Location& LevelResolver::call_site(std::uint32_t id) const {
   location.source_file = std::move(frame.source_file);
   location.line = frame.line;
   return location;
+}
+
+std::vector<std::string> LevelResolver::notices() const {
+  std::vector<std::string> lines = definitions_.notices().lines();
+  if (const std::size_t ambiguous = definitions_.ambiguous_call_sites().size(); ambiguous != 0) {
+    lines.push_back(fmt::format(
+        "{} call site id{} different places (hashes that collide); their calls are shown together, at one of "
+        "the places.",
+        ambiguous, ambiguous == 1 ? " stands for" : "s stand for"));
+  }
+  return lines;
 }
 
 ModuleFacts LevelResolver::module(std::uint32_t rank, std::uint32_t module) const {

@@ -37,7 +37,7 @@ class LevelResolver final : public Resolver {
   std::string_view file(std::uint32_t rank, std::uint32_t file) const override;
   std::optional<Cartesian> cartesian() const override;
   std::vector<CommunicatorFacts> communicators() const override;
-  std::vector<std::string> notices() const override { return definitions_.notices().lines(); }
+  std::vector<std::string> notices() const override;
 
  private:
   // A list of members: own group, then remote group, as ranges with the place of each range's first member.

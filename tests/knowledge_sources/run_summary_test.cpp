@@ -154,6 +154,21 @@ TEST(RunSummary, NoticesOfProcessesAreCounted) {
   EXPECT_THAT(session.application().quality.notices, ElementsAre("Something was not seen. (2 times)"));
 }
 
+// Also where each of the two definitions came to another analyzer.
+TEST(RunSummary, CallSitesThatShareAnIdAreSaid) {
+  Session session({{0, "solver", 2}}, 0, 2);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    auto maker = process(rank);
+    maker.define(instrument::CallSiteDefinition{70, 0, 0x1000});
+    maker.define(instrument::CallSiteDefinition{71, 0, 0x2000 + rank});
+    maker.finish();
+    session.submit(maker.take(), rank);
+  }
+  EXPECT_THAT(session.application().quality.notices,
+              ElementsAre("1 call site id stands for different places (hashes that collide); their calls are shown "
+                          "together, at one of the places."));
+}
+
 TEST(RunSummary, AProgramThatSentNothing) {
   Session session({{0, "silent", 4}});
   const auto application = session.application();

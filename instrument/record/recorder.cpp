@@ -1,9 +1,10 @@
 // See recorder.hpp.
 #include "instrument/record/recorder.hpp"
 
-#include <unwind.h>
+#include <ucontext.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string_view>
 
@@ -13,16 +14,13 @@ namespace {
 // How many ages of a bin pass between two packs of totals: they are for watching a run and for runs that die.
 constexpr std::uint64_t kFlushesPerTotals = 5;
 
-// Frames of the calling thread, this library's included (which are equally many for every call of a kind).
-std::uint32_t stack_depth() {
-  std::uint32_t depth = 0;
-  _Unwind_Backtrace(
-      [](_Unwind_Context*, void* count_untyped) {
-        auto& count = *static_cast<std::uint32_t*>(count_untyped);
-        return ++count == 255 ? _URC_END_OF_STACK : _URC_NO_REASON;
-      },
-      &depth);
-  return depth;
+// Frames of the calling thread, at most 255, this library's included (which are equally many for every call of a kind).
+std::uint32_t stack_depth(Unwinder& unwinder) {
+  ucontext_t here;
+  if (::getcontext(&here) != 0) return 0;
+  std::array<std::uint64_t, 16> general{};
+  std::array<std::uint64_t, 255> frames;
+  return static_cast<std::uint32_t>(unwinder.walk(interrupted_registers(&here, general), {}, frames).frames);
 }
 
 CallSums sums_of(const Recorder::PosixEvent& event) {
@@ -51,14 +49,14 @@ Recorder::Recorder(const Settings& settings, Transport& transport, const PackIde
       files(definitions),
       requests(pool, threads_call_mpi),
       flush_ticks_(flush_ticks),
-      wants_depths_(settings.reduce == ReduceBy::kDepth) {
+      unwinder_(settings.reduce == ReduceBy::kDepth ? std::make_unique<Unwinder>() : nullptr) {
   sender.set_samples(&threads);
 }
 
 std::uint32_t Recorder::new_call_site(ThreadRecorder& thread, const void* return_address) {
   const std::uint32_t id = call_sites.id_of(return_address);
   if (id != kNoCallSite) thread.call_sites.put(reinterpret_cast<std::uint64_t>(return_address), id);
-  if (wants_depths_) depths.set(id, stack_depth());
+  if (unwinder_ != nullptr) depths.set(id, stack_depth(*unwinder_));
   return id;
 }
 

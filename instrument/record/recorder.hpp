@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "instrument/buffer/bin_pool.hpp"
 #include "instrument/buffer/definition_queue.hpp"
@@ -25,6 +26,7 @@
 #include "instrument/settings/settings.hpp"
 #include "instrument/transport/sender.hpp"
 #include "instrument/transport/transport.hpp"
+#include "instrument/unwind/unwinder.hpp"
 
 namespace ardoise::instrument {
 
@@ -109,9 +111,11 @@ class Recorder {
   void submit_aggregates(bool all);
 
   const std::uint64_t flush_ticks_;
-  const bool wants_depths_;
   std::array<FunctionTotals, kPosixFunctionCount> counted_only_{};  // atomic additions, of any thread
   bool all_left_ = true;                                            // when recording was stopped
+  // For the depths of call sites, if events are reduced by them. Not the sampler's, whose rules are forgotten when a
+  // module goes, which nobody may walk through meanwhile; here an old rule would make a depth wrong, no more.
+  const std::unique_ptr<Unwinder> unwinder_;
   // Ticks; relaxed: an occasional extra totals pack does no harm.
   std::atomic<std::uint64_t> next_totals_ = 0;
 };

@@ -19,7 +19,7 @@
 #include "instrument/format/event_format.hpp"
 #include "instrument/record/call_sums.hpp"
 #include "instrument/sampling/calling_contexts.hpp"
-#include "instrument/sampling/unwinder.hpp"
+#include "instrument/unwind/unwinder.hpp"
 
 namespace ardoise::instrument {
 

@@ -16,7 +16,7 @@
 #include "instrument/sampling/calling_contexts.hpp"
 #include "instrument/sampling/sample_timer.hpp"
 #include "instrument/sampling/timer_choice.hpp"
-#include "instrument/sampling/unwinder.hpp"
+#include "instrument/unwind/unwinder.hpp"
 
 namespace ardoise::instrument {
 

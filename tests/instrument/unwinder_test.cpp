@@ -1,6 +1,6 @@
 // Walks compared with those of the compiler's own unwinder: from places known by hand, and from wherever a timer
 // interrupts code of many kinds.
-#include "instrument/sampling/unwinder.hpp"
+#include "instrument/unwind/unwinder.hpp"
 
 #include <execinfo.h>
 #include <gtest/gtest.h>

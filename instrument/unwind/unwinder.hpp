@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <span>
 
-#include "instrument/sampling/unwind_rule.hpp"
+#include "instrument/unwind/unwind_rule.hpp"
 
 namespace ardoise::instrument {
 

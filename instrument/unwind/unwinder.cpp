@@ -1,5 +1,5 @@
 // See unwinder.hpp.
-#include "instrument/sampling/unwinder.hpp"
+#include "instrument/unwind/unwinder.hpp"
 
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "instrument/sampling/eh_frame.hpp"
+#include "instrument/unwind/eh_frame.hpp"
 
 // Lock-free search for the object of an address, glibc ≥ 2.35; older ones leave it null.
 #if defined(__x86_64__) && defined(DLFO_STRUCT_HAS_EH_DBASE)

@@ -1,5 +1,5 @@
 // See eh_frame.hpp.
-#include "instrument/sampling/eh_frame.hpp"
+#include "instrument/unwind/eh_frame.hpp"
 
 #include <array>
 #include <cstddef>
@@ -176,6 +176,8 @@ bool read_cie(std::uint64_t address, std::uint64_t limit, Cie& cie) {
   return !cursor.failed();
 }
 
+bool fits(std::int64_t value) { return value >= INT32_MIN && value <= INT32_MAX; }
+
 // A block with one of the expressions that compilers and linkers use for the CFA.
 void cfa_expression(Row& row, Cursor block, std::uint64_t pc) {
   row.cfa = CfaKind::kUnknown;
@@ -217,7 +219,7 @@ void cfa_expression(Row& row, Cursor block, std::uint64_t pc) {
   if (block.failed() || !block.done()) return;
   row.cfa = CfaKind::kRegister;
   row.cfa_register = kDwarfRsp;
-  row.cfa_offset = offset + ((pc & 15u) >= threshold ? 8 : 0);
+  row.cfa_offset = fits(offset) ? offset + ((pc & 15u) >= threshold ? 8 : 0) : offset;
 }
 
 Saved saved_by_expression(Cursor block) {
@@ -260,8 +262,12 @@ class Interpreter {
   bool returns_by_register = false;  // the return address is in a register, at the program counter asked for
 
  private:
+  // Unsigned: nonsense wraps around, and to_rule() refuses what does not fit.
   [[nodiscard]] std::int64_t scaled(std::uint64_t factored) const {
-    return static_cast<std::int64_t>(factored) * cie_.data_alignment;
+    return static_cast<std::int64_t>(factored * static_cast<std::uint64_t>(cie_.data_alignment));
+  }
+  [[nodiscard]] std::int64_t take_scaled(Cursor& cursor) const {
+    return scaled(static_cast<std::uint64_t>(cursor.take_sleb()));
   }
   Saved* saved(std::uint64_t number) {
     if (number == kDwarfRbx) return &row.rbx;
@@ -358,17 +364,17 @@ class Interpreter {
       }
       case 0x11: {  // offset_extended_sf
         const std::uint64_t number = cursor.take_uleb();
-        set(number, {SavedKind::kAtCfa, cursor.take_sleb() * cie_.data_alignment});
+        set(number, {SavedKind::kAtCfa, take_scaled(cursor)});
         return true;
       }
       case 0x12: {  // def_cfa_sf
         const std::uint64_t number = cursor.take_uleb();
-        define_cfa(number, cursor.take_sleb() * cie_.data_alignment);
+        define_cfa(number, take_scaled(cursor));
         return true;
       }
       case 0x13:  // def_cfa_offset_sf
         if (row.cfa != CfaKind::kRegister) return false;
-        row.cfa_offset = cursor.take_sleb() * cie_.data_alignment;
+        row.cfa_offset = take_scaled(cursor);
         return true;
       case 0x14:  // val_offset, val_offset_sf
       case 0x15:
@@ -384,7 +390,7 @@ class Interpreter {
         return true;
       case 0x2F: {  // GNU_negative_offset_extended
         const std::uint64_t number = cursor.take_uleb();
-        set(number, {SavedKind::kAtCfa, -scaled(cursor.take_uleb())});
+        set(number, {SavedKind::kAtCfa, scaled(0 - cursor.take_uleb())});
         return true;
       }
       default:
@@ -412,18 +418,20 @@ std::uint64_t search(const EhFrame& object, std::uint64_t pc) {
   struct Entry {
     std::int32_t begin, fde;
   };
-  const auto* const sorted = reinterpret_cast<const Entry*>(cursor.at());
+  const auto entry = [first = cursor.at()](std::uint64_t i) {
+    Entry value;  // copied: nobody promises that it is aligned
+    std::memcpy(&value, reinterpret_cast<const void*>(first + i * sizeof(Entry)), sizeof(Entry));
+    return value;
+  };
   const auto wanted = static_cast<std::int64_t>(pc - object.header);
   std::uint64_t low = 0, high = entries;  // the last entry that begins at or before pc is in [low, high)
-  if (sorted[0].begin > wanted) return 0;
+  if (entry(0).begin > wanted) return 0;
   while (high - low > 1) {
     const std::uint64_t middle = low + (high - low) / 2;
-    (sorted[middle].begin <= wanted ? low : high) = middle;
+    (entry(middle).begin <= wanted ? low : high) = middle;
   }
-  return object.header + static_cast<std::uint64_t>(std::int64_t{sorted[low].fde});
+  return object.header + static_cast<std::uint64_t>(std::int64_t{entry(low).fde});
 }
-
-bool fits(std::int64_t value) { return value >= INT32_MIN && value <= INT32_MAX; }
 
 bool to_rule(const Row& row, UnwindRule& rule) {
   if (row.cfa == CfaKind::kUnknown || row.cfa_register > 16 || !fits(row.cfa_offset) || !fits(row.cfa_add) ||

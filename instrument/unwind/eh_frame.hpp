@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "instrument/sampling/unwind_rule.hpp"
+#include "instrument/unwind/unwind_rule.hpp"
 
 namespace ardoise::instrument {
 

@@ -13,6 +13,8 @@
 #include <span>
 #include <string_view>
 
+#include "instrument/machine/mpi_modules.hpp"
+
 namespace ardoise::instrument {
 namespace {
 
@@ -77,11 +79,17 @@ int look_at(dl_phdr_info* info, std::size_t, void* context) {
   return inside ? 1 : 0;
 }
 
+void mark_mpi(std::span<Module> modules) {
+  const std::vector<std::uint64_t> bases = mpi_modules();
+  for (Module& module : modules) module.is_mpi = std::find(bases.begin(), bases.end(), module.base) != bases.end();
+}
+
 }  // namespace
 
 std::optional<Module> find_module(const void* address) {
   Search search{reinterpret_cast<std::uint64_t>(address), std::nullopt};
   ::dl_iterate_phdr(look_at, &search);
+  if (search.found) mark_mpi({&*search.found, 1});
   return std::move(search.found);
 }
 
@@ -93,6 +101,7 @@ std::vector<Module> describe_modules() {
         return 0;
       },
       &modules);
+  mark_mpi(modules);
   return modules;
 }
 
@@ -113,15 +122,5 @@ std::vector<LoadedModule> loaded_modules() {
 }
 
 std::string file_name_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-bool is_mpi_module(const std::string& path) {
-  constexpr std::array<std::string_view, 22> kPrefixes{
-      "libmpi.",   "libmpi_",  "libmpich",   "libmpifort", "libopen-rte", "libopen-pal", "libpmix", "libpmi.",
-      "libpmi2.",  "libevent", "mca_",       "libucp",     "libucs",      "libuct",      "libucm",  "libucc",
-      "libfabric", "libpsm",   "libibverbs", "librdmacm",  "libmunge",    "libardoise"};
-  const std::string name = file_name_of(path);
-  return name.starts_with("libvmpi") || std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                                                    [&](std::string_view prefix) { return name.starts_with(prefix); });
-}
 
 }  // namespace ardoise::instrument

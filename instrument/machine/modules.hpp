@@ -13,6 +13,7 @@ struct Module {
   std::uint64_t size = 0;  // from the base to the end of the last segment
   std::string path;
   std::string build_id;  // hex, "" when the object has none
+  bool is_mpi = false;   // see mpi_modules.hpp
 };
 
 // Takes the loader's lock: call it with no lock of ours held, and not from a signal handler.
@@ -33,8 +34,5 @@ struct LoadedModule {
 [[nodiscard]] std::vector<LoadedModule> loaded_modules();
 
 [[nodiscard]] std::string file_name_of(const std::string& path);
-
-// Objects that are MPI, its transports, or ourselves: what they read and write is not the program's.
-[[nodiscard]] bool is_mpi_module(const std::string& path);
 
 }  // namespace ardoise::instrument

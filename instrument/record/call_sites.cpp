@@ -133,7 +133,7 @@ const CallSites::Known* CallSites::add_module(const Module& module) {
   Known& known = modules_[number];
   known.base = module.base;
   known.name_hash = name_hash(file_name_of(module.path), module.build_id);
-  known.is_mpi = is_mpi_module(module.path);
+  known.is_mpi = module.is_mpi;
   known.size.store(module.size, std::memory_order_release);
   module_count_.store(number + 1, std::memory_order_release);
   return &known;

@@ -163,6 +163,15 @@ TEST_F(PreloadTest, ThreadThatMayNotCallMpiAggregatesAndSaysSo) {
   EXPECT_GT(capture.last.posix.aggregated, 90000u);
 }
 
+TEST_F(PreloadTest, ALibraryOfTheProgramIsNotTakenForMpiByItsName) {
+  const Outcome outcome = run_captured(1, "library_io");
+  ASSERT_EQ(outcome.status, 0) << outcome.output;
+  const Capture capture = captured("library_io");
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.posix_bytes("write", "/own"), 7000u);
+  for (const auto& event : capture.posix) EXPECT_FALSE(event.path.ends_with("/by_mpi")) << "MPI's own I/O";
+}
+
 TEST_F(PreloadTest, PosixCallsAreCountedWithFileAndBytes) {
   const Outcome outcome = run_captured(1, "counted_io");
   ASSERT_EQ(outcome.status, 0) << outcome.output;

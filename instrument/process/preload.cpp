@@ -40,7 +40,7 @@ void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
   try {
     ThreadRecorder* const thread = current->thread();
     if (thread == nullptr) [[unlikely]]
-      return;
+      return current->recorder.lose_call(PackClass::kMpi);
     // Refused: the recorder's own call of MPI came back here.
     const Stay stay(thread->activity, Activity::kRecording, current->recorder.active);
     if (!stay.entered()) [[unlikely]]

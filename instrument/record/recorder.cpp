@@ -137,6 +137,14 @@ void Recorder::tell_queries(ThreadRecorder& thread, std::uint64_t tick) {
   });
 }
 
+void Recorder::lose_call(PackClass pack_class) {
+  ledger.count_recorded(pack_class, 1);
+  ledger.count_dropped(pack_class, 1);
+  if (lost_calls_.exchange(true, std::memory_order_relaxed)) return;
+  (void)definitions.add(NoticeDefinition{1, 0}, std::string_view("A thread had no memory to record into; its calls are "
+                                                                 "counted as dropped and are in no sum."));
+}
+
 void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
   assert_may_wait();
   const bool first = thread.next_flush == 0;

@@ -68,6 +68,10 @@ class Recorder {
   // The queries of the thread that were counted and not told yet; it makes no more of them.
   void tell_queries(ThreadRecorder& thread, std::uint64_t tick);
 
+  // A call of a thread that has no recorder for want of memory: counted as dropped; it is in no sum, and a notice says
+  // so.
+  void lose_call(PackClass pack_class);
+
   // After the records of a call were written: sends what has become old.
   void after_event(ThreadRecorder& thread, std::uint64_t end) {
     if (end >= thread.next_flush) [[unlikely]]
@@ -116,6 +120,7 @@ class Recorder {
   // For the depths of call sites, if events are reduced by them. Not the sampler's, whose rules are forgotten when a
   // module goes, which nobody may walk through meanwhile; here an old rule would make a depth wrong, no more.
   const std::unique_ptr<Unwinder> unwinder_;
+  std::atomic<bool> lost_calls_ = false;
   // Ticks; relaxed: an occasional extra totals pack does no harm.
   std::atomic<std::uint64_t> next_totals_ = 0;
 };

@@ -49,9 +49,9 @@ class PreloadFixture : public testing::Test {
   // many seconds it hangs.
   Outcome run(int ranks, const std::string& program, const std::string& settings = "", int timeout = 100) {
     return shell(
-        fmt::format("timeout {} {} -n {} env TEST_DIRECTORY='{}' PROGRAM_DIRECTORY='{}' {} LD_PRELOAD='{}' '{}'/{}",
-                    timeout, MPIEXEC, ranks, directory_.string(), PROGRAM_DIRECTORY, settings, ARDOISE_PRELOAD_LIBRARY,
-                    PROGRAM_DIRECTORY, program));
+        fmt::format("timeout {} {} -n {} env TEST_DIRECTORY='{}' PROGRAM_DIRECTORY='{}' {} LD_PRELOAD='{}{}' '{}'/{}",
+                    timeout, MPIEXEC, ranks, directory_.string(), PROGRAM_DIRECTORY, settings, before_,
+                    ARDOISE_PRELOAD_LIBRARY, PROGRAM_DIRECTORY, program));
   }
   Outcome run_captured(int ranks, const std::string& program, const std::string& settings = "", int timeout = 100) {
     return run(ranks, program, fmt::format("ARDOISE_CAPTURE='{}' {}", directory_.string(), settings), timeout);
@@ -61,6 +61,7 @@ class PreloadFixture : public testing::Test {
   }
 
   std::filesystem::path directory_;
+  std::string before_;  // what is preloaded before ours, with a colon
 };
 
 }  // namespace ardoise::instrument

@@ -1,4 +1,4 @@
-// Encodes definitions into the payload of a kDefinitions pack. Used by the recorder (definitions.cpp of its process)
+// Encodes definitions into the payload of a kDefinitions pack. Used by the recorder (definition_queue.hpp)
 // and by whoever makes packs of his own: tests, the replay generator.
 #pragma once
 

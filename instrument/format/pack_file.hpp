@@ -1,5 +1,5 @@
 // A file of captured packs: packs one after the other, each header_bytes + payload_bytes long, nothing between. Written
-// by the recorder when ARDOISE_CAPTURE is set (capture.cpp), read by replay, tests and benchmarks.
+// by the recorder when ARDOISE_CAPTURE is set (capture_transport.cpp), read by replay, tests and benchmarks.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // The POSIX and stdio functions that are recorded: numbers of PosixRecord::function, their names and categories. Used
-// by the hooks (posix_hooks*.cpp) and by every reader. Variants are recorded under the plain name: open64 as open,
+// by the hooks (posix_*_hooks.cpp) and by every reader. Variants are recorded under the plain name: open64 as open,
 // pread64 as pread, __read_chk as read, vfprintf and printf as fprintf …
 #pragma once
 

@@ -2,7 +2,7 @@
 // (session.cpp), by tests with a transport of their own, and never destroyed while a hook may run.
 //
 //   mpi_recorder.cpp ─┐
-//   posix_hooks*.cpp ─┴─▶ Recorder ──▶ ThreadRecorder ──▶ Sender ──▶ Transport
+//   posix_monitor.cpp ┴─▶ Recorder ──▶ ThreadRecorder ──▶ Sender ──▶ Transport
 #pragma once
 
 #include <array>

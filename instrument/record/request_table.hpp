@@ -1,5 +1,5 @@
 // The program's active requests, from the call that made each to the one that completes or frees it: what the
-// completing call can't know (peer, bytes, call site of the start) waits here. Used by mpi_requests.cpp.
+// completing call can't know (peer, bytes, call site of the start) waits here. Used by mpi_recorder.cpp.
 //
 // A handle is not always unique: Open MPI and MPICH give one shared, already completed request to many small sends, and
 // under MPI_THREAD_MULTIPLE a handle may be posted again before the thread that completed it came to say so. Equal

@@ -46,7 +46,8 @@ class SampleTimer {
 
   // What the running timer was last set to: ns or occurrences.
   [[nodiscard]] std::uint64_t armed() const noexcept { return armed_; }
-  // It ticks every armed() ns of the thread's CPU time, and the kernel discards the ticks that find it in the kernel.
+  // It expires every armed() ns of the thread's CPU time, and the kernel discards the signals that find it in the
+  // kernel.
   [[nodiscard]] bool skips_kernel() const noexcept { return is_event() && trigger_.mode == SampleMode::kCpu; }
 
   // The rate that a trigger can reach, per second, where something less than 1/period limits it; else 0.
@@ -67,7 +68,8 @@ class SampleTimer {
   void* page_ = nullptr;  // the mapping that holds the perf event; beside a timer: the one that watches
   timer_t timer_{};
   bool has_timer_ = false;
-  // The kernel finds a CPU timer expired at its next tick, half a tick late on average: it is set so much earlier, ns.
+  // The kernel finds a CPU timer expired at its next timer interrupt, half a period late on average: it is set so much
+  // earlier, ns.
   std::uint64_t early_ = 0;
   std::uint64_t period_ = 0;  // of the running perf event, before shaking
   std::uint64_t armed_ = 0;   // jittered

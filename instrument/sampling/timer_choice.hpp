@@ -1,13 +1,14 @@
 // Where the interrupts of perf events are expensive: which timer samples a thread? Plain arithmetic, fed by the
 // handler.
 //
-// The ticks of the kernel's own clock come anyway; a signal at each costs a tenth of an interrupt in a virtual machine.
-// But a scheduler that shares a processor changes threads at its ticks, so that what runs at a tick is not what runs on
-// average: beside three others on two processors, a function was given three quarters of its time. So ticks serve a
-// thread as long as it has a processor nearly for itself, and one that changes places so often (because it waits in MPI
-// by yielding) that the kernel's work on the event at each change costs too much: the ticks' error is least there, some
-// percent. A thread begins with ticks, and is soon looked at: of one that mostly yields, an event would find only every
-// tenth moment outside the kernel, and meanwhile make its changes of threads more expensive still.
+// The kernel's timer interrupts (100 to 1000 a second, "ticks" in the names below) come anyway; a signal at each costs
+// a tenth of an event's interrupt in a virtual machine. But a scheduler that shares a processor changes threads at its
+// timer interrupts, so that what runs then is not what runs on average: beside three others on two processors, a
+// function was given three quarters of its time. So timer interrupts serve a thread as long as it has a processor
+// nearly for itself, and one that changes places so often (because it waits in MPI by yielding) that the kernel's work
+// on the event at each change costs too much: their error is least there, some percent. A thread begins with timer
+// interrupts, and is soon looked at: of one that mostly yields, an event would find only every tenth moment outside the
+// kernel, and meanwhile make its changes of threads more expensive still.
 #pragma once
 
 #include <cstdint>
@@ -51,9 +52,9 @@ class TimerChoice {
   // Another thread takes the place of this one, and is thought to be like it.
   void restart(const ThreadTimes& now) { (void)change(timer_, now); }
 
-  // So much CPU time, in ns, has passed since the last sample, where ticks were due every `due` ns. True: timer() has
-  // changed. A thread that leaves its processor again and again just before a tick (because it yields, or asks for its
-  // CPU time) is never there when one comes.
+  // So much CPU time, in ns, has passed since the last sample, where samples were due every `due` ns. True: timer() has
+  // changed. A thread that leaves its processor again and again just before a timer interrupt (because it yields, or
+  // asks for its CPU time) is never there when one comes.
   [[nodiscard]] bool miss(std::uint64_t passed, std::uint64_t due) {
     if (timer_ != Timer::kTicks || passed < kMissed * due) return false;
     timer_ = Timer::kEvents;
@@ -63,14 +64,16 @@ class TimerChoice {
   }
 
  private:
-  // Samples. To ticks before the rate is lowered for what the events cost; back for more than a moment's reason.
+  // Samples. To timer interrupts before the rate is lowered for what the events cost; back for more than a moment's
+  // reason.
   static constexpr std::uint32_t kFirstWindow = 4, kShortWindow = 16, kTicksWindow = 64;
-  static constexpr double kAlone = 0.95, kShared = 0.9;  // of the time: from here on by ticks; below, no more
-  // Of the CPU time, what changes of threads add, or would. More than sampling may cost otherwise: ticks err most where
-  // there are fewer of them.
-  static constexpr double kVeryExpensive = 0.25, kExpensive = 0.03, kCheap = 0.01;
+  static constexpr double kAlone = 0.95,
+                          kShared = 0.9;  // of the time: from here on by timer interrupts; below, no more
+  // Of the CPU time, what changes of threads add, or would. More than sampling may cost otherwise: timer interrupts err
+  // most where there are fewer changes.
+  static constexpr double kVeryDear = 0.25, kDear = 0.03, kCheap = 0.01;
   static constexpr std::uint64_t kManySwitches = 100;
-  static constexpr std::uint64_t kMissed = 16;  // ticks
+  static constexpr std::uint64_t kMissed = 16;  // samples that were due
 
   [[nodiscard]] std::uint32_t window() const {
     if (is_first_) return kFirstWindow;

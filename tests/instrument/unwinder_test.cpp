@@ -184,7 +184,7 @@ void compare(int, siginfo_t*, void* ucontext) {
 // The stack pointer is realigned: the CFA is kept in memory.
 [[gnu::noinline]] double aligned_work(std::size_t bytes) {
   alignas(64) volatile double local[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-  auto* const more = static_cast<volatile char*>(__builtin_alloca(bytes));
+  auto* const more = static_cast<volatile char*>(__builtin_alloca(bytes + 1));
   more[0] = 1;
   double sum = 0;
   for (int i = 0; i < 200; ++i) sum += local[i % 8] * more[0];

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "reports/findings.hpp"
+#include "reports/findings/findings.hpp"
 #include "reports/json_writer.hpp"
 
 namespace ardoise::reports {

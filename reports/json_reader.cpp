@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reports/json_slots.hpp"
-#include "reports/utf8.hpp"
+#include "reports/text/utf8.hpp"
 
 namespace ardoise::reports {
 

@@ -1,7 +1,7 @@
 // The parts of the writer that depend on no type; see json_writer.hpp.
 #include "reports/json_writer.hpp"
 
-#include "reports/utf8.hpp"
+#include "reports/text/utf8.hpp"
 
 namespace ardoise::reports {
 

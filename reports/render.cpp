@@ -9,9 +9,10 @@
 
 #include "reports/atomic_file.hpp"
 #include "reports/child_process.hpp"
-#include "reports/latex_report.hpp"
+#include "reports/document/sections.hpp"
+#include "reports/latex/latex_document.hpp"
 #include "reports/model_json.hpp"
-#include "reports/summary.hpp"
+#include "reports/text/text_document.hpp"
 
 namespace ardoise::reports {
 
@@ -81,7 +82,7 @@ std::string folder_of(const std::string& path) {
 }  // namespace
 
 Outcome write_results(const Run& run, const std::string& output, std::string& summary) {
-  summary = summary_text(run);
+  summary = summary_text(document_of(run));
   if (Outcome made = make_folder(output); !made) return made;
   // One that can't be written must not keep the other from being there.
   const Outcome json = write_profile_json(run, output + "/profile.json"),
@@ -96,18 +97,12 @@ RenderResult render_report(const Run& run, const RenderOptions& options) {
     result.error = made.error;
     return result;
   }
-  std::vector<ApplicationFigures> figures;
-  for (std::size_t i = 0; i < run.applications.size(); ++i) {
-    FigureFolder figure_folder{
-        folder + "/figures", fmt::format("app{}_", i), options.graph_timeout_seconds, options.graphviz, {}, {}};
-    figures.push_back(draw_figures(run.applications[i], figure_folder));
-    result.notices.insert(result.notices.end(), figure_folder.notices.begin(), figure_folder.notices.end());
-    if (!figure_folder.error.empty()) {
-      result.error = figure_folder.error;
-      return result;
-    }
-  }
-  if (const Outcome written = write_file(folder + "/report.tex", latex_report(run, figures)); !written) {
+  FigureFolder figures{folder + "/figures", "", options.graph_timeout_seconds, options.graphviz, {}, {}};
+  const std::string latex = latex_document(document_of(run), figures);
+  result.notices = figures.notices;
+  result.error = figures.error;
+  if (!result.ok()) return result;
+  if (const Outcome written = write_file(folder + "/report.tex", latex); !written) {
     result.error = written.error;
     return result;
   }
@@ -123,7 +118,7 @@ RenderResult report_again(const std::string& profile_json, RenderOptions options
     return result;
   }
   if (options.output.empty()) options.output = folder_of(profile_json);
-  summary = summary_text(*run.value);
+  summary = summary_text(document_of(*run.value));
   Outcome written = make_folder(options.output);
   if (written) written = write_file(options.output + "/summary.txt", summary);
   if (!written) {

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "reports/findings.hpp"
-#include "reports/sample_view.hpp"
-#include "reports/utf8.hpp"
+#include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
+#include "reports/text/utf8.hpp"
 
 namespace ardoise::reports {
 

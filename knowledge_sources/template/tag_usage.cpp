@@ -1,5 +1,6 @@
 // An example to copy: how many messages and bytes went out with each tag. It reads the mpi_events of its level and adds
-// a table to the report (Application::extensions). docs/knowledge_sources.md explains each step.
+// a table to the model (Application::extensions), which becomes a section of the report. docs/knowledge_sources.md
+// explains each step.
 #include <algorithm>
 #include <cstdint>
 #include <map>

@@ -5,9 +5,10 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "reports/document/sections.hpp"
 #include "reports/model_check.hpp"
 #include "reports/model_json.hpp"
-#include "reports/summary.hpp"
+#include "reports/text/text_document.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ardoise::reports;
@@ -17,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   if (!check_model(*run.value)) std::abort();
-  (void)summary_text(*run.value);
+  (void)summary_text(document_of(*run.value));
   if (!profile_from_json(profile_to_json(*run.value))) std::abort();  // what we write, we read
   return 0;
 }

@@ -1,5 +1,5 @@
 // What figures are made of: colours, grids, graphs, child processes; and that each size of program gives whole files.
-#include "reports/figures.hpp"
+#include "reports/figures/figures.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "reports/canvas.hpp"
 #include "reports/child_process.hpp"
-#include "reports/latex_report.hpp"
+#include "reports/document/sections.hpp"
+#include "reports/figures/canvas.hpp"
+#include "reports/figures/graph_layout.hpp"
 #include "tests/reports/synthetic_run.hpp"
 
 namespace ardoise::reports {
@@ -124,23 +125,35 @@ TEST_P(FigureSizes, EveryFigureIsAWholeSmallPdf) {
   fs::create_directories(path);
   FigureFolder folder;
   folder.path = path;
-  for (const Application& a : testing::synthetic_run(GetParam()).applications) {
-    const ApplicationFigures figures = draw_figures(a, folder);
-    EXPECT_EQ(folder.error, "");
-    EXPECT_EQ(figures.matrix_bytes.file.empty(), a.edges.empty());
-    EXPECT_EQ(figures.density.empty(), a.ranks < 2);
-    for (const auto& entry : fs::directory_iterator(path)) {
-      if (entry.path().extension() != ".pdf") continue;
-      EXPECT_LT(entry.file_size(), 700000U) << entry.path();
-      std::ifstream in(entry.path(), std::ios::binary);
-      std::string head(5, '\0');
-      in.read(head.data(), 5);
-      EXPECT_EQ(head, "%PDF-");
+  const reports::Run run = testing::synthetic_run(GetParam());
+  for (const Application& a : run.applications) {
+    EXPECT_EQ(!matrix_figure(a, Weight::bytes, false), a.edges.empty());
+    EXPECT_EQ(density_figures(a).empty(), a.ranks < 2);
+  }
+  for (const Section& chapter : document_of(run).chapters) {
+    for (const Section& section : chapter.sections) {
+      for (const Block& block : section.blocks) {
+        if (!std::holds_alternative<Figures>(block)) continue;
+        for (const Figure& figure : std::get<Figures>(block)) {
+          const fs::path file = path / draw_pdf(figure, folder);
+          EXPECT_LT(fs::file_size(file), 700000U) << file;
+          std::ifstream in(file, std::ios::binary);
+          std::string head(5, '\0');
+          in.read(head.data(), 5);
+          EXPECT_EQ(head, "%PDF-");
+        }
+      }
     }
   }
+  EXPECT_EQ(folder.error, "");
   fs::remove_all(path);
 }
 INSTANTIATE_TEST_SUITE_P(Ranks, FigureSizes, ::testing::Values(1, 2, 4, 7, 64, 1024, 5000));
+
+void draw_all(const std::vector<Figure>& figures, FigureFolder& folder) {
+  ASSERT_FALSE(figures.empty());
+  for (const Figure& figure : figures) EXPECT_TRUE(fs::exists(folder.path + "/" + draw_pdf(figure, folder)));
+}
 
 TEST(Figures, ThreeDimensionalAndSparseLayoutsAreDrawn) {
   const fs::path path = ::testing::TempDir() + "ardoise_layouts";
@@ -149,13 +162,13 @@ TEST(Figures, ThreeDimensionalAndSparseLayoutsAreDrawn) {
   folder.path = path;
   Application a = testing::synthetic_run(64).applications[0];
   a.layout.extents = {4, 4, 3};
-  EXPECT_FALSE(draw_density(a, folder).empty());
+  draw_all(density_figures(a), folder);
   a.layout.extents = {7, 7};
   a.layout.rank_of_cell.assign(49, 0xFFFFFFFF);
   for (std::uint32_t r = 0; r < 48; ++r) a.layout.rank_of_cell[48 - r] = r;
-  EXPECT_FALSE(draw_density(a, folder).empty());
+  draw_all(density_figures(a), folder);
   a.layout = {};
-  EXPECT_FALSE(draw_density(a, folder).empty());
+  draw_all(density_figures(a), folder);
   EXPECT_EQ(folder.error, "");
   fs::remove_all(path);
 }
@@ -163,7 +176,8 @@ TEST(Figures, ThreeDimensionalAndSparseLayoutsAreDrawn) {
 TEST(Figures, AFolderThatCannotBeWrittenIsOneSentence) {
   FigureFolder folder;
   folder.path = "/nowhere";
-  (void)draw_matrix(testing::synthetic_run(4).applications[0], Weight::bytes, false, folder);
+  const Application a = testing::synthetic_run(4).applications[0];
+  (void)draw_pdf(matrix_figure(a, Weight::bytes, false), folder);
   EXPECT_THAT(folder.error, ::testing::HasSubstr("Cannot write /nowhere/matrix_bytes.pdf"));
 }
 
@@ -173,7 +187,8 @@ TEST(Figures, WithoutGraphvizTheGraphIsACircleAndSaysSo) {
   FigureFolder folder;
   folder.path = path;
   folder.graphviz = "ardoise-no-such-graphviz";
-  EXPECT_EQ(draw_graphs(testing::synthetic_run(64).applications[0], folder).size(), 3U);
+  const Application a = testing::synthetic_run(64).applications[0];
+  draw_all(graph_figures(a), folder);
   ASSERT_EQ(folder.notices.size(), 1U);
   EXPECT_THAT(folder.notices[0], ::testing::HasSubstr("apt-get install graphviz"));
   EXPECT_EQ(folder.error, "");

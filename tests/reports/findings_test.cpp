@@ -1,5 +1,5 @@
 // Each rule speaks when it should, with its numbers, and is silent when it should be.
-#include "reports/findings.hpp"
+#include "reports/findings/findings.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,14 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "reports/figures.hpp"
-#include "reports/findings.hpp"
-#include "reports/latex_report.hpp"
-#include "reports/latex_text.hpp"
-#include "reports/sample_view.hpp"
+#include "reports/document/sections.hpp"
+#include "reports/figures/figures.hpp"
+#include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
+#include "reports/latex/latex_text.hpp"
 #include "reports/stack_export.hpp"
-#include "reports/summary.hpp"
-#include "reports/units.hpp"
+#include "reports/text/text_document.hpp"
+#include "reports/text/units.hpp"
 #include "tests/reports/synthetic_run.hpp"
 
 namespace ardoise::reports {
@@ -84,14 +84,15 @@ TEST(SampleView, MpiHasItsExactTimeWhereItIsComparable) {
 TEST(SampleReport, SaysWhatIsKnownOfTimeInTheKernel) {
   reports::Run run = testing::synthetic_run(4);
   SampleProfile& s = run.applications[0].samples;
-  const std::vector<ApplicationFigures> figures(run.applications.size());
-  const auto says = [&](const char* words) { return latex_report(run, figures).find(words) != std::string::npos; };
+  const auto says = [&](const std::string& words) {
+    const Section section = hot_functions(run.applications[0]);
+    return plain(std::get<Paragraph>(section.blocks.at(0)).text).find(words) != std::string::npos;
+  };
   EXPECT_FALSE(says("system calls use")) << "not where the wall clock is sampled";
   s.clock = "cpu";
   EXPECT_TRUE(says("What system calls use counts where"));
   s.kernel_of_calls = 0.125 * s.self;
-  EXPECT_TRUE(
-      says((latex(human_share(0.125)) + " of it is time in the kernel that was given to the MPI or I/O call").c_str()));
+  EXPECT_TRUE(says(human_share(0.125) + " of it is time in the kernel that was given to the MPI or I/O call"));
 }
 
 TEST(SampleView, CallersAndCallees) {
@@ -230,7 +231,7 @@ TEST(SampleFindings, HotFunctionCauseOfMpiAndOddRanks) {
   EXPECT_THAT(text_of("mpi_cause"), AllOf(HasSubstr("exchange (halo.cpp"), HasSubstr("MPI_Waitall")));
   EXPECT_THAT(text_of("rank_clusters"), AllOf(HasSubstr("2 groups"), HasSubstr("assemble")));
   EXPECT_EQ(text_of("sampling_cost"), "");
-  EXPECT_THAT(summary_text(run), AllOf(HasSubstr("hot function (sampled)"), HasSubstr("assemble.cpp:57")));
+  EXPECT_THAT(summary_text(document_of(run)), AllOf(HasSubstr("hot function (sampled)"), HasSubstr("assemble.cpp:57")));
 }
 
 TEST(SampleFindings, SharedTicksAreSaid) {
@@ -287,21 +288,21 @@ TEST_F(SampleFigures, AreDrawnAndSayWhatTheyLeaveOut) {
   for (int i = 0; i < 1000; ++i) add(0, 1e-3);
   std::uint32_t deep = 0;
   for (int i = 0; i < 5000; ++i) deep = add(deep, 0.01);
-  const Figure flame = draw_flame(app, folder_);
+  const Figure flame = flame_figure(app);
   EXPECT_THAT(flame.caption, AllOf(HasSubstr("1,000 functions too narrow"), HasSubstr("1 stack deeper than")));
-  const Figure time = draw_functions_over_time(app, folder_), rate = draw_sampling_rate(app, folder_);
-  EXPECT_EQ(folder_.error, "");
+  const Figure time = functions_over_time_figure(app), rate = sampling_rate_figure(app);
   for (const Figure& figure : {flame, time, rate}) {
-    EXPECT_GT(std::filesystem::file_size(folder_.path + "/" + figure.file), 1000u) << figure.file;
+    EXPECT_GT(std::filesystem::file_size(folder_.path + "/" + draw_pdf(figure, folder_)), 1000u) << figure.id;
   }
+  EXPECT_EQ(folder_.error, "");
   EXPECT_THAT(time.caption, HasSubstr("of ranks 0, 3, 6 …"));
 }
 
 TEST_F(SampleFigures, NothingToDrawIsNoFigure) {
   const Application app = testing::empty_run().applications[0];
-  EXPECT_EQ(draw_flame(app, folder_).file, "");
-  EXPECT_EQ(draw_functions_over_time(app, folder_).file, "");
-  EXPECT_EQ(draw_sampling_rate(app, folder_).file, "");
+  EXPECT_FALSE(flame_figure(app));
+  EXPECT_FALSE(functions_over_time_figure(app));
+  EXPECT_FALSE(sampling_rate_figure(app));
 }
 
 }  // namespace

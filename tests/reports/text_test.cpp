@@ -5,12 +5,11 @@
 
 #include <random>
 
-#include "reports/extensions.hpp"
-#include "reports/latex_text.hpp"
-#include "reports/summary.hpp"
-#include "reports/text_table.hpp"
-#include "reports/units.hpp"
-#include "reports/utf8.hpp"
+#include "reports/document/sections.hpp"
+#include "reports/latex/latex_text.hpp"
+#include "reports/text/text_document.hpp"
+#include "reports/text/units.hpp"
+#include "reports/text/utf8.hpp"
 #include "tests/reports/synthetic_run.hpp"
 
 namespace ardoise::reports {
@@ -70,7 +69,7 @@ TEST(Utf8, ShortenedKeepsBothEndsAndTheWidth) {
 
 TEST(TextTable, AlignsWideCharacters) {
   const std::string table =
-      text_table({{"name", false, 12}, {"n", true}}, {{"世界", "1"}, {"a very long name", "100"}}, "");
+      text_table({"", {{"name", false, 12}, {"n", true}}, {{"世界", exact(1)}, {"a very long name", exact(100)}}}, "");
   EXPECT_EQ(table, "name            n\n世界            1\na ver…g name  100\n");
 }
 
@@ -116,7 +115,7 @@ TEST(Latex, LongWordsMayBreak) { EXPECT_THAT(latex_code(std::string(200, 'x')), 
 TEST(Summary, FitsTheTerminalWhateverTheNames) {
   for (const reports::Run& run : {testing::synthetic_run(1), testing::synthetic_run(64), testing::synthetic_run(1024),
                                   testing::empty_run(), testing::nasty_run(), reports::Run{}}) {
-    const std::string text = summary_text(run);
+    const std::string text = summary_text(document_of(run));
     std::istringstream lines(text);
     std::size_t count = 0;
     for (std::string line; std::getline(lines, line); ++count) {
@@ -129,26 +128,34 @@ TEST(Summary, FitsTheTerminalWhateverTheNames) {
 }
 
 TEST(Summary, SaysWhatTheIssueAsksFor) {
-  const std::string text = summary_text(testing::synthetic_run(64));
+  const reports::Run run = testing::synthetic_run(64);
+  const std::string text = summary_text(document_of(run));
   for (const char* part :
        {"solver", "post", "48 ranks", "wall 42.7 s", "MPI 27 %", "load balance", "MPI_Waitall",
         "halo_exchange (solver.cpp:214)", "Heaviest of", "0 dropped, 0 lost", "Phases of the hydrodynamics"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
-  EXPECT_THAT(summary_text(reports::Run{}), HasSubstr("No program delivered any data"));
+  EXPECT_THAT(summary_text(document_of({})), HasSubstr("No program delivered any data"));
 }
 
 TEST(Extensions, OnlyTablesAreTaken) {
-  const auto tables =
-      extension_tables(nlohmann::json::parse(R"({"p": {"columns": ["a", 2], "rows": [[1, "x"], [2.5], "no", [1, 2, 3]]},
-      "q": 5, "r": {"columns": [], "rows": []}, "s": {"columns": ["a"]}})"));
-  ASSERT_EQ(tables.size(), 1U);
-  EXPECT_EQ(tables[0].title, "p");
-  ASSERT_EQ(tables[0].rows.size(), 3U);
-  EXPECT_EQ(tables[0].rows[1], (std::vector<std::string>{"2.5", ""}));
-  EXPECT_TRUE(tables[0].numeric[0]);
-  EXPECT_FALSE(tables[0].numeric[1]);
-  EXPECT_TRUE(extension_tables(nlohmann::json::array()).empty());
+  Application app;
+  app.extensions = nlohmann::json::parse(R"({"p": {"columns": ["a", 2], "rows": [[1, "x"], [2.5], "no", [1, 2, 3]]},
+      "q": 5, "r": {"columns": [], "rows": []}, "s": {"columns": ["a"]}})");
+  const std::vector<Section> sections = extensions(app).sections;
+  ASSERT_EQ(sections.size(), 1U);
+  EXPECT_EQ(sections[0].title, "p");
+  EXPECT_EQ(plain(std::get<Paragraph>(sections[0].blocks.at(0)).text), "From the plug-in p.");
+  EXPECT_EQ(text_table(std::get<Table>(sections[0].blocks.at(1)), ""), "  a  2\n  1  x\n2.5\n  1  2\n");
+  app.extensions = nlohmann::json::array();
+  EXPECT_TRUE(extensions(app).sections.empty());
+}
+
+TEST(Extensions, TheSummaryHasTheFirstRows) {
+  reports::Run run = testing::synthetic_run(1);
+  run.applications.resize(1);
+  run.applications[0].extensions["p"] = {{"title", "Tags"}, {"columns", {"tag"}}, {"rows", {{1}, {2}, {3}, {4}, {5}}}};
+  EXPECT_THAT(summary_text(document_of(run)), HasSubstr("\n\n  Tags\n  tag\n    1\n    2\n    3\n    4\n  1 row more"));
 }
 
 }  // namespace

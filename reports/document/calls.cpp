@@ -1,0 +1,168 @@
+// MPI and POSIX calls by function, files, and the places that the calls were made from. See sections.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/document/sections.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr std::size_t kSites = 40, kFiles = 25, kSummaryCalls = 6, kSummarySites = 5, kSummaryFiles = 3;
+// Call sites beyond the first few are shown when their share of the time is worth a line.
+constexpr std::size_t kSitesInAnyCase = 8;
+constexpr double kLeastSiteShare = 0.0005;
+
+Number mean_seconds(const FunctionProfile& f) {
+  return seconds(f.calls == 0 ? 0 : f.seconds / static_cast<double>(f.calls));
+}
+Cell moved(const FunctionProfile& f) { return f.bytes != 0 && f.calls != 0 ? Cell{bytes(f.bytes)} : Cell{}; }
+Cell moved_per_call(const FunctionProfile& f) {
+  return f.bytes != 0 && f.calls != 0 ? Cell{bytes(static_cast<double>(f.bytes) / static_cast<double>(f.calls))}
+                                      : Cell{};
+}
+
+// The calls that take most time, of both kinds.
+void add_summary_of_calls(const Application& a, std::vector<Block>& to) {
+  const Facts facts(a);
+  std::vector<const FunctionProfile*> list;
+  for (const FunctionProfile& f : a.mpi) list.push_back(&f);
+  for (const FunctionProfile& f : a.posix) list.push_back(&f);
+  std::stable_sort(list.begin(), list.end(), [](auto x, auto y) { return x->seconds > y->seconds; });
+  if (list.size() > kSummaryCalls) list.resize(kSummaryCalls);
+  if (list.empty()) return;
+  Table table{"",
+              {{"call", false, 28},
+               {"calls", true},
+               {"time", true},
+               {"share", true},
+               {"mean", true},
+               {"longest", true},
+               {"bytes", true},
+               {"per call", true}},
+              {}};
+  for (const FunctionProfile* f : list) {
+    table.rows.push_back({code(f->function), count(f->calls), seconds(f->seconds), share(facts.share(f->seconds)),
+                          mean_seconds(*f), seconds(f->max_seconds), moved(*f), moved_per_call(*f)});
+  }
+  to.push_back(std::move(table));
+}
+
+Table function_table(const std::vector<FunctionProfile>& functions, const Application& a, bool posix) {
+  const Facts facts(a);
+  Table table{"",
+              {{posix ? "Function" : "MPI function", false, 24},
+               {"Calls", true},
+               {"Time", true},
+               {"Share", true},
+               {"Mean", true},
+               {"Shortest", true},
+               {"Longest", true},
+               {posix ? "Read" : "Bytes", true},
+               {posix ? "Written" : "per call", true}},
+              {}};
+  for (const FunctionProfile& f : functions) {
+    table.rows.push_back({code(f.function), count(f.calls), seconds(f.seconds), share(facts.share(f.seconds)),
+                          mean_seconds(f), seconds(f.min_seconds), seconds(f.max_seconds),
+                          !posix                  ? moved(f)
+                          : f.bytes_received != 0 ? Cell{bytes(f.bytes_received)}
+                                                  : Cell{},
+                          !posix              ? moved_per_call(f)
+                          : f.bytes_sent != 0 ? Cell{bytes(f.bytes_sent)}
+                                              : Cell{}});
+  }
+  return table;
+}
+
+}  // namespace
+
+Section mpi_profile(const Application& a) {
+  Section section{.title = "MPI profile"};
+  add_summary_of_calls(a, section.summary);
+  if (a.mpi.empty()) {
+    section.blocks.push_back(Paragraph{"No MPI call was recorded."});
+    return section;
+  }
+  section.blocks = {note("Time is summed over ranks and threads; share is of the time of all ranks. Bytes are what a "
+                         "call sent, or what it received where it sent nothing."),
+                    function_table(a.mpi, a, false)};
+  add_figure(section.blocks, message_sizes_figure(a));
+  return section;
+}
+
+Section call_sites(const Application& a) {
+  Section section{.title = "Call sites"};
+  if (a.call_sites.empty()) {
+    section.blocks.push_back(Paragraph{"No call site was recorded."});
+    return section;
+  }
+  const Facts facts(a);
+  Table table{"",
+              {{"Called from", false, 44},
+               {"Function", false, 22},
+               {"Calls", true},
+               {"Time", true},
+               {"Share", true},
+               {"Ranks", true}},
+              {}};
+  Table summary{
+      "", {{"called from", false, 48}, {"call", false, 22}, {"calls", true}, {"time", true}, {"share", true}}, {}};
+  for (const CallSite& s : a.call_sites) {
+    if (table.rows.size() == kSites) break;
+    if (table.rows.size() >= kSitesInAnyCase && facts.share(s.seconds) < kLeastSiteShare) break;
+    std::vector<Line> from;
+    if (!s.symbol.empty()) from.push_back({code(s.symbol, 160), {}});
+    from.push_back({place(s.source_file.empty() ? fmt::format("{}+{:#x}", base_name(s.module), s.offset)
+                                                : fmt::format("{}:{}", base_name(s.source_file), s.line)),
+                    {}});
+    table.rows.push_back({std::move(from), code(s.function), count(s.calls), seconds(s.seconds),
+                          share(facts.share(s.seconds)), exact(s.ranks)});
+    if (summary.rows.size() < kSummarySites) {
+      summary.rows.push_back(
+          {Text(name_of(s)), code(s.function), count(s.calls), seconds(s.seconds), share(facts.share(s.seconds))});
+    }
+  }
+  section.summary.push_back(std::move(summary));
+  const std::size_t shown = table.rows.size();
+  section.blocks.push_back(std::move(table));
+  add_rest(section.blocks, a.call_sites.size(), shown, "call sites");
+  return section;
+}
+
+Section file_io(const Application& a) {
+  Section section{.title = "File I/O", .together = 14};
+  std::string text;
+  for (std::size_t i = 0; i < std::min(a.files.size(), kSummaryFiles); ++i) {
+    const FileProfile& f = a.files[i];
+    text += fmt::format("{} {} {} read, {} written, {}", i == 0 ? "Files:" : " ·", code(base_name(f.path), 30).text,
+                        shown(bytes(f.bytes_read)), shown(bytes(f.bytes_written)), human_seconds(f.seconds));
+  }
+  if (!text.empty()) section.summary.push_back(Paragraph{text});
+  if (a.posix.empty()) {
+    section.blocks.push_back(Paragraph{"No POSIX I/O call of the program was recorded; MPI-IO is in the MPI profile."});
+    return section;
+  }
+  section.blocks = {note("POSIX calls of the program itself; what MPI or this tool does inside is left out."),
+                    function_table(a.posix, a, true)};
+  Table table{"",
+              {{"File", false, 44},
+               {"Ranks", true},
+               {"Opens", true},
+               {"Calls", true},
+               {"Read", true},
+               {"Written", true},
+               {"Time", true}},
+              {}};
+  for (std::size_t i = 0; i < std::min(kFiles, a.files.size()); ++i) {
+    const FileProfile& f = a.files[i];
+    table.rows.push_back({code(f.path, 160), exact(f.ranks), count(f.opens), count(f.calls), bytes(f.bytes_read),
+                          bytes(f.bytes_written), seconds(f.seconds)});
+  }
+  if (!table.rows.empty()) section.blocks.push_back(std::move(table));
+  add_rest(section.blocks, a.files.size(), kFiles, "files");
+  return section;
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,95 @@
+// Which ranks send what to whom: matrix, graph, heaviest connections, communicators. See sections.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/document/sections.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr std::size_t kEdges = 15, kCommunicators = 15, kSummaryEdges = 3;
+
+std::vector<const Edge*> heaviest(const Application& a, std::size_t most) {
+  std::vector<const Edge*> list;
+  for (const Edge& e : a.edges) list.push_back(&e);
+  const std::size_t shown = std::min(list.size(), most);
+  std::partial_sort(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(shown), list.end(),
+                    [](const Edge* x, const Edge* y) {
+                      return x->bytes != y->bytes ? x->bytes > y->bytes
+                                                  : std::pair(x->source, x->target) < std::pair(y->source, y->target);
+                    });
+  list.resize(shown);
+  return list;
+}
+
+// The large one, then the two small ones side by side.
+void add_three(std::vector<Block>& to, Figure large, Figure left, Figure right, const char* caption) {
+  add_figure(to, std::move(large));
+  left.caption = caption;
+  to.push_back(Figures{std::move(left), std::move(right)});
+}
+
+}  // namespace
+
+Section communication(const Application& a) {
+  Section section{.title = "Communication", .together = std::size_t{a.edges.empty() ? 8U : 38U}};  // with the matrix
+  if (a.edges.empty()) {
+    section.blocks.push_back(Paragraph{"No message from one rank to another was recorded."});
+    return section;
+  }
+  section.blocks.push_back(
+      Paragraph{fmt::format("Point-to-point, one-sided and neighbourhood messages on {}, counted once, at the sender.",
+                            counted(a.edges.size(), "connection"))});
+  add_three(section.blocks, matrix_figure(a, Weight::bytes, false), matrix_figure(a, Weight::calls, true),
+            matrix_figure(a, Weight::seconds, true), "The same matrix by messages and by time in the sending calls.");
+  if (std::vector<Figure> graphs = graph_figures(a); graphs.size() == 3) {
+    add_three(section.blocks, std::move(graphs[0]), std::move(graphs[1]), std::move(graphs[2]),
+              "The same graph by messages and by time in the sending calls.");
+  }
+  return section;
+}
+
+Section heaviest_connections(const Application& a) {
+  Section section{.title = "Heaviest connections"};
+  if (a.edges.empty()) return section;
+  std::string text = fmt::format("Heaviest of {}:", counted(a.edges.size(), "connection"));
+  Table table{"",
+              {{"From rank", true},
+               {"To rank", true},
+               {"Messages", true},
+               {"Bytes", true},
+               {"per message", true},
+               {"Time", true}},
+              {}};
+  for (const Edge* e : heaviest(a, kEdges)) {
+    if (table.rows.size() < kSummaryEdges) {
+      text += fmt::format("{} rank {} → {}: {} in {}", table.rows.empty() ? "" : " ·", e->source, e->target,
+                          shown(bytes(e->bytes)), counted(e->messages, "message"));
+    }
+    const double per_message = e->messages == 0 ? 0 : static_cast<double>(e->bytes) / static_cast<double>(e->messages);
+    table.rows.push_back({exact(e->source), exact(e->target), count(e->messages), bytes(e->bytes), bytes(per_message),
+                          seconds(e->seconds)});
+  }
+  section.summary.push_back(Paragraph{text});
+  section.blocks.push_back(std::move(table));
+  add_rest(section.blocks, a.edges.size(), kEdges, "connections");
+  return section;
+}
+
+Section communicators(const Application& a) {
+  Section section{.title = "Communicators", .together = 7};
+  if (a.communicators.empty()) return section;
+  Table table{"", {{"Name", false, 60}, {"Ranks", true}, {"How many", true}}, {}};
+  for (std::size_t i = 0; i < std::min(kCommunicators, a.communicators.size()); ++i) {
+    const Communicator& c = a.communicators[i];
+    table.rows.push_back({c.name.empty() ? Text("unnamed") : code(c.name, 100), exact(c.size), exact(c.count)});
+  }
+  section.blocks.push_back(std::move(table));
+  add_rest(section.blocks, a.communicators.size(), kCommunicators, "communicators");
+  return section;
+}
+
+}  // namespace ardoise::reports

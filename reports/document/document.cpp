@@ -1,0 +1,54 @@
+// See document.hpp.
+#include "reports/document/document.hpp"
+
+#include <fmt/format.h>
+
+#include "reports/text/units.hpp"
+#include "reports/text/utf8.hpp"
+
+namespace ardoise::reports {
+
+std::string plain(const Text& text) {
+  std::string out;
+  for (const Span& span : text.spans) out += span.text;
+  return out;
+}
+
+Span code(const std::string& name, std::size_t most_columns) {
+  return {shortened(printable(name), most_columns), Span::Look::code};
+}
+
+Span place(const std::string& name, std::size_t most_columns) {
+  return {shortened(printable(name), most_columns), Span::Look::place};
+}
+
+std::string shown(const Number& number) {
+  switch (number.unit) {
+    case Unit::exact:
+      return with_separators(static_cast<std::uint64_t>(number.value));
+    case Unit::seconds:
+      return human_seconds(number.value);
+    case Unit::bytes:
+      return human_bytes(number.value);
+    case Unit::share:
+      return human_share(number.value);
+    case Unit::ratio:
+      return fmt::format("{:.2f}", number.value);
+    case Unit::count:
+      return human_count(number.value);
+    case Unit::none:
+      break;
+  }
+  return {};
+}
+
+void add_rest(std::vector<Block>& to, std::size_t all, std::size_t shown, const std::string& plural) {
+  if (all > shown)
+    to.push_back(remark(fmt::format("{} more {} in profile.json.", with_separators(all - shown), plural)));
+}
+
+void add_figure(std::vector<Block>& to, Figure figure) {
+  if (figure) to.push_back(Figures{std::move(figure)});
+}
+
+}  // namespace ardoise::reports

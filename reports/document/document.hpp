@@ -1,0 +1,139 @@
+// What the user reads, decided once from the model: a tree of sections with paragraphs, facts, findings, tables,
+// figures and lists. Sections (sections.hpp) make it, emitters (text/, latex/) only turn it into characters. A document
+// refers to the Run that it was made from, which must outlive it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "reports/figures/figure.hpp"
+#include "reports/findings/findings.hpp"
+
+namespace ardoise::reports {
+
+// Part of a text with one look. The text may come from a program: emitters make every character safe to show.
+struct Span {
+  enum class Look { plain, code, place, alarm };  // place: where code stands, small; alarm: what must not be overlooked
+  std::string text;
+  Look look = Look::plain;
+};
+
+struct Text {
+  std::vector<Span> spans;
+  Text() = default;
+  Text(std::string plain) : spans{{std::move(plain), Span::Look::plain}} {}
+  Text(const char* plain) : Text(std::string(plain)) {}
+  Text(Span span) : spans{std::move(span)} {}
+  Text(std::initializer_list<Span> list) : spans(list) {}
+  [[nodiscard]] bool empty() const { return spans.empty(); }
+};
+
+[[nodiscard]] std::string plain(const Text& text);  // without looks
+
+// A name, path or command, at most so many columns wide: the middle of a longer one is left out.
+[[nodiscard]] Span code(const std::string& name, std::size_t most_columns = 60);
+[[nodiscard]] Span place(const std::string& name, std::size_t most_columns = 120);
+
+// A number in a table. count: three digits are enough above ten million.
+enum class Unit { none, count, exact, seconds, bytes, share, ratio };
+struct Number {
+  double value = 0;
+  Unit unit = Unit::none;
+};
+[[nodiscard]] std::string shown(const Number& number);  // "4.50 µs"; "" without a unit
+
+struct Line {
+  Text left{}, right{};  // at both ends of the line
+};
+
+// Lines of text, or a number, or nothing.
+struct Cell {
+  std::vector<Line> lines;
+  Number number;
+  Cell() = default;
+  Cell(Number n) : number(n) {}
+  Cell(Text text) { lines.push_back({std::move(text), {}}); }
+  Cell(Span span) : Cell(Text(std::move(span))) {}
+  Cell(std::string text) : Cell(Text(std::move(text))) {}
+  Cell(const char* text) : Cell(Text(text)) {}
+  Cell(std::vector<Line> list) : lines(std::move(list)) {}
+};
+
+template <class T>
+[[nodiscard]] Number count(T n) {
+  return {static_cast<double>(n), Unit::count};
+}
+template <class T>
+[[nodiscard]] Number exact(T n) {
+  return {static_cast<double>(n), Unit::exact};
+}
+template <class T>
+[[nodiscard]] Number bytes(T n) {
+  return {static_cast<double>(n), Unit::bytes};
+}
+[[nodiscard]] inline Number seconds(double s) { return {s, Unit::seconds}; }
+[[nodiscard]] inline Number share(double s) { return {s, Unit::share}; }
+[[nodiscard]] inline Number ratio(double r) { return {r, Unit::ratio}; }
+
+struct Column {
+  Text heading{};
+  bool number = false;    // aligned right
+  std::size_t width = 0;  // in characters; 0: as wide as its widest cell
+};
+
+struct Table {
+  std::string title{};  // "": the section's title says what it is
+  std::vector<Column> columns{};
+  std::vector<std::vector<Cell>> rows{};  // of as many cells as there are columns
+};
+
+struct Paragraph {
+  enum class Style { normal, note, remark };  // note: how to read what follows; remark: beneath a table
+  Text text{};
+  Style style = Style::normal;
+};
+
+struct FactList {
+  std::vector<std::pair<std::string, Text>> facts{};  // name, value
+};
+
+struct FindingList {
+  std::vector<Finding> findings{};
+  std::string rest{};  // what is said of those that are not shown here; "" when all are
+};
+
+struct Bullets {
+  std::vector<Text> items{};
+};
+
+// Side by side, with the caption of the first.
+using Figures = std::vector<Figure>;
+
+using Block = std::variant<Paragraph, FactList, FindingList, Table, Bullets, Figures>;
+
+struct Section {
+  std::string title{};
+  std::vector<Block> summary{};  // what the summary shows of it
+  std::vector<Block> blocks{};   // what the report shows of it; a section without any is left out
+  std::size_t together = 9;      // lines of the report that must not be torn from the title by the end of a page
+  std::string id{};              // of a chapter: distinguishes its files from those of other chapters
+  std::vector<Section> sections{};
+};
+
+struct Document {
+  Section cover{};
+  std::vector<Section> chapters{};
+};
+
+[[nodiscard]] inline Paragraph note(Text text) { return {std::move(text), Paragraph::Style::note}; }
+[[nodiscard]] inline Paragraph remark(Text text) { return {std::move(text), Paragraph::Style::remark}; }
+// "12 more call sites in profile.json." beneath a table that was cut; nothing is added where all were shown.
+void add_rest(std::vector<Block>& to, std::size_t all, std::size_t shown, const std::string& plural);
+// A figure that has nothing to show is left out.
+void add_figure(std::vector<Block>& to, Figure figure);
+
+}  // namespace ardoise::reports

@@ -1,0 +1,142 @@
+// Where samples of call stacks fell: functions, their flame graph, lines. See sections.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/document/sections.hpp"
+#include "reports/findings/sample_view.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr std::size_t kFunctions = 20, kLines = 15, kSummaryFunctions = 4;
+constexpr double kMattering = 0.95;          // of what was sampled
+constexpr double kLeastSummaryShare = 0.01;  // of a function: smaller ones are for the report
+
+std::string clock_name(const SampleProfile& s) {
+  return s.clock == "wall" ? "wall clock time" : s.clock == "cpu" ? "CPU time" : code(s.clock, 20).text;
+}
+
+Text error(const SampleProfile& s, double value) { return "± " + shown(amount(s, value)); }
+
+Cell function_cell(const SampleProfile& s, std::size_t function) {
+  const SampledFunction& f = s.functions[function];
+  const std::string known = place_of(s, function);
+  std::vector<Line> lines{{code(short_name(f), 110), {}}};
+  if (is_code(f) && !f.symbol.empty() && !(known.empty() && f.module.empty()))
+    lines.push_back({place(known.empty() ? base_name(f.module) : known, 80), {}});
+  return lines;
+}
+
+// What is known of the time in the kernel, which is not sampled itself.
+std::string kernel_time(const SampleProfile& s) {
+  if (s.clock != "cpu") return {};
+  if (s.kernel_of_calls > 0) {
+    return fmt::format(
+        " {} of it is time in the kernel that was given to the MPI or I/O call before it, which is an estimate; "
+        "what other system calls use counts where the program is interrupted next.",
+        shown(share_of(s, s.kernel_of_calls)));
+  }
+  return " What system calls use counts where the program is interrupted next, so that code after MPI calls gets part "
+         "of theirs where processes share processors.";
+}
+
+void add_summary(const SampleProfile& s, std::vector<Block>& to) {
+  // Shares of CPU time are not those of the wall clock in the tables beneath.
+  const std::string what = s.clock == "wall" ? "" : " " + clock_name(s);
+  Table table{"",
+              {{"hot function (sampled" + what + ")", false, 48},
+               {"self", true},
+               {"99 %", true},
+               {"share", true},
+               {"total", true}},
+              {}};
+  for (std::size_t i = 0; i < s.functions.size() && table.rows.size() < kSummaryFunctions; ++i) {
+    const SampledFunction& f = s.functions[i];
+    if (!(f.self > 0) || f.self < kLeastSummaryShare * s.self) break;
+    table.rows.push_back({code(name_and_place(s, i), 48), amount(s, f.self), error(s, f.self_error),
+                          share_of(s, f.self), amount(s, f.total)});
+  }
+  if (!table.rows.empty()) to.push_back(std::move(table));
+}
+
+}  // namespace
+
+Number amount(const SampleProfile& s, double value) {
+  return {value, s.unit == "seconds" ? Unit::seconds : Unit::count};
+}
+Number share_of(const SampleProfile& s, double value) { return share(s.self > 0 ? value / s.self : 0); }
+
+Section hot_functions(const Application& a) {
+  const SampleProfile& s = a.samples;
+  Section section{.title = "Hot functions", .together = 14};
+  if (s.unit.empty()) return section;
+  if (!(s.self > 0)) {
+    section.blocks.push_back(Paragraph{"No sample of the program's call stacks arrived."});
+    return section;
+  }
+  add_summary(s, section.summary);
+  section.blocks.push_back(note(fmt::format(
+      "Sampled: sums of weights of {} samples of {}, over ranks and threads; ± is the half width of the {:.0f} % "
+      "confidence interval. Self is in the function, total with what it called; MPI is the exact time in MPI calls "
+      "beneath it; Least and Most are of the ranks, Imb. is Most over their mean.{}",
+      shown(count(s.samples)), clock_name(s), s.confidence * 100, kernel_time(s))));
+  Table table{"",
+              {{"Function", false, 31},
+               {"Self", true},
+               {"", true},
+               {"Share", true},
+               {"Total", true},
+               {"MPI", true},
+               {"Least", true},
+               {"Most", true},
+               {"Imb.", true}},
+              {}};
+  const std::vector<double> mpi = mpi_beneath(s);
+  double sum = 0;
+  std::size_t shown_functions = 0;
+  for (; shown_functions < std::min(kFunctions, s.functions.size()) && sum < kMattering * s.self; ++shown_functions) {
+    const SampledFunction& f = s.functions[shown_functions];
+    if (!(f.self > 0)) break;
+    sum += f.self;
+    table.rows.push_back({function_cell(s, shown_functions), amount(s, f.self), error(s, f.self_error),
+                          share_of(s, f.self), amount(s, f.total),
+                          is_code(f) && mpi[shown_functions] > 0 ? Cell{seconds(mpi[shown_functions])} : Cell{},
+                          amount(s, f.rank_min), amount(s, f.rank_max),
+                          f.rank_mean > 0 ? Cell{ratio(f.rank_max / f.rank_mean)} : Cell{}});
+  }
+  section.blocks.push_back(std::move(table));
+  const auto left =
+      static_cast<std::size_t>(std::count_if(s.functions.begin() + static_cast<std::ptrdiff_t>(shown_functions),
+                                             s.functions.end(), [](const auto& f) { return f.self > 0; }));
+  if (left != 0) {
+    section.blocks.push_back(remark(fmt::format("{}, {} of what was sampled, in profile.json.",
+                                                counted(left, "more function"), shown(share_of(s, s.self - sum)))));
+  }
+  add_figure(section.blocks, flame_figure(a));
+  return section;
+}
+
+Section hot_lines(const Application& a) {
+  const SampleProfile& s = a.samples;
+  Section section{.title = "Hot lines"};
+  if (!(s.self > 0)) return section;
+  if (s.lines.empty()) {
+    section.blocks.push_back(note("No line of the source is known: the program was built without -g."));
+    return section;
+  }
+  Table table{"", {{"Line", false, 31}, {"in function", false, 44}, {"Self", true}, {"", true}, {"Share", true}}, {}};
+  for (std::size_t i = 0; i < std::min(kLines, s.lines.size()); ++i) {
+    const SampledLine& l = s.lines[i];
+    if (l.self < 0.005 * s.self && i >= 5) break;
+    table.rows.push_back({code(fmt::format("{}:{}", base_name(l.source_file), l.line), 70),
+                          code(short_name(s.functions[l.function]), 90), amount(s, l.self), error(s, l.self_error),
+                          share_of(s, l.self)});
+  }
+  section.blocks.push_back(std::move(table));
+  return section;
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,185 @@
+// How far the numbers can be trusted: a chapter for all programs, and a paragraph of each one's summary. See
+// sections.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "reports/document/sections.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr std::size_t kSummaryNotices = 2;
+
+Section ledger(const Run& run) {
+  Section section{.title = "Ledger", .together = 0};
+  Table table{
+      "",
+      {{"Program", false, 33}, {"Class"}, {"Recorded", true}, {"Received", true}, {"Dropped", true}, {"Lost", true}},
+      {}};
+  for (const Application& a : run.applications) {
+    for (const Ledger& l : a.quality.ledger) {
+      table.rows.push_back(
+          {code(a.name), code(l.record_class, 20), exact(l.recorded), exact(l.received), exact(l.dropped),
+           l.lost == 0 ? Cell{exact(0)} : Cell{Text(Span{with_separators(l.lost), Span::Look::alarm})}});
+    }
+  }
+  if (table.rows.empty()) {
+    section.blocks.push_back(Paragraph{"No program delivered a ledger."});
+    return section;
+  }
+  section.blocks = {Paragraph{"What the programs recorded must be what the analyzer received plus what they declared "
+                              "dropped; lost is the difference."},
+                    std::move(table)};
+  return section;
+}
+
+Section overhead(const Run& run) {
+  Section section{.title = "Overhead", .together = 0};
+  if (run.applications.empty()) return section;
+  Table table{"",
+              {{"Program", false, 24},
+               {"per call", true},
+               {"Blocked", true},
+               {"Overhead", true},
+               {"Share", true},
+               {"Complete", true},
+               {"Packs", true},
+               {"Volume", true},
+               {"Bad", true}},
+              {}};
+  for (const Application& a : run.applications) {
+    const Quality& q = a.quality;
+    table.rows.push_back({code(a.name), seconds(q.record_cost_seconds), seconds(q.blocked_seconds),
+                          seconds(q.overhead_seconds), share(Facts(a).share(q.overhead_seconds)),
+                          Text(fmt::format("{} / {}", with_separators(q.ranks_complete), with_separators(a.ranks))),
+                          exact(q.packs), bytes(q.pack_bytes), exact(q.bad_packs)});
+  }
+  section.blocks = {
+      Paragraph{"Overhead is an estimate: recorded calls times the measured cost of one, plus what sampling cost, plus "
+                "the time the ranks were blocked because no buffer was free. Its share is of the time of all ranks."},
+      std::move(table)};
+  return section;
+}
+
+Section sampling(const Run& run) {
+  Section section{.title = "Sampling", .together = 8};
+  std::vector<Block> figures;
+  Table table{"",
+              {{"Program", false, 21},
+               {"Threads", true},
+               {"Taken", true},
+               {"Discarded", true},
+               {"Arrived", true},
+               {"Incomplete", true},
+               {"Lost", true},
+               {"Cost", true},
+               {"Weights", true}},
+              {}};
+  const auto sum = [](const auto& list) {
+    return std::accumulate(list.begin(), list.end(), typename std::decay_t<decltype(list)>::value_type{});
+  };
+  for (std::size_t i = 0; i < run.applications.size(); ++i) {
+    const Application& a = run.applications[i];
+    const SampleProfile& s = a.samples;
+    if (s.unit.empty()) continue;
+    const double wall = sum(s.threads.wall_seconds), cost = sum(s.threads.cost_seconds);
+    table.rows.push_back({code(a.name), exact(s.threads.rank.size()), count(sum(s.threads.taken)),
+                          count(sum(s.threads.discarded)), count(s.samples), count(sum(s.threads.partial)),
+                          count(sum(s.threads.inside_tool)), wall > 0 ? Cell{share(cost / wall)} : Cell{"–"},
+                          Text(wall > 0 && s.clock == "wall" ? fmt::format("{:.1f} %", 100 * s.self / wall) : "–")});
+    if (Figure figure = sampling_rate_figure(a); figure) {
+      figure.id += fmt::format("_{}", i);
+      figure.caption = in_sentence(a.name) + ": " + figure.caption;
+      add_figure(figures, std::move(figure));
+    }
+  }
+  if (table.rows.empty()) return section;
+  section.blocks = {
+      Paragraph{
+          "Taken samples are discarded when the rate has been lowered; those that arrived stand for them. "
+          "Incomplete: the call stack could not be followed to its outermost function. Lost: inside this tool, or "
+          "where no sample can be taken. Cost is the share of the threads' time that sampling took; weights are "
+          "what the samples stand for, of the threads' wall time."},
+      std::move(table)};
+  std::move(figures.begin(), figures.end(), std::back_inserter(section.blocks));
+  return section;
+}
+
+Section clocks(const Run& run) {
+  Section section{.title = "Clock", .together = 0};
+  if (run.applications.empty()) return section;
+  Table table{"", {{"Program", false, 33}, {"Clock", false, 47}, {"Error bound", true}}, {}};
+  for (const Application& a : run.applications) {
+    table.rows.push_back({code(a.name), Text(a.quality.clock.empty() ? "not known" : a.quality.clock),
+                          seconds(a.quality.clock_error_seconds)});
+  }
+  section.blocks.push_back(std::move(table));
+  return section;
+}
+
+bool is_python(const Application& a) {
+  return std::any_of(a.samples.functions.begin(), a.samples.functions.end(), [](const SampledFunction& f) {
+    const std::string name = base_name(f.module);
+    return name.starts_with("python") || name.starts_with("libpython");
+  });
+}
+
+Section not_seen(const Run& run) {
+  Bullets list;
+  for (const std::string& notice : run.notices) list.items.emplace_back(notice);
+  for (const Application& a : run.applications) {
+    for (const std::string& notice : a.quality.notices) list.items.push_back({code(a.name, 40), {": " + notice}});
+    if (a.quality.unresolved_call_sites != 0) {
+      list.items.push_back({code(a.name, 40),
+                            {": " + counted(a.quality.unresolved_call_sites, "call site") +
+                             " could not be resolved to a source line (built without -g, or stripped)."}});
+    }
+  }
+  if (std::any_of(run.applications.begin(), run.applications.end(), is_python)) {
+    list.items.emplace_back(
+        "The functions of Python programs are those of the interpreter and of compiled modules, not of the script.");
+  }
+  list.items.emplace_back(
+      "Nothing is timed before MPI_Init and after MPI_Finalize; wall time and shares leave that out.");
+  list.items.emplace_back(
+      "What MPI or this tool calls internally is not counted; neither are calls in child processes.");
+  Section section{.title = "What was not seen", .together = 0};
+  section.blocks.push_back(std::move(list));
+  return section;
+}
+
+}  // namespace
+
+Section measurement_quality(const Run& run) {
+  Section chapter{.title = "Measurement quality", .id = "quality"};
+  chapter.sections = {ledger(run), overhead(run), sampling(run), clocks(run), not_seen(run)};
+  return chapter;
+}
+
+Section measured(const Application& a) {
+  const Quality& q = a.quality;
+  std::uint64_t recorded = 0, dropped = 0, lost = 0;
+  for (const Ledger& l : q.ledger) {
+    lost += l.lost;
+    if (l.record_class == "samples") continue;  // dropped on purpose when the rate falls
+    recorded += l.recorded;
+    dropped += l.dropped;
+  }
+  std::string text = fmt::format(
+      "Measured: {} recorded, {} dropped, {} lost; {} of {} complete; the tool cost about {} ({}, an estimate)",
+      counted(recorded, "event"), with_separators(dropped), with_separators(lost), with_separators(q.ranks_complete),
+      counted(a.ranks, "rank"), human_share(Facts(a).share(q.overhead_seconds)), human_seconds(q.overhead_seconds));
+  if (q.blocked_seconds > 0) text += fmt::format(", {} of it blocked", human_seconds(q.blocked_seconds));
+  text += ".";
+  for (std::size_t i = 0; i < std::min(q.notices.size(), kSummaryNotices); ++i)
+    text += " " + code(q.notices[i], 160).text;
+  Section section;
+  section.summary.push_back(note(text));
+  return section;
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,86 @@
+// What a program was, how its time splits, what to change first. See sections.hpp.
+#include <fmt/format.h>
+
+#include "reports/document/sections.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr std::size_t kSummaryFindings = 4;
+
+std::string in_one_line(const Application& a, const Facts& facts) {
+  std::string out = counted(a.ranks, "rank");
+  if (a.hosts.size() > 1) out += fmt::format(" on {}", counted(a.hosts.size(), "host"));
+  if (a.threads > 1) out += fmt::format(", up to {} threads", a.threads);
+  out += fmt::format(" · wall {}", human_seconds(a.wall_seconds));
+  if (facts.rank_seconds > 0) {
+    out += fmt::format(" · MPI {} · file I/O {}", human_share(facts.share(facts.mpi_seconds)),
+                       human_share(facts.share(facts.io_seconds)));
+  }
+  if (facts.efficiency.known && a.ranks > 1) {
+    out += fmt::format(" · load balance {:.2f} · parallel efficiency {:.2f}", facts.efficiency.load_balance,
+                       facts.efficiency.parallel);
+  }
+  return out;
+}
+
+FindingList first_findings(std::vector<Finding> all) {
+  std::erase_if(all, [](const Finding& f) { return f.id == "hot_function"; });  // the table of hot functions says it
+  FindingList list{std::move(all), ""};
+  if (list.findings.size() > kSummaryFindings) {
+    list.rest = fmt::format("{} more in the report.", list.findings.size() - kSummaryFindings);
+    list.findings.resize(kSummaryFindings);
+  }
+  return list;
+}
+
+FactList facts_of(const Application& a, const Facts& facts) {
+  FactList list;
+  const auto fact = [&list](const char* name, Text value) { list.facts.emplace_back(name, std::move(value)); };
+  if (!a.command.empty()) fact("Command", code(a.command, 400));
+  if (!a.working_directory.empty()) fact("Folder", code(a.working_directory, 200));
+  fact("Ranks", counted(a.ranks, "rank") + (a.hosts.empty() ? "" : " on " + counted(a.hosts.size(), "host")) +
+                    (a.threads > 1 ? fmt::format(", up to {} recording threads", a.threads) : ""));
+  if (a.hosts.size() == 1) fact("Hosts", code(a.hosts.front()));
+  if (a.hosts.size() > 1) fact("Hosts", {code(a.hosts.front()), {" … "}, code(a.hosts.back())});
+  if (!a.thread_level.empty()) fact("Thread level", code(a.thread_level));
+  fact("Wall time",
+       fmt::format("{}, from MPI_Init to MPI_Finalize of the longest rank; MPI_Init itself {}; "
+                   "started {} after the first program",
+                   human_seconds(a.wall_seconds), human_seconds(a.init_seconds), human_seconds(a.start_seconds)));
+  if (facts.rank_seconds > 0) {
+    fact("Time of all ranks", fmt::format("{}: MPI {} ({}), file I/O {} ({})", human_seconds(facts.rank_seconds),
+                                          human_seconds(facts.mpi_seconds), human_share(facts.share(facts.mpi_seconds)),
+                                          human_seconds(facts.io_seconds), human_share(facts.share(facts.io_seconds))));
+  }
+  const Efficiency& e = facts.efficiency;
+  if (e.known && a.ranks > 1) {
+    fact("Efficiency", fmt::format("parallel {:.2f} = load balance {:.2f} × communication {:.2f}", e.parallel,
+                                   e.load_balance, e.communication));
+  }
+  return list;
+}
+
+}  // namespace
+
+Section overview(const Application& a) {
+  const Facts facts(a);
+  const std::vector<Finding> findings = findings_of(a);
+  Section section{.title = "Overview", .together = 0};
+  section.summary.push_back(Paragraph{in_one_line(a, facts)});
+  if (!a.command.empty()) section.summary.push_back(Paragraph{code(a.command, 98)});
+  section.summary.push_back(first_findings(findings));
+  section.blocks.push_back(facts_of(a, facts));
+  section.blocks.push_back(FindingList{findings, ""});
+  if (facts.efficiency.known && a.ranks > 1) {
+    section.blocks.push_back(
+        note("Useful time is time outside MPI. Load balance is its mean over its maximum, communication efficiency its "
+             "maximum over the wall time (both as POP defines them); above 0.8 is regarded as acceptable."));
+  }
+  add_figure(section.blocks, rank_times_figure(a));
+  return section;
+}
+
+}  // namespace ardoise::reports

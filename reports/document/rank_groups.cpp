@@ -1,0 +1,96 @@
+// Ranks and threads that spend their time differently, from samples. See sections.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "reports/document/sections.hpp"
+#include "reports/findings/sample_view.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr std::size_t kGroups = 8, kThreads = 16, kFunctions = 3;
+constexpr double kLeastShare = 0.01;
+
+// The functions in which a group differs most from the greatest one; of that one simply the greatest.
+Cell where_time_goes(const SampleProfile& s, std::size_t group) {
+  const std::vector<double>&share = s.clusters[group].mean_share, &of_greatest = s.clusters[0].mean_share;
+  std::vector<std::size_t> order(share.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto weight = [&](std::size_t i) { return group == 0 ? share[i] : std::abs(share[i] - of_greatest[i]); };
+  std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return weight(i) > weight(j); });
+  std::vector<Line> lines;
+  for (std::size_t k = 0; k < std::min(kFunctions, order.size()) && weight(order[k]) >= kLeastShare; ++k) {
+    const std::size_t i = order[k];
+    lines.push_back(
+        {code(short_name(s.functions[s.per_rank.functions[i]])),
+         human_share(share[i]) + (group == 0 ? "" : fmt::format(" (not {})", human_share(of_greatest[i])))});
+  }
+  return lines;
+}
+
+}  // namespace
+
+Section rank_groups(const Application& a) {
+  const SampleProfile& s = a.samples;
+  Section section{.title = "What ranks do differently", .together = 8};
+  if (s.clusters.empty() || !(s.self > 0)) return section;
+  const std::string distance = human_share(s.cluster_distance);
+  if (s.clusters.size() == 1) {
+    section.blocks.push_back(
+        Paragraph{fmt::format("All ranks spend their time alike: none differs from rank {} in more than {} of it.",
+                              s.clusters[0].leader, distance)});
+    return section;
+  }
+  section.blocks.push_back(note(fmt::format(
+      "Ranks whose shares of time by function differ from a leading rank's in at most {} of it make a group (leader "
+      "clustering, by half the sum of differences).",
+      distance)));
+  std::vector<std::vector<std::uint32_t>> members(s.clusters.size());
+  for (std::uint32_t rank = 0; rank < s.cluster_of_rank.size(); ++rank)
+    members[s.cluster_of_rank[rank]].push_back(rank);
+  Table table{"", {{"Ranks", true}, {"which", false, 34}, {"where they spend their time", false, 61}}, {}};
+  for (std::size_t c = 0; c < std::min(kGroups, s.clusters.size()); ++c)
+    table.rows.push_back({exact(s.clusters[c].ranks), Text(rank_ranges(members[c], 8)), where_time_goes(s, c)});
+  section.blocks.push_back(std::move(table));
+  add_rest(section.blocks, s.clusters.size(), kGroups, "groups");
+  return section;
+}
+
+Section threads(const Application& a) {
+  const SampleProfile& s = a.samples;
+  struct Sum {
+    double least = HUGE_VAL, all = 0, most = 0;
+    std::uint32_t ranks = 0;
+  };
+  std::map<std::uint32_t, Sum> sums;
+  for (std::size_t i = 0; i < s.threads.rank.size(); ++i) {
+    Sum& sum = sums[s.threads.thread[i]];
+    const double v = s.threads.self[i];
+    sum.least = std::min(sum.least, v);
+    sum.most = std::max(sum.most, v);
+    sum.all += v;
+    ++sum.ranks;
+  }
+  Section section{.title = "Threads", .together = 8};
+  if (sums.size() < 2 || !(s.self > 0)) return section;
+  Table table{
+      "",
+      {{"Thread", true}, {"in ranks", true}, {"Sampled", true}, {"Least", true}, {"Mean", true}, {"Most", true}},
+      {}};
+  for (const auto& [thread, sum] : sums) {
+    if (table.rows.size() == kThreads) break;
+    table.rows.push_back({exact(thread), exact(sum.ranks), amount(s, sum.all), amount(s, sum.least),
+                          amount(s, sum.all / sum.ranks), amount(s, sum.most)});
+  }
+  section.blocks.push_back(std::move(table));
+  add_rest(section.blocks, sums.size(), kThreads, "threads");
+  return section;
+}
+
+}  // namespace ardoise::reports

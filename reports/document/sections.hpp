@@ -1,0 +1,42 @@
+// From the model to the document: one function for each section. A new section is one file with such a function,
+// declared here and listed in sections.cpp.
+#pragma once
+
+#include "reports/document/document.hpp"
+#include "reports/figures/figures.hpp"
+#include "reports/model.hpp"
+
+namespace ardoise::reports {
+
+// The whole: cover, a chapter for each program, a chapter on the quality of the measurement.
+[[nodiscard]] Document document_of(const Run& run);
+
+[[nodiscard]] Section cover(const Run& run);
+[[nodiscard]] Section measurement_quality(const Run& run);
+
+// Sections of a program's chapter. One that has nothing to say has no blocks.
+[[nodiscard]] Section overview(const Application& app);
+[[nodiscard]] Section hot_functions(const Application& app);
+[[nodiscard]] Section hot_lines(const Application& app);
+[[nodiscard]] Section callers_and_callees(const Application& app);
+[[nodiscard]] Section functions_over_time(const Application& app);
+[[nodiscard]] Section rank_groups(const Application& app);
+[[nodiscard]] Section threads(const Application& app);
+[[nodiscard]] Section counters(const Application& app);
+[[nodiscard]] Section mpi_profile(const Application& app);
+[[nodiscard]] Section call_sites(const Application& app);
+[[nodiscard]] Section communication(const Application& app);
+[[nodiscard]] Section heaviest_connections(const Application& app);
+[[nodiscard]] Section communicators(const Application& app);
+[[nodiscard]] Section density_maps(const Application& app);
+[[nodiscard]] Section over_time(const Application& app);
+[[nodiscard]] Section file_io(const Application& app);
+[[nodiscard]] Section extensions(const Application& app);
+// Only in the summary: the report has measurement_quality() for all programs.
+[[nodiscard]] Section measured(const Application& app);
+
+// In the unit of the sampled profile, and as a share of all that was sampled.
+[[nodiscard]] Number amount(const SampleProfile& samples, double value);
+[[nodiscard]] Number share_of(const SampleProfile& samples, double value);
+
+}  // namespace ardoise::reports

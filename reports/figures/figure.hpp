@@ -1,0 +1,36 @@
+// A figure as part of a document: what it shows is decided when it is made from the model; it is drawn when an emitter
+// asks for its file. Refers to the model, which must outlive it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ardoise::reports {
+
+class Canvas;
+
+// Where figures are drawn, and what went wrong meanwhile; the first error ends the report.
+struct FigureFolder {
+  std::string path;    // existing folder
+  std::string prefix;  // of file names: "app0_"
+  double graph_timeout_seconds = 20;
+  std::string graphviz = "neato";
+  std::string error;
+  std::vector<std::string> notices;
+  [[nodiscard]] std::string file(const std::string& name) const { return path + "/" + prefix + name; }
+};
+
+struct Figure {
+  std::string id{};                                    // one of its chapter: part of its file's name
+  std::string caption{};                               // plain text
+  double page_share = 1;                               // of the width of the page
+  double width = 0, height = 0;                        // of the canvas, in points
+  std::function<void(Canvas&, FigureFolder&)> draw{};  // none: there is nothing to show
+  explicit operator bool() const { return draw != nullptr; }
+};
+
+// Draws it as a PDF in the folder; returns the name of the file.
+[[nodiscard]] std::string draw_pdf(const Figure& figure, FigureFolder& folder);
+
+}  // namespace ardoise::reports

@@ -1,0 +1,36 @@
+// The figures of the report, made from the model. Used by the sections of the document. A figure whose data are not
+// there is an empty Figure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "reports/figures/figure.hpp"
+#include "reports/model.hpp"
+
+namespace ardoise::reports {
+
+// Which weight of an edge or of a cell.
+enum class Weight { calls, bytes, seconds };
+
+[[nodiscard]] Figure rank_times_figure(const Application& app);
+[[nodiscard]] Figure message_sizes_figure(const Application& app);
+// The communication matrix; above kMaxMatrixCells ranks cells are blocks of ranks. `small`: for two side by side.
+[[nodiscard]] Figure matrix_figure(const Application& app, Weight weight, bool small);
+// By bytes, messages and time, on one layout; drawing them also writes the .dot file. Above kMaxGraphNodes ranks nodes
+// are blocks, and of more than kMaxGraphEdges edges only the heaviest are drawn.
+[[nodiscard]] std::vector<Figure> graph_figures(const Application& app);
+// Some functions on each: calls, time, bytes.
+[[nodiscard]] std::vector<Figure> density_figures(const Application& app);
+[[nodiscard]] Figure temporal_figure(const Application& app);
+
+// Of the sampled profile (Application::samples).
+[[nodiscard]] Figure flame_figure(const Application& app);
+// The functions that matter most, over time.
+[[nodiscard]] Figure functions_over_time_figure(const Application& app);
+// Rate of sampling of the threads and free memory, over time, with the cause of each change.
+[[nodiscard]] Figure sampling_rate_figure(const Application& app);
+
+inline constexpr std::uint32_t kMaxMatrixCells = 1024, kMaxGraphNodes = 128, kGraphBlocks = 32, kMaxGraphEdges = 400;
+
+}  // namespace ardoise::reports

@@ -1,0 +1,145 @@
+// The communication graph as a figure; see figures.hpp. Graphviz only says where nodes go: drawing them here gives all
+// three weights the same layout, and edges a legend.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include "reports/atomic_file.hpp"
+#include "reports/child_process.hpp"
+#include "reports/figures/canvas.hpp"
+#include "reports/figures/figures.hpp"
+#include "reports/figures/graph_layout.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+double weight_of(const Edge& e, Weight weight) {
+  return weight == Weight::calls   ? static_cast<double>(e.messages)
+         : weight == Weight::bytes ? static_cast<double>(e.bytes)
+                                   : e.seconds;
+}
+
+// Graphviz' layout; also writes its input, the .dot file.
+std::vector<Position> layout(const Graph& graph, const std::string& title, FigureFolder& folder) {
+  const std::string dot_file = folder.file("graph.dot"), plain = dot_file + ".plain";
+  if (const Outcome written = write_file(dot_file, to_dot(graph, title)); !written) {
+    if (folder.error.empty()) folder.error = written.error;
+    return circle_layout(graph.nodes);
+  }
+  if (graph.nodes <= 4) return circle_layout(graph.nodes);
+  const ChildResult result = run_child({folder.graphviz, "-Goverlap=prism", "-Tplain", "-o", plain, dot_file},
+                                       {"", "", folder.graph_timeout_seconds});
+  std::vector<Position> places;
+  if (result.ok()) {
+    std::ifstream in(plain);
+    std::ostringstream text;
+    text << in.rdbuf();
+    places = read_plain_layout(text.str(), graph.nodes);
+  }
+  std::remove(plain.c_str());
+  if (!places.empty()) return places;
+  const char* why = result.end == ChildResult::End::not_found
+                        ? "Graphviz is not installed (sudo apt-get install graphviz)"
+                    : result.end == ChildResult::End::timed_out ? "Graphviz took too long"
+                                                                : "Graphviz failed";
+  folder.notices.push_back(fmt::format("{}: the communication graph is drawn on a circle.", why));
+  return circle_layout(graph.nodes);
+}
+
+// What the three figures share. Graphviz is asked when the first of them is drawn.
+struct Picture {
+  Graph graph;
+  std::vector<Position> places;
+};
+
+struct Style {
+  const char* suffix;
+  const char* title;
+  std::string (*format)(double);
+};
+const Style& style_of(Weight weight) {
+  static const Style calls{"messages", "Messages", human_count}, bytes{"bytes", "Bytes", human_bytes},
+      seconds{"seconds", "Time", human_seconds};
+  return weight == Weight::calls ? calls : weight == Weight::bytes ? bytes : seconds;
+}
+
+double size_of(Weight weight) { return weight == Weight::bytes ? 330 : 205; }
+
+void draw(Canvas& canvas, const Graph& graph, const std::vector<Position>& places, Weight weight) {
+  const bool large = weight == Weight::bytes;
+  const double size = size_of(weight), margin = large ? 22 : 15;
+  std::vector<double> weights;
+  for (const Edge& e : graph.edges) weights.push_back(weight_of(e, weight));
+  const Scale scale = Scale::over(weights, true);
+  double nearest = size;
+  const auto x = [&](const Position& p) { return margin + p.x * (size - 2 * margin); };
+  const auto y = [&](const Position& p) { return margin + p.y * (size - 2 * margin); };
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j)
+      nearest = std::min(nearest, std::hypot(x(places[i]) - x(places[j]), y(places[i]) - y(places[j])));
+  }
+  const double radius = std::clamp(nearest * 0.34, 2.5, graph.ranks_per_node > 1 ? 17.0 : 11.0);
+  std::vector<std::size_t> order(graph.edges.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return weights[a] < weights[b]; });
+  if (order.size() > kMaxGraphEdges) order.erase(order.begin(), order.end() - kMaxGraphEdges);
+  const double crowd = std::clamp(120.0 / static_cast<double>(order.size() + 1), 0.35, 1.0);
+  for (const std::size_t i : order) {  // the heaviest last, on top
+    const Edge& e = graph.edges[i];
+    const double t = scale.at(weights[i]);
+    const Position &a = places[e.source], &b = places[e.target];
+    canvas.arrow(x(a), y(a), x(b), y(b), radius + 0.8, (0.4 + 1.8 * t) * (0.4 + 0.6 * crowd), scale_colour(t));
+  }
+  for (std::uint32_t n = 0; n < graph.nodes; ++n) {
+    canvas.circle(x(places[n]), y(places[n]), radius, {0.95, 0.96, 0.97});
+    const double fit = 1.75 * radius / std::max(1.0, canvas.text_width(graph.labels[n], 1));
+    const double font = std::min({fit, radius * 1.05, 8.5});
+    canvas.text(x(places[n]), y(places[n]) + font * 0.36, graph.labels[n], Align::centre, font);
+  }
+  const Style& style = style_of(weight);
+  if (large) {
+    canvas.legend(size + 8, 60, 150, scale, style.title, style.format);
+  } else {
+    canvas.text(margin, size + 6, style.title, Align::left, 7.5, true);
+    canvas.flat_legend(margin + 45, size + 1, size - 2 * margin - 50, scale, style.format);
+  }
+}
+
+}  // namespace
+
+std::vector<Figure> graph_figures(const Application& app) {
+  const auto picture = std::make_shared<Picture>(Picture{graph_of(app, kMaxGraphNodes, kGraphBlocks), {}});
+  const Graph& graph = picture->graph;
+  if (graph.edges.empty()) return {};
+  const std::string nodes =
+      graph.ranks_per_node == 1
+          ? "Nodes are ranks"
+          : fmt::format("Nodes are blocks of {} ranks; messages inside a block are left out", graph.ranks_per_node);
+  const std::string drawn = graph.edges.size() <= kMaxGraphEdges
+                                ? ""
+                                : fmt::format(" Only the heaviest {} of {} connections are drawn.", kMaxGraphEdges,
+                                              with_separators(graph.edges.size()));
+  std::vector<Figure> figures;
+  for (const Weight weight : {Weight::bytes, Weight::calls, Weight::seconds}) {
+    const bool large = weight == Weight::bytes;
+    const char* what = large ? "bytes" : weight == Weight::calls ? "messages" : "time in the sending calls";
+    const double size = size_of(weight);
+    figures.push_back(
+        {std::string("graph_") + style_of(weight).suffix,
+         fmt::format("Communication graph by {}. {}; wide and dark arrows are heavy.{}", what, nodes, drawn),
+         large ? 0.82 : 0.48, size + (large ? 75 : 0), size + (large ? 0 : 24),
+         [picture, weight, &app](Canvas& canvas, FigureFolder& folder) {
+           if (picture->places.empty()) picture->places = layout(picture->graph, app.name, folder);
+           draw(canvas, picture->graph, picture->places, weight);
+         }});
+  }
+  return figures;
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,162 @@
+// Figures of the sampled profile over time; see figures.hpp. The flame graph is in flame_figure.cpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "reports/figures/canvas.hpp"
+#include "reports/figures/figures.hpp"
+#include "reports/figures/time_axis.hpp"
+#include "reports/findings/sample_view.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr double kWidth = kTimeWidth, kLeft = kTimeLeft, kPlot = kTimePlot;
+constexpr std::size_t kBands = 7;  // functions that are told apart
+
+struct Cause {
+  const char* name;
+  const char* meaning;
+  Rgb colour;
+};
+constexpr std::array<Cause, 6> kCauses{{{"memory", "no memory was free", {0.75, 0.20, 0.15}},
+                                        {"stream", "the stream was full", {0.85, 0.55, 0.24}},
+                                        {"cost", "sampling cost too much", {0.42, 0.24, 0.42}},
+                                        {"rise", "the pressure ended", {0.25, 0.55, 0.30}},
+                                        {"event", "the event's rate changed", {0.27, 0.52, 0.58}},
+                                        {"user", "the user's wish", {0.16, 0.23, 0.36}}}};
+
+std::string human_hertz(double hertz) {
+  if (hertz >= 999.5) return fmt::format("{:.3g} kHz", hertz / 1e3);
+  return fmt::format("{:.3g} Hz", hertz);
+}
+
+}  // namespace
+
+Figure functions_over_time_figure(const Application& app) {
+  const SampleTimeline& t = app.samples.timeline;
+  const double most = t.all.empty() ? 0 : *std::max_element(t.all.begin(), t.all.end());
+  if (!(most > 0) || t.bins < 2) return {};
+  const std::size_t bands = std::min(kBands, t.functions.size());
+  const double h = 110, y0 = 30, seconds = t.bin_seconds * static_cast<double>(t.bins);
+  const auto draw = [=, &app, &t](Canvas& canvas, FigureFolder&) {
+    double x = legend_entry(canvas, kLeft, 8, kComputation, "others"), row = 8;
+    for (std::size_t i = 0; i < bands; ++i) {
+      const std::string name = printable(short_name(app.samples.functions[t.functions[i]]));
+      if (x + 22 + canvas.text_width(shortened(name, 24)) > kWidth) {
+        x = kLeft;
+        row += 11;
+        if (row > 20) break;
+      }
+      x = legend_entry(canvas, x, row, kClassColours[i], name);
+    }
+    std::vector<double> below(t.bins, 0.0);
+    for (std::size_t i = 0; i <= bands; ++i) {
+      std::vector<std::pair<double, double>> upper, lower;
+      for (std::size_t b = 0; b < t.bins; ++b) {
+        const double all = t.all[b], from = below[b];
+        // The last band is the rest. Where nothing was sampled nothing is drawn.
+        const double share = !(all > 0) ? 0 : i == bands ? 1 - from : std::min(t.self[i * t.bins + b] / all, 1 - from);
+        const double left = kLeft + kPlot * static_cast<double>(b) / t.bins,
+                     right = kLeft + kPlot * static_cast<double>(b + 1) / t.bins;
+        lower.emplace_back(left, y0 + h * (1 - from));
+        lower.emplace_back(right, y0 + h * (1 - from));
+        below[b] = from + share;
+        upper.emplace_back(left, y0 + h * (1 - below[b]));
+        upper.emplace_back(right, y0 + h * (1 - below[b]));
+      }
+      upper.insert(upper.end(), lower.rbegin(), lower.rend());
+      canvas.polygon(upper, i == bands ? kComputation : kClassColours[i]);
+    }
+    canvas.box(kLeft, y0, kPlot, h);
+    for (int percent = 0; percent <= 100; percent += 25) {
+      canvas.line(kLeft - 3, y0 + h * (1 - percent / 100.0), kLeft, y0 + h * (1 - percent / 100.0));
+      canvas.text(kLeft - 5, y0 + h * (1 - percent / 100.0) + 2.5, fmt::format("{} %", percent), Align::right, 7);
+    }
+    time_axis(canvas, y0 + h, seconds);
+  };
+  std::string caption = "Functions over time since MPI_Init: shares of the samples in each, an estimate";
+  caption +=
+      t.rank_step > 1 ? fmt::format(", of ranks 0, {}, {} ….", t.rank_step, 2 * std::uint64_t{t.rank_step}) : ".";
+  return {"functions_over_time", caption, 1.0, kWidth, y0 + h + 16, draw};
+}
+
+Figure sampling_rate_figure(const Application& app) {
+  const auto& changes = app.samples.rate_changes;
+  double low = HUGE_VAL, high = 0, end = app.wall_seconds;
+  std::uint32_t most_free = 0;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const RateChange*>> threads;
+  for (const RateChange& c : changes) {
+    if (!(c.hertz > 0)) continue;
+    threads[{c.rank, c.thread}].push_back(&c);
+    low = std::min(low, c.hertz);
+    high = std::max(high, c.hertz);
+    end = std::max(end, c.seconds);
+    most_free = std::max(most_free, c.free_bins);
+  }
+  if (threads.empty() || !(end > 0)) return {};
+  const double h = 90, y0 = 20, memory = most_free == 0 ? 0 : 44, gap = most_free == 0 ? 0 : 20;
+  const auto draw = [=, &changes](Canvas& canvas, FigureFolder&) {
+    const double bottom = std::log2(low) - 0.5, top = std::log2(high) + 0.5;
+    const auto y_of = [&](double hertz) { return y0 + h * (1 - (std::log2(hertz) - bottom) / (top - bottom)); };
+    const auto x_of = [&](double seconds) { return kLeft + kPlot * std::min(seconds / end, 1.0); };
+
+    double x = kLeft;
+    for (const Cause& cause : kCauses) {
+      if (std::none_of(changes.begin(), changes.end(), [&](const RateChange& c) { return c.cause == cause.name; }))
+        continue;
+      canvas.circle(x + 4, 5.5, 2, cause.colour);
+      canvas.text(x + 9, 8, cause.meaning);
+      x += 22 + canvas.text_width(cause.meaning);
+    }
+    for (double octave = std::ceil(bottom); octave <= top; octave += std::max(1.0, std::ceil((top - bottom) / 6))) {
+      const double hertz = high / std::exp2(std::round(std::log2(high) - octave)), y = y_of(hertz);
+      if (y < y0 || y > y0 + h) continue;
+      canvas.line(kLeft, y, kLeft + kPlot, y, 0.3, {0.85, 0.86, 0.88});
+      canvas.text(kLeft - 5, y + 2.5, human_hertz(hertz), Align::right, 6.5);
+    }
+    const double y1 = y0 + h + gap;
+    for (const auto& [thread, list] : threads) {
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        const RateChange& c = *list[i];
+        const double until = i + 1 < list.size() ? list[i + 1]->seconds : end;
+        canvas.line(x_of(c.seconds), y_of(c.hertz), x_of(until), y_of(c.hertz), 0.9, {0.17, 0.23, 0.29});
+        if (i + 1 < list.size())
+          canvas.line(x_of(until), y_of(c.hertz), x_of(until), y_of(list[i + 1]->hertz), 0.5, {0.17, 0.23, 0.29});
+      }
+      for (const RateChange* c : list) {
+        const auto cause =
+            std::find_if(kCauses.begin(), kCauses.end(), [&](const Cause& k) { return c->cause == k.name; });
+        if (cause != kCauses.end()) canvas.circle(x_of(c->seconds), y_of(c->hertz), 1.8, cause->colour);
+        if (most_free != 0) {
+          const double free = memory * c->free_bins / most_free, at = x_of(c->seconds);
+          canvas.line(at, y1 + memory, at, y1 + memory - free, 0.8, {0.55, 0.65, 0.72});
+          canvas.circle(at, y1 + memory - free, 1.2, {0.27, 0.52, 0.58});
+        }
+      }
+    }
+    canvas.box(kLeft, y0, kPlot, h);
+    if (most_free != 0) {
+      canvas.text(kLeft, y1 - 4, "free bins of the buffer, at each change", Align::left, 7, true);
+      canvas.box(kLeft, y1, kPlot, memory);
+      canvas.text(kLeft - 5, y1 + 5, std::to_string(most_free), Align::right, 6.5);
+      canvas.text(kLeft - 5, y1 + memory, "0", Align::right, 6.5);
+    }
+    time_axis(canvas, y1 + memory, end);
+  };
+  std::string caption = fmt::format("Rate of sampling over time, a line for each of {}, and why it changed.",
+                                    counted(threads.size(), "thread"));
+  if (app.samples.rate_changes_left_out != 0) {
+    const std::uint32_t step = app.samples.timeline.rank_step;
+    caption +=
+        fmt::format(" {} not shown: {}the first and the last 128 of a rank are.",
+                    counted(app.samples.rate_changes_left_out, "more change"),
+                    step > 1 ? fmt::format("ranks 0, {}, {} … are followed, ", step, 2 * std::uint64_t{step}) : "");
+  }
+  return {"sampling_rate", caption, 1.0, kWidth, y0 + h + gap + memory + 16, draw};
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,222 @@
+// Figures of time: per rank, by message size, and over the run; see figures.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "reports/figures/canvas.hpp"
+#include "reports/figures/figures.hpp"
+#include "reports/figures/time_axis.hpp"
+#include "reports/findings/efficiency.hpp"
+#include "reports/text/units.hpp"
+#include "reports/text/utf8.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr double kWidth = kTimeWidth, kLeft = kTimeLeft, kPlot = kTimePlot;
+
+// Means over blocks of ranks, so that bars stay visible.
+std::vector<double> blocks_of(const std::vector<double>& of_rank, std::size_t per) {
+  std::vector<double> out;
+  for (std::size_t i = 0; i < of_rank.size(); i += per) {
+    const std::size_t end = std::min(i + per, of_rank.size());
+    out.push_back(std::accumulate(of_rank.begin() + static_cast<std::ptrdiff_t>(i),
+                                  of_rank.begin() + static_cast<std::ptrdiff_t>(end), 0.0) /
+                  static_cast<double>(end - i));
+  }
+  return out;
+}
+
+}  // namespace
+
+Figure rank_times_figure(const Application& app) {
+  const std::vector<double> useful = useful_seconds(app);
+  if (useful.empty() || app.ranks < 2) return {};
+  const std::size_t per = (useful.size() + 511) / 512;
+  const std::vector<double> mpi = blocks_of(app.per_rank.mpi_seconds, per), work = blocks_of(useful, per);
+  std::vector<double> io = blocks_of(app.per_rank.io_seconds, per);
+  io.resize(work.size(), 0);
+  double top = 0;
+  for (std::size_t i = 0; i < work.size(); ++i) top = std::max(top, work[i] + mpi[i]);
+  if (top <= 0) return {};
+  std::string caption = "Time of each rank: its own work, file I/O and MPI.";
+  if (per > 1) caption += fmt::format(" Each bar is the mean of {} ranks.", per);
+  const double h = 120, y0 = 18;
+  const auto draw = [=, &app](Canvas& canvas, FigureFolder&) {
+    double x = legend_entry(canvas, kLeft, 8, kComputation, "computation");
+    if (std::any_of(io.begin(), io.end(), [](double v) { return v > 0; }))
+      x = legend_entry(canvas, x, 8, kClassColours[3], "file I/O");
+    legend_entry(canvas, x, 8, kClassColours[0], "MPI");
+    const double bar = kPlot / static_cast<double>(work.size()), gap = bar > 4 ? bar * 0.15 : 0;
+    for (std::size_t i = 0; i < work.size(); ++i) {
+      const double left = kLeft + bar * static_cast<double>(i) + gap / 2, width = bar - gap + (gap == 0 ? 0.2 : 0),
+                   bottom = y0 + h;
+      const double in_files = std::min(io[i], work[i]), a = h * (work[i] - in_files) / top, b = h * in_files / top,
+                   c = h * mpi[i] / top;
+      canvas.fill(left, bottom - a, width, a, kComputation);
+      if (b > 0) canvas.fill(left, bottom - a - b, width, b, kClassColours[3]);
+      if (c > 0) canvas.fill(left, bottom - a - b - c, width, c, kClassColours[0]);
+    }
+    const double mean = efficiency_of(app).mean_useful, at = y0 + h * (1 - mean / top);
+    canvas.line(kLeft, at, kLeft + kPlot, at, 0.9, {0.75, 0.2, 0.15});
+    canvas.line(kLeft + kPlot - 100, 5, kLeft + kPlot - 86, 5, 0.9, {0.75, 0.2, 0.15});
+    canvas.text(kLeft + kPlot, 8, "mean time outside MPI", Align::right);
+    canvas.box(kLeft, y0, kPlot, h);
+    for (const double tick : round_ticks(top, 4)) {
+      canvas.line(kLeft - 3, y0 + h * (1 - tick / top), kLeft, y0 + h * (1 - tick / top));
+      canvas.text(kLeft - 5, y0 + h * (1 - tick / top) + 2.5, human_seconds(tick), Align::right, 7);
+    }
+    for (const double tick : round_ticks(static_cast<double>(app.ranks - 1), 10)) {
+      if (tick != std::floor(tick)) continue;
+      const double place = kLeft + bar * (std::floor(tick / static_cast<double>(per)) + 0.5);
+      canvas.line(place, y0 + h, place, y0 + h + 3);
+      canvas.text(place, y0 + h + 10, fmt::format("{:.0f}", tick), Align::centre, 7);
+    }
+    canvas.text(kLeft + kPlot / 2, y0 + h + 21, "rank", Align::centre);
+  };
+  return {"ranks", caption, 1.0, kWidth, y0 + h + 26, draw};
+}
+
+Figure message_sizes_figure(const Application& app) {
+  std::vector<double> calls;
+  for (const FunctionProfile& f : app.mpi) {
+    if (f.bytes == 0) continue;
+    calls.resize(std::max(calls.size(), f.sizes.calls.size()), 0);
+    for (std::size_t i = 0; i < f.sizes.calls.size(); ++i) calls[i] += static_cast<double>(f.sizes.calls[i]);
+  }
+  const double top = calls.empty() ? 0 : *std::max_element(calls.begin(), calls.end());
+  if (top <= 0) return {};
+  const double h = 80, y0 = 6;
+  const auto draw = [=](Canvas& canvas, FigureFolder&) {
+    const std::size_t first = static_cast<std::size_t>(
+        std::find_if(calls.begin(), calls.end(), [](double c) { return c > 0; }) - calls.begin());
+    const std::size_t shown = calls.size() - first;
+    const double bar = std::min(40.0, kPlot / static_cast<double>(shown));
+    for (std::size_t i = 0; i < shown; ++i) {
+      const double x = kLeft + 6 + bar * static_cast<double>(i), height = h * calls[first + i] / (1.1 * top);
+      canvas.fill(x + bar * 0.1, y0 + h - height, bar * 0.8, height, kClassColours[2]);
+      const double size = first + i == 0 ? 0 : std::exp2(static_cast<double>(first + i) - 1);
+      if (bar > 32 || i % 2 == 0)
+        canvas.text(x + bar / 2, y0 + h + 9,
+                    i + first == 0 ? "0"
+                                   : "≥ " + fmt::format("{:.0f} {}",
+                                                        size < 1024         ? size
+                                                        : size < 1048576    ? size / 1024
+                                                        : size < 1073741824 ? size / 1048576
+                                                                            : size / 1073741824,
+                                                        size < 1024         ? "B"
+                                                        : size < 1048576    ? "KiB"
+                                                        : size < 1073741824 ? "MiB"
+                                                                            : "GiB"),
+                    Align::centre, 6);
+    }
+    canvas.line(kLeft, y0 + h, kLeft + kPlot, y0 + h);
+    canvas.line(kLeft, y0, kLeft, y0 + h);
+    for (const double tick : round_ticks(1.1 * top, 4)) {
+      const double y = y0 + h * (1 - tick / (1.1 * top));
+      canvas.line(kLeft - 3, y, kLeft, y);
+      canvas.text(kLeft - 5, y + 2.5,
+                  tick >= 1e5 ? fmt::format("{:g} M", tick / 1e6) : with_separators(static_cast<std::uint64_t>(tick)),
+                  Align::right, 7);
+    }
+    canvas.text(kLeft + kPlot / 2, y0 + h + 21, "size of a call's data (each step is a power of two)", Align::centre);
+  };
+  return {"sizes", "MPI calls that move data, by the size of what they move.", 1.0, kWidth, y0 + h + 27, draw};
+}
+
+Figure temporal_figure(const Application& app) {
+  const TemporalMap& map = app.temporal;
+  if (map.share.empty()) return {};
+  const std::size_t bins = map.bins, groups = map.groups, classes = map.classes.size();
+  const auto share = [=, &map](std::size_t c, std::size_t g, std::size_t b) {
+    return static_cast<double>(map.share[(c * groups + g) * bins + b]);
+  };
+  const auto ranks_in = [&app, &map](std::size_t g) {
+    const std::uint64_t first = static_cast<std::uint64_t>(g) * map.ranks_per_group;
+    return first >= app.ranks ? 0.0
+                              : static_cast<double>(std::min<std::uint64_t>(map.ranks_per_group, app.ranks - first));
+  };
+  std::vector<std::size_t> used;
+  for (std::size_t c = 0; c < classes; ++c) {
+    const auto begin = map.share.begin() + static_cast<std::ptrdiff_t>(c * groups * bins);
+    if (std::any_of(begin, begin + static_cast<std::ptrdiff_t>(groups * bins), [](float s) { return s > 0; }))
+      used.push_back(c);
+  }
+  const double seconds = map.bin_seconds * static_cast<double>(bins), h = 110, y0 = 30,
+               strip = std::clamp(10.0 * static_cast<double>(groups), 14.0, 62.0);
+  const bool strips = groups > 1;
+  const std::size_t columns = std::min<std::size_t>(bins, 600), per = (bins + columns - 1) / columns;
+  const auto draw = [=, &app, &map](Canvas& canvas, FigureFolder&) {
+    double x = legend_entry(canvas, kLeft, 8, kComputation, "outside MPI and I/O"), row = 8;
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      if (x > kWidth - 90) {
+        x = kLeft;
+        row += 11;
+      }
+      x = legend_entry(canvas, x, row, kClassColours[i % kClassColours.size()], map.classes[used[i]]);
+    }
+    canvas.fill(kLeft, y0, kPlot, h, kComputation);
+    std::vector<double> below((bins + per - 1) / per, 0.0);
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      std::vector<std::pair<double, double>> upper, lower;
+      for (std::size_t k = 0; k < below.size(); ++k) {
+        double sum = 0, weight = 0;
+        for (std::size_t b = k * per; b < std::min(bins, (k + 1) * per); ++b) {
+          for (std::size_t g = 0; g < groups; ++g) {
+            sum += share(used[i], g, b) * ranks_in(g);
+            weight += ranks_in(g);
+          }
+        }
+        const double left = kLeft + kPlot * static_cast<double>(k * per) / static_cast<double>(bins);
+        const double right =
+            kLeft + kPlot * static_cast<double>(std::min(bins, (k + 1) * per)) / static_cast<double>(bins);
+        const double from = below[k], to = std::min(1.0, from + (weight > 0 ? sum / weight : 0));
+        below[k] = to;
+        lower.emplace_back(left, y0 + h * (1 - from));
+        lower.emplace_back(right, y0 + h * (1 - from));
+        upper.emplace_back(left, y0 + h * (1 - to));
+        upper.emplace_back(right, y0 + h * (1 - to));
+      }
+      upper.insert(upper.end(), lower.rbegin(), lower.rend());
+      canvas.polygon(upper, kClassColours[i % kClassColours.size()]);
+    }
+    canvas.box(kLeft, y0, kPlot, h);
+    for (int percent = 0; percent <= 100; percent += 25) {
+      canvas.line(kLeft - 3, y0 + h * (1 - percent / 100.0), kLeft, y0 + h * (1 - percent / 100.0));
+      canvas.text(kLeft - 5, y0 + h * (1 - percent / 100.0) + 2.5, fmt::format("{} %", percent), Align::right, 7);
+    }
+    time_axis(canvas, y0 + h, seconds);
+
+    double y = y0 + h + 38;
+    for (std::size_t i = 0; strips && i < used.size(); ++i) {
+      Grid grid(bins, groups);
+      for (std::size_t g = 0; g < groups; ++g) {
+        for (std::size_t b = 0; b < bins; ++b) {
+          if (share(used[i], g, b) > 0) grid.at(b, g) = share(used[i], g, b);
+        }
+      }
+      const Scale scale(0, Scale::over(grid.values, false).high(), false);
+      canvas.text(kLeft, y - 3, shortened(map.classes[used[i]], 40), Align::left, 7.5, true);
+      canvas.flat_legend(kWidth - 8 - 110, y - 15, 110, scale, human_share);
+      canvas.cells(kLeft, y, kPlot, strip, reduced(grid, 1024), scale);
+      canvas.box(kLeft, y, kPlot, strip);
+      canvas.text(kLeft - 5, y + 6, "rank 0", Align::right, 6.5);
+      canvas.text(kLeft - 5, y + strip - 1, std::to_string(app.ranks - 1), Align::right, 6.5);
+      y += strip + 22;
+    }
+    if (strips) time_axis(canvas, y - 22, seconds);
+  };
+  std::string caption =
+      "Over time since MPI_Init: share of the ranks' time in each class of calls, for all ranks together";
+  caption += strips ? fmt::format(" and, below, for each group of {} (top: the lowest ranks; white: none).",
+                                  counted(map.ranks_per_group, "rank"))
+                    : ".";
+  const double height = y0 + h + 26 + (strips ? (strip + 22) * static_cast<double>(used.size()) + 30 : 0);
+  return {"temporal", caption, 1.0, kWidth, height, draw};
+}
+
+}  // namespace ardoise::reports

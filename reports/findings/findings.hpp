@@ -1,0 +1,65 @@
+// What the numbers say, in sentences: where the time goes, what to change, how far to trust it. Pure functions of the
+// model, so the same model gives the same sentences. Shown first in the summary and on the report's cover; also written
+// into profile.json. Each rule is one function in findings_time, findings_communication, findings_io,
+// findings_samples or findings_quality.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "reports/findings/efficiency.hpp"
+#include "reports/model.hpp"
+
+namespace ardoise::reports {
+
+enum class Severity { note, medium, high };
+[[nodiscard]] const char* to_string(Severity severity);
+
+struct Finding {
+  std::string id;  // stable, for programs that read profile.json: "load_imbalance"
+  Severity severity = Severity::note;
+  double weight = 0;   // share of the program's time that it is about, 0 … 1: orders findings of one severity
+  std::string text;    // what is so, with its numbers; estimates are called estimates
+  std::string advice;  // what to do about it; may be empty
+  std::vector<std::pair<std::string, double>>
+      evidence;  // the numbers behind the text, in seconds, bytes, counts, shares
+};
+
+// The most severe first, then the heaviest; never empty.
+[[nodiscard]] std::vector<Finding> findings_of(const Application& application);
+
+// What a rule looks at.
+struct Facts {
+  explicit Facts(const Application& application);
+  const Application& app;
+  Efficiency efficiency;
+  double rank_seconds = 0;                 // wall time summed over ranks; 0 when nothing is known
+  double mpi_seconds = 0, io_seconds = 0;  // summed over ranks
+  double mpi_calls = 0;
+  [[nodiscard]] double share(double seconds) const;  // of rank_seconds, 0 … 1
+  [[nodiscard]] const DensityMap* density(const std::string& function) const;
+  // "halo_exchange (solver.cpp:214)" of the call site of `function` that costs most; "" when not resolved.
+  [[nodiscard]] std::string main_call_site(const std::string& function) const;
+};
+
+// Its cost is judged by a rule of its own: shared by ranks that wait, or by the operation itself.
+[[nodiscard]] bool is_judged_as_collective(const Facts& facts, const FunctionProfile& function);
+
+// The rules. Each appends what it finds, if anything.
+void find_quality(const Facts& facts, std::vector<Finding>& out);
+void find_time(const Facts& facts, std::vector<Finding>& out);
+void find_communication(const Facts& facts, std::vector<Finding>& out);
+void find_io(const Facts& facts, std::vector<Finding>& out);
+void find_samples(const Facts& facts, std::vector<Finding>& out);
+
+// "solve_step (solver.cpp:214)", "solver+0x4a20" when not resolved.
+[[nodiscard]] std::string name_of(const CallSite& site);
+
+// A name from a program, fit for a sentence: printable and not too long.
+[[nodiscard]] std::string in_sentence(const std::string& name);
+
+// The last part of a path.
+[[nodiscard]] std::string base_name(const std::string& path);
+
+}  // namespace ardoise::reports

@@ -1,0 +1,163 @@
+// What messages and collectives cost: waiting or transfer, small messages, polling, hot ranks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "reports/findings/findings.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr std::uint64_t kSmallMessage = 1024;  // bytes: below, latency costs more than transfer on any network of today
+constexpr std::size_t kSmallBuckets = 11;      // histogram buckets 0 … 10 hold the sizes below 1,024
+
+// Time above the rank that spends least in `map` is taken for waiting: the transfer alone would cost all about the
+// same.
+double waiting_share(const DensityMap& map) {
+  const double total = std::accumulate(map.seconds.begin(), map.seconds.end(), 0.0);
+  const double least = *std::min_element(map.seconds.begin(), map.seconds.end());
+  return total > 0 ? 1 - least * static_cast<double>(map.seconds.size()) / total : 0;
+}
+
+void collectives(const Facts& facts, std::vector<Finding>& out) {
+  for (const FunctionProfile& f : facts.app.mpi) {
+    if (!is_judged_as_collective(facts, f)) continue;
+    const double share = facts.share(f.seconds), waiting = waiting_share(*facts.density(f.function));
+    const bool waits = waiting >= 0.5;
+    const std::string site = facts.main_call_site(f.function);
+    const std::string size =
+        f.bytes == 0 ? ""
+                     : fmt::format(", {} each", human_bytes(static_cast<double>(f.bytes) /
+                                                            static_cast<double>(std::max<std::uint64_t>(1, f.calls))));
+    const std::string head =
+        fmt::format("{} costs {} of the time ({} calls{}{})", in_sentence(f.function), human_share(share),
+                    human_count(static_cast<double>(f.calls)), size, site.empty() ? "" : ", most from " + site);
+    out.push_back({waits ? "collective_waiting" : "collective_transfer",
+                   share > 0.1 ? Severity::medium : Severity::note,
+                   share,
+                   head + (waits ? fmt::format("; about {} of that is waiting for ranks that come late, not transfer "
+                                               "(an estimate: time above the "
+                                               "rank that spends least there).",
+                                               human_share(waiting))
+                                 : fmt::format("; ranks spend similar times there, so the operation itself costs more "
+                                               "than waiting for late ranks "
+                                               "does (an estimate: {} is waiting).",
+                                               human_share(waiting))),
+                   waits ? "Even out the work before it; a faster network would not help."
+                   : f.function == "MPI_Barrier"
+                       ? "Is each of these barriers needed?"
+                       : "Fewer calls with more data each, or the non-blocking form with work in between.",
+                   {{"seconds", f.seconds}, {"share", share}, {"waiting_share_estimate", waiting}}});
+  }
+}
+
+void small_messages(const Facts& facts, std::vector<Finding>& out) {
+  double small = 0, all = 0, seconds = 0, bytes = 0;
+  const FunctionProfile* most = nullptr;
+  for (const FunctionProfile& f : facts.app.mpi) {
+    // Each message once: at the side that sends.
+    if ((f.category != "point-to-point" && f.category != "one-sided") || f.bytes_sent == 0) continue;
+    const auto& buckets = f.sizes.calls;
+    const auto end = buckets.begin() + static_cast<std::ptrdiff_t>(std::min(kSmallBuckets, buckets.size()));
+    small += static_cast<double>(std::accumulate(buckets.begin(), end, std::uint64_t{0}));
+    all += static_cast<double>(f.calls);
+    seconds += f.seconds;
+    bytes += static_cast<double>(f.bytes_sent);
+    if (most == nullptr || f.calls > most->calls) most = &f;
+  }
+  if (most == nullptr || facts.rank_seconds <= 0 || facts.app.ranks < 2) return;
+  const double rate = all / facts.rank_seconds, share = facts.share(seconds);
+  if (small < 0.8 * all || rate < 1000 || share < 0.01) return;
+  const std::string site = facts.main_call_site(most->function);
+  out.push_back(
+      {"small_messages",
+       share > 0.1 ? Severity::medium : Severity::note,
+       share,
+       fmt::format("{} of {} messages are smaller than {} (mean {}), {} a second on each rank{}: latency, not "
+                   "bandwidth, is what they cost.",
+                   human_share(small / all), human_count(all), human_bytes(kSmallMessage), human_bytes(bytes / all),
+                   human_count(rate), site.empty() ? "" : ", most from " + site),
+       "Send several of them as one.",
+       {{"messages", all}, {"small_share", small / all}, {"mean_bytes", bytes / all}, {"per_rank_second", rate}}});
+}
+
+void polling(const Facts& facts, std::vector<Finding>& out) {
+  double calls = 0, seconds = 0;
+  for (const FunctionProfile& f : facts.app.mpi) {
+    const bool polls = f.function.starts_with("MPI_Test") || f.function == "MPI_Iprobe" || f.function == "MPI_Improbe";
+    if (!polls || f.function == "MPI_Test_cancelled") continue;
+    calls += static_cast<double>(f.calls);
+    seconds += f.seconds;
+  }
+  if (facts.mpi_calls <= 0 || calls < 0.5 * facts.mpi_calls || facts.share(seconds) < 0.05) return;
+  out.push_back(
+      {"polling",
+       Severity::medium,
+       facts.share(seconds),
+       fmt::format(
+           "{} of all MPI calls only ask whether something arrived (MPI_Test…, MPI_Iprobe); they take {} of the time.",
+           human_share(calls / facts.mpi_calls), human_share(facts.share(seconds))),
+       "Ask less often, or wait where there is nothing else to do.",
+       {{"calls", calls}, {"seconds", seconds}}});
+}
+
+void hot_rank(const Facts& facts, std::vector<Finding>& out) {
+  const Application& a = facts.app;
+  if (a.ranks < 4 || a.edges.empty()) return;
+  std::vector<double> traffic(a.ranks, 0);
+  double total = 0;
+  for (const Edge& e : a.edges) {
+    const auto bytes = static_cast<double>(e.bytes);
+    traffic[e.source] += bytes;
+    if (e.target != e.source) traffic[e.target] += bytes;
+    total += bytes;
+  }
+  if (total <= 0) return;
+  const auto hottest = std::max_element(traffic.begin(), traffic.end());
+  const double mean = std::accumulate(traffic.begin(), traffic.end(), 0.0) / a.ranks, factor = *hottest / mean;
+  const auto rank = hottest - traffic.begin();
+  if (factor >= 3 && *hottest >= 0.3 * total) {
+    out.push_back({"hot_rank",
+                   Severity::medium,
+                   facts.share(facts.mpi_seconds) * 0.5,
+                   fmt::format("Rank {} sends or receives {} of all {}, {:.1f} times the mean of the ranks: it may "
+                               "become the bottleneck as ranks "
+                               "are added.",
+                               rank, human_share(*hottest / total), human_bytes(total), factor),
+                   "Spread what it does over several ranks, or use a collective.",
+                   {{"rank", static_cast<double>(rank)}, {"bytes", *hottest}, {"times_mean", factor}}});
+  }
+  const Edge& heavy =
+      *std::max_element(a.edges.begin(), a.edges.end(), [](const Edge& x, const Edge& y) { return x.bytes < y.bytes; });
+  const double ratio = static_cast<double>(heavy.bytes) * static_cast<double>(a.edges.size()) / total;
+  if (a.edges.size() >= 8 && ratio >= 4) {
+    out.push_back({"heavy_edge",
+                   Severity::note,
+                   0,
+                   fmt::format("The heaviest connection, rank {} to {}, carries {}, {:.1f} times the mean of the {}.",
+                               heavy.source, heavy.target, human_bytes(static_cast<double>(heavy.bytes)), ratio,
+                               counted(a.edges.size(), "connection")),
+                   "",
+                   {{"source", heavy.source}, {"target", heavy.target}, {"bytes", static_cast<double>(heavy.bytes)}}});
+  }
+}
+
+}  // namespace
+
+bool is_judged_as_collective(const Facts& facts, const FunctionProfile& function) {
+  if (function.category != "collective" || facts.share(function.seconds) < 0.03 || facts.app.ranks < 2) return false;
+  const DensityMap* map = facts.density(function.function);
+  return map != nullptr && !map->seconds.empty();
+}
+
+void find_communication(const Facts& facts, std::vector<Finding>& out) {
+  collectives(facts, out);
+  small_messages(facts, out);
+  polling(facts, out);
+  hot_rank(facts, out);
+}
+
+}  // namespace ardoise::reports

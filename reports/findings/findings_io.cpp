@@ -1,0 +1,83 @@
+// File I/O: small requests, one rank that does it all, files opened again and again.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "reports/findings/findings.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr double kSmallRequest = 16 * 1024;  // bytes
+
+std::string file_name(const FileProfile& file) { return in_sentence(base_name(file.path)); }
+
+void one_rank(const Facts& facts, std::vector<Finding>& out) {
+  const auto& io = facts.app.per_rank.io_seconds;
+  if (io.size() < 2 || facts.io_seconds <= 0 || facts.app.wall_seconds <= 0) return;
+  const auto top = std::max_element(io.begin(), io.end());
+  const double of_io = *top / facts.io_seconds, of_run = std::min(1.0, *top / facts.app.wall_seconds);
+  if (of_run < 0.05 || of_io < 0.8 || (io.size() == 2 && of_io < 0.95)) return;
+  const auto rank = top - io.begin();
+  out.push_back(
+      {"one_rank_io",
+       of_run > 0.2 ? Severity::medium : Severity::note,
+       of_run,
+       fmt::format("Rank {} does {} of the file I/O; it takes {} of that rank's time while the others may wait.", rank,
+                   of_io > 0.995 ? "all" : human_share(of_io), human_share(of_run)),
+       "MPI-IO, or a parallel library such as HDF5 or NetCDF, lets all ranks write.",
+       {{"rank", static_cast<double>(rank)}, {"io_seconds", *top}, {"share_of_io", of_io}}});
+}
+
+void small_requests(const Facts& facts, std::vector<Finding>& out) {
+  double calls = 0, bytes = 0, seconds = 0;
+  for (const FunctionProfile& f : facts.app.posix) {
+    if (f.bytes == 0) continue;
+    calls += static_cast<double>(f.calls);
+    bytes += static_cast<double>(f.bytes);
+    seconds += f.seconds;
+  }
+  const double share = facts.share(seconds),
+               longest = facts.app.wall_seconds > 0 ? seconds / facts.app.wall_seconds : 0;
+  if (calls < 1000 || bytes / calls >= kSmallRequest || std::max(share, std::min(1.0, longest)) < 0.02) return;
+  const FileProfile* busiest = nullptr;
+  for (const FileProfile& f : facts.app.files) {
+    if (busiest == nullptr || f.reads + f.writes > busiest->reads + busiest->writes) busiest = &f;
+  }
+  out.push_back({"small_io",
+                 share > 0.1 ? Severity::medium : Severity::note,
+                 share,
+                 fmt::format("{} read and write calls move {} each on average{} and take {} in all.",
+                             human_count(calls), human_bytes(bytes / calls),
+                             busiest == nullptr ? "" : fmt::format(", most of them on {},", file_name(*busiest)),
+                             human_seconds(seconds)),
+                 "Requests of a megabyte or more are what file systems are good at: buffer, or write larger blocks.",
+                 {{"calls", calls}, {"mean_bytes", bytes / calls}, {"seconds", seconds}}});
+}
+
+void reopened(const Facts& facts, std::vector<Finding>& out) {
+  const auto& files = facts.app.files;
+  const auto most = std::max_element(files.begin(), files.end(),
+                                     [](const FileProfile& a, const FileProfile& b) { return a.opens < b.opens; });
+  if (most == files.end() || most->opens < 1000 || most->opens < 20ULL * std::max(1U, most->ranks)) return;
+  out.push_back({"reopened_file",
+                 Severity::note,
+                 0,
+                 fmt::format("{} was opened {} times by {}.", file_name(*most),
+                             human_count(static_cast<double>(most->opens)), counted(most->ranks, "rank")),
+                 "Keep it open: opening costs the file system's metadata server more than reading does.",
+                 {{"opens", static_cast<double>(most->opens)}}});
+}
+
+}  // namespace
+
+void find_io(const Facts& facts, std::vector<Finding>& out) {
+  one_rank(facts, out);
+  small_requests(facts, out);
+  reopened(facts, out);
+}
+
+}  // namespace ardoise::reports

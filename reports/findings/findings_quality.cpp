@@ -1,0 +1,102 @@
+// How far the numbers can be trusted: lost or missing data, a measurement that disturbed the program.
+#include <fmt/format.h>
+
+#include "reports/findings/findings.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr double kDisturbing = 0.05;  // share of the program's time that the tool may have cost
+
+void lost_records(const Facts& facts, std::vector<Finding>& out) {
+  std::uint64_t lost = 0, dropped = 0, recorded = 0;
+  for (const Ledger& l : facts.app.quality.ledger) {
+    lost += l.lost;
+    if (l.record_class == "samples") continue;  // those are dropped when the rate falls, and others stand for them
+    dropped += l.dropped;
+    recorded += l.recorded;
+  }
+  if (lost != 0) {
+    out.push_back(
+        {"records_lost",
+         Severity::high,
+         1,
+         fmt::format("{} of {} records are missing and nobody declared them dropped: the numbers below are too small.",
+                     with_separators(lost), with_separators(recorded)),
+         "Look at the notices on measurement quality, and report it as a fault of the tool.",
+         {{"lost", static_cast<double>(lost)}, {"recorded", static_cast<double>(recorded)}}});
+  }
+  if (dropped != 0 && recorded != 0) {
+    const double share = static_cast<double>(dropped) / static_cast<double>(recorded);
+    out.push_back(
+        {"records_dropped",
+         share > 0.01 ? Severity::medium : Severity::note,
+         share,
+         fmt::format(
+             "{} of the records were dropped ({} of {}). Sums for each function stay exact; minima, maxima, call "
+             "sites, edges and maps cover the rest.",
+             human_share(share), with_separators(dropped), with_separators(recorded)),
+         "More analyzers (--analyzers) take more records.",
+         {{"dropped", static_cast<double>(dropped)}, {"recorded", static_cast<double>(recorded)}}});
+  }
+}
+
+void incomplete(const Facts& facts, std::vector<Finding>& out) {
+  const Application& a = facts.app;
+  if (a.quality.ranks_complete < a.ranks) {
+    const std::uint32_t missing = a.ranks - a.quality.ranks_complete;
+    out.push_back({"ranks_incomplete",
+                   Severity::high,
+                   1,
+                   fmt::format("{} of {} did not deliver everything: the data of the end of {} run are missing.",
+                               with_separators(missing), counted(a.ranks, "rank"), missing == 1 ? "its" : "their"),
+                   "Did they abort, or leave without MPI_Finalize?",
+                   {{"ranks", a.ranks}, {"ranks_complete", a.quality.ranks_complete}}});
+  }
+  if (a.quality.bad_packs != 0) {
+    out.push_back({"bad_packs",
+                   Severity::high,
+                   1,
+                   fmt::format("{} arrived damaged and {} refused.", counted(a.quality.bad_packs, "pack"),
+                               a.quality.bad_packs == 1 ? "was" : "were"),
+                   "Report it as a fault of the tool.",
+                   {{"bad_packs", static_cast<double>(a.quality.bad_packs)}}});
+  }
+}
+
+void disturbed(const Facts& facts, std::vector<Finding>& out) {
+  const Quality& q = facts.app.quality;
+  const double blocked = facts.share(q.blocked_seconds), overhead = facts.share(q.overhead_seconds);
+  if (blocked > 0.01) {
+    out.push_back(
+        {"measurement_blocked",
+         blocked > kDisturbing ? Severity::high : Severity::medium,
+         blocked,
+         fmt::format("The measurement held the program up: its ranks waited {} ({} of their time) for a free buffer.",
+                     human_seconds(q.blocked_seconds), human_share(blocked)),
+         "Give the run more analyzers (--analyzers).",
+         {{"blocked_seconds", q.blocked_seconds}, {"share", blocked}}});
+  }
+  if (overhead > kDisturbing && overhead > blocked * 1.5) {
+    out.push_back({"overhead",
+                   Severity::medium,
+                   overhead,
+                   fmt::format("Recording cost about {} of the ranks' time (an estimate: calls x {} each): short calls "
+                               "look longer than they are.",
+                               human_share(overhead), human_seconds(q.record_cost_seconds)),
+                   "",
+                   {{"overhead_seconds", q.overhead_seconds}, {"share", overhead}}});
+  }
+}
+
+}  // namespace
+
+void find_quality(const Facts& facts, std::vector<Finding>& out) {
+  lost_records(facts, out);
+  incomplete(facts, out);
+  disturbed(facts, out);
+}
+
+}  // namespace ardoise::reports

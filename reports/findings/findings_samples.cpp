@@ -1,0 +1,170 @@
+// Rules about the program's own functions, from samples of its call stacks: estimates, and said to be.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr double kHot = 0.10, kNearlyAll = 0.8;
+
+// What the shares are shares of: CPU time leaves out the time in which a thread waits without its processor.
+std::string sampled_quantity(const SampleProfile& profile) {
+  if (profile.unit != "seconds") return in_sentence(profile.clock);
+  return profile.clock == "wall" ? "time" : "CPU time";
+}
+
+void hot_functions(const Facts& facts, std::vector<Finding>& out) {
+  const SampleProfile& s = facts.app.samples;
+  int said = 0;
+  for (std::size_t i = 0; i < s.functions.size() && said < 2; ++i) {
+    const SampledFunction& f = s.functions[i];
+    const double share = f.self / s.self, error = f.self_error / s.self;
+    if (!is_code(f) || f.symbol.empty() || f.symbol[0] == '(') continue;
+    if (share < kHot) return;
+    ++said;
+    out.push_back(
+        {"hot_function",
+         share > 0.5 ? Severity::medium : Severity::note,
+         share,
+         fmt::format("{} of the {} is spent in {} (sampled, ± {}).", human_share(share), sampled_quantity(s),
+                     name_and_place(s, i), human_share(std::max(error, 1e-3))),
+         "",
+         {{"share", share}, {"share_error", error}, {"self", f.self}, {"samples", static_cast<double>(f.samples)}}});
+  }
+}
+
+// The function whose MPI calls together cost most. When nearly all of it is one call, that call's own finding says
+// where it comes from.
+void mpi_cause(const Facts& facts, std::vector<Finding>& out) {
+  const SampleProfile& s = facts.app.samples;
+  struct Cause {
+    double seconds = 0;
+    std::map<std::uint32_t, double> calls;
+  };
+  std::map<std::uint32_t, Cause> causes;  // by calling function
+  double all = 0;
+  for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {
+    if (s.functions[s.tree.function[i]].kind != "mpi" || s.tree.parent[i] == kNoParent) continue;
+    Cause& cause = causes[s.tree.function[s.tree.parent[i]]];
+    cause.seconds += s.tree.call_seconds[i];
+    cause.calls[s.tree.function[i]] += s.tree.call_seconds[i];
+    all += s.tree.call_seconds[i];
+  }
+  const auto greatest = std::max_element(
+      causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.second.seconds < b.second.seconds; });
+  if (greatest == causes.end() || !(all > 0)) return;
+  const double share = facts.share(greatest->second.seconds);
+  if (share < 0.05) return;
+  const auto call = std::max_element(greatest->second.calls.begin(), greatest->second.calls.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (call->second > kNearlyAll * greatest->second.seconds) return;
+  const SampledFunction& function = s.functions[greatest->first];
+  const std::string file =
+      function.source_file.empty() ? "" : fmt::format(" ({})", in_sentence(base_name(function.source_file)));
+  out.push_back(
+      {"mpi_cause",
+       share > 0.25 ? Severity::medium : Severity::note,
+       share,
+       fmt::format("{} of the time in MPI ({} of all) is in calls that {} makes, most of it in {}.",
+                   human_share(greatest->second.seconds / all), human_share(share),
+                   in_sentence(short_name(function)) + file, in_sentence(s.functions[call->first].symbol)),
+       "",
+       {{"seconds", greatest->second.seconds}, {"share", share}, {"share_of_mpi", greatest->second.seconds / all}}});
+}
+
+void odd_ranks(const Facts& facts, std::vector<Finding>& out) {
+  const SampleProfile& s = facts.app.samples;
+  if (s.clusters.size() < 2) return;
+  const RankCluster &most = s.clusters[0], &odd = s.clusters[1];
+  std::size_t at = 0;
+  double difference = 0;
+  for (std::size_t i = 0; i < odd.mean_share.size(); ++i) {
+    if (std::abs(odd.mean_share[i] - most.mean_share[i]) > std::abs(difference)) {
+      difference = odd.mean_share[i] - most.mean_share[i];
+      at = i;
+    }
+  }
+  if (difference == 0) return;
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t rank = 0; rank < s.cluster_of_rank.size(); ++rank) {
+    if (s.cluster_of_rank[rank] == 1) ranks.push_back(rank);
+  }
+  const double others = static_cast<double>(facts.app.ranks - most.ranks) / facts.app.ranks;
+  out.push_back(
+      {"rank_clusters",
+       Severity::note,
+       others * std::abs(difference),
+       fmt::format("Ranks do different things, in {}: {} of them ({}) {} {} of their {} in {}, where the {} others "
+                   "{} {} (sampled).",
+                   counted(s.clusters.size(), "group"), odd.ranks, rank_ranges(ranks, 4),
+                   odd.ranks == 1 ? "spends" : "spend", human_share(odd.mean_share[at]), sampled_quantity(s),
+                   name_and_place(s, s.per_rank.functions[at]), most.ranks, most.ranks == 1 ? "spends" : "spend",
+                   human_share(most.mean_share[at])),
+       "",
+       {{"groups", static_cast<double>(s.clusters.size())},
+        {"ranks", static_cast<double>(odd.ranks)},
+        {"difference_of_share", difference}}});
+}
+
+void sampling_quality(const Facts& facts, std::vector<Finding>& out) {
+  const SampledThreads& t = facts.app.samples.threads;
+  const double cost = std::accumulate(t.cost_seconds.begin(), t.cost_seconds.end(), 0.0);
+  const double wall = std::accumulate(t.wall_seconds.begin(), t.wall_seconds.end(), 0.0);
+  const auto sum = [](const std::vector<std::uint64_t>& list) {
+    return static_cast<double>(std::accumulate(list.begin(), list.end(), std::uint64_t{0}));
+  };
+  const double taken = sum(t.taken), partial = sum(t.partial);
+  if (wall > 0 && cost > 0.02 * wall) {
+    out.push_back(
+        {"sampling_cost",
+         Severity::medium,
+         cost / wall,
+         fmt::format("Taking samples cost {} of the threads' time, more than it should.", human_share(cost / wall)),
+         "Choose a lower rate of sampling.",
+         {{"share", cost / wall}, {"seconds", cost}}});
+  }
+  const SampleProfile& s = facts.app.samples;
+  if (s.self > 0 && s.at_shared_ticks > 0.1 * s.self) {
+    out.push_back({"shared_ticks",
+                   Severity::note,
+                   0,
+                   fmt::format("{} of the {} was sampled at ticks of the kernel's clock, by threads that shared "
+                               "processors: beyond the margins shown, shares of functions may be some percent off.",
+                               human_share(s.at_shared_ticks / s.self), sampled_quantity(s)),
+                   "A processor for each rank gives exact shares.",
+                   {{"share", s.at_shared_ticks / s.self}}});
+  }
+  if (taken > 0 && partial > 0.1 * taken) {
+    out.push_back({"partial_stacks",
+                   Severity::note,
+                   0,
+                   fmt::format("{} of the call stacks could not be followed to their begin; they are shown beneath "
+                               "\"(incomplete call stack)\".",
+                               human_share(partial / taken)),
+                   "Programs built with -fno-omit-frame-pointer, or with unwind tables, give whole stacks.",
+                   {{"share", partial / taken}, {"samples", partial}}});
+  }
+}
+
+}  // namespace
+
+void find_samples(const Facts& facts, std::vector<Finding>& out) {
+  const SampleProfile& s = facts.app.samples;
+  if (s.self > 0) {
+    hot_functions(facts, out);
+    odd_ranks(facts, out);
+  }
+  mpi_cause(facts, out);
+  sampling_quality(facts, out);
+}
+
+}  // namespace ardoise::reports

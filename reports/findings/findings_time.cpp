@@ -1,0 +1,120 @@
+// Where the time goes: computation, MPI, I/O; how evenly work is spread; the MPI call that costs most.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/findings/findings.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr double kAcceptable = 0.8;  // POP: efficiencies above are regarded as acceptable
+
+void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
+  const Application& a = facts.app;
+  if (a.mpi.empty() && a.posix.empty()) {
+    out.push_back({"nothing_recorded",
+                   Severity::medium,
+                   0,
+                   "No MPI or I/O call of this program was recorded.",
+                   "A program that calls neither between MPI_Init and MPI_Finalize looks like this; so does one that "
+                   "is linked statically.",
+                   {}});
+    return;
+  }
+  if (facts.rank_seconds <= 0) return;
+  const double mpi = facts.share(facts.mpi_seconds), io = facts.share(facts.io_seconds),
+               rest = std::max(0.0, 1 - mpi - io);
+  const char* verdict = rest >= kAcceptable ? "most of the time is the program's own work"
+                        : mpi >= 0.5        ? "it spends more time in MPI than on its own work"
+                        : io >= 0.3         ? "file I/O is a large part"
+                                            : "MPI and I/O are a noticeable part";
+  const std::string ranks =
+      a.ranks == 1 ? "the rank's time" : fmt::format("the time of its {} ranks", with_separators(a.ranks));
+  out.push_back({"time_shares",
+                 Severity::note,
+                 1,
+                 fmt::format("{} of {} is computation, {} MPI, {} file I/O: {}.", human_share(rest), ranks,
+                             human_share(mpi), human_share(io), verdict),
+                 "",
+                 {{"computation_share", rest}, {"mpi_share", mpi}, {"io_share", io}}});
+}
+
+void balance(const Facts& facts, std::vector<Finding>& out) {
+  const Efficiency& e = facts.efficiency;
+  if (!e.known || facts.app.ranks < 2 || e.max_useful <= 0) return;
+  const double gain = e.max_useful - e.mean_useful,
+               share = facts.app.wall_seconds > 0 ? gain / facts.app.wall_seconds : 0;
+  if (e.load_balance < 0.95 && share > 0.02) {
+    out.push_back({"load_imbalance",
+                   e.load_balance < kAcceptable ? Severity::high : Severity::medium,
+                   std::min(1.0, share),
+                   fmt::format("Work is unevenly spread: rank {} computes for {}, the mean is {} (load balance "
+                               "{:.2f}); the others wait for it in "
+                               "MPI. Spread evenly, the same work could end up to {} ({}) sooner (an estimate).",
+                               e.slowest_rank, human_seconds(e.max_useful), human_seconds(e.mean_useful),
+                               e.load_balance, human_seconds(gain), human_share(share)),
+                   "The map of MPI time shows which ranks wait (the least loaded) and which ones are waited for.",
+                   {{"load_balance", e.load_balance},
+                    {"max_useful_seconds", e.max_useful},
+                    {"mean_useful_seconds", e.mean_useful},
+                    {"slowest_rank", e.slowest_rank}}});
+  }
+  if (e.communication < kAcceptable) {
+    out.push_back({"communication_efficiency",
+                   e.communication < 0.6 ? Severity::high : Severity::medium,
+                   1 - e.communication,
+                   fmt::format("Even the busiest rank computes for only {} of the run (communication efficiency "
+                               "{:.2f}; above {:.1f} is regarded as "
+                               "acceptable): messages, or ranks that wait for each other in turn, cost the rest.",
+                               human_share(e.communication), e.communication, kAcceptable),
+                   "Fewer and larger messages, overlap with computation, or fewer ranks for this problem size.",
+                   {{"communication_efficiency", e.communication}, {"parallel_efficiency", e.parallel}}});
+  }
+}
+
+// Of those that no other rule speaks of.
+void dominating_call(const Facts& facts, std::vector<Finding>& out) {
+  const FunctionProfile* most = nullptr;
+  for (const FunctionProfile& f : facts.app.mpi) {
+    if (!is_judged_as_collective(facts, f) && (most == nullptr || f.seconds > most->seconds)) most = &f;
+  }
+  if (most == nullptr || facts.mpi_seconds <= 0) return;
+  const FunctionProfile& f = *most;
+  const double share = facts.share(f.seconds), of_mpi = std::min(1.0, f.seconds / facts.mpi_seconds);
+  if (share < 0.05) return;
+  const std::string site = facts.main_call_site(f.function);
+  out.push_back(
+      {"dominating_call",
+       share > 0.25 ? Severity::medium : Severity::note,
+       share,
+       fmt::format("{} takes {} of the time in MPI ({} of all){}.", in_sentence(f.function), human_share(of_mpi),
+                   human_share(share), site.empty() ? "" : ", most of it called from " + site),
+       "",
+       {{"seconds", f.seconds}, {"share", share}, {"share_of_mpi", of_mpi}, {"calls", static_cast<double>(f.calls)}}});
+}
+
+void slow_start(const Facts& facts, std::vector<Finding>& out) {
+  const Application& a = facts.app;
+  if (a.init_seconds < 1 || a.init_seconds < 0.2 * a.wall_seconds) return;
+  out.push_back({"slow_init",
+                 Severity::note,
+                 0,
+                 fmt::format("MPI_Init took {}, beside {} of run; it is not part of the run's time here.",
+                             human_seconds(a.init_seconds), human_seconds(a.wall_seconds)),
+                 "",
+                 {{"init_seconds", a.init_seconds}}});
+}
+
+}  // namespace
+
+void find_time(const Facts& facts, std::vector<Finding>& out) {
+  where_it_goes(facts, out);
+  balance(facts, out);
+  dominating_call(facts, out);
+  slow_start(facts, out);
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,126 @@
+// See sample_view.hpp.
+#include "reports/findings/sample_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "reports/call_tree.hpp"
+#include "reports/findings/findings.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+std::vector<bool> outermost(const SampleProfile& s) {
+  return outermost_nodes(s.tree.parent, s.tree.function, s.functions.size());
+}
+
+std::vector<CallShare> sorted(const std::map<std::uint32_t, double>& sums) {
+  std::vector<CallShare> list;
+  for (const auto& [function, total] : sums) {
+    if (total > 0) list.push_back({function, total});
+  }
+  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.total > b.total; });
+  return list;
+}
+
+}  // namespace
+
+bool is_code(const SampledFunction& f) { return f.kind == "code"; }
+
+std::string full_name(const SampledFunction& f) {
+  if (!f.symbol.empty()) return f.symbol;
+  return f.module.empty() ? "(unknown)" : "[" + base_name(f.module) + "]";
+}
+
+std::string short_name(const SampledFunction& f) {
+  const std::string name = full_name(f);
+  const std::size_t bracket = name.find('(', 1);
+  const bool plain = bracket != std::string::npos && name.find("(anonymous") == std::string::npos &&
+                     name.find("operator()") == std::string::npos;
+  return plain && name[0] != '(' ? name.substr(0, bracket) : name;
+}
+
+std::string place_of(const SampleProfile& s, std::size_t function) {
+  const auto hot =
+      std::find_if(s.lines.begin(), s.lines.end(), [&](const SampledLine& l) { return l.function == function; });
+  if (hot != s.lines.end() && !hot->source_file.empty()) {
+    return fmt::format("{}:{}", base_name(hot->source_file), hot->line);
+  }
+  const SampledFunction& f = s.functions[function];
+  return f.source_file.empty() ? "" : fmt::format("{}:{}", base_name(f.source_file), f.line);
+}
+
+std::string name_and_place(const SampleProfile& s, std::size_t function) {
+  const std::string name = in_sentence(short_name(s.functions[function])), place = place_of(s, function);
+  return place.empty() ? name : fmt::format("{} ({})", name, in_sentence(place));
+}
+
+std::vector<double> node_values(const SampleProfile& s) {
+  std::vector<double> values = s.tree.self;
+  if (s.clock != "wall") return values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string& kind = s.functions[s.tree.function[i]].kind;
+    if ((kind == "mpi" || kind == "posix") && s.tree.calls[i] != 0) values[i] = s.tree.call_seconds[i];
+  }
+  return values;
+}
+
+std::vector<double> node_totals(const CallTree& tree, std::vector<double> values) {
+  for (std::size_t i = values.size(); i-- != 0;) {
+    if (tree.parent[i] != kNoParent) values[tree.parent[i]] += values[i];
+  }
+  return values;
+}
+
+std::vector<double> mpi_beneath(const SampleProfile& s) {
+  std::vector<double> seconds(s.tree.parent.size());
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    if (s.functions[s.tree.function[i]].kind == "mpi") seconds[i] = s.tree.call_seconds[i];
+  }
+  seconds = node_totals(s.tree, std::move(seconds));
+  std::vector<double> result(s.functions.size());
+  const std::vector<bool> counts = outermost(s);
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    if (seconds[i] > 0 && counts[i]) result[s.tree.function[i]] += seconds[i];
+  }
+  return result;
+}
+
+std::vector<CallShare> callers_of(const SampleProfile& s, const std::vector<double>& totals, std::uint32_t function) {
+  std::map<std::uint32_t, double> sums;
+  const std::vector<bool> counts = outermost(s);
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    if (s.tree.function[i] != function || !counts[i]) continue;
+    sums[s.tree.parent[i] == kNoParent ? kNoParent : s.tree.function[s.tree.parent[i]]] += totals[i];
+  }
+  return sorted(sums);
+}
+
+std::vector<CallShare> callees_of(const SampleProfile& s, const std::vector<double>& totals, std::uint32_t function) {
+  std::map<std::uint32_t, double> sums;
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    const std::uint32_t parent = s.tree.parent[i];
+    if (parent == kNoParent || s.tree.function[parent] != function || s.tree.function[i] == function) continue;
+    sums[s.tree.function[i]] += totals[i];
+  }
+  return sorted(sums);
+}
+
+std::string rank_ranges(const std::vector<std::uint32_t>& ranks, std::size_t most) {
+  std::string text;
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t end = i + 1;
+    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
+    if (shown++ == most) return text + ", …";
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", ranks[i]);
+    if (end - i > 1) text += fmt::format("{}{}", end - i > 2 ? "–" : ", ", ranks[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,45 @@
+// What renderers ask of the sampled profile (sample_profile.hpp) beyond its lists: names to show, the time of each node
+// of the call tree, who calls whom. Pure functions of the model; used by summary, findings, report and export.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "reports/sample_profile.hpp"
+
+namespace ardoise::reports {
+
+// "target::Solver::exchange_halo(int)"; "[libfoo.so]" for code without symbols.
+[[nodiscard]] std::string full_name(const SampledFunction& function);
+// Without parameters, which make C++ names unreadable: "target::Solver::exchange_halo".
+[[nodiscard]] std::string short_name(const SampledFunction& function);
+// "assemble (heat.cpp:120)": with the line that took most of its time, else with where it begins.
+[[nodiscard]] std::string name_and_place(const SampleProfile& samples, std::size_t function);
+// "heat.cpp:120" or "".
+[[nodiscard]] std::string place_of(const SampleProfile& samples, std::size_t function);
+
+[[nodiscard]] bool is_code(const SampledFunction& function);
+
+// The time (or events) of each node itself. MPI and POSIX calls have their exact time where it is known and comparable
+// (wall clock), everything else its sampled one.
+[[nodiscard]] std::vector<double> node_values(const SampleProfile& samples);
+// With everything beneath. Sums over parents: O(nodes).
+[[nodiscard]] std::vector<double> node_totals(const CallTree& tree, std::vector<double> values);
+
+// The exact time in MPI calls that each function made, itself or in what it called; recursion counts once.
+[[nodiscard]] std::vector<double> mpi_beneath(const SampleProfile& samples);
+
+struct CallShare {
+  std::uint32_t function;  // kNoParent: none, the function is a root
+  double total;
+};
+// Who called `function` and what it called, with the time of it that this was; the greatest first.
+[[nodiscard]] std::vector<CallShare> callers_of(const SampleProfile& samples, const std::vector<double>& totals,
+                                                std::uint32_t function);
+[[nodiscard]] std::vector<CallShare> callees_of(const SampleProfile& samples, const std::vector<double>& totals,
+                                                std::uint32_t function);
+
+// Ranks as ranges: "0–31, 34–63", at most `most` ranges, then "…".
+[[nodiscard]] std::string rank_ranges(const std::vector<std::uint32_t>& ranks, std::size_t most);
+
+}  // namespace ardoise::reports

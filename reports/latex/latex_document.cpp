@@ -1,0 +1,151 @@
+// See latex_document.hpp.
+#include "reports/latex/latex_document.hpp"
+
+#include <fmt/format.h>
+
+#include "reports/latex/latex_text.hpp"
+#include "reports/text/utf8.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr double kCharacter = 1.5;  // mm: of the typewriter font in tables
+
+std::string latex_of(const Text& text) {
+  std::string out;
+  for (const Span& span : text.spans) {
+    switch (span.look) {
+      case Span::Look::plain:
+        out += latex(span.text);
+        break;
+      case Span::Look::code:
+        out += latex_code(span.text);
+        break;
+      case Span::Look::place:
+        out += "{\\footnotesize\\color{note}" + latex_code(span.text) + "}";
+        break;
+      case Span::Look::alarm:
+        out += "\\textcolor{high}{\\bfseries " + latex(span.text) + "}";
+        break;
+    }
+  }
+  return out;
+}
+
+std::string latex_of(const Cell& cell) {
+  std::string out = latex(shown(cell.number));
+  for (const Line& line : cell.lines) {
+    out += (out.empty() ? "" : "\\newline ") + latex_of(line.left);
+    if (!line.right.empty()) out += "\\hfill " + latex_of(line.right);
+  }
+  return out;
+}
+
+// For headings: with what PDF bookmarks show of it.
+std::string heading(const std::string& title, std::size_t most_columns) {
+  const std::string text = shortened(printable(title), most_columns);
+  return fmt::format("{{\\texorpdfstring{{{}}}{{{}}}}}", latex(text), latex_bookmark(title));
+}
+
+class Writer {
+ public:
+  Writer(std::string& out, FigureFolder& figures) : out_(out), figures_(figures) {}
+
+  void write_blocks(const Section& section) {
+    for (const Block& block : section.blocks) std::visit([this](const auto& b) { write(b); }, block);
+  }
+  void write_section(const Section& section) {
+    if (!section.blocks.empty()) {
+      if (section.together != 0) out_ += fmt::format("\\need{{{}}}", section.together);
+      out_ += "\\section" + heading(section.title, 200) + "\n";
+      write_blocks(section);
+    }
+    for (const Section& part : section.sections) write_section(part);
+  }
+
+ private:
+  void write(const Paragraph& p) {
+    const char* look = p.style == Paragraph::Style::note     ? "\\small "
+                       : p.style == Paragraph::Style::remark ? "\\small\\itshape "
+                                                             : "";
+    out_ += fmt::format("{{{}{}}}\\par\n", look, latex_of(p.text));
+  }
+  void write(const FactList& list) {
+    out_ += "{\\small\\begin{tabular}{@{}L{32mm}L{\\dimexpr\\linewidth-32mm-4\\tabcolsep}@{}}\n";
+    for (const auto& [name, value] : list.facts)
+      out_ += fmt::format("\\fact{{{}}}{{{}}}\n", latex(name), latex_of(value));
+    out_ += "\\end{tabular}}\\par\\vspace{3mm}\n";
+  }
+  void write(const FindingList& list) {
+    for (const Finding& f : list.findings)
+      out_ += fmt::format("\\finding{{{}}}{{{}}}{{{}}}\n", to_string(f.severity), latex(f.text), latex(f.advice));
+    if (!list.rest.empty()) out_ += fmt::format("\\finding{{note}}{{{}}}{{}}\n", latex(list.rest));
+  }
+  void write(const Table& table) {  // over pages, where it is long
+    std::string spec, heads;
+    for (const Column& c : table.columns) {
+      spec += c.width == 0
+                  ? (c.number ? "r" : "l")
+                  : fmt::format("{}{{{:.1f}mm}}", c.number ? 'R' : 'L', kCharacter * static_cast<double>(c.width));
+      heads += (heads.empty() ? "\\head{" : "&\\head{") + latex_of(c.heading) + "}";
+    }
+    out_ += "{\\small\\begin{longtable}{@{\\extracolsep{\\fill}}" + spec + "@{}}\n\\toprule " + heads +
+            "\\\\ \\midrule\\endhead\\bottomrule\\endfoot\n";
+    for (const auto& row : table.rows) {
+      for (std::size_t i = 0; i < row.size(); ++i) out_ += (i == 0 ? "" : "&") + latex_of(row[i]);
+      out_ += "\\\\\n";
+    }
+    out_ += "\\end{longtable}}\n";
+  }
+  void write(const Bullets& list) {
+    out_ += "\\begin{itemize}\\setlength\\itemsep{0pt}\n";
+    for (const Text& item : list.items) out_ += "\\item " + latex_of(item) + "\n";
+    out_ += "\\end{itemize}\n";
+  }
+  void write(const Figures& figures) {
+    out_ += "\\begin{figurehere}";
+    for (const Figure& f : figures) {
+      out_ += fmt::format("{}\\includegraphics[width={:.2f}\\linewidth]{{figures/{}}}",
+                          &f == &figures.front() ? "" : "\\hfill", f.page_share, draw_pdf(f, figures_));
+    }
+    out_ += fmt::format("\\captionof{{figure}}{{{}}}\\end{{figurehere}}\n", latex(figures.front().caption));
+  }
+
+  std::string& out_;
+  FigureFolder& figures_;
+};
+
+constexpr const char* kBanner =
+    "\\thispagestyle{empty}\\noindent\\colorbox{slate}{\\begin{minipage}{\\dimexpr\\linewidth-2\\fboxsep}\\vspace{7mm}"
+    "\\hspace*{4mm}{\\sffamily\\bfseries\\Huge\\color{white}Ardoise}\\hfill{\\sffamily\\color{white}performance report}"
+    "\\hspace*{4mm}\\vspace{6mm}\\end{minipage}}\n\\par\\vspace{3mm}\n";
+constexpr const char* kContents =
+    "\\par\\vspace{4mm}\\need{6}{\\sffamily\\bfseries\\large\\color{slate}Contents}\\par\\makeatletter\\@starttoc{toc}"
+    "\\makeatother\n";
+
+}  // namespace
+
+std::string latex_document(const Document& document, FigureFolder& figures) {
+  std::string out = latex_preamble();
+  Writer writer(out, figures);
+  out += kBanner;
+  writer.write_blocks(document.cover);
+  for (const Section& program : document.cover.sections) {
+    out += fmt::format(
+        "\\par\\vspace{{3mm}}\\pagebreak[1]{{\\sffamily\\bfseries\\large\\color{{slate}}{}}}\\par\\nopagebreak"
+        "\\vspace{{1mm}}\n",
+        latex(shortened(printable(program.title), 60)));
+    writer.write_blocks(program);
+  }
+  out += kContents;
+  for (const Section& chapter : document.chapters) {
+    figures.prefix = chapter.id + "_";
+    const std::string mark = latex(shortened(printable(chapter.title), 48));
+    out += "\\chapter" + heading(chapter.title, 48) + fmt::format("\\markboth{{{}}}{{{}}}\n", mark, mark);
+    for (const Section& section : chapter.sections) writer.write_section(section);
+  }
+  return out + "\\end{document}\n";
+}
+
+}  // namespace ardoise::reports

@@ -21,7 +21,7 @@ void append_utf8(std::string& out, char32_t code_point);
 // cursor.
 [[nodiscard]] std::string printable(std::string_view text);
 
-// Columns on a terminal: 0 for combining marks, 2 for East Asian wide characters and emoji, else 1.
+// Columns on a terminal: 0 for combining marks and control characters, 2 for East Asian wide characters and emoji.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
 // At most `columns` wide: the middle is replaced by "…" where it is longer (both ends of a path or symbol say

@@ -55,6 +55,11 @@ std::string escaped(const std::string& text, bool code) {
   std::size_t word = 0;  // characters since the last place for a break
   for (std::size_t at = 0; at < text.size();) {
     const char32_t c = next_code_point(text, at);
+    if (!code && c == ' ' && text[at] == '%') {  // no line ends between a number and its unit
+      out += "\\,";
+      word = 0;
+      continue;
+    }
     append_escaped(out, c);
     word = c == ' ' ? 0 : word + 1;
     if (at == text.size() || c == ' ') continue;

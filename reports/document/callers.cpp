@@ -31,7 +31,7 @@ Section callers_and_callees(const Application& a) {
   const SampleProfile& s = a.samples;
   Section section{.title = "Callers and callees"};
   const std::vector<double> totals = node_totals(s.tree, node_values(s));
-  Table table{"", {{"Function", false, 28}, {"is called from", false, 37}, {"and calls", false, 37}}, {}};
+  Table table{"", {left("Function", 28), left("is called from", 37), left("and calls", 37)}, {}};
   for (std::uint32_t f = 0; f < s.functions.size() && table.rows.size() < kFunctions; ++f) {
     const SampledFunction& function = s.functions[f];
     if (function.symbol.empty() || function.symbol[0] == '(' || function.kind == "tool" ||

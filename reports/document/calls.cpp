@@ -33,16 +33,7 @@ void add_summary_of_calls(const Application& a, std::vector<Block>& to) {
   std::stable_sort(list.begin(), list.end(), [](auto x, auto y) { return x->seconds > y->seconds; });
   if (list.size() > kSummaryCalls) list.resize(kSummaryCalls);
   if (list.empty()) return;
-  Table table{"",
-              {{"call", false, 28},
-               {"calls", true},
-               {"time", true},
-               {"share", true},
-               {"mean", true},
-               {"longest", true},
-               {"bytes", true},
-               {"per call", true}},
-              {}};
+  Table table{"", {left("call", 28), "calls", "time", "share", "mean", "longest", "bytes", "per call"}, {}};
   for (const FunctionProfile* f : list) {
     table.rows.push_back({code(f->function), count(f->calls), seconds(f->seconds), share(facts.share(f->seconds)),
                           mean_seconds(*f), seconds(f->max_seconds), moved(*f), moved_per_call(*f)});
@@ -53,15 +44,8 @@ void add_summary_of_calls(const Application& a, std::vector<Block>& to) {
 Table function_table(const std::vector<FunctionProfile>& functions, const Application& a, bool posix) {
   const Facts facts(a);
   Table table{"",
-              {{posix ? "Function" : "MPI function", false, 24},
-               {"Calls", true},
-               {"Time", true},
-               {"Share", true},
-               {"Mean", true},
-               {"Shortest", true},
-               {"Longest", true},
-               {posix ? "Read" : "Bytes", true},
-               {posix ? "Written" : "per call", true}},
+              {left(posix ? "Function" : "MPI function", 24), "Calls", "Time", "Share", "Mean", "Shortest", "Longest",
+               posix ? "Read" : "Bytes", posix ? "Written" : "per call"},
               {}};
   for (const FunctionProfile& f : functions) {
     table.rows.push_back({code(f.function), count(f.calls), seconds(f.seconds), share(facts.share(f.seconds)),
@@ -99,16 +83,8 @@ Section call_sites(const Application& a) {
     return section;
   }
   const Facts facts(a);
-  Table table{"",
-              {{"Called from", false, 44},
-               {"Function", false, 22},
-               {"Calls", true},
-               {"Time", true},
-               {"Share", true},
-               {"Ranks", true}},
-              {}};
-  Table summary{
-      "", {{"called from", false, 48}, {"call", false, 22}, {"calls", true}, {"time", true}, {"share", true}}, {}};
+  Table table{"", {left("Called from", 44), left("Function", 22), "Calls", "Time", "Share", "Ranks"}, {}};
+  Table summary{"", {left("called from", 48), left("call", 22), "calls", "time", "share"}, {}};
   for (const CallSite& s : a.call_sites) {
     if (table.rows.size() == kSites) break;
     if (table.rows.size() >= kSitesInAnyCase && facts.share(s.seconds) < kLeastSiteShare) break;
@@ -146,15 +122,7 @@ Section file_io(const Application& a) {
   }
   section.blocks = {note("POSIX calls of the program itself; what MPI or this tool does inside is left out."),
                     function_table(a.posix, a, true)};
-  Table table{"",
-              {{"File", false, 44},
-               {"Ranks", true},
-               {"Opens", true},
-               {"Calls", true},
-               {"Read", true},
-               {"Written", true},
-               {"Time", true}},
-              {}};
+  Table table{"", {left("File", 44), "Ranks", "Opens", "Calls", "Read", "Written", "Time"}, {}};
   for (std::size_t i = 0; i < std::min(kFiles, a.files.size()); ++i) {
     const FileProfile& f = a.files[i];
     table.rows.push_back({code(f.path, 160), exact(f.ranks), count(f.opens), count(f.calls), bytes(f.bytes_read),

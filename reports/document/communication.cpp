@@ -56,14 +56,7 @@ Section heaviest_connections(const Application& a) {
   Section section{.title = "Heaviest connections"};
   if (a.edges.empty()) return section;
   std::string text = fmt::format("Heaviest of {}:", counted(a.edges.size(), "connection"));
-  Table table{"",
-              {{"From rank", true},
-               {"To rank", true},
-               {"Messages", true},
-               {"Bytes", true},
-               {"per message", true},
-               {"Time", true}},
-              {}};
+  Table table{"", {"From rank", "To rank", "Messages", "Bytes", "per message", "Time"}, {}};
   for (const Edge* e : heaviest(a, kEdges)) {
     if (table.rows.size() < kSummaryEdges) {
       text += fmt::format("{} rank {} → {}: {} in {}", table.rows.empty() ? "" : " ·", e->source, e->target,
@@ -82,7 +75,7 @@ Section heaviest_connections(const Application& a) {
 Section communicators(const Application& a) {
   Section section{.title = "Communicators", .together = 7};
   if (a.communicators.empty()) return section;
-  Table table{"", {{"Name", false, 60}, {"Ranks", true}, {"How many", true}}, {}};
+  Table table{"", {left("Name", 60), "Ranks", "How many"}, {}};
   for (std::size_t i = 0; i < std::min(kCommunicators, a.communicators.size()); ++i) {
     const Communicator& c = a.communicators[i];
     table.rows.push_back({c.name.empty() ? Text("unnamed") : code(c.name, 100), exact(c.size), exact(c.count)});

@@ -30,12 +30,12 @@ Section counters(const Application& a) {
                     instructions = counter(s, {"instructions", "PAPI_TOT_INS"});
   const bool ipc = cycles < s.counters.size() && instructions < s.counters.size(),
              rates = s.unit == "seconds" && s.counters.size() <= kCountersWithRate;
-  Table table{"", {{"Function", false, 29}}, {}};
+  Table table{"", {left("Function", 29)}, {}};
   for (std::size_t c = 0; c < shown; ++c) {
     table.columns.push_back({code(s.counters[c], 24), true});
-    if (rates) table.columns.push_back({"per s", true});
+    if (rates) table.columns.push_back("per s");
   }
-  if (ipc) table.columns.push_back({"IPC", true});
+  if (ipc) table.columns.push_back("IPC");
   for (std::size_t i = 0; i < std::min(kFunctions, s.functions.size()); ++i) {
     const SampledFunction& f = s.functions[i];
     if (!(f.self > 0)) break;

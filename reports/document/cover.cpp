@@ -23,16 +23,8 @@ std::string title_line(const Run& run) {
 }
 
 Table programs(const Run& run) {
-  Table table{"",
-              {{"Program", false, 28},
-               {"Ranks", true},
-               {"Wall time", true},
-               {"MPI", true},
-               {"File I/O", true},
-               {"Load bal.", true},
-               {"Comm. eff.", true},
-               {"Par. eff.", true}},
-              {}};
+  Table table{
+      "", {left("Program", 28), "Ranks", "Wall time", "MPI", "File I/O", "Load bal.", "Comm. eff.", "Par. eff."}, {}};
   for (const Application& a : run.applications) {
     const Facts facts(a);
     const auto efficiency = [&](double e) {

@@ -80,10 +80,15 @@ template <class T>
 [[nodiscard]] inline Number ratio(double r) { return {r, Unit::ratio}; }
 
 struct Column {
-  Text heading{};
-  bool number = false;    // aligned right
+  Text heading;
+  bool number = true;     // aligned right
   std::size_t width = 0;  // in characters; 0: as wide as its widest cell
+  Column(Text head, bool is_number = true, std::size_t wide = 0)
+      : heading(std::move(head)), number(is_number), width(wide) {}
+  Column(const char* head) : heading(head) {}
 };
+// A column of text.
+[[nodiscard]] inline Column left(const char* heading, std::size_t width) { return {heading, false, width}; }
 
 struct Table {
   std::string title{};  // "": the section's title says what it is

@@ -46,13 +46,7 @@ std::string kernel_time(const SampleProfile& s) {
 void add_summary(const SampleProfile& s, std::vector<Block>& to) {
   // Shares of CPU time are not those of the wall clock in the tables beneath.
   const std::string what = s.clock == "wall" ? "" : " " + clock_name(s);
-  Table table{"",
-              {{"hot function (sampled" + what + ")", false, 48},
-               {"self", true},
-               {"99 %", true},
-               {"share", true},
-               {"total", true}},
-              {}};
+  Table table{"", {{"hot function (sampled" + what + ")", false, 48}, "self", "99 %", "share", "total"}, {}};
   for (std::size_t i = 0; i < s.functions.size() && table.rows.size() < kSummaryFunctions; ++i) {
     const SampledFunction& f = s.functions[i];
     if (!(f.self > 0) || f.self < kLeastSummaryShare * s.self) break;
@@ -83,17 +77,7 @@ Section hot_functions(const Application& a) {
       "confidence interval. Self is in the function, total with what it called; MPI is the exact time in MPI calls "
       "beneath it; Least and Most are of the ranks, Imb. is Most over their mean.{}",
       shown(count(s.samples)), clock_name(s), s.confidence * 100, kernel_time(s))));
-  Table table{"",
-              {{"Function", false, 31},
-               {"Self", true},
-               {"", true},
-               {"Share", true},
-               {"Total", true},
-               {"MPI", true},
-               {"Least", true},
-               {"Most", true},
-               {"Imb.", true}},
-              {}};
+  Table table{"", {left("Function", 31), "Self", "", "Share", "Total", "MPI", "Least", "Most", "Imb."}, {}};
   const std::vector<double> mpi = mpi_beneath(s);
   double sum = 0;
   std::size_t shown_functions = 0;
@@ -108,12 +92,13 @@ Section hot_functions(const Application& a) {
                           f.rank_mean > 0 ? Cell{ratio(f.rank_max / f.rank_mean)} : Cell{}});
   }
   section.blocks.push_back(std::move(table));
-  const auto left =
+  const auto not_shown =
       static_cast<std::size_t>(std::count_if(s.functions.begin() + static_cast<std::ptrdiff_t>(shown_functions),
                                              s.functions.end(), [](const auto& f) { return f.self > 0; }));
-  if (left != 0) {
-    section.blocks.push_back(remark(fmt::format("{}, {} of what was sampled, in profile.json.",
-                                                counted(left, "more function"), shown(share_of(s, s.self - sum)))));
+  if (not_shown != 0) {
+    section.blocks.push_back(
+        remark(fmt::format("{}, {} of what was sampled, in profile.json.", counted(not_shown, "more function"),
+                           shown(share_of(s, s.self - sum)))));
   }
   add_figure(section.blocks, flame_figure(a));
   return section;
@@ -127,7 +112,7 @@ Section hot_lines(const Application& a) {
     section.blocks.push_back(note("No line of the source is known: the program was built without -g."));
     return section;
   }
-  Table table{"", {{"Line", false, 31}, {"in function", false, 44}, {"Self", true}, {"", true}, {"Share", true}}, {}};
+  Table table{"", {left("Line", 31), left("in function", 44), "Self", "", "Share"}, {}};
   for (std::size_t i = 0; i < std::min(kLines, s.lines.size()); ++i) {
     const SampledLine& l = s.lines[i];
     if (l.self < 0.005 * s.self && i >= 5) break;

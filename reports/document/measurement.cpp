@@ -16,10 +16,7 @@ constexpr std::size_t kSummaryNotices = 2;
 
 Section ledger(const Run& run) {
   Section section{.title = "Ledger", .together = 0};
-  Table table{
-      "",
-      {{"Program", false, 33}, {"Class"}, {"Recorded", true}, {"Received", true}, {"Dropped", true}, {"Lost", true}},
-      {}};
+  Table table{"", {left("Program", 33), left("Class", 0), "Recorded", "Received", "Dropped", "Lost"}, {}};
   for (const Application& a : run.applications) {
     for (const Ledger& l : a.quality.ledger) {
       table.rows.push_back(
@@ -40,17 +37,8 @@ Section ledger(const Run& run) {
 Section overhead(const Run& run) {
   Section section{.title = "Overhead", .together = 0};
   if (run.applications.empty()) return section;
-  Table table{"",
-              {{"Program", false, 24},
-               {"per call", true},
-               {"Blocked", true},
-               {"Overhead", true},
-               {"Share", true},
-               {"Complete", true},
-               {"Packs", true},
-               {"Volume", true},
-               {"Bad", true}},
-              {}};
+  Table table{
+      "", {left("Program", 24), "per call", "Blocked", "Overhead", "Share", "Complete", "Packs", "Volume", "Bad"}, {}};
   for (const Application& a : run.applications) {
     const Quality& q = a.quality;
     table.rows.push_back({code(a.name), seconds(q.record_cost_seconds), seconds(q.blocked_seconds),
@@ -68,17 +56,10 @@ Section overhead(const Run& run) {
 Section sampling(const Run& run) {
   Section section{.title = "Sampling", .together = 8};
   std::vector<Block> figures;
-  Table table{"",
-              {{"Program", false, 21},
-               {"Threads", true},
-               {"Taken", true},
-               {"Discarded", true},
-               {"Arrived", true},
-               {"Incomplete", true},
-               {"Lost", true},
-               {"Cost", true},
-               {"Weights", true}},
-              {}};
+  Table table{
+      "",
+      {left("Program", 21), "Threads", "Taken", "Discarded", "Arrived", "Incomplete", "Lost", "Cost", "Weights"},
+      {}};
   const auto sum = [](const auto& list) {
     return std::accumulate(list.begin(), list.end(), typename std::decay_t<decltype(list)>::value_type{});
   };
@@ -112,7 +93,7 @@ Section sampling(const Run& run) {
 Section clocks(const Run& run) {
   Section section{.title = "Clock", .together = 0};
   if (run.applications.empty()) return section;
-  Table table{"", {{"Program", false, 33}, {"Clock", false, 47}, {"Error bound", true}}, {}};
+  Table table{"", {left("Program", 33), left("Clock", 47), "Error bound"}, {}};
   for (const Application& a : run.applications) {
     table.rows.push_back({code(a.name), Text(a.quality.clock.empty() ? "not known" : a.quality.clock),
                           seconds(a.quality.clock_error_seconds)});

@@ -54,7 +54,7 @@ Section rank_groups(const Application& a) {
   std::vector<std::vector<std::uint32_t>> members(s.clusters.size());
   for (std::uint32_t rank = 0; rank < s.cluster_of_rank.size(); ++rank)
     members[s.cluster_of_rank[rank]].push_back(rank);
-  Table table{"", {{"Ranks", true}, {"which", false, 34}, {"where they spend their time", false, 61}}, {}};
+  Table table{"", {"Ranks", left("which", 34), left("where they spend their time", 61)}, {}};
   for (std::size_t c = 0; c < std::min(kGroups, s.clusters.size()); ++c)
     table.rows.push_back({exact(s.clusters[c].ranks), Text(rank_ranges(members[c], 8)), where_time_goes(s, c)});
   section.blocks.push_back(std::move(table));
@@ -79,10 +79,7 @@ Section threads(const Application& a) {
   }
   Section section{.title = "Threads", .together = 8};
   if (sums.size() < 2 || !(s.self > 0)) return section;
-  Table table{
-      "",
-      {{"Thread", true}, {"in ranks", true}, {"Sampled", true}, {"Least", true}, {"Mean", true}, {"Most", true}},
-      {}};
+  Table table{"", {"Thread", "in ranks", "Sampled", "Least", "Mean", "Most"}, {}};
   for (const auto& [thread, sum] : sums) {
     if (table.rows.size() == kThreads) break;
     table.rows.push_back({exact(thread), exact(sum.ranks), amount(s, sum.all), amount(s, sum.least),

@@ -69,7 +69,7 @@ TEST(Utf8, ShortenedKeepsBothEndsAndTheWidth) {
 
 TEST(TextTable, AlignsWideCharacters) {
   const std::string table =
-      text_table({"", {{"name", false, 12}, {"n", true}}, {{"世界", exact(1)}, {"a very long name", exact(100)}}}, "");
+      text_table({"", {left("name", 12), "n"}, {{"世界", exact(1)}, {"a very long name", exact(100)}}}, "");
   EXPECT_EQ(table, "name            n\n世界            1\na ver…g name  100\n");
 }
 

@@ -135,19 +135,6 @@ TEST_F(WaysTest, TheEnvironmentDescribesTheProgramAlone) {
   EXPECT_EQ(sorted(content("observed")), sorted(native.output));
 }
 
-// Programs that read what they have not set find as few surprises as natively.
-TEST_F(WaysTest, MainBeginsOnAStackAsCleanAsNatively) {
-  const auto set_bytes = [](const Captured& outcome) {
-    EXPECT_EQ(outcome.status, 0) << outcome.output;
-    const auto at = outcome.output.find("unset ");
-    return at == std::string::npos ? -1 : std::stoi(outcome.output.substr(at + 6));
-  };
-  const int natively_set = set_bytes(natively({"-n", "1", UNSET_PROGRAM}));
-  const int observed_set = set_bytes(observed({"-n", "1", UNSET_PROGRAM}));
-  EXPECT_GT(natively_set, 0) << "not what the test is about";
-  EXPECT_LE(observed_set, natively_set);
-}
-
 TEST_F(WaysTest, ProgramsWithSessionsOnlyHaveTheirOwnSetAndAreMeasured) {
   const Words alone{"-n", "2", SESSIONS_PROGRAM};
   const auto native = natively(alone);

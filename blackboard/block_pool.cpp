@@ -3,9 +3,10 @@
 
 #include <array>
 #include <cstdint>
-#include <mutex>
 #include <new>
 #include <utility>
+
+#include "blackboard/mutex.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARDOISE_RECYCLE 0
@@ -46,7 +47,7 @@ void delete_all(FreeBlock* block) noexcept {
 class Depot {
  public:
   [[nodiscard]] FreeBlock* take() noexcept {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     FreeBlock* const magazine = first_;
     if (magazine != nullptr) {
       first_ = magazine->next_magazine;
@@ -56,7 +57,7 @@ class Depot {
   }
   void give(FreeBlock* magazine) noexcept {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (count_ < kDepotLimit) {
         magazine->next_magazine = first_;
         first_ = magazine;
@@ -68,9 +69,9 @@ class Depot {
   }
 
  private:
-  std::mutex mutex_;
-  FreeBlock* first_ = nullptr;
-  std::uint32_t count_ = 0;
+  Mutex mutex_;
+  FreeBlock* first_ GUARDED_BY(mutex_) = nullptr;
+  std::uint32_t count_ GUARDED_BY(mutex_) = 0;
 };
 
 // Never destroyed: threads give blocks back until the very end of the process.

@@ -8,8 +8,8 @@ namespace ardoise::blackboard {
 namespace {
 
 struct Retired {
-  std::mutex mutex;
-  std::vector<ByteAccount*> accounts;
+  Mutex mutex;
+  std::vector<ByteAccount*> accounts GUARDED_BY(mutex);
 };
 
 // Never destroyed: entries may go after static destructors ran.
@@ -24,7 +24,7 @@ ByteAccount* ByteAccount::open(std::size_t limit) {
   ByteAccount* account = nullptr;
   {
     Retired& list = retired();
-    const std::lock_guard lock(list.mutex);
+    const MutexLock lock(list.mutex);
     // Retired accounts see only subtractions, so a sum of 0 is final (SlotCounter::sum).
     const auto idle = std::find_if(list.accounts.begin(), list.accounts.end(),
                                    [](const ByteAccount* candidate) { return candidate->bytes_.sum() == 0; });
@@ -42,7 +42,7 @@ ByteAccount* ByteAccount::open(std::size_t limit) {
 
 void ByteAccount::retire(ByteAccount* account) noexcept {
   Retired& list = retired();
-  const std::lock_guard lock(list.mutex);
+  const MutexLock lock(list.mutex);
   list.accounts.push_back(account);
 }
 
@@ -54,18 +54,20 @@ std::size_t ByteAccount::bytes() const noexcept {
 
 bool ByteAccount::wait_below_limit(std::chrono::milliseconds timeout) {
   if (!over_limit()) return true;
-  std::unique_lock lock(mutex_);
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  const MutexLock lock(mutex_);
   waiters_.fetch_add(1, std::memory_order_relaxed);
   fence_heavy();  // pairs with discharge()'s
-  const bool below = below_.wait_for(lock, timeout, [this] { return !over_limit(); });
+  bool in_time = true;
+  while (in_time && over_limit()) in_time = below_.wait_until(lock, deadline);
   waiters_.fetch_sub(1, std::memory_order_relaxed);  // a discharge that still sees it notifies nobody
-  return below;
+  return !over_limit();
 }
 
 void ByteAccount::wake() noexcept {
   // The sum under the lock: of several threads that let bytes go at the same moment, the last one here sees them all
   // gone.
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!over_limit()) below_.notify_all();
 }
 

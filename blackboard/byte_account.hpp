@@ -4,12 +4,11 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 
 #include "blackboard/asymmetric_fence.hpp"
+#include "blackboard/mutex.hpp"
 #include "blackboard/thread_slot.hpp"
 
 namespace ardoise::blackboard {
@@ -40,8 +39,8 @@ class ByteAccount {
   SlotCounter bytes_;
   std::atomic<unsigned> waiters_{0};
   std::size_t limit_ = 0;
-  std::mutex mutex_;
-  std::condition_variable below_;
+  Mutex mutex_;  // for below_ alone
+  Condition below_;
 };
 
 }  // namespace ardoise::blackboard

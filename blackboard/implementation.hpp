@@ -8,15 +8,14 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
 #include "blackboard/blackboard.hpp"
 #include "blackboard/byte_account.hpp"
 #include "blackboard/job_queue.hpp"
+#include "blackboard/mutex.hpp"
 #include "blackboard/parking.hpp"
 #include "blackboard/read_domain.hpp"
 #include "blackboard/seat.hpp"
@@ -53,7 +52,7 @@ struct Blackboard::Implementation {
 
  private:
   // registry.cpp
-  void publish_table();
+  void publish_table() REQUIRES(registry_mutex_);
   void wait_while_running(const Source& source) const;
   void destroy_idle_sources();
   // workers.cpp
@@ -70,10 +69,10 @@ struct Blackboard::Implementation {
   }
 
   // Sources by age, and those removed that jobs still refer to.
-  std::mutex registry_mutex_;
-  std::uint64_t last_id_ = 0;
-  std::vector<std::unique_ptr<Source>> sources_;
-  std::vector<std::unique_ptr<Source>> removed_;
+  Mutex registry_mutex_;
+  std::uint64_t last_id_ GUARDED_BY(registry_mutex_) = 0;
+  std::vector<std::unique_ptr<Source>> sources_ GUARDED_BY(registry_mutex_);
+  std::vector<std::unique_ptr<Source>> removed_ GUARDED_BY(registry_mutex_);
   std::atomic<std::size_t> removed_count_{0};  // removed_.size(), a hint
 
   ReadDomain readers_;
@@ -87,9 +86,9 @@ struct Blackboard::Implementation {
   PerSlot<Tally> tallies_;
 
   alignas(kCacheLine) std::atomic<unsigned> drainers_{0};
-  std::mutex quiet_mutex_;
-  std::condition_variable became_quiet_;
-  std::mutex seat0_mutex_;  // without workers: who drains sits on seat 0
+  Mutex quiet_mutex_;  // for became_quiet_ alone
+  Condition became_quiet_;
+  Mutex seat0_mutex_;  // without workers: the thread that drains sits on seat 0
 };
 
 }  // namespace ardoise::blackboard

@@ -104,7 +104,7 @@ bool JobQueue::take_share(Fifo& fifo, Job& job, Hand& hand) {
 }
 
 void JobQueue::push_overflow(Job job) {
-  const std::lock_guard lock(overflow_mutex_);
+  const MutexLock lock(overflow_mutex_);
   overflow_.push_back(job);
   // relaxed: who needs to see it uses fences (maybe_filled) or takes the lock.
   overflow_size_.store(overflow_.size(), std::memory_order_relaxed);
@@ -112,7 +112,7 @@ void JobQueue::push_overflow(Job job) {
 
 bool JobQueue::pop_overflow(Job& job) {
   if (overflow_size_.load(std::memory_order_relaxed) == 0) return false;
-  const std::lock_guard lock(overflow_mutex_);
+  const MutexLock lock(overflow_mutex_);
   if (overflow_.empty()) return false;
   job = overflow_.front();
   overflow_.pop_front();

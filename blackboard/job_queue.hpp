@@ -25,9 +25,9 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "blackboard/mutex.hpp"
 #include "blackboard/source.hpp"
 #include "blackboard/thread_slot.hpp"
 
@@ -101,8 +101,8 @@ class JobQueue {
   std::vector<std::unique_ptr<Fifo>> shared_;
   std::vector<std::unique_ptr<Fifo>> homes_;
   alignas(kCacheLine) std::atomic<std::size_t> overflow_size_{0};  // overflow_.size(), for reading without the lock
-  std::mutex overflow_mutex_;
-  std::deque<Job> overflow_;
+  Mutex overflow_mutex_;
+  std::deque<Job> overflow_ GUARDED_BY(overflow_mutex_);
 };
 
 }  // namespace ardoise::blackboard

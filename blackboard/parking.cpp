@@ -6,14 +6,14 @@
 namespace ardoise::blackboard {
 
 void Parking::announce(Sleeper& me) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   me.woken = false;
   announced_.push_back(&me);
   sleeping_.fetch_add(1, std::memory_order_relaxed);  // ordered by the fences of park() and wake_one()
 }
 
 void Parking::withdraw(Sleeper& me) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto mine = std::find(announced_.begin(), announced_.end(), &me);
   if (mine == announced_.end()) return;  // a waker took it: this worker is awake, as the waker wanted
   announced_.erase(mine);
@@ -21,12 +21,12 @@ void Parking::withdraw(Sleeper& me) {
 }
 
 void Parking::sleep(Sleeper& me) {
-  std::unique_lock lock(mutex_);
-  me.condition.wait(lock, [&me] { return me.woken; });
+  const MutexLock lock(mutex_);
+  while (!me.woken) me.condition.wait(lock);
 }
 
 void Parking::wake_last() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (announced_.empty()) return;
   Sleeper& last = *announced_.back();
   announced_.pop_back();

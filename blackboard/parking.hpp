@@ -2,11 +2,10 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <vector>
 
 #include "blackboard/asymmetric_fence.hpp"
+#include "blackboard/mutex.hpp"
 #include "blackboard/thread_slot.hpp"
 
 namespace ardoise::blackboard {
@@ -15,8 +14,8 @@ namespace ardoise::blackboard {
 class Parking {
  public:
   struct Sleeper {
-    std::condition_variable condition;
-    bool woken = false;
+    Condition condition;
+    bool woken = false;  // under the mutex of the Parking
   };
 
   // Wakes the worker that fell asleep last, whose caches are warmest, if one sleeps. Each call wakes another.
@@ -47,8 +46,8 @@ class Parking {
   void wake_last();
 
   alignas(kCacheLine) std::atomic<unsigned> sleeping_{0};  // announced_.size(), for reading without the lock
-  alignas(kCacheLine) std::mutex mutex_;
-  std::vector<Sleeper*> announced_;
+  alignas(kCacheLine) Mutex mutex_;
+  std::vector<Sleeper*> announced_ GUARDED_BY(mutex_);
 };
 
 }  // namespace ardoise::blackboard

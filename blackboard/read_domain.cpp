@@ -14,7 +14,7 @@ void ReadDomain::wait_for_readers() {
     if (seen % 2 == 0) continue;
     while (turn.load(std::memory_order_acquire) == seen) std::this_thread::yield();
   }
-  const std::lock_guard after_shared_sections(shared_slot_);
+  const MutexLock after_shared_sections(shared_slot_);
 }
 
 }  // namespace ardoise::blackboard

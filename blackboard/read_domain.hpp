@@ -9,9 +9,9 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 
 #include "blackboard/asymmetric_fence.hpp"
+#include "blackboard/mutex.hpp"
 #include "blackboard/thread_slot.hpp"
 
 namespace ardoise::blackboard {
@@ -54,7 +54,7 @@ class ReadDomain {
 
  private:
   PerSlot<std::atomic<std::uint64_t>> turns_;  // odd: in a section
-  std::mutex shared_slot_;                     // held in the sections of threads without an own slot
+  Mutex shared_slot_;                          // held in the sections of threads without an own slot
 };
 
 }  // namespace ardoise::blackboard

@@ -16,7 +16,7 @@ SourceId Blackboard::Implementation::add(KnowledgeSource description) {
   }
   SourceId id;
   {
-    const std::lock_guard lock(registry_mutex_);
+    const MutexLock lock(registry_mutex_);
     id = {++last_id_};
     sources_.push_back(std::make_unique<Source>(id, std::move(description)));
     publish_table();
@@ -28,7 +28,7 @@ SourceId Blackboard::Implementation::add(KnowledgeSource description) {
 bool Blackboard::Implementation::remove(SourceId id) {
   std::unique_ptr<Source> source;
   {
-    const std::lock_guard lock(registry_mutex_);
+    const MutexLock lock(registry_mutex_);
     const auto found = std::find_if(sources_.begin(), sources_.end(), [id](const auto& s) { return s->id() == id; });
     if (found == sources_.end()) return false;
     source = std::move(*found);
@@ -40,7 +40,7 @@ bool Blackboard::Implementation::remove(SourceId id) {
   source->take_waiting().clear();
   if (seat_at(this) == nullptr) wait_while_running(*source);
   {
-    const std::lock_guard lock(registry_mutex_);
+    const MutexLock lock(registry_mutex_);
     removed_.push_back(std::move(source));
     removed_count_.store(removed_.size(), std::memory_order_relaxed);
   }
@@ -73,7 +73,7 @@ void Blackboard::Implementation::wait_while_running(const Source& source) const 
 void Blackboard::Implementation::destroy_idle_sources() {
   if (removed_count_.load(std::memory_order_relaxed) == 0) return;
   std::vector<std::unique_ptr<Source>> idle;  // destroyed without the lock
-  const std::lock_guard lock(registry_mutex_);
+  const MutexLock lock(registry_mutex_);
   const auto first = std::partition(removed_.begin(), removed_.end(), [](const auto& s) { return !s->idle(); });
   std::move(first, removed_.end(), std::back_inserter(idle));
   removed_.erase(first, removed_.end());

@@ -21,6 +21,7 @@ Source::Source(SourceId id, KnowledgeSource description)
     if (kind == kinds_.end()) kind = kinds_.insert(kinds_.end(), Kind{type, {}});
     kind->positions.push_back(position);
   }
+  waiting_.resize(kinds_.size());
 }
 
 Source::~Source() = default;
@@ -30,10 +31,9 @@ std::optional<Job> Source::offer(std::size_t kind, EntryRef entry) {
     jobs_.add(1);
     return Job{this, DataEntry::detach(entry)};
   }
-  const std::lock_guard lock(waiting_mutex_);
-  Kind& mine = kinds_[kind];
-  mine.waiting.push_back(std::move(entry));
-  if (mine.waiting.size() == mine.positions.size()) ++complete_kinds_;
+  const MutexLock lock(waiting_mutex_);
+  waiting_[kind].push_back(std::move(entry));
+  if (waiting_[kind].size() == kinds_[kind].positions.size()) ++complete_kinds_;
   if (complete_kinds_ < kinds_.size()) return std::nullopt;
   jobs_.add(1);
   return joined_job();
@@ -42,12 +42,13 @@ std::optional<Job> Source::offer(std::size_t kind, EntryRef entry) {
 Job Source::joined_job() {
   void* const block = allocate_block(arity_ * sizeof(EntryRef));
   auto* const entries = static_cast<EntryRef*>(block);
-  for (Kind& kind : kinds_) {
-    for (const std::size_t position : kind.positions) {
-      new (entries + position) EntryRef(std::move(kind.waiting.front()));
-      kind.waiting.pop_front();
+  for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
+    const auto& positions = kinds_[kind].positions;
+    for (const std::size_t position : positions) {
+      new (entries + position) EntryRef(std::move(waiting_[kind].front()));
+      waiting_[kind].pop_front();
     }
-    if (kind.waiting.size() < kind.positions.size()) --complete_kinds_;
+    if (waiting_[kind].size() < positions.size()) --complete_kinds_;
   }
   return {this, block};
 }
@@ -82,10 +83,10 @@ void Source::drop(Job job) noexcept {
 
 std::vector<EntryRef> Source::take_waiting() {
   std::vector<EntryRef> taken;
-  const std::lock_guard lock(waiting_mutex_);
-  for (Kind& kind : kinds_) {
-    for (EntryRef& entry : kind.waiting) taken.push_back(std::move(entry));
-    kind.waiting.clear();
+  const MutexLock lock(waiting_mutex_);
+  for (auto& entries : waiting_) {
+    for (EntryRef& entry : entries) taken.push_back(std::move(entry));
+    entries.clear();
   }
   complete_kinds_ = 0;
   return taken;

@@ -5,12 +5,12 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "blackboard/blackboard.hpp"
+#include "blackboard/mutex.hpp"
 #include "blackboard/thread_slot.hpp"
 
 namespace ardoise::blackboard {
@@ -62,9 +62,8 @@ class Source {
   struct Kind {
     EntryType type;
     std::vector<std::size_t> positions;  // in the list of sensitivities
-    std::deque<EntryRef> waiting{};
   };
-  [[nodiscard]] Job joined_job();
+  [[nodiscard]] Job joined_job() REQUIRES(waiting_mutex_);
   [[nodiscard]] std::span<EntryRef> joined_entries(Job job) const noexcept;
 
   const SourceId id_;
@@ -73,9 +72,11 @@ class Source {
   const std::size_t arity_;
   std::atomic<bool> removed_{false};
   SlotCounter jobs_;
-  std::mutex waiting_mutex_;  // guards kinds_[].waiting and complete_kinds_
-  std::vector<Kind> kinds_;
-  std::size_t complete_kinds_ = 0;  // kinds with an entry waiting for each of their positions
+  std::vector<Kind> kinds_;  // as constructed
+  Mutex waiting_mutex_;
+  std::vector<std::deque<EntryRef>> waiting_ GUARDED_BY(waiting_mutex_);  // of each kind
+  // Kinds with an entry waiting for each of their positions.
+  std::size_t complete_kinds_ GUARDED_BY(waiting_mutex_) = 0;
 };
 
 }  // namespace ardoise::blackboard

@@ -2,7 +2,8 @@
 #include "blackboard/thread_slot.hpp"
 
 #include <bit>
-#include <mutex>
+
+#include "blackboard/mutex.hpp"
 
 namespace ardoise::blackboard {
 namespace {
@@ -10,12 +11,12 @@ namespace {
 static_assert(kOwnSlots < 32);
 
 // The lock also orders one owner of a slot before the next.
-constinit std::mutex mutex;
-constinit std::uint32_t taken = 0;
+constinit Mutex mutex;
+constinit std::uint32_t taken GUARDED_BY(mutex) = 0;
 
 struct SlotHolder {
   ~SlotHolder() {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (detail::slot_of_thread < kOwnSlots) taken &= ~(1u << detail::slot_of_thread);
     detail::slot_of_thread = kOwnSlots;  // later destructors of this thread use the shared slot
   }
@@ -26,7 +27,7 @@ struct SlotHolder {
 unsigned detail::assign_slot() noexcept {
   static thread_local SlotHolder holder;
   static_cast<void>(holder);
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   const auto free = static_cast<unsigned>(std::countr_one(taken));
   slot_of_thread = free < kOwnSlots ? free : kOwnSlots;
   if (free < kOwnSlots) taken |= 1u << free;

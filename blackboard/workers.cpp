@@ -149,10 +149,10 @@ void Blackboard::Implementation::drain() {
   }
   if (options_.workers == 0) return drain_here();
   {
-    std::unique_lock lock(quiet_mutex_);
+    const MutexLock lock(quiet_mutex_);
     // acq_rel: see look_for_quiet().
     drainers_.fetch_add(1, std::memory_order_acq_rel);
-    became_quiet_.wait(lock, [this] { return quiet(); });
+    while (!quiet()) became_quiet_.wait(lock);
     drainers_.fetch_sub(1, std::memory_order_relaxed);
   }
   destroy_idle_sources();
@@ -160,7 +160,7 @@ void Blackboard::Implementation::drain() {
 
 void Blackboard::Implementation::drain_here() {
   {
-    const std::lock_guard lock(seat0_mutex_);
+    const MutexLock lock(seat0_mutex_);
     Seat& seat = *seats_.front();
     const Sitting sitting(seat);
     for (Job job; queue_.pop(job, seat.hand);) run(seat, job);
@@ -173,7 +173,7 @@ void Blackboard::Implementation::look_for_quiet() {
   // A read-modify-write that adds nothing: all changes of drainers_ are in one order. Is the drainer's before this, it
   // is seen here; is it after, then its acquire sees the jobs that this worker ended before this release.
   if (drainers_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
-  const std::lock_guard lock(quiet_mutex_);
+  const MutexLock lock(quiet_mutex_);
   if (quiet()) became_quiet_.notify_all();
 }
 

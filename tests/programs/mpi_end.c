@@ -1,7 +1,7 @@
 /* Ends as its first argument says: "abort" with MPI_Abort(37) on rank 1 while rank 0 waits, "zero" with MPI_Abort(0), "self"
  * likewise on MPI_COMM_SELF with 7, "half" on a communicator of the odd ranks with 4, "exit" with status 5 after MPI_Finalize, "leave" with _Exit(6) and "return" with status 4 and no
- * MPI_Finalize at all, "signal" by abort() and "kill" by SIGKILL on rank 1 while rank 0 waits, "first" at once, "last"
- * after the second that another program needs to be gone, with a file and a window made then. */
+ * MPI_Finalize at all, "signal" by abort() and "kill" by SIGKILL on rank 1 while rank 0 waits, "first" at once, "wait"
+ * never, with a file made when rank 0 begins to wait, "last" after the second that another program needs to be gone, with a file and a window made then. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void use_files_and_windows(const char* path) {
 }
 
 /* On rank 1 alone. */
-static const char* const kWaitingEnds[] = {"abort", "zero", "self", "half", "signal", "kill"};
+static const char* const kWaitingEnds[] = {"abort", "zero", "self", "half", "signal", "kill", "wait"};
 
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "";
@@ -48,7 +48,8 @@ int main(int argc, char** argv) {
     if (strcmp(how, "signal") == 0) abort();
     if (strcmp(how, "kill") == 0) kill(getpid(), SIGKILL);
   }
-  for (int i = 0; i < 6; ++i) waits |= strcmp(how, kWaitingEnds[i]) == 0;
+  if (rank == 0 && strcmp(how, "wait") == 0 && argc > 2) fclose(fopen(argv[2], "w"));
+  for (int i = 0; i < 7; ++i) waits |= strcmp(how, kWaitingEnds[i]) == 0;
   if (waits)
     MPI_Recv(&rank, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (strcmp(how, "leave") == 0) _Exit(6);

@@ -46,5 +46,25 @@ TEST(Process, SentSignalsArePassedOn) {
   EXPECT_EQ(outcome.status, 42);
 }
 
+// As in the background of a script. Like mpirun, the child handles the signal all the same.
+TEST(Process, IgnoredSignalsArePassedOnAndStayIgnoredInTheChild) {
+  const auto ready = std::filesystem::path(::testing::TempDir()) / "process_test_ignored";
+  std::filesystem::remove(ready);
+  const auto before = ::signal(SIGINT, SIG_IGN);
+  EXPECT_EQ(run_and_wait({"sh", "-c", "kill -INT $$; exit 7"}).status, 7);
+  std::thread sender([&] {
+    for (int i = 0; i < 2000 && !std::filesystem::exists(ready); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    ::kill(::getpid(), SIGINT);
+  });
+  const auto outcome = run_and_wait(
+      {"env", "--default-signal=INT", "sh", "-c",
+       "trap 'exit 42' INT; touch '" + ready.string() + "'; for i in $(seq 200); do sleep 0.05; done; exit 1"});
+  sender.join();
+  EXPECT_EQ(::signal(SIGINT, before), SIG_IGN);
+  std::filesystem::remove(ready);
+  EXPECT_EQ(outcome.status, 42);
+}
+
 }  // namespace
 }  // namespace ardoise::launcher

@@ -116,6 +116,26 @@ TEST_F(WaysTest, EveryEndHasTheStatusOfTheNativeRun) {
   }
 }
 
+// A script's background jobs ignore SIGINT when they start; mpirun handles it all the same.
+TEST_F(WaysTest, InterruptedInTheBackgroundOfAScriptALaunchEndsAsNatively) {
+  const auto waiting = (folder_ / "waiting").string();
+  const auto interrupted = [&](const Words& first) {
+    fs::remove(waiting);
+    Words words{"timeout",
+                "100",
+                "sh",
+                "-c",
+                "\"$@\" & job=$!; until [ -e '" + waiting + "' ]; do sleep 0.1; done; kill -INT $job; wait $job",
+                "sh"};
+    words.insert(words.end(), first.begin(), first.end());
+    return launched(words, {"-n", "2", END_PROGRAM, "wait", waiting});
+  };
+  const auto native = interrupted({});
+  const auto result = interrupted({ARDOISE, "--no-report", "--output", output_});
+  EXPECT_NE(native.status, 124) << "the comparison means nothing";
+  EXPECT_EQ(result.status, native.status) << result.output;
+}
+
 TEST_F(WaysTest, TheEnvironmentDescribesTheProgramAlone) {
   // Directly, and by a shell that exists already when the variables are set.
   const std::string file = (folder_ / "observed").string();

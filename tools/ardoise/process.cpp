@@ -28,7 +28,7 @@ void forward(int signal, siginfo_t* info, void*) {
   errno = saved;
 }
 
-// Starts a child with the default dispositions and the mask that we were started with.
+// Starts a child with our dispositions, those that call a function apart, and the mask that we were started with.
 pid_t start(const std::vector<std::string>& words, posix_spawn_file_actions_t* actions, const sigset_t& mask) {
   std::vector<char*> arguments;
   for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -79,18 +79,6 @@ Outcome run_and_wait(const std::vector<std::string>& words, const Edit* edit) {
   for (const int signal : kForwarded) sigaddset(&blocked, signal);
   sigprocmask(SIG_BLOCK, &blocked, &before);
 
-  std::array<struct sigaction, kForwarded.size()> old{};
-  for (std::size_t i = 0; i < kForwarded.size(); ++i) {
-    sigaction(kForwarded[i], nullptr, &old[i]);
-    if (old[i].sa_handler == SIG_IGN) continue;  // nohup: stays ignored, here and in the child
-    struct sigaction action {};
-    action.sa_sigaction = forward;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
-    sigaction(kForwarded[i], &action, nullptr);
-  }
-  const auto restore = [&] {
-    for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &old[i], nullptr);
-  };
   std::array<int, 2> ends{-1, -1};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -107,16 +95,22 @@ Outcome run_and_wait(const std::vector<std::string>& words, const Edit* edit) {
     posix_spawn_file_actions_destroy(&actions);
     close_end(0);
     close_end(1);
-    restore();
     sigprocmask(SIG_SETMASK, &before, nullptr);
     throw;
   }
   forward_to.store(child, std::memory_order_relaxed);
+  // After the start: a signal that was ignored then (nohup, a background job of a script) is ignored in the child, too,
+  // unless the child handles it. mpirun handles some, so all are passed on.
+  std::array<struct sigaction, kForwarded.size()> old{};
+  struct sigaction action {};
+  action.sa_sigaction = forward;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &action, &old[i]);
   sigprocmask(SIG_SETMASK, &before, nullptr);
   close_end(1);
   if (ends[0] >= 0) relay(ends[0], *edit);
   const auto outcome = wait_for(child);
-  restore();
+  for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &old[i], nullptr);
   forward_to.store(0, std::memory_order_relaxed);
   return outcome;
 }

@@ -5,6 +5,9 @@ foreach(program end launch levels pmpi queries sessions short_threads traffic th
   target_link_libraries(mpi_${program} PRIVATE MPI::MPI_C Threads::Threads)
 endforeach()
 
+# Without MPI: a program that starts others before the libraries in it are ready.
+add_executable(exec_early exec_early.c)
+
 # The same program with its own symbols bound to itself, and a preloaded library that notes who calls MPI.
 add_executable(mpi_ways_symbolic mpi_ways.c)
 target_link_libraries(mpi_ways_symbolic PRIVATE MPI::MPI_C)

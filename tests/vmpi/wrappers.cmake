@@ -68,6 +68,7 @@ add_wrappers_test(counts_of_threads ${here}/wrappers_expected.sh $<TARGET_FILE:v
   "MPI_Wait calls=2000 sent=0 received=0 requests=2000 completed=2000/8000"
   "MPI_Allreduce calls=40 ")
 
+add_wrappers_test(programs_started_before_our_constructor env LD_PRELOAD=$<TARGET_FILE:vmpi> $<TARGET_FILE:exec_early>)
 add_wrappers_test(same_ends ${here}/wrappers_ends.sh $<TARGET_FILE:vmpi> $<TARGET_FILE:mpi_end>)
 add_library(vmpi_next_tool MODULE next_tool.c)
 target_link_libraries(vmpi_next_tool PRIVATE MPI::MPI_C)

@@ -1,11 +1,14 @@
-// See exec_hooks.hpp. Runs in shells, also between vfork and exec: no allocation, no lock, nothing but the stack.
+// See exec_hooks.hpp. Runs in shells, also between vfork and exec: no allocation, no lock, nothing but
+// the stack. Only what comes before our constructor, when a process has one thread, may have to look a function up.
 #include "vmpi/loader/exec_hooks.hpp"
 
 #include <dlfcn.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,23 +26,43 @@ constexpr std::size_t kLongestList = 8192;
 
 char own_entry[4096];  // ours of LD_PRELOAD at the start of this process; "": none, or MPI has started
 
-struct Real {
-  decltype(&::execve) execve;
-  decltype(&::execvpe) execvpe;
-  decltype(&::posix_spawn) posix_spawn;
-  decltype(&::posix_spawnp) posix_spawnp;
-} real;
-
+// A function that stands behind ours. Relaxed: whoever looks it up finds the same.
 template <class Function>
-void find(Function& function, const char* name) {
-  function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+struct Next {
+  const char* name;
+  std::atomic<Function> known{nullptr};
+
+  Function operator()() {
+    Function function = known.load(std::memory_order_relaxed);
+    if (function == nullptr) {
+      function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+      known.store(function, std::memory_order_relaxed);
+    }
+    return function;
+  }
+};
+
+using Exec = int (*)(const char*, char* const*, char* const*);
+using Spawn = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*,
+                      char* const*);
+
+// Ready before any constructor: those of other libraries may start programs before ours has run.
+constinit Next<Exec> next_execve{"execve"};
+constinit Next<Exec> next_execvpe{"execvpe"};
+constinit Next<Spawn> next_posix_spawn{"posix_spawn"};
+constinit Next<Spawn> next_posix_spawnp{"posix_spawnp"};
+
+// Before our constructor not looked up, because dlsym takes a lock and the caller may stand between vfork and exec.
+int execve_behind_us(const char* path, char* const argv[], char* const environment[]) {
+  if (const auto next = next_execve.known.load(std::memory_order_relaxed)) return next(path, argv, environment);
+  return static_cast<int>(::syscall(SYS_execve, path, argv, environment));
 }
 
 [[gnu::constructor]] void prepare() {
-  find(real.execve, "execve");
-  find(real.execvpe, "execvpe");
-  find(real.posix_spawn, "posix_spawn");
-  find(real.posix_spawnp, "posix_spawnp");
+  next_execve();
+  next_execvpe();
+  next_posix_spawn();
+  next_posix_spawnp();
   const char* const list = std::getenv("LD_PRELOAD");
   if (list == nullptr) return;
   const std::string_view all = list;
@@ -93,26 +116,25 @@ void stop_passing_preload_on() noexcept { own_entry[0] = '\0'; }
 
 }  // namespace ardoise::vmpi
 
-using ardoise::vmpi::real;
-using ardoise::vmpi::started;
+using namespace ardoise::vmpi;
 
 VMPI_EXPORT int execve(const char* path, char* const argv[], char* const envp[]) noexcept {
-  return started(envp, [&](char* const* environment) { return real.execve(path, argv, environment); });
+  return started(envp, [&](char* const* environment) { return execve_behind_us(path, argv, environment); });
 }
 VMPI_EXPORT int execv(const char* path, char* const argv[]) noexcept { return execve(path, argv, environ); }
 VMPI_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[]) noexcept {
-  return started(envp, [&](char* const* environment) { return real.execvpe(file, argv, environment); });
+  return started(envp, [&](char* const* environment) { return next_execvpe()(file, argv, environment); });
 }
 VMPI_EXPORT int execvp(const char* file, char* const argv[]) noexcept { return execvpe(file, argv, environ); }
 VMPI_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                             const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
   return started(envp, [&](char* const* environment) {
-    return real.posix_spawn(pid, path, actions, attributes, argv, environment);
+    return next_posix_spawn()(pid, path, actions, attributes, argv, environment);
   });
 }
 VMPI_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
                              const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
   return started(envp, [&](char* const* environment) {
-    return real.posix_spawnp(pid, file, actions, attributes, argv, environment);
+    return next_posix_spawnp()(pid, file, actions, attributes, argv, environment);
   });
 }

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <climits>
+
+#include "vmpi/world/partition_name.hpp"
+
 namespace ardoise::vmpi {
 namespace {
 
@@ -77,6 +81,14 @@ TEST(PartitionKey, KindsDontMix) {
   EXPECT_NE(PartitionKey::explicit_name("1").bits(), PartitionKey::application_context(1).bits());
   EXPECT_TRUE(PartitionKey::command_line("a", "b").joins_neighbours_only());
   EXPECT_FALSE(PartitionKey::explicit_name("b").joins_neighbours_only());
+}
+
+TEST(PartitionTexts, TogetherTheyFitIntoOneIntWithAllNames) {
+  EXPECT_GT(text_share(1), 16U * 1024 + kMaxPartitionName + 2);
+  for (const std::size_t contexts : {1, 4'096, 1'000'000, 16'000'000}) {
+    EXPECT_LE(text_share(contexts) * contexts, static_cast<std::size_t>(INT_MAX)) << contexts;
+    EXPECT_GE(text_share(contexts), kMaxPartitionName + 2) << contexts;
+  }
 }
 
 }  // namespace

@@ -80,3 +80,9 @@ endif()
 add_wrappers_test(next_tool ${here}/wrappers_next_tool.sh $<TARGET_FILE:vmpi> $<TARGET_FILE:vmpi_next_tool>
   $<TARGET_FILE:mpi_traffic> ${fortran_program})
 add_dependencies(vmpi_next_tool mpi_end)
+
+add_library(vmpi_failing_call MODULE failing_call.c)
+target_link_libraries(vmpi_failing_call PRIVATE MPI::MPI_C)
+set_target_properties(vmpi_failing_call PROPERTIES C_VISIBILITY_PRESET default)
+add_wrappers_test(partitions_fail_in_one_process ${here}/wrappers_failing_call.sh $<TARGET_FILE:vmpi>
+  $<TARGET_FILE:vmpi_failing_call> $<TARGET_FILE:mpi_world>)

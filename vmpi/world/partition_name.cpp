@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 namespace ardoise::vmpi {
@@ -107,11 +108,13 @@ void make_names_unique(std::vector<std::string>& names, const std::vector<bool>&
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (is_explicit[i]) taken.insert(names[i]);
   }
+  std::map<std::string, int> numbers;  // the last one given to each name
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (is_explicit[i]) continue;
     const std::string base = names[i];
-    for (int number = 2; !taken.insert(names[i]).second; ++number) {
-      const auto suffix = "#" + std::to_string(number);
+    int& number = numbers.try_emplace(base, 1).first->second;
+    while (!taken.insert(names[i]).second) {
+      const auto suffix = "#" + std::to_string(++number);
       names[i] = truncated(base, kMaxPartitionName - suffix.size()) + suffix;
     }
   }

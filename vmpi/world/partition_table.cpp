@@ -5,6 +5,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "vmpi/world/partition_name.hpp"
+
 namespace ardoise::vmpi {
 namespace {
 
@@ -32,6 +34,12 @@ PartitionKey PartitionKey::application_context(int number) {
 
 PartitionKey PartitionKey::command_line(std::string_view executable, std::string_view command) {
   return PartitionKey(hash(executable, command) | kNeighboursOnly);
+}
+
+std::size_t text_share(std::size_t contexts) {
+  constexpr std::size_t kAll = 64 << 20;
+  constexpr std::size_t kName = kMaxPartitionName + 2;  // with a mark in front and a zero behind
+  return std::max(kAll / std::max<std::size_t>(contexts, 1), kName);
 }
 
 PartitionTable::PartitionTable(std::span<const std::uint64_t> keys) {

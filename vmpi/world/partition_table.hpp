@@ -30,6 +30,10 @@ class PartitionKey {
   std::uint64_t bits_;
 };
 
+// Bytes of name and command line that one application context may send, when there are so many of them: there is room
+// for every name, and MPI can count the bytes of all in one int.
+std::size_t text_share(std::size_t contexts);
+
 // Immutable once built; const members may be called by any thread. Ranks in a partition follow the universe ranks.
 // Memory: a few bytes for each run of consecutive ranks, of which there is one for each partition in an ordinary
 // launch.

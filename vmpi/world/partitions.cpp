@@ -1,21 +1,25 @@
-// See partitions.hpp. Two collectives: one of 32 bytes a process (key, length of its texts, who it is), and one in
-// which only the first process of each application context sends its name and command line.
+// See partitions.hpp. Two collectives carry data: one of 32 bytes a process (key, length of its texts, its identity),
+// and one in which only the first process of each application context sends its name and command line. Around them all
+// agree whether each has succeeded so far: a process that failed alone would be in the real world and wait for others
+// that are in theirs.
 #include "vmpi/world/partitions.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "vmpi/real_functions.hpp"
+#include "vmpi/world/agreement.hpp"
 #include "vmpi/world/partition_name.hpp"
 #include "vmpi/world/process_identity.hpp"
 
@@ -34,7 +38,7 @@ struct State {
 };
 
 // Written by the thread in MPI_Init or MPI_Finalize, which MPI orders before and after everything else.
-std::unique_ptr<State> state;
+std::optional<State> state;
 bool was_initialised = false;
 std::string explicit_name;
 std::string name_complaint;  // printed once, by the first process of the partition
@@ -138,19 +142,36 @@ std::vector<Program> programs_of(const std::vector<Announcement>& announced) {
   return programs;
 }
 
+// How many bytes of text each process sends, and where they go.
+struct Texts {
+  std::vector<Program> programs;
+  std::vector<int> counts, offsets;
+  std::string text;
+
+  explicit Texts(const std::vector<Announcement>& announced)
+      : programs(programs_of(announced)), counts(announced.size(), 0), offsets(announced.size(), 0) {
+    const auto share = text_share(programs.size());
+    for (const auto& program : programs) {
+      const auto bytes = std::min<std::size_t>(announced[program.first_rank].text_bytes, share);
+      counts[program.first_rank] = static_cast<int>(bytes);
+      offsets[program.first_rank] = static_cast<int>(text.size());
+      text.resize(text.size() + bytes);
+    }
+  }
+};
+
 // Names and command lines of all partitions. A partition that joins several contexts has the command line that would
 // launch them alone: "-n 2 ./ocean : -n 4 ./atmosphere".
-void describe(const std::vector<Program>& programs, const std::vector<int>& counts, const std::vector<int>& offsets,
-              const std::string& texts, State& made) {
+void describe(const Texts& texts, State& made) {
   const auto& table = made.partitions.table;
   std::vector<std::string> names(static_cast<std::size_t>(table.count()));
   std::vector<bool> is_explicit(names.size(), false);
   std::vector<int> first_processes(names.size(), 0);
   made.commands.resize(names.size());
-  for (const auto& program : programs) {
+  for (const auto& program : texts.programs) {
     const auto id = static_cast<std::size_t>(table.partition_of(static_cast<int>(program.first_rank)));
-    const auto text = texts.substr(static_cast<std::size_t>(offsets[program.first_rank]),
-                                   static_cast<std::size_t>(counts[program.first_rank]));
+    const auto text = texts.text.substr(static_cast<std::size_t>(texts.offsets[program.first_rank]),
+                                        static_cast<std::size_t>(texts.counts[program.first_rank]));
     const auto end_of_name = text.find('\0');
     const auto command = text.substr(end_of_name + 1);
     auto& line = made.commands[id];
@@ -177,85 +198,67 @@ void describe(const std::vector<Program>& programs, const std::vector<int>& coun
   }
 }
 
-bool exchange(const Announcement& own, const std::string& own_text, State& made) {
+void make_table(const std::vector<Announcement>& announced, const ProcessIdentity& own, State& made) {
   auto& all = made.partitions;
-  if (PMPI_Comm_rank(MPI_COMM_WORLD, &all.universe_rank) != MPI_SUCCESS) return false;
-  if (PMPI_Comm_size(MPI_COMM_WORLD, &all.universe_size) != MPI_SUCCESS) return false;
-  const auto size = static_cast<std::size_t>(all.universe_size);
-
-  std::vector<Announcement> announced(size);
-  if (PMPI_Allgather(&own, sizeof own, MPI_BYTE, announced.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD) != MPI_SUCCESS)
-    return false;
-  std::vector<std::uint64_t> keys(size);
-  for (std::size_t rank = 0; rank < size; ++rank) keys[rank] = announced[rank].key;
+  std::vector<std::uint64_t> keys;
+  keys.reserve(announced.size());
+  for (const auto& each : announced) keys.push_back(each.key);
   all.table = PartitionTable(keys);
   all.id = all.table.partition_of(all.universe_rank);
   all.rank = all.table.rank_in(all.id, all.universe_rank);
-  for (std::size_t rank = 0; rank < size; ++rank) {
-    if (const auto process = watchable(own.identity, announced[rank].identity); process != 0)
+  for (std::size_t rank = 0; rank < announced.size(); ++rank) {
+    if (const auto process = watchable(own, announced[rank].identity); process != 0)
       made.watchable.emplace(static_cast<int>(rank), process);
   }
-
-  const auto programs = programs_of(announced);
-  std::vector<int> counts(size, 0);
-  std::vector<int> offsets(size, 0);
-  int total = 0;
-  for (const auto& program : programs)
-    counts[program.first_rank] = static_cast<int>(announced[program.first_rank].text_bytes);
-  for (std::size_t rank = 0; rank < size; ++rank) {
-    offsets[rank] = total;
-    total += counts[rank];
-  }
-  std::string texts(static_cast<std::size_t>(total), '\0');
-  const auto self = static_cast<std::size_t>(all.universe_rank);
-  if (PMPI_Allgatherv(own_text.data(), counts[self], MPI_BYTE, texts.data(), counts.data(), offsets.data(), MPI_BYTE,
-                      MPI_COMM_WORLD) != MPI_SUCCESS)
-    return false;
-  describe(programs, counts, offsets, texts, made);
-  return true;
 }
 
 // Partition and universe report errors like the world they stand for; the control communicator, made while the world
-// returns them, returns them.
-bool make_communicators(State& made, MPI_Comm& partition) {
+// returns them, returns them. All three calls are made also when one has failed here, because others may be in them.
+void make_communicators(State& made, MPI_Comm& partition, Failure& failure) {
   const auto& all = made.partitions;
-  if (PMPI_Comm_split(MPI_COMM_WORLD, all.id, all.universe_rank, &partition) != MPI_SUCCESS) return false;
-  if (PMPI_Comm_dup(MPI_COMM_WORLD, &made.universe) != MPI_SUCCESS) return false;
-  if (PMPI_Comm_dup(MPI_COMM_WORLD, &made.control) != MPI_SUCCESS) return false;
-  PMPI_Comm_set_name(partition, "MPI_COMM_WORLD");
-  PMPI_Comm_set_name(made.universe, "MPI_COMM_UNIVERSE");
-  return true;
+  failure.check(PMPI_Comm_split(MPI_COMM_WORLD, all.id, all.universe_rank, &partition), "MPI_Comm_split failed");
+  failure.check(PMPI_Comm_dup(MPI_COMM_WORLD, &made.universe), "MPI_Comm_dup failed");
+  failure.check(PMPI_Comm_dup(MPI_COMM_WORLD, &made.control), "MPI_Comm_dup failed");
 }
 
-bool build(int argc, char** argv) {
-  take_name_from_environment();
-  const auto arguments = read_command_line(argc, argv);
-  const auto executable = read_executable();
-  const auto command = joined(arguments);
-  const auto text = texts_of(program_name(arguments, executable), command);
+// Collective; the same result in all processes.
+bool build(int argc, char** argv, State& made, MPI_Comm& partition) {
+  auto& all = made.partitions;
+  Failure failure;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &all.universe_rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &all.universe_size);
+  const auto self = static_cast<std::size_t>(all.universe_rank);
   const auto context = own_context();
-  const Announcement own{own_key(context, executable, command).bits(), context, static_cast<std::uint32_t>(text.size()),
-                         own_identity()};
-  auto made = std::make_unique<State>();
-  MPI_Comm partition = MPI_COMM_NULL;
+  Announcement own{};
+  std::string own_text;
+  std::vector<Announcement> announced;
+  failure.attempt([&] {
+    take_name_from_environment();
+    const auto arguments = read_command_line(argc, argv);
+    const auto executable = read_executable();
+    const auto command = joined(arguments);
+    own_text = texts_of(program_name(arguments, executable), command);
+    own = {own_key(context, executable, command).bits(), context, static_cast<std::uint32_t>(own_text.size()),
+           own_identity()};
+    announced.resize(static_cast<std::size_t>(all.universe_size));
+  });
+  if (!all_succeeded(failure, context, all.universe_rank)) return false;
 
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
-  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  const bool done = exchange(own, text, *made) && make_communicators(*made, partition);
-  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
-  if (done) {
-    PMPI_Comm_set_errhandler(partition, handler);
-    PMPI_Comm_set_errhandler(made->universe, handler);
-    PMPI_Comm_set_errhandler(made->control, MPI_ERRORS_RETURN);
-  }
-  PMPI_Errhandler_free(&handler);
-  if (!done) return false;
+  failure.check(PMPI_Allgather(&own, sizeof own, MPI_BYTE, announced.data(), sizeof own, MPI_BYTE, MPI_COMM_WORLD),
+                "MPI_Allgather failed");
+  std::optional<Texts> texts;
+  failure.attempt([&] {
+    make_table(announced, own.identity, made);
+    texts.emplace(announced);
+  });
+  if (!all_succeeded(failure, context, all.universe_rank)) return false;
 
-  if (!name_complaint.empty() && made->partitions.rank == 0) std::fprintf(stderr, "%s\n", name_complaint.c_str());
-  state = std::move(made);
-  current_partition_comm.store(partition, std::memory_order_relaxed);
-  return true;
+  failure.check(PMPI_Allgatherv(own_text.data(), texts->counts[self], MPI_BYTE, texts->text.data(),
+                                texts->counts.data(), texts->offsets.data(), MPI_BYTE, MPI_COMM_WORLD),
+                "MPI_Allgatherv failed");
+  failure.attempt([&] { describe(*texts, made); });
+  make_communicators(made, partition, failure);
+  return all_succeeded(failure, context, all.universe_rank);
 }
 
 }  // namespace
@@ -263,14 +266,28 @@ bool build(int argc, char** argv) {
 bool initialise_partitions(int argc, char** argv) noexcept {
   if (was_initialised) return partition_comm() != MPI_COMM_NULL;
   was_initialised = true;
-  try {
-    if (build(argc, argv)) return true;
-    std::fprintf(stderr,
-                 "ardoise: the partitions could not be made because an MPI call failed; programs share one world.\n");
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "ardoise: the partitions could not be made (%s); programs share one world.\n", error.what());
+  State made;
+  MPI_Comm partition = MPI_COMM_NULL;
+
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const bool done = build(argc, argv, made, partition);
+  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  if (done) {
+    PMPI_Comm_set_errhandler(partition, handler);
+    PMPI_Comm_set_errhandler(made.universe, handler);
+    PMPI_Comm_set_errhandler(made.control, MPI_ERRORS_RETURN);
+    PMPI_Comm_set_name(partition, "MPI_COMM_WORLD");
+    PMPI_Comm_set_name(made.universe, "MPI_COMM_UNIVERSE");
   }
-  return false;
+  PMPI_Errhandler_free(&handler);
+  if (!done) return false;  // what was made of communicators goes with MPI_Finalize
+
+  if (!name_complaint.empty() && made.partitions.rank == 0) std::fprintf(stderr, "%s\n", name_complaint.c_str());
+  state = std::move(made);
+  current_partition_comm.store(partition, std::memory_order_relaxed);
+  return true;
 }
 
 MPI_Comm partition_comm() noexcept { return current_partition_comm.load(std::memory_order_relaxed); }

@@ -14,8 +14,9 @@
 namespace ardoise::vmpi {
 
 // Collective over the real MPI_COMM_WORLD, O(processes) bytes for each process. argc and argv are those of MPI_Init and
-// may be 0 and nullptr; the command line is read from the system then. false: something failed, said on standard error
-// in one sentence; the program must then run in the real world.
+// may be 0 and nullptr; the command line is read from the system then. false: something failed in a process, which said
+// so in one sentence on standard error, and all processes get false: the launch has one program, which runs in the real
+// world. A launch of several programs ends here then.
 bool initialise_partitions(int argc, char** argv) noexcept;
 
 // What MPI_COMM_WORLD stands for; MPI_COMM_NULL outside of initialise ... finalise. One relaxed load: wrappers use it

@@ -31,9 +31,10 @@ enum {
   VMPI_ERR_STATE = -3,    /* called at the wrong time: before MPI_Init, on a closed stream ... */
   VMPI_ERR_NO_MEMORY = -4,
   VMPI_ERR_MPI = -5,      /* an MPI call failed */
-  VMPI_ERR_PROTOCOL = -6, /* the two ends disagree: block size, direction, map policy, order of opening */
+  VMPI_ERR_PROTOCOL = -6, /* the two ends disagree: block size, direction */
   VMPI_ERR_MAP = -7,      /* a user-defined map gave a rank out of range or left a process unmapped */
-  VMPI_ERR_PEER = -8      /* a peer went away: died, or ended MPI, without opening or closing its end */
+  VMPI_ERR_PEER = -8,     /* a peer went away: died, or ended MPI, without opening or closing its end */
+  VMPI_ERR_TIMEOUT = -9   /* a peer did not open its end in time: it maps with another policy, or opens in another order */
 };
 /** What a code means, as the end of a sentence; a static string, never NULL. At any time. */
 VMPI_API const char* VMPI_Error_string(int code);
@@ -123,12 +124,12 @@ VMPI_API int VMPI_Stream_set_buffers(VMPI_Stream* stream, int writer_buffers, si
 /** Meets all processes of a map, which call it as well, with the same map policy, and with several streams between the
  * same processes in the same order. Waits for them without spinning.
  * @param mode "r", "w" or "rw"; the peers' must be "w", "r" or "rw" in turn. An empty map gives a stream that has ended.
- * @return VMPI_ERR_PROTOCOL at both ends when block sizes or modes don't fit, at every process that is mapped to one
- *         of them, and where processes wait for each other in a circle, because the two sides mapped with different
- *         policies or open streams in different orders (found after two seconds; not under MPI_THREAD_MULTIPLE, where
- *         another thread could still open). VMPI_ERR_PEER: a peer died (noticed on the same machine), or is in
- *         MPI_Finalize and will never open. One sentence on standard error says which. The stream can be closed or opened
- *         again in all these cases. VMPI_ERR_ARG: unknown mode or rank. */
+ * @return VMPI_ERR_PROTOCOL at both ends when block sizes or modes don't fit, and at every process that is mapped to one
+ *         of them. VMPI_ERR_PEER: a peer died (noticed on the same machine), or is in MPI_Finalize and will never open.
+ *         VMPI_ERR_TIMEOUT: a peer has not opened its end after 600 seconds, or those that the environment variable
+ *         VMPI_OPEN_TIMEOUT says (0: no limit); a peer that opens it later gets this code, too. One sentence on standard
+ *         error says which. The stream can be closed or opened again in all these cases. VMPI_ERR_ARG: unknown mode or
+ *         rank. */
 VMPI_API int VMPI_Stream_open_map(VMPI_Stream* stream, const VMPI_Map* map, const char* mode);
 /** The same between two processes. */
 VMPI_API int VMPI_Stream_open_rank(VMPI_Stream* stream, int universe_rank, const char* mode);
@@ -156,8 +157,8 @@ VMPI_API int VMPI_Stream_lend(VMPI_Stream* stream, void* block, size_t bytes);
  * and for readers that have closed or died once a second.
  * @return 1: *block is free again; 0: none lent; VMPI_EAGAIN: non-blocking and none is free yet. */
 VMPI_API int VMPI_Stream_reclaim(VMPI_Stream* stream, void** block, int flags);
-/** Takes the next block, to be given back by VMPI_Stream_release. Blocks held count against the reader's limit: who holds
- * all of them waits for ever unless another thread releases.
+/** Takes the next block, to be given back by VMPI_Stream_release. Blocks held count against the reader's limit: a
+ * thread that holds all of them waits for ever unless another thread releases.
  * @param universe_rank of the writer; may be NULL. With VMPI_ERR_PEER it is that of the writer that went.
  * @return 1: taken; 0: every writer has closed; otherwise as VMPI_Stream_read. */
 VMPI_API int VMPI_Stream_take(VMPI_Stream* stream, void** block, size_t* bytes, int* universe_rank, int flags);

@@ -150,10 +150,10 @@ void measure(int universe) {
   };
   each_role([&](int rank) {
     const bool is_slave = rank < slaves;
-    auto peers = is_slave ? std::vector{master_of_slave[static_cast<std::size_t>(rank)]}
-                          : slaves_of_master[static_cast<std::size_t>(rank - slaves)];
+    const auto peers = is_slave ? std::vector{master_of_slave[static_cast<std::size_t>(rank)]}
+                                : slaves_of_master[static_cast<std::size_t>(rank - slaves)];
     auto& meeting = meetings[static_cast<std::size_t>(rank)];
-    meeting = std::make_unique<Meeting>(mailboxes[static_cast<std::size_t>(rank)], rank, std::move(peers),
+    meeting = std::make_unique<Meeting>(mailboxes[static_cast<std::size_t>(rank)], peers,
                                         StreamTerms{4096, {!is_slave, is_slave}, 16});
     (void)meeting->start();
   });
@@ -168,9 +168,9 @@ void measure(int universe) {
   }
   std::uint64_t sent_by_masters = 0;
   for (int rank = slaves; rank < universe; ++rank) sent_by_masters += model.messages_sent(rank);
-  row("opening (40 B a message sent)", universe, "slave", opening[0].ns / slaves, opening[0].bytes / slaves,
+  row("opening (32 B a message sent)", universe, "slave", opening[0].ns / slaves, opening[0].bytes / slaves,
       static_cast<double>(model.messages_sent(0)));
-  row("opening (40 B a message sent)", universe, "master", opening[1].ns / masters, opening[1].bytes / masters,
+  row("opening (32 B a message sent)", universe, "master", opening[1].ns / masters, opening[1].bytes / masters,
       static_cast<double>(sent_by_masters) / masters);
 
   // The stream: each slave lends four blocks, each master takes what comes.

@@ -66,12 +66,16 @@ void read_to_the_end(VMPI_Stream& stream, int writers, int blocks_each) {
 
 int writers_of_left() { return other()->size / VMPI_Get_desc_by_name("left")->size; }
 
-// The two sides compute different maps; then the same two do it right.
+// left has a short time; right hears of that, or that left ended MPI.
+void expect_late(int code) {
+  if (!is_left && code == VMPI_ERR_PEER) return;
+  expect(code, VMPI_ERR_TIMEOUT, "open");
+}
+
+// The two sides compute different maps.
 void policies_differ() {
   VMPI_Stream stream;
-  expect(open(stream, is_left ? VMPI_MAP_ROUND_ROBIN : VMPI_MAP_FIXED, is_left ? "r" : "w"), VMPI_ERR_PROTOCOL, "open");
-  expect(VMPI_Stream_close(&stream), VMPI_SUCCESS, "close");
-  expect(open(stream), VMPI_SUCCESS, "the second open");
+  expect_late(open(stream, is_left ? VMPI_MAP_ROUND_ROBIN : VMPI_MAP_FIXED, is_left ? "r" : "w"));
   expect(VMPI_Stream_close(&stream), VMPI_SUCCESS, "close");
 }
 
@@ -85,7 +89,7 @@ void orders_differ() {
   const int first = is_left ? rank : 1 - rank;
   VMPI_Stream stream;
   VMPI_Stream_init(&stream, kBlock, VMPI_STREAM_BALANCE_NONE);
-  expect(VMPI_Stream_open_rank(&stream, peers[first], is_left ? "r" : "w"), VMPI_ERR_PROTOCOL, "open");
+  expect_late(VMPI_Stream_open_rank(&stream, peers[first], is_left ? "r" : "w"));
   VMPI_Stream_close(&stream);
 }
 

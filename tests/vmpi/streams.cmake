@@ -94,12 +94,13 @@ add_stream_test(RandomMap 7 3 "--map 1 --seed 3 --blocks 60" "" "")
 # Ends that do what they should not: the other one hears of it, with a code and a sentence.
 set(bad_peer_program $<TARGET_FILE:bad_peer_program>)
 function(add_bad_peer_test name case sentence)
-  cmake_parse_arguments(PARSE_ARGV 3 bad "" "OPTIONS" "")
+  cmake_parse_arguments(PARSE_ARGV 3 bad "" "OPTIONS;UNDER" "")
   add_launch_test(BadPeer.${name} EXPECT "${sentence}.*all is said|all is said.*${sentence}" PROGRAMS
-    "${bad_OPTIONS} -n 2 ${bad_peer_program} ${case} left" "-n 4 ${bad_peer_program} ${case} right")
+    "${bad_OPTIONS} -n 2 ${bad_UNDER} ${bad_peer_program} ${case} left" "-n 4 ${bad_peer_program} ${case} right")
 endfunction()
-add_bad_peer_test(MapPoliciesDiffer policies_differ "wait for each other in a circle")
-add_bad_peer_test(OrdersOfOpeningDiffer orders_differ "wait for each other in a circle")
+set(short_time "env VMPI_OPEN_TIMEOUT=3")  # of left, which goes to MPI_Finalize then
+add_bad_peer_test(MapPoliciesDiffer policies_differ "did not open it within 3 seconds" UNDER ${short_time})
+add_bad_peer_test(OrdersOfOpeningDiffer orders_differ "did not open it within 3 seconds" UNDER ${short_time})
 add_bad_peer_test(EndsMpiBeforeWeAsk ends_before_the_hello "ended MPI without opening it")
 add_bad_peer_test(EndsMpiWhileWeWait ends_behind_the_hello "ended MPI without opening it")
 if(NOT ARDOISE_MPI STREQUAL "MPICH")  # the same

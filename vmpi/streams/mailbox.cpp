@@ -2,35 +2,36 @@
 #include "vmpi/streams/mailbox.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "vmpi/vmpi.h"
 
 namespace ardoise::vmpi {
+namespace {
 
-std::uint32_t Mailbox::next_number() {
-  const std::lock_guard lock(mutex_);
-  return ++numbers_;
+// The sender has opened, its opening has not failed, and nobody here has answered.
+bool has_open_hello(const std::vector<ControlMessage>& unread) {
+  return std::any_of(unread.begin(), unread.end(), [&](const auto& hello) {
+    return hello.kind == ControlKind::hello && std::none_of(unread.begin(), unread.end(), [&](const auto& later) {
+             return later.kind == ControlKind::verdict && later.number == hello.number;
+           });
+  });
 }
 
-int Mailbox::send(int rank, ControlMessage message) {
-  const std::lock_guard lock(mutex_);
-  return send_alone(rank, message);
+}  // namespace
+
+std::uint32_t Mailbox::next_number(int rank) {
+  const MutexLock lock(mutex_);
+  return ++peers_[rank].openings;
 }
 
-int Mailbox::send_alone(int rank, ControlMessage message) {
-  auto& sent = peers_[rank].sent;
-  if (message.kind != ControlKind::probe) ++sent;
-  if (message.kind == ControlKind::retreat) message.seen = sent;
+int Mailbox::send(int rank, const ControlMessage& message) {
+  const MutexLock lock(mutex_);
   return channel_.send(rank, message);
 }
 
-int Mailbox::take_back_unmet(int rank, ControlMessage message, std::uint32_t said_with) {
-  const std::lock_guard lock(mutex_);
-  auto& peer = peers_[rank];
-  const int code = send_alone(rank, message);
-  peer.unmet.push_back({message.number, said_with, message.kind == ControlKind::retreat ? peer.sent : 0});
-  return code;
+int Mailbox::send_end(int rank, int tag) {
+  const MutexLock lock(mutex_);
+  return channel_.send_end(rank, tag);
 }
 
 int Mailbox::receive_all() {
@@ -39,16 +40,11 @@ int Mailbox::receive_all() {
     int rank = -1;
     ControlMessage message;
     if (const int code = channel_.receive(found, rank, message); code != VMPI_SUCCESS || !found) return code;
-    if (message.kind == ControlKind::probe) {
-      probes_.push_back({rank, message});
-      continue;
-    }
-    auto& peer = peers_[rank];
-    ++peer.seen;
     if (message.kind == ControlKind::left) {
       left_.emplace(rank, message.tag);
       continue;
     }
+    auto& peer = peers_[rank];
     if (message.kind == ControlKind::gone) {
       peer.is_gone = true;
     } else {
@@ -59,7 +55,7 @@ int Mailbox::receive_all() {
 }
 
 int Mailbox::poll(std::size_t& cursor, std::vector<int>& news) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const int code = receive_all();
   news.assign(log_.begin() + static_cast<std::ptrdiff_t>(std::min(cursor, log_.size())), log_.end());
   cursor = log_.size();
@@ -67,50 +63,43 @@ int Mailbox::poll(std::size_t& cursor, std::vector<int>& news) {
 }
 
 std::size_t Mailbox::start_reading() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++readers_;
   return log_.size();
 }
 
 void Mailbox::stop_reading() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (--readers_ == 0) log_.clear();
 }
 
-std::vector<Mailbox::Probe> Mailbox::take_probes() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(probes_, {});
+Mailbox::Mail Mailbox::take(int rank, std::uint32_t number) {
+  const MutexLock lock(mutex_);
+  auto& peer = peers_[rank];
+  Mail mail;
+  mail.is_gone = peer.is_gone;
+  std::erase_if(peer.unread, [&](const auto& message) {
+    if (message.number == number) mail.messages.push_back(message);
+    return message.number == number;
+  });
+  return mail;
 }
 
 bool Mailbox::has_left(int rank, int tag) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   receive_all();
   return left_.erase({rank, tag}) > 0;
 }
 
-std::vector<std::pair<int, std::uint32_t>> Mailbox::unanswered() {
-  const std::lock_guard lock(mutex_);
-  receive_all();
-  std::vector<std::pair<int, std::uint32_t>> waiting;
-  for (const auto& [rank, peer] : peers_) {
-    std::set<std::uint32_t> numbers;
-    for (const auto& message : peer.unread) {
-      if (message.kind == ControlKind::hello) numbers.insert(message.number);
-      if (takes_back(message)) numbers.erase(message.number);
-    }
-    for (const auto number : numbers) waiting.emplace_back(rank, number);
-  }
-  return waiting;
-}
-
 int Mailbox::say_gone() {
+  const MutexLock lock(mutex_);
+  receive_all();
   ControlMessage message;
   message.kind = ControlKind::gone;
-  std::set<int> told;
-  for (const auto& [rank, number] : unanswered()) {
-    if (!told.insert(rank).second) continue;
-    with(rank, [](Peer& peer) { peer.unread.clear(); });
-    if (const int code = send(rank, message); code != VMPI_SUCCESS) return code;
+  for (auto& [rank, peer] : peers_) {
+    if (!has_open_hello(peer.unread)) continue;
+    peer.unread.clear();
+    if (const int code = channel_.send(rank, message); code != VMPI_SUCCESS) return code;
   }
   return VMPI_SUCCESS;
 }

@@ -1,11 +1,11 @@
 // See stream_handshake.hpp.
 #include "vmpi/streams/stream_handshake.hpp"
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 
 #include "vmpi/streams/backoff.hpp"
 #include "vmpi/streams/mpi_control.hpp"
@@ -17,11 +17,23 @@
 namespace ardoise::vmpi {
 namespace {
 
-// What is looked after while a meeting waits: once a second whether peers on this machine live; at growing intervals,
-// as it costs messages, whether partitions have ended and whether processes wait for each other in a circle.
-class Vigil {
+constexpr const char* kTimeVariable = "VMPI_OPEN_TIMEOUT";
+constexpr long kSeconds = 600;
+
+// Seconds that an opening may take; 0: as many as it needs.
+long time_limit() {
+  const char* const text = std::getenv(kTimeVariable);
+  if (text == nullptr || *text == '\0') return kSeconds;
+  char* end = nullptr;
+  const long seconds = std::strtol(text, &end, 10);
+  return *end == '\0' && seconds >= 0 && seconds <= 1'000'000'000 ? seconds : kSeconds;
+}
+
+// Finds out, while a meeting waits, which peers will not come: once a second whether those on this machine live; at
+// growing intervals, as it costs messages, whether their partitions have ended; and whether they need too long.
+class AbsenceCheck {
  public:
-  explicit Vigil(Meeting& meeting) : meeting_(meeting) {}
+  explicit AbsenceCheck(Meeting& meeting) : meeting_(meeting) {}
 
   int look() {
     const auto now = Clock::now();
@@ -30,8 +42,12 @@ class Vigil {
     const auto awaited = meeting_.awaited();
     const auto is_awaited = [&](int rank) { return std::find(awaited.begin(), awaited.end(), rank) != awaited.end(); };
     // What they had sent before they ended has come in the meantime.
-    if (ended_ >= 0 && is_awaited(ended_)) return meeting_.give_up(ended_, "ended MPI without opening it");
-    if (dead_ >= 0 && is_awaited(dead_)) return meeting_.give_up(dead_, "died without opening it");
+    if (ended_ >= 0 && is_awaited(ended_)) return give_up(VMPI_ERR_PEER, ended_, "ended MPI without opening it");
+    if (dead_ >= 0 && is_awaited(dead_)) return give_up(VMPI_ERR_PEER, dead_, "died without opening it");
+    if (++looks_ == limit_) {
+      return give_up(VMPI_ERR_TIMEOUT, awaited.front(),
+                     "did not open it within " + std::to_string(limit_) + " seconds (" + kTimeVariable + ")");
+    }
     for (const int rank : awaited) {
       const auto process = watchable_process(rank);
       if (process == 0 || is_running(process)) continue;
@@ -44,12 +60,16 @@ class Vigil {
     for (const int rank : first_of_each_partition(awaited)) {
       if (partition_has_ended(partitions()->table.partition_of(rank))) ended_ = rank;
     }
-    return ended_ >= 0 ? VMPI_SUCCESS : meeting_.look_for_circle();
+    return VMPI_SUCCESS;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   using Seconds = std::chrono::seconds;
+
+  int give_up(int code, int rank, const std::string& what) {
+    return meeting_.give_up(code, "process " + std::to_string(rank) + " of the universe " + what);
+  }
 
   static std::vector<int> first_of_each_partition(const std::vector<int>& ranks) {
     std::vector<int> firsts;
@@ -63,6 +83,8 @@ class Vigil {
   }
 
   Meeting& meeting_;
+  const long limit_ = time_limit();
+  long looks_ = 0;  // so that the time does not run out for processes that were stopped all the while
   Clock::time_point next_look_ = Clock::now() + Seconds(1);
   Clock::time_point next_search_ = Clock::now() + Seconds(2);
   Seconds pause_{2};
@@ -70,20 +92,13 @@ class Vigil {
   int ended_ = -1;  // rank whose partition was found ended
 };
 
-bool other_threads_may_open() {
-  int level = MPI_THREAD_SINGLE;
-  PMPI_Query_thread(&level);
-  return level == MPI_THREAD_MULTIPLE;
-}
-
 }  // namespace
 
-int meet(const std::vector<int>& ranks, StreamTerms terms, std::vector<Endpoint>& endpoints) {
-  terms.finds_circles = !other_threads_may_open();
-  Meeting meeting(control_mailbox(), partitions()->universe_rank, ranks, terms);
+int meet(const std::vector<int>& ranks, const StreamTerms& terms, std::vector<Endpoint>& endpoints) {
+  Meeting meeting(control_mailbox(), ranks, terms);
   if (const int code = meeting.start(); code != VMPI_SUCCESS) return code;
   Backoff backoff;
-  Vigil vigil(meeting);
+  AbsenceCheck absence(meeting);
   for (;;) {
     bool has_news = false;
     if (const int code = meeting.advance(has_news); code != VMPI_SUCCESS) return code;
@@ -91,7 +106,7 @@ int meet(const std::vector<int>& ranks, StreamTerms terms, std::vector<Endpoint>
     if (has_news) backoff.reset();
     backoff.pause();
     if (!backoff.is_idle()) continue;
-    if (const int code = vigil.look(); code != VMPI_SUCCESS) return code;
+    if (const int code = absence.look(); code != VMPI_SUCCESS) return code;
     if (meeting.done()) break;
   }
   if (!meeting.complaint().empty()) std::fprintf(stderr, "ardoise: %s.\n", meeting.complaint().c_str());

@@ -19,11 +19,13 @@ const char* VMPI_Error_string(int code) {
     case VMPI_ERR_MPI:
       return "an MPI call failed";
     case VMPI_ERR_PROTOCOL:
-      return "the two ends of the stream disagree on block size, direction, map or order of opening";
+      return "the two ends of the stream disagree on block size or direction";
     case VMPI_ERR_MAP:
       return "the map gave a rank out of range or left a process unmapped";
     case VMPI_ERR_PEER:
       return "a peer went away without opening or closing the stream";
+    case VMPI_ERR_TIMEOUT:
+      return "a peer did not open the stream in time";
     default:
       return code > 0 ? "no error" : "unknown error code";
   }

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "blackboard/mutex.hpp"
 #include "vmpi/streams/backoff.hpp"
 #include "vmpi/streams/open_streams.hpp"
 #include "vmpi/streams/stream.hpp"
@@ -34,16 +34,16 @@ struct VMPI_Stream_state {
 namespace {
 
 // Streams that are open, for MPI_Finalize.
-std::mutex open_mutex;
-std::vector<VMPI_Stream_state*> open_streams;
+ardoise::Mutex open_mutex;
+std::vector<VMPI_Stream_state*> open_streams GUARDED_BY(open_mutex);
 
 void note_open(VMPI_Stream_state* state) {
-  const std::lock_guard lock(open_mutex);
+  const ardoise::MutexLock lock(open_mutex);
   open_streams.push_back(state);
 }
 
 void forget_open(const VMPI_Stream_state* state) {
-  const std::lock_guard lock(open_mutex);
+  const ardoise::MutexLock lock(open_mutex);
   std::erase(open_streams, state);
 }
 
@@ -134,7 +134,7 @@ void leave_silently(const VMPI_Stream& stream) noexcept {
 }
 
 void leave_open_streams() noexcept {
-  const std::lock_guard lock(open_mutex);
+  const ardoise::MutexLock lock(open_mutex);
   if (open_streams.empty() || partitions() == nullptr) return;
   const auto of_program =
       std::count_if(open_streams.begin(), open_streams.end(), [](const auto* state) { return !state->is_silent; });

@@ -1,4 +1,4 @@
-// Who can be watched, and whether it still runs.
+// Which processes can be watched, and whether one still runs.
 #include "vmpi/world/process_identity.hpp"
 
 #include <gtest/gtest.h>

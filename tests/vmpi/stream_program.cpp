@@ -1,6 +1,6 @@
 // One program of a launch that tests streams over real MPI; the other end is the same program with another role:
 //   mpirun -n 3 stream_program write [options] : -n 2 stream_program read [options]
-// Every block says who wrote it, its number and a checksum. At the end, everybody compares what went in with what came
+// Every block names its writer, its number and a checksum. At the end, everybody compares what went in with what came
 // out; exit status 1 and a sentence when they differ. streams.cmake runs it in many variants.
 #include <fmt/core.h>
 #include <mpi.h>
@@ -67,7 +67,7 @@ std::uint64_t checksum(const unsigned char* data, std::size_t bytes) {
   return sum;
 }
 
-// Totals that must be equal for all who send and all who receive.
+// Totals that must be equal for all senders and all receivers.
 struct Totals {
   std::array<std::uint64_t, 4> sent_and_received{};  // blocks and bytes sent, blocks and bytes received
 };
@@ -91,7 +91,7 @@ class Party {
     expect(VMPI_Stream_set_buffers(&stream_, settings_.buffers, settings_.limit_blocks * settings_.block_bytes),
            "set_buffers");
     peers_ = map.count;
-    MPI_Barrier(MPI_COMM_UNIVERSE);  // so that the opening is measured and not who came late
+    MPI_Barrier(MPI_COMM_UNIVERSE);  // so that the opening is measured and not late arrivals
     const auto before = usage();
     expect(VMPI_Stream_open_map(&stream_, &map, settings_.two_way ? "rw" : writes ? "w" : "r"), "open");
     opening_ = usage() - before;

@@ -18,7 +18,7 @@ struct Observation {
 using NameOf = std::function<std::string(int)>;
 Observation observe(const Function& function, const NameOf& name_of, const NameOf& length_of);
 
-// The condition under which a wrapper, which has asked who is `watching`, just makes the call.
+// The condition under which a wrapper, which has asked for the observer `watching`, just makes the call.
 std::string unobserved(const Function& function);
 
 // The argument that an observed call passes down for parameter i: private statuses instead of ignored ones.

@@ -103,8 +103,8 @@ bool read_own_hydra_launch(const char* (*variable)(const char* name), OwnLaunch&
   return true;
 }
 
-// Says in Hydra's variable who changes the others; it has been read, and ends with kNoConnection. False: nobody could
-// tell later whether they have been changed.
+// Writes into Hydra's variable which process changes the others; it has been read, and ends with kNoConnection. False:
+// it could not be told later whether they have been changed.
 bool sign_own_ranks() {
   char* const value = find(kOwnRanksVariable);
   const auto connection = own_connection();

@@ -3,7 +3,7 @@
 // world and half in the real one. A function of the MPI library that we serve becomes ours; all else stays what was
 // found.
 //
-// RTLD_DEFAULT and RTLD_NEXT mean "as seen from the caller", whom the real function tells by its return address: the
+// RTLD_DEFAULT and RTLD_NEXT mean "as seen from the caller", which the real function knows by its return address: the
 // entries below jump there and leave no trace. They find us without help, since we are ahead of the MPI library. Only
 // in the libraries that are preloaded or linked, not in programs of ours; only for x86-64, whose entries are written
 // below.

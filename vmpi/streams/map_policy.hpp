@@ -1,4 +1,4 @@
-// Who is mapped to whom between two partitions: the policies as pure functions, computed by each process for itself
+// How two partitions are mapped onto each other: the policies as pure functions, computed by each process for itself
 // without a message. The larger partition is the slave, each of its processes has exactly one master; each master has
 // at least one slave and about slave_size / master_size of them, and its list costs that much, whatever the sizes. Used
 // by map_api.cpp; tested without MPI up to 65,536 ranks.

@@ -8,7 +8,7 @@ namespace ardoise::vmpi {
 // Between initialise_partitions and finalise_partitions.
 Mailbox& control_mailbox();
 
-// MPI_Finalize: who still waits for this process to open a stream hears that it won't. Cheap when nobody does.
+// MPI_Finalize: processes that wait for this one to open a stream hear that it won't. Cheap when there are none.
 void say_gone() noexcept;
 
 }  // namespace ardoise::vmpi

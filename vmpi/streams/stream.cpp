@@ -37,7 +37,7 @@ int Stream::progress(ReadAhead how_far) {
   int code = sender_.poll();
   if (code == VMPI_SUCCESS) code = receiver_.match();
   if (code == VMPI_SUCCESS && mode_.reads) code = receiver_.fill(how_far);
-  // Who has closed takes no more blocks; our end lets its close() return.
+  // A peer that has closed takes no more blocks; our end lets its close() return.
   if (code == VMPI_SUCCESS && mode_.writes) code = sender_.tell_end(EndTo::closed_peers);
   if (code != VMPI_SUCCESS) failure_ = code;
   receiver_.take_left(untold_deaths_);

@@ -58,9 +58,9 @@ class Stream {
   // For calls of the writing half. A two-way stream reads ahead in them, so that two ends that write to each other
   // don't wait for each other as long as their pools have room.
   ReadAhead while_writing() const { return mode_.reads ? ReadAhead::everything : ReadAhead::nothing; }
-  // For who lends and goes on with other work: has MPI sent anything? Whatever else it is asked, it looks at all its
-  // connections, and gives the processor away where it is set to (Open MPI's mpi_yield_when_idle): among threads that
-  // spin, each time is a time slice lost. So readers' ends are looked for once a second.
+  // For a program that lends and goes on with other work: has MPI sent anything? Whatever else it is asked, it looks at
+  // all its connections, and gives the processor away where it is set to (Open MPI's mpi_yield_when_idle): among
+  // threads that spin, each time is a time slice lost. So readers' ends are looked for once a second.
   int look_for_sent();
   int read_one(std::byte* memory, bool may_wait);
   // Tells one of the untold deaths: VMPI_ERR_PEER.

@@ -5,9 +5,9 @@
 // Instead of receives posted ahead for each writer (N_A buffers times the writers), messages are matched by a probe
 // from any source and received into a shared pool when a block is free. So memory has one bound whatever the number of
 // writers; the source, and with it the order of its blocks, is known before data moves, so that blocks that MPI
-// completes out of order are handed out in order; and the reader's policy really decides who is served when blocks are
-// short. A block on the way costs the reader an envelope, because senders use synchronous mode and MPI's rendezvous.
-// Owned by Stream, one thread at a time, never waits.
+// completes out of order are handed out in order; and the reader's policy really decides which writer is served when
+// blocks are short. A block on the way costs the reader an envelope, because senders use synchronous mode and MPI's
+// rendezvous. Owned by Stream, one thread at a time, never waits.
 #pragma once
 
 #include <cstddef>

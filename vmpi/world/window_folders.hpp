@@ -1,5 +1,5 @@
 // Folders in /dev/shm for the shared window files of programs that run in one launch (window_files.cpp makes them), and
-// what becomes of them when a program ends without tidying up: whoever comes next, or the launcher, removes them.
+// what becomes of them when a program ends without tidying up: the next program, or the launcher, removes them.
 #pragma once
 
 #include <string>

@@ -47,7 +47,7 @@ void set_world(MPI_Comm comm) { __atomic_store_n(&world, comm, __ATOMIC_RELAXED)
 int end_of_world(MPI_Comm /*self*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
   say_gone();
   fence(to_library(MPI_COMM_WORLD));
-  say_gone();  // to those who asked meanwhile; who asks later hears of it from the launcher
+  say_gone();  // to those that asked meanwhile; those that ask later hear of it from the launcher
   publish_end();
   finalise_partitions();  // delete callbacks of the world's attributes run here and still see MPI_COMM_WORLD
   set_world(MPI_COMM_WORLD);

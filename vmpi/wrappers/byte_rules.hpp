@@ -25,7 +25,7 @@ enum class Part {
   kBystander,  // in the root's group of an intercommunicator, but not the root
 };
 
-// Whom a collective talks to.
+// The processes that take part in a collective.
 struct Sides {
   bool inter = false;      // an intercommunicator: peers are the remote group, and nothing goes to oneself
   std::int64_t peers = 1;  // processes of the communicator, or of the remote group

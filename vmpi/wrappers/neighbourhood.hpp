@@ -1,4 +1,4 @@
-// Who the neighbours of this process are in a communicator with a topology, and what a neighbourhood collective sends
+// The neighbours of this process in a communicator with a topology, and what a neighbourhood collective sends
 // to each and gets from each. Lives for one observed call.
 #pragma once
 

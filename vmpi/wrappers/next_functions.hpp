@@ -1,4 +1,4 @@
-// Who is called behind our MPI functions: the library, or the next preloaded tool where it has the function, so that
+// What is called behind our MPI functions: the library, or the next preloaded tool where it has the function, so that
 // both tools see the call. The tables of real_functions.hpp are filled at the first MPI call of the process; a process
 // that makes none (a shell that inherits the preload) pays nothing.
 #pragma once

@@ -31,7 +31,7 @@ inline const char* stack_address() {
 // False: just call the real function. The unobserved path is this one load and test.
 inline bool is_observed() { return observer.load(std::memory_order_relaxed) != nullptr; }
 
-// Who is told about this call; nullptr: nobody.
+// The observer that is told about this call; nullptr: none.
 inline const Observer* watch() {
   const Observer* const current = observer.load(std::memory_order_acquire);  // pairs with the store that published it
   if (current == nullptr) [[likely]]

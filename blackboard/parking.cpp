@@ -2,6 +2,7 @@
 #include "blackboard/parking.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 namespace ardoise::blackboard {
 
@@ -29,6 +30,7 @@ void Parking::wake_last() {
   const MutexLock lock(mutex_);
   if (announced_.empty()) return;
   Sleeper& last = *announced_.back();
+  assert(!last.woken);
   announced_.pop_back();
   sleeping_.fetch_sub(1, std::memory_order_relaxed);  // the lock orders it for those who change it
   last.woken = true;

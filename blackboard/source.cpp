@@ -2,6 +2,7 @@
 #include "blackboard/source.hpp"
 
 #include <algorithm>
+#include <cassert>
 #include <memory>
 #include <new>
 #include <utility>
@@ -58,6 +59,7 @@ std::span<EntryRef> Source::joined_entries(Job job) const noexcept {
 }
 
 void Source::run(Job job, const Context& context) {
+  assert(job.source == this);
   if (arity_ == 1) {
     EntryRef entry = DataEntry::attach(static_cast<DataEntry*>(job.entries));
     operation_(context, {&entry, 1});
@@ -72,6 +74,7 @@ void Source::run(Job job, const Context& context) {
 }
 
 void Source::drop(Job job) noexcept {
+  assert(job.source == this);
   if (arity_ == 1) {
     const EntryRef last = DataEntry::attach(static_cast<DataEntry*>(job.entries));
     return;

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cassert>
 #include <new>
 
 namespace ardoise::vmpi {
@@ -57,11 +58,13 @@ void BlockPool::push(std::size_t index) noexcept {
 
 void BlockPool::recycle(void* block) {
   const auto index = index_of(block);
+  assert(index < blocks_ && slots_[index].state.load(std::memory_order_relaxed) == kAcquired);
   slots_[index].state.store(kFree, std::memory_order_relaxed);
   push(index);
 }
 
 void BlockPool::deliver(void* block) {
+  assert(slots_[index_of(block)].state.load(std::memory_order_relaxed) == kAcquired);
   taken_.fetch_add(1, std::memory_order_relaxed);
   // Release: a thread that was handed the block and releases it sees the state, and the count before it.
   slots_[index_of(block)].state.store(kTaken, std::memory_order_release);

@@ -2,6 +2,7 @@
 #include "vmpi/streams/mailbox.hpp"
 
 #include <algorithm>
+#include <cassert>
 
 #include "vmpi/vmpi.h"
 
@@ -70,6 +71,7 @@ std::size_t Mailbox::start_reading() {
 
 void Mailbox::stop_reading() {
   const MutexLock lock(mutex_);
+  assert(readers_ > 0);
   if (--readers_ == 0) log_.clear();
 }
 

@@ -1,6 +1,7 @@
 // See stream_sender.hpp.
 #include "vmpi/streams/stream_sender.hpp"
 
+#include <cassert>
 #include <cstdlib>
 #include <new>
 
@@ -52,6 +53,7 @@ int StreamSender::poll() {
 }
 
 void StreamSender::retire(const Block& block) {
+  assert(loads_[block.endpoint].in_flight > 0);
   --loads_[block.endpoint].in_flight;
   if (block.is_lent) {
     --lent_in_flight_;

@@ -71,7 +71,7 @@ class TimerChoice {
                           kShared = 0.9;  // of the time: from here on by timer interrupts; below, no more
   // Of the CPU time, what changes of threads add, or would. More than sampling may cost otherwise: timer interrupts err
   // most where there are fewer changes.
-  static constexpr double kVeryDear = 0.25, kDear = 0.03, kCheap = 0.01;
+  static constexpr double kVeryExpensive = 0.25, kExpensive = 0.03, kCheap = 0.01;
   static constexpr std::uint64_t kManySwitches = 100;
   static constexpr std::uint64_t kMissed = 16;  // samples that were due
 

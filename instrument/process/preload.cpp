@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "blackboard/thread_barrier.hpp"
 #include "instrument/format/analyzer_partition.hpp"
 #include "instrument/machine/clock.hpp"
-#include "instrument/machine/thread_barrier.hpp"
 #include "instrument/machine/thread_tasks.hpp"
 #include "instrument/process/session.hpp"
 #include "instrument/sampling/observed_enter.hpp"
@@ -132,7 +132,7 @@ void start_session(int thread_level) {
 
 void on_before_init() noexcept {
   init_begin = now();
-  prepare_thread_barrier();
+  blackboard::prepare_thread_barrier();
   try {
     threads_before_init = running_tasks();
   } catch (const std::bad_alloc&) {

@@ -10,9 +10,9 @@
 #include <chrono>
 #include <new>
 
+#include "blackboard/thread_barrier.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/mapped_memory.hpp"
-#include "instrument/machine/thread_barrier.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -72,7 +72,7 @@ void ThreadRegistry::retire(ThreadRecorder* thread) {
 // Without the lock: a thread that is inside may be waiting for it.
 bool ThreadRegistry::wait_until_outside() {
   assert_may_wait();
-  barrier_in_all_threads();
+  blackboard::barrier_in_all_threads();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   for (ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr; thread = thread->next) {
     while (!is_outside(*thread)) {

@@ -22,10 +22,10 @@
 #include <new>
 #include <utility>
 
+#include "blackboard/thread_barrier.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/mapped_memory.hpp"
 #include "instrument/machine/shortest_batch.hpp"
-#include "instrument/machine/thread_barrier.hpp"
 #include "instrument/machine/thread_tasks.hpp"
 #include "instrument/sampling/restarted_call.hpp"
 
@@ -648,7 +648,7 @@ void Sampler::flush(SampledThread& thread) {
 // ---- the end
 
 void Sampler::wait_until_unused() noexcept {
-  barrier_in_all_threads();
+  blackboard::barrier_in_all_threads();
   const std::lock_guard guard(lock_);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   for (const SampledThread* thread : threads_) {

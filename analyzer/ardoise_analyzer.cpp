@@ -19,13 +19,13 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/analyzer_run.hpp"
 #include "analyzer/ingest.hpp"
 #include "analyzer/job_watch.hpp"
 #include "analyzer/options.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/replay.hpp"
 #include "analyzer/results.hpp"
-#include "analyzer/session.hpp"
 #include "analyzer/tree_reduction.hpp"
 #include "analyzer/warm_start.hpp"
 #include "analyzer/workers.hpp"
@@ -55,12 +55,12 @@ bool is_last_of_launch() {
   return true;
 }
 
-int report_of_launch(int programs, const Session& session, const RunFacts& facts, const Options& options) {
+int report_of_launch(int programs, const AnalyzerRun& run, const RunFacts& facts, const Options& options) {
   if (programs == 0) {
     say("there is no program beside the analyzer in this launch, so there is nothing to report.");
     return kIncomplete;
   }
-  return write_report(session, facts, options);
+  return write_report(run, facts, options);
 }
 
 int serve(const Options& options, int argc, char** argv) {
@@ -69,7 +69,7 @@ int serve(const Options& options, int argc, char** argv) {
   const unsigned workers = options.workers != 0 ? options.workers : default_workers();
   // Before MPI has threads: the board registers the process for barriers in all its threads, which takes the kernel
   // 20 ms when there are several, and programs wait for us from their MPI_Init on.
-  Session session({workers, options.memory_bytes, std::move(plugins.analyses)});
+  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses)});
   if (wait_for_programs() == JobState::kEndedWithoutMpi) {
     if (is_last_of_launch()) say("no program of this launch called MPI_Init, so there is nothing to report.");
     return kIncomplete;
@@ -109,20 +109,20 @@ int serve(const Options& options, int argc, char** argv) {
   facts.notice = crowding_notice();
 
   if (rank == 0) {  // the same on all of them
-    for (const auto& complaint : plugins.complaints) session.complain(complaint);
+    for (const auto& complaint : plugins.complaints) run.complain(complaint);
   }
-  const auto ingested = ingest(session, {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes});
+  const auto ingested = ingest(run, {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes});
   facts.programs_ended = ingested.ended;
   // All programs are at their MPI_Finalize. One that exits with a status of its own makes mpirun end the job: SIGTERM,
   // a second later SIGKILL. That is time enough for the files below, which are written whole or not at all.
   std::signal(SIGTERM, SIG_IGN);
-  merge_to_root(analyzers, session);
+  merge_to_root(analyzers, run);
   warm.reset();  // takes MPI 10 ms, for which nobody waits now
   // Where finalize is a fence over the job, programs would wait for the report; where it is not, the report comes
   // first, because Open MPI may end this process inside finalize when a program exits with a status of its own.
   const bool finalizes_first = !ardoise::vmpi::job_fence_is_dropped();
   if (finalizes_first) MPI_Finalize();
-  const int status = rank == 0 ? report_of_launch(ingested.programs, session, facts, options) : kDone;
+  const int status = rank == 0 ? report_of_launch(ingested.programs, run, facts, options) : kDone;
   if (!finalizes_first) MPI_Finalize();
   return status;
 }

@@ -13,19 +13,19 @@
 namespace ardoise::analyzer {
 namespace {
 
-int map_programs(Session& session, VMPI_Map& map) {
+int map_programs(AnalyzerRun& run, VMPI_Map& map) {
   int programs = 0;
   VMPI_Map_clear(&map);
   for (int id = 0; id < VMPI_Get_partition_count(); ++id) {
     const auto* partition = VMPI_Get_desc_by_id(id);
     if (id == VMPI_Get_partition_id() || partition == nullptr) continue;
     ++programs;
-    session.add_program({.partition = static_cast<std::uint32_t>(id),
-                         .name = partition->name,
-                         .ranks = static_cast<std::uint32_t>(partition->size)});
+    run.add_program({.partition = static_cast<std::uint32_t>(id),
+                     .name = partition->name,
+                     .ranks = static_cast<std::uint32_t>(partition->size)});
     if (const int code = VMPI_Map_partitions(id, VMPI_MAP_ROUND_ROBIN, &map); code != VMPI_SUCCESS) {
-      session.complain(fmt::format("The program {} could not be mapped to the analyzers: {}.", partition->name,
-                                   VMPI_Error_string(code)));
+      run.complain(fmt::format("The program {} could not be mapped to the analyzers: {}.", partition->name,
+                               VMPI_Error_string(code)));
     }
   }
   return programs;
@@ -47,22 +47,23 @@ void note(Lost& lost, int universe_rank) {
   }
 }
 
-void complain(const Lost& lost, Session& session) {
+void complain(const Lost& lost, AnalyzerRun& run) {
   constexpr std::size_t kMostNamed = 8;
   for (const auto& [id, ranks] : lost) {
     const auto* partition = VMPI_Get_desc_by_id(id);
-    const std::vector<int> named(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(
-                                                                    std::min(ranks.size(), kMostNamed)));
-    session.complain(fmt::format("{} of {} processes of {} ended without finishing {} measurement (rank {}{}); what "
-                                 "had not been sent is missing.",
-                                 ranks.size(), partition->size, partition->name, ranks.size() == 1 ? "its" : "their",
-                                 fmt::join(named, ", "), ranks.size() > kMostNamed ? ", ..." : ""));
+    const std::vector<int> named(ranks.begin(),
+                                 ranks.begin() + static_cast<std::ptrdiff_t>(std::min(ranks.size(), kMostNamed)));
+    run.complain(
+        fmt::format("{} of {} processes of {} ended without finishing {} measurement (rank {}{}); what "
+                    "had not been sent is missing.",
+                    ranks.size(), partition->size, partition->name, ranks.size() == 1 ? "its" : "their",
+                    fmt::join(named, ", "), ranks.size() > kMostNamed ? ", ..." : ""));
   }
 }
 
-void read_to_end(VMPI_Stream& stream, Session& session, Lost& lost) {
+void read_to_end(VMPI_Stream& stream, AnalyzerRun& run, Lost& lost) {
   for (;;) {
-    if (!session.wait_for_room(std::chrono::milliseconds(100))) continue;
+    if (!run.wait_for_room(std::chrono::milliseconds(100))) continue;
     void* block = nullptr;
     std::size_t bytes = 0;
     int from = 0;
@@ -73,33 +74,33 @@ void read_to_end(VMPI_Stream& stream, Session& session, Lost& lost) {
       continue;
     }
     if (code < 0) {
-      session.complain(fmt::format("Receiving events failed, and the rest is missing: {}.", VMPI_Error_string(code)));
+      run.complain(fmt::format("Receiving events failed, and the rest is missing: {}.", VMPI_Error_string(code)));
       return;
     }
-    session.submit({static_cast<std::byte*>(block), bytes}, give_back, &stream);
+    run.submit({static_cast<std::byte*>(block), bytes}, give_back, &stream);
   }
 }
 
 }  // namespace
 
-Ingested ingest(Session& session, const IngestOptions& options) {
+Ingested ingest(AnalyzerRun& run, const IngestOptions& options) {
   VMPI_Map map;
   Ingested result;
-  result.programs = map_programs(session, map);
+  result.programs = map_programs(run, map);
   VMPI_Stream stream{};
   int code = VMPI_Stream_init(&stream, options.block_bytes, VMPI_STREAM_BALANCE_ROUND_ROBIN);
   constexpr int kWriterBuffers = 3;  // of no use to a reader
   if (code == VMPI_SUCCESS) code = VMPI_Stream_set_buffers(&stream, kWriterBuffers, options.memory_bytes);
   if (code == VMPI_SUCCESS) code = VMPI_Stream_open_map(&stream, &map, "r");
   if (code != VMPI_SUCCESS) {
-    session.complain(fmt::format("The stream from the programs could not be opened: {}.", VMPI_Error_string(code)));
+    run.complain(fmt::format("The stream from the programs could not be opened: {}.", VMPI_Error_string(code)));
   } else {
     Lost lost;
-    read_to_end(stream, session, lost);
-    complain(lost, session);
+    read_to_end(stream, run, lost);
+    complain(lost, run);
   }
   result.ended = std::chrono::steady_clock::now();
-  session.drain();  // gives every block back
+  run.drain();  // gives every block back
   VMPI_Stream_close(&stream);
   VMPI_Map_free(&map);
   return result;

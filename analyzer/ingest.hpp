@@ -1,14 +1,14 @@
 // The way in: opens the stream from all programs of the launch and brings its blocks, without copying them, to the
-// session, until every program has closed its end. MPI is called from this thread only.
+// run, until every program has closed its end. MPI is called from this thread only.
 //
-// The session's memory limit is the back-pressure: above it no block is taken, the stream fills, and programs wait or
+// The run's memory limit is the back-pressure: above it no block is taken, the stream fills, and programs wait or
 // record less.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 
-#include "analyzer/session.hpp"
+#include "analyzer/analyzer_run.hpp"
 
 namespace ardoise::analyzer {
 
@@ -22,8 +22,8 @@ struct Ingested {
   std::chrono::steady_clock::time_point ended;  // when the last stream came to its end
 };
 
-// Adds every other partition to the session, reads until the end and drains it. Collective over all programs and
-// analyzers. What goes wrong is a complaint of the session.
-Ingested ingest(Session& session, const IngestOptions& options);
+// Adds every other partition to the run, reads until the end and drains it. Collective over all programs and
+// analyzers. What goes wrong is a complaint of the run.
+Ingested ingest(AnalyzerRun& run, const IngestOptions& options);
 
 }  // namespace ardoise::analyzer

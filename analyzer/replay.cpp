@@ -74,16 +74,16 @@ Capture read_capture(const std::vector<std::string>& paths) {
   return capture;
 }
 
-void feed(Capture& capture, Session& session, std::uint32_t part, std::uint32_t parts) {
+void feed(Capture& capture, AnalyzerRun& run, std::uint32_t part, std::uint32_t parts) {
   for (auto& file : capture.files) {
     PackSequence packs(file.bytes());
     while (const auto pack = packs.next()) {
       if (pack->header().rank % parts != part) continue;
-      while (!session.wait_for_room(std::chrono::milliseconds(1000))) {
+      while (!run.wait_for_room(std::chrono::milliseconds(1000))) {
       }
       const auto at =
           static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&pack->header()) - file.bytes().data());
-      session.submit(std::as_writable_bytes(std::span(file.storage)).subspan(at, pack->bytes()), keep, nullptr);
+      run.submit(std::as_writable_bytes(std::span(file.storage)).subspan(at, pack->bytes()), keep, nullptr);
     }
   }
 }
@@ -92,25 +92,25 @@ int replay(const Options& options) {
   auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
   auto capture = read_capture(options.replay);
   const unsigned workers = options.workers != 0 ? options.workers : default_workers();
-  Session session({workers, options.memory_bytes, std::move(plugins.analyses)});
+  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses)});
   for (const auto& list : {plugins.complaints, capture.complaints}) {
-    for (const auto& complaint : list) session.complain(complaint);
+    for (const auto& complaint : list) run.complain(complaint);
   }
   if (capture.programs.empty()) {
-    for (const auto& complaint : session.complaints()) say(complaint);
+    for (const auto& complaint : run.complaints()) say(complaint);
     say("there are no packs of any program in what --replay names; nothing is written.");
     return kIncomplete;
   }
   RunFacts facts;
   for (const auto& program : capture.programs) {
     facts.universe_ranks += program.ranks;
-    session.add_program(program);
+    run.add_program(program);
   }
   facts.analyzer_workers = workers;
   facts.programs_ended = std::chrono::steady_clock::now();
-  feed(capture, session);
-  session.drain();
-  return write_report(session, facts, options);
+  feed(capture, run);
+  run.drain();
+  return write_report(run, facts, options);
 }
 
 }  // namespace ardoise::analyzer

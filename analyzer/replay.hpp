@@ -1,4 +1,4 @@
-// Analysis of captured packs, without MPI: the same session and the same end as in a running launch. For tests, for
+// Analysis of captured packs, without MPI: the same path and the same end as in a running launch. For tests, for
 // looking at a run again with another plug-in, and for measuring the analyzer alone.
 #pragma once
 
@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/analyzer_run.hpp"
 #include "analyzer/options.hpp"
-#include "analyzer/session.hpp"
 #include "instrument/format/pack_file.hpp"
 
 namespace ardoise::analyzer {
@@ -22,9 +22,9 @@ struct Capture {
 // Files, and all files of folders, in alphabetical order.
 [[nodiscard]] Capture read_capture(const std::vector<std::string>& paths);
 
-// Gives the packs whose rank modulo `parts` is `part` to the session, as one of `parts` analyzers would receive them.
-// The capture must outlive the session's work on them.
-void feed(Capture& capture, Session& session, std::uint32_t part = 0, std::uint32_t parts = 1);
+// Gives the packs whose rank modulo `parts` is `part` to the run, as one of `parts` analyzers would receive them.
+// The capture must outlive the run's work on them.
+void feed(Capture& capture, AnalyzerRun& run, std::uint32_t part = 0, std::uint32_t parts = 1);
 
 // ardoise-analyzer --replay: returns the exit status.
 [[nodiscard]] int replay(const Options& options);

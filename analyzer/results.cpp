@@ -23,9 +23,9 @@ int exit_status(int status, const Options& options) {
   return 0;
 }
 
-int write_report(const Session& session, const RunFacts& facts, const Options& options) {
+int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Options& options) {
   int status = kDone;
-  for (const auto& complaint : session.complaints()) {
+  for (const auto& complaint : analyzed.complaints()) {
     say(complaint);
     status = kIncomplete;
   }
@@ -37,7 +37,7 @@ int write_report(const Session& session, const RunFacts& facts, const Options& o
     run.analyzer_ranks = facts.analyzer_ranks;
     run.analyzer_workers = facts.analyzer_workers;
     if (!facts.notice.empty()) run.notices.push_back(facts.notice);
-    session.contribute(run);
+    analyzed.contribute(run);
     run.analysis_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - facts.programs_ended).count();
 

@@ -1,12 +1,12 @@
-// The end of every analysis, live or replayed: a drained, merged session becomes the model and the files of the report.
+// The end of every analysis, live or replayed: a drained, merged run becomes the model and the files of the report.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <string>
 
+#include "analyzer/analyzer_run.hpp"
 #include "analyzer/options.hpp"
-#include "analyzer/session.hpp"
 
 namespace ardoise::analyzer {
 
@@ -14,14 +14,14 @@ struct RunFacts {
   std::uint32_t universe_ranks = 0;
   std::uint32_t analyzer_ranks = 1;
   std::uint32_t analyzer_workers = 1;
-  std::string notice;  // of the launch, for the reader of the report; may be empty
+  std::string notice;                                    // of the launch, for the reader of the report; may be empty
   std::chrono::steady_clock::time_point programs_ended;  // analysis_seconds counts from here
 };
 
 inline constexpr int kDone = 0, kIncomplete = 1, kUsage = 2;
 
 // Writes, prints and renders as the options say, complaints on standard error. Returns kDone or kIncomplete.
-[[nodiscard]] int write_report(const Session& session, const RunFacts& facts, const Options& options);
+[[nodiscard]] int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Options& options);
 
 // Ends with `status`, or, with --status-file, writes it there and returns 0.
 [[nodiscard]] int exit_status(int status, const Options& options);

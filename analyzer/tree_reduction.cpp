@@ -57,19 +57,19 @@ bool receive_bytes(MPI_Comm comm, int from, std::vector<std::byte>& bytes) {
   return true;
 }
 
-bool merge_to_root(MPI_Comm comm, Session& session) {
+bool merge_to_root(MPI_Comm comm, AnalyzerRun& run) {
   int rank = 0, size = 1;
   PMPI_Comm_rank(comm, &rank);
   PMPI_Comm_size(comm, &size);
   bool good = true;
   for (int step = 1; step < size; step *= 2) {
-    if ((rank & step) != 0) return send_bytes(comm, rank - step, session.partial()) && good;
+    if ((rank & step) != 0) return send_bytes(comm, rank - step, run.partial()) && good;
     if (rank + step >= size) continue;
     std::vector<std::byte> bytes;
     if (receive_bytes(comm, rank + step, bytes)) {
-      session.absorb(bytes);
+      run.absorb(bytes);
     } else {
-      session.complain("The numbers of one analyzer did not arrive and are missing.");
+      run.complain("The numbers of one analyzer did not arrive and are missing.");
       good = false;
     }
   }

@@ -1,4 +1,4 @@
-// Merges the sessions of all analyzer ranks into that of rank 0, along a binomial tree: in each round half of those
+// Merges the runs of all analyzer ranks into that of rank 0, along a binomial tree: in each round half of those
 // that are left send their partial results to a neighbour and are done. log2(analyzers) rounds; nobody holds more than
 // its own and one other's bytes. Waiting sleeps, because the programs of some analyzers may run much longer than those
 // of others.
@@ -10,12 +10,12 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/session.hpp"
+#include "analyzer/analyzer_run.hpp"
 
 namespace ardoise::analyzer {
 
-// Collective over comm, the analyzers' own. Sessions are drained. False: an MPI call failed, which is a complaint.
-bool merge_to_root(MPI_Comm comm, Session& session);
+// Collective over comm, the analyzers' own. Runs are drained. False: an MPI call failed, which is a complaint.
+bool merge_to_root(MPI_Comm comm, AnalyzerRun& run);
 
 // A message of any length: its size, then pieces that an int can count.
 bool send_bytes(MPI_Comm comm, int to, std::span<const std::byte> bytes);

@@ -37,7 +37,8 @@ unsigned default_workers() {
 std::string crowding_notice(unsigned processors, unsigned local_ranks) {
   if (processors == 0 || local_ranks <= processors) return {};
   return fmt::format(
-      "{} processes of this launch, analyzers included, shared the {} processor{} of a machine: much of the time in MPI "
+      "{} processes of this launch, analyzers included, shared the {} processor{} of a machine: much of the time in "
+      "MPI "
       "can be waiting for a processor. Give every process one of its own before you trust shares and imbalance.",
       local_ranks, processors, processors == 1 ? "" : "s");
 }

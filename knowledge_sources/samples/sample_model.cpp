@@ -156,7 +156,7 @@ void Builder::gather_thread(std::uint32_t rank, const ThreadSamples& thread, std
     for (std::size_t i = 0; i < values.size(); ++i) values[i] += static_cast<double>(sums.values[i]);
   }
   const double seconds_per_tick = resolver_.seconds_per_tick(rank);
-  for (const CallSums& sums : thread.calls) {
+  for (const ContextCallSums& sums : thread.calls) {
     Calls& calls = at(calls_, tree_.call(sums.key));
     calls.calls += sums.calls;
     calls.bytes_sent += sums.bytes_sent;

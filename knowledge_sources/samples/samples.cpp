@@ -180,7 +180,7 @@ void Samples::add_contexts(const ContextSpan& span) {
 }
 
 void Samples::add_calls(const ContextTotalsSpan& span) {
-  std::vector<CallSums> entries;
+  std::vector<ContextCallSums> entries;
   entries.reserve(span.records.size());
   for (const auto& record : span.records) {
     const auto record_class = static_cast<instrument::PackClass>(record.record_class);

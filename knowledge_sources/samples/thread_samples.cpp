@@ -27,7 +27,7 @@ void ThreadSamples::write(ByteWriter& out) const {
   out.put_array(std::span<const ContextEntry>(contexts));
   out.put_array(std::span<const SampleSums>(samples));
   out.put_array(std::span<const CounterSums>(counters));
-  out.put_array(std::span<const CallSums>(calls));
+  out.put_array(std::span<const ContextCallSums>(calls));
 }
 
 void ThreadSamples::read(ByteReader& in) {

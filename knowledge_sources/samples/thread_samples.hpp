@@ -59,10 +59,10 @@ struct CallKey {
   std::uint16_t record_class, function;
   friend constexpr auto operator<=>(const CallKey&, const CallKey&) = default;
 };
-struct CallSums {
+struct ContextCallSums {
   CallKey key;
   std::uint64_t calls, ticks, bytes_sent, bytes_received;
-  void add(const CallSums& more) {
+  void add(const ContextCallSums& more) {
     calls += more.calls;
     ticks += more.ticks;
     bytes_sent += more.bytes_sent;
@@ -85,7 +85,7 @@ struct ThreadSamples {
   std::vector<ContextEntry> contexts;  // all four summed up
   std::vector<SampleSums> samples;
   std::vector<CounterSums> counters;  // empty where there are none
-  std::vector<CallSums> calls;
+  std::vector<ContextCallSums> calls;
 
   void merge(const ThreadSamples& other);
   void write(ByteWriter& out) const;

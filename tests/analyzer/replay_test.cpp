@@ -48,18 +48,18 @@ class ReplayTest : public ::testing::Test {
   // The profile of the capture with so many analyzers of so many workers, without what may differ.
   static std::string profile(Capture& capture, std::uint32_t analyzers, unsigned workers) {
     static const auto plugins = load_plugins(ARDOISE_PLUGIN_DIR, {});
-    std::vector<std::unique_ptr<Session>> sessions;
+    std::vector<std::unique_ptr<AnalyzerRun>> runs;
     for (std::uint32_t part = 0; part < analyzers; ++part) {
-      auto& session = *sessions.emplace_back(
-          std::make_unique<Session>(Session::Options{.workers = workers, .analyses = plugins.analyses}));
-      for (const auto& program : capture.programs) session.add_program(program);
-      feed(capture, session, part, analyzers);
-      session.drain();
+      auto& each = *runs.emplace_back(
+          std::make_unique<AnalyzerRun>(AnalyzerRun::Options{.workers = workers, .analyses = plugins.analyses}));
+      for (const auto& program : capture.programs) each.add_program(program);
+      feed(capture, each, part, analyzers);
+      each.drain();
     }
-    for (std::uint32_t part = analyzers; part-- > 1;) sessions[0]->absorb(sessions[part]->partial());
-    EXPECT_THAT(sessions[0]->complaints(), IsEmpty());
+    for (std::uint32_t part = analyzers; part-- > 1;) runs[0]->absorb(runs[part]->partial());
+    EXPECT_THAT(runs[0]->complaints(), IsEmpty());
     reports::Run run;
-    sessions[0]->contribute(run);
+    runs[0]->contribute(run);
     return reports::profile_to_json(run);
   }
 
@@ -164,12 +164,12 @@ TEST_F(ReplayTest, AThrowingKnowledgeSourceCostsItsOwnPartOnly) {
   const auto without = reports::profile_from_json(profile(capture, 1, 1));
   auto analyses = load_plugins(ARDOISE_PLUGIN_DIR, {}).analyses;
   analyses.push_back({"failing", &knowledge_sources::create_analysis<Failing>});
-  Session root({.workers = 2, .analyses = analyses});
-  Session other({.workers = 2, .analyses = analyses});
-  for (auto* session : {&root, &other}) {
-    for (const auto& program : capture.programs) session->add_program(program);
-    feed(capture, *session, session == &root ? 0 : 1, 2);
-    session->drain();
+  AnalyzerRun root({.workers = 2, .analyses = analyses});
+  AnalyzerRun other({.workers = 2, .analyses = analyses});
+  for (auto* each : {&root, &other}) {
+    for (const auto& program : capture.programs) each->add_program(program);
+    feed(capture, *each, each == &root ? 0 : 1, 2);
+    each->drain();
   }
   root.absorb(other.partial());
   ASSERT_THAT(root.complaints(), Not(IsEmpty()));
@@ -183,11 +183,11 @@ TEST_F(ReplayTest, AThrowingKnowledgeSourceCostsItsOwnPartOnly) {
 }
 
 TEST_F(ReplayTest, MalformedPartialResultsAreAComplaint) {
-  Session session({});
+  AnalyzerRun run({});
   const std::vector<std::byte> garbage(57, std::byte{0xAB});
-  session.absorb(garbage);
-  session.absorb({});
-  EXPECT_THAT(session.complaints(), Not(IsEmpty()));
+  run.absorb(garbage);
+  run.absorb({});
+  EXPECT_THAT(run.complaints(), Not(IsEmpty()));
 }
 
 }  // namespace

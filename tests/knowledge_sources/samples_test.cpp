@@ -82,7 +82,7 @@ class Profile {
             std::uint64_t ms, std::uint64_t sent) {
     add_sums(
         sampled.of(rank, thread).calls,
-        {CallSums{
+        {ContextCallSums{
             {context, static_cast<std::uint16_t>(PackClass::kMpi), id(function)}, calls, ms * 1'000'000, sent, 0}});
   }
   const reports::SampleProfile& model() {
@@ -227,7 +227,7 @@ TEST(Samples, PosixCallsAreToldFromMpi) {
   p.sample(0, 0, {1, 0, kWrite + 1u, instrument::kPosixCall | instrument::kKernelTime}, 30);
   p.sample(0, 0, {7, 0, kWrite + 1u, instrument::kPosixCall}, 1);  // its context did not arrive
   add_sums(p.sampled.of(0, 0).calls,
-           {CallSums{{1, static_cast<std::uint16_t>(PackClass::kPosix), kWrite}, 5, 60'000'000, 640, 0}});
+           {ContextCallSums{{1, static_cast<std::uint16_t>(PackClass::kPosix), kWrite}, 5, 60'000'000, 640, 0}});
   (void)p.model();
   EXPECT_DOUBLE_EQ(p.self("f1;write"), 0.050);
   EXPECT_DOUBLE_EQ(p.self("(unknown);write"), 0.001);

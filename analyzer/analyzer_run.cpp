@@ -1,5 +1,5 @@
-// See session.hpp.
-#include "analyzer/session.hpp"
+// See analyzer_run.hpp.
+#include "analyzer/analyzer_run.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ using knowledge_sources::ByteReader;
 using knowledge_sources::ByteWriter;
 using knowledge_sources::Sentences;
 
-Session::Session(Options options)
+AnalyzerRun::AnalyzerRun(Options options)
     : board_({.workers = options.workers,
               .byte_limit = options.memory_bytes,
               .on_failure =
@@ -24,23 +24,23 @@ Session::Session(Options options)
                   }}),
       reduction_(board_, std::move(options.analyses)) {}
 
-void Session::add_program(knowledge_sources::Program program) { reduction_.add_program(std::move(program)); }
+void AnalyzerRun::add_program(knowledge_sources::Program program) { reduction_.add_program(std::move(program)); }
 
-void Session::submit(std::span<std::byte> pack, blackboard::ReleaseFunction release, void* context) {
+void AnalyzerRun::submit(std::span<std::byte> pack, blackboard::ReleaseFunction release, void* context) {
   board_.submit(blackboard::adopt_entry(knowledge_sources::Reduction::pack_type(), pack, release, context));
 }
 
-void Session::complain(const std::string& sentence) {
+void AnalyzerRun::complain(const std::string& sentence) {
   const std::scoped_lock guard(complaints_mutex_);
   complaints_.add(sentence);
 }
 
-std::vector<std::string> Session::complaints() const {
+std::vector<std::string> AnalyzerRun::complaints() const {
   const std::scoped_lock guard(complaints_mutex_);
   return complaints_.lines();
 }
 
-std::vector<std::byte> Session::partial() const {
+std::vector<std::byte> AnalyzerRun::partial() const {
   ByteWriter out;
   const auto reduction = reduction_.partial();
   {
@@ -52,7 +52,7 @@ std::vector<std::byte> Session::partial() const {
   return out.take();
 }
 
-void Session::absorb(std::span<const std::byte> partial) {
+void AnalyzerRun::absorb(std::span<const std::byte> partial) {
   try {
     ByteReader in(partial, "an analyzer");
     const auto complaints = Sentences::read(in);
@@ -66,7 +66,7 @@ void Session::absorb(std::span<const std::byte> partial) {
   }
 }
 
-void Session::contribute(reports::Run& run) const {
+void AnalyzerRun::contribute(reports::Run& run) const {
   reduction_.contribute(run);
   const auto lines = complaints();
   run.notices.insert(run.notices.end(), lines.begin(), lines.end());

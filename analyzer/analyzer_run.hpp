@@ -1,10 +1,10 @@
 // One analyzer rank's work without MPI: the blackboard, the reduction of every program on it, and what went wrong. The
-// server feeds it blocks of streams, replay packs of files; both then merge sessions and make the model in the same
+// server feeds it blocks of streams, replay packs of files; both then merge runs and make the model in the same
 // way.
 //
-//   submit() … submit()  →  drain()  →  partial() ──▶ absorb() on another session  →  contribute() on the last one
+//   submit() … submit()  →  drain()  →  partial() ──▶ absorb() on another run  →  contribute() on the last one
 //
-// submit() and wait_for_room() belong to one thread; the rest needs a drained session.
+// submit() and wait_for_room() belong to one thread; the rest needs a drained run.
 #pragma once
 
 #include <chrono>
@@ -22,17 +22,17 @@
 
 namespace ardoise::analyzer {
 
-class Session {
+class AnalyzerRun {
  public:
   struct Options {
     unsigned workers = 1;
     std::size_t memory_bytes = std::size_t{256} << 20;  // of packs being worked on
     std::vector<knowledge_sources::AnalysisFactory> analyses;
   };
-  explicit Session(Options options);
-  ~Session() { board_.drain(); }  // so that no pack is in use when the reduction goes
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
+  explicit AnalyzerRun(Options options);
+  ~AnalyzerRun() { board_.drain(); }  // so that no pack is in use when the reduction goes
+  AnalyzerRun(const AnalyzerRun&) = delete;
+  AnalyzerRun& operator=(const AnalyzerRun&) = delete;
 
   void add_program(knowledge_sources::Program program);
 

@@ -11,7 +11,7 @@
 namespace ardoise::analyzer {
 
 WarmStart::WarmStart() {
-  // Beside MPI's components, which wait for devices more than they work.
+  // At the same time as MPI's components, which wait for devices more than they work.
   std::thread kernel(
       [this] { event_ = instrument::open_perf_event(*instrument::find_perf_event("task-clock"), 0, 0, -1); });
 #if defined(OPEN_MPI)

@@ -1,7 +1,7 @@
-// What programs would wait for in their MPI_Init if nobody did it before: done here while they load.
+// What programs would otherwise wait for in their MPI_Init: done here while they load.
 //
 // MPI: its components are opened, which takes most of MPI_Init (some 200 ms with the libraries of several networks), so
-// that the programs do not wait for an analyzer that begins with it once they have come that far. Connects to nobody.
+// that the programs do not wait for an analyzer that begins with it once they have come that far. Connects nowhere.
 //
 // Kernel: the first perf event of a machine switches hooks of its scheduler on, which takes 10 to 30 ms, and the last
 // one switches them off again. While this process has one, the programs' samplers get theirs at once.

@@ -1,4 +1,4 @@
-// How many worker threads an analyzer starts when nobody says, and whether the launch has processors enough at all.
+// How many worker threads an analyzer starts by default, and whether the launch has processors enough at all.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace ardoise::analyzer {
 
 // cores: that this process may use; local_ranks: all processes of the launch on this machine, this one included (0:
-// unknown). What the programs leave over, shared with nobody: a second analyzer on a full machine makes no more cores.
+// unknown). What the programs leave over, not shared: a second analyzer on a full machine makes no more cores.
 // More than eight read memory no faster.
 [[nodiscard]] constexpr unsigned workers_for(unsigned cores, unsigned local_ranks) {
   constexpr unsigned kMost = 8;

@@ -1,4 +1,4 @@
-// Fences for pairs of threads of which one comes by a million times more often than the other: the frequent side pays
+// Fences for pairs of threads of which one passes a million times more often than the other: the frequent side pays
 // nothing, the rare one asks the kernel to put a barrier into every running thread of the process (membarrier(2)). The
 // idea and the names are those of the C++ proposal P1202.
 //
@@ -19,7 +19,7 @@ extern constinit std::atomic<bool> kernel_fences;
 void full_fence() noexcept;
 }  // namespace detail
 
-// Called by everybody who will use the fences, before; asks the kernel once.
+// Called before the first use of the fences; asks the kernel once.
 void prepare_fences() noexcept;
 
 inline void fence_light() noexcept {

@@ -52,7 +52,7 @@ struct Options {
 
 struct Counters {
   std::uint64_t submitted = 0;  // entries
-  std::uint64_t unmatched = 0;  // entries nobody was sensitive to
+  std::uint64_t unmatched = 0;  // entries that no source was sensitive to
   std::uint64_t jobs_run = 0;   // the failed ones too, the dropped ones of removed sources not
   std::uint64_t jobs_failed = 0;
 };

@@ -60,7 +60,7 @@ bool ByteAccount::wait_below_limit(std::chrono::milliseconds timeout) {
   fence_heavy();  // pairs with discharge()'s
   bool in_time = true;
   while (in_time && over_limit()) in_time = below_.wait_until(lock, deadline);
-  waiters_.fetch_sub(1, std::memory_order_relaxed);  // a discharge that still sees it notifies nobody
+  waiters_.fetch_sub(1, std::memory_order_relaxed);  // a discharge that still sees it notifies no thread
   return !over_limit();
 }
 

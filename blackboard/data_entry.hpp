@@ -28,7 +28,7 @@ class EntryRef {
   explicit operator bool() const noexcept { return entry_ != nullptr; }
   [[nodiscard]] EntryType type() const noexcept;
   [[nodiscard]] std::span<const std::byte> payload() const noexcept;
-  // The payload for writing, or an empty span when somebody else holds a reference too.
+  // The payload for writing, or an empty span when there is another reference.
   [[nodiscard]] std::span<std::byte> writable() noexcept;
   [[nodiscard]] std::size_t use_count() const noexcept;
 

@@ -28,11 +28,11 @@ class alignas(64) DataEntry {
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  // relaxed: who copies a reference has one already, so the entry is alive and visible.
+  // relaxed: the copying thread has a reference already, so the entry is alive and visible.
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept {
-    // The last reference needs no read-modify-write: nobody else is left who could change the count. acquire: what the
-    // others did with the entry, before their acq_rel decrement, comes before its end here.
+    // The last reference needs no read-modify-write: no other thread is left that could change the count. acquire: what
+    // the others did with the entry, before their acq_rel decrement, comes before its end here.
     if (references_.load(std::memory_order_acquire) == 1 || references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       end();
     }

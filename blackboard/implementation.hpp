@@ -88,7 +88,7 @@ struct Blackboard::Implementation {
   alignas(kCacheLine) std::atomic<unsigned> drainers_{0};
   Mutex quiet_mutex_;  // for became_quiet_ alone
   Condition became_quiet_;
-  Mutex seat0_mutex_;  // without workers: the thread that drains sits on seat 0
+  Mutex seat0_mutex_;  // without workers: the draining thread sits on seat 0
 };
 
 }  // namespace ardoise::blackboard

@@ -106,7 +106,7 @@ bool JobQueue::take_share(Fifo& fifo, Job& job, Hand& hand) {
 void JobQueue::push_overflow(Job job) {
   const MutexLock lock(overflow_mutex_);
   overflow_.push_back(job);
-  // relaxed: who needs to see it uses fences (maybe_filled) or takes the lock.
+  // relaxed: readers that need to see it use fences (maybe_filled) or takes the lock.
   overflow_size_.store(overflow_.size(), std::memory_order_relaxed);
 }
 

@@ -6,7 +6,7 @@
 //   both, when full ────────▶ overflow list ─────────▶ whichever worker sweeps by
 //
 // A FIFO is a Boost.Lockfree ring (spsc_queue) with a try-lock at its consumers' end, the shared ones also at the
-// producers' end; nobody ever waits for these, who finds one taken goes to the next FIFO. The paper pushes every job at
+// producers' end; no thread waits for them: if one is taken, it goes to the next FIFO. The paper pushes every job at
 // random; jobs that operations bring about stay with their worker here, where the entries are still in the cache: with
 // two workers and empty jobs that is several times faster. A worker with nothing at home takes up to half of what it
 // finds elsewhere, at once.
@@ -17,7 +17,7 @@
 //
 // When the FIFOs are full, jobs go to the overflow list: submit() never blocks, because a worker that waited for room
 // would wait for itself. A job there costs 16 bytes and its entries' payloads count in Blackboard::bytes(), so
-// the list is bounded by who obeys the byte limit.
+// the list is bounded by submitters that obey the byte limit.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Where workers sleep. The side that brings work pays one load while nobody sleeps.
+// Where workers sleep. The side that brings work pays one load while no worker sleeps.
 #pragma once
 
 #include <atomic>

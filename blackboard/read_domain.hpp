@@ -1,6 +1,6 @@
 // Read sections for data that is read on every submit and replaced almost never: the sensitivity table. A reader
 // announces itself with a plain store in a cell of its own; a writer publishes the new version and then waits until
-// nobody can still hold the old one. This is user-space RCU (Desnoyers et al., IEEE TPDS 2012) in its membarrier
+// no reader can still hold the old one. This is user-space RCU (Desnoyers et al., IEEE TPDS 2012) in its membarrier
 // flavour.
 //
 // Why not std::atomic<std::shared_ptr>: in libstdc++ 12 its load locks a bit in the pointer itself and changes the

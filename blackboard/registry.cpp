@@ -35,7 +35,7 @@ bool Blackboard::Implementation::remove(SourceId id) {
     sources_.erase(found);
     publish_table();
   }
-  // Nobody can make a job of it any more; those that wait in the queue will be dropped.
+  // No thread can make a job of it any more; those that wait in the queue will be dropped.
   source->mark_removed();
   source->take_waiting().clear();
   if (seat_at(this) == nullptr) wait_while_running(*source);

@@ -37,7 +37,7 @@ class SensitivityTable {
     std::uint32_t first = 0;
     std::uint32_t count = 0;  // 0: free
   };
-  // Types are hashes already; the fold lets all bits count when somebody numbers types by hand.
+  // Types are hashes already; the fold lets all bits count when types are numbered by hand.
   [[nodiscard]] std::size_t place(EntryType type) const noexcept { return (type.value ^ (type.value >> 32)) & mask_; }
 
   std::size_t mask_;

@@ -55,7 +55,7 @@ class Source {
 
   // No job of it exists; final once it is removed and out of the table.
   [[nodiscard]] bool idle() const noexcept { return jobs_.sum() == 0; }
-  // Called by who ended a job, as the last thing done with this source.
+  // Called by the thread that ended a job, as the last thing done with this source.
   void job_ended() noexcept { jobs_.add(-1); }
 
  private:

@@ -31,7 +31,7 @@ unsigned assign_slot() noexcept;
 }
 
 // Adds to a value in the cell of `slot`, which is the calling thread's. release: what the thread did before is visible
-// to who reads the new value with acquire.
+// to readers of the new value with acquire.
 template <class Number>
 void add_in_slot(ThreadSlot slot, std::atomic<Number>& value, Number amount) noexcept {
   if (slot.own()) [[likely]] {

@@ -139,7 +139,7 @@ void Blackboard::Implementation::report_failure(const Source& source, std::strin
   try {
     options_.on_failure(source.name(), message);
   } catch (...) {
-    // The job is counted as failed; there is nobody else to tell.
+    // The job is counted as failed; there is no one else to tell.
   }
 }
 

@@ -75,28 +75,28 @@ class Accounts::Scratch {
 Accounts::Accounts(const AnalysisContext& context) : level_(context.level), ranks_(context.ranks) {}
 Accounts::~Accounts() = default;
 
-void Accounts::attach(blackboard::Blackboard& board) {
-  for (unsigned worker = 0; worker < board.workers(); ++worker) scratch_.push_back(std::make_unique<Scratch>());
-  board.add({"accounts@" + level_,
-             {blackboard::entry_type(level_, kMpiEvents)},
-             [this](const blackboard::Context& context, std::span<blackboard::EntryRef> entries) {
-               add_mpi(*scratch_[context.worker], entries[0].as<MpiSpan>());
-             }});
-  board.add({"accounts@" + level_,
-             {blackboard::entry_type(level_, kPosixEvents)},
-             [this](const blackboard::Context& context, std::span<blackboard::EntryRef> entries) {
-               add_posix(*scratch_[context.worker], entries[0].as<PosixSpan>());
-             }});
-  board.add({"accounts@" + level_,
-             {blackboard::entry_type(level_, kAggregates)},
-             [this](const blackboard::Context&, std::span<blackboard::EntryRef> entries) {
-               add_aggregates(entries[0].as<AggregateSpan>());
-             }});
-  board.add({"accounts@" + level_,
-             {blackboard::entry_type(level_, kTotals)},
-             [this](const blackboard::Context&, std::span<blackboard::EntryRef> entries) {
-               set_totals(entries[0].as<TotalsSpan>());
-             }});
+void Accounts::attach(LevelSources& sources) {
+  for (unsigned worker = 0; worker < sources.workers(); ++worker) scratch_.push_back(std::make_unique<Scratch>());
+  sources.add({"accounts@" + level_,
+               {blackboard::entry_type(level_, kMpiEvents)},
+               [this](const blackboard::Context& context, std::span<blackboard::EntryRef> entries) {
+                 add_mpi(*scratch_[context.worker], entries[0].as<MpiSpan>());
+               }});
+  sources.add({"accounts@" + level_,
+               {blackboard::entry_type(level_, kPosixEvents)},
+               [this](const blackboard::Context& context, std::span<blackboard::EntryRef> entries) {
+                 add_posix(*scratch_[context.worker], entries[0].as<PosixSpan>());
+               }});
+  sources.add({"accounts@" + level_,
+               {blackboard::entry_type(level_, kAggregates)},
+               [this](const blackboard::Context&, std::span<blackboard::EntryRef> entries) {
+                 add_aggregates(entries[0].as<AggregateSpan>());
+               }});
+  sources.add({"accounts@" + level_,
+               {blackboard::entry_type(level_, kTotals)},
+               [this](const blackboard::Context&, std::span<blackboard::EntryRef> entries) {
+                 set_totals(entries[0].as<TotalsSpan>());
+               }});
 }
 
 void Accounts::note(const instrument::PackView& pack) {

@@ -1,5 +1,5 @@
 // The accounts of a program: for each rank the ledger of its packs, and calls, ticks and bytes of each function: the
-// exact totals that the process keeps, and beside them the sums of the events that arrived, for ranks whose totals did
+// exact totals that the process keeps, and the sums of the events that arrived, for ranks whose totals did
 // not. Level owns one; analyses read it through Resolver::sums() and ledger(). Memory: ranks x functions that they
 // called.
 //
@@ -25,7 +25,7 @@ class Accounts {
   explicit Accounts(const AnalysisContext& context);
   ~Accounts();
 
-  void attach(blackboard::Blackboard& board);   // for events and totals
+  void attach(LevelSources& sources);           // for events and totals
   void note(const instrument::PackView& pack);  // the ledger, for every pack that arrived; any thread
 
   // Nothing runs concurrently with these.

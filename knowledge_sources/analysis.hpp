@@ -1,6 +1,6 @@
 // What a plug-in implements: an Analysis on one level (one program) that takes spans of events, keeps partial results
-// for each worker, and can merge them, write them as bytes and read them back. That is all that reduction over the
-// analyzer ranks (now) and snapshots and live views (later) need. knowledge_sources/template is one to copy.
+// for each worker, and can merge them, write them as bytes and read them back, which is all that reduction over the
+// analyzer ranks needs. knowledge_sources/template is one to copy.
 //
 // Life: create → operations on workers, concurrently, any order of packs → [quiet] partial() → on the root analyzer
 // absorb() for every other analyzer's bytes, any order → contribute() to the model. The result of absorb() must not
@@ -18,6 +18,7 @@
 
 #include "blackboard/blackboard.hpp"
 #include "instrument/format/event_format.hpp"
+#include "knowledge_sources/level_sources.hpp"
 #include "reports/model.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -67,8 +68,9 @@ struct AnalysisContext {
 class Analysis {
  public:
   virtual ~Analysis() = default;
-  // Registers knowledge sources for the spans it wants. Called once, before the first pack of the level.
-  virtual void attach(blackboard::Blackboard& board) = 0;
+  // Registers knowledge sources for the spans it wants. Called once, before the first pack of the level;
+  // they leave the board before the analysis goes.
+  virtual void attach(LevelSources& sources) = 0;
   // All partial results of this analyzer as bytes. Nothing runs concurrently.
   [[nodiscard]] virtual std::vector<std::byte> partial() const = 0;
   // Adds another analyzer's partial results. Throws BadPartial.

@@ -22,12 +22,12 @@ GroupKey group_key(const CommEntry& comm) {
 
 DefinitionStore::DefinitionStore(const AnalysisContext& context) : level_(context.level), ranks_(context.ranks) {}
 
-void DefinitionStore::attach(blackboard::Blackboard& board) {
-  board.add({"definitions@" + level_,
-             {blackboard::entry_type(level_, kDefinitions)},
-             [this](const blackboard::Context&, std::span<blackboard::EntryRef> entries) {
-               add(entries[0].as<DefinitionSpan>());
-             }});
+void DefinitionStore::attach(LevelSources& sources) {
+  sources.add({"definitions@" + level_,
+               {blackboard::entry_type(level_, kDefinitions)},
+               [this](const blackboard::Context&, std::span<blackboard::EntryRef> entries) {
+                 add(entries[0].as<DefinitionSpan>());
+               }});
 }
 
 // Puts one decoded definition of one rank where it belongs; the store is locked.

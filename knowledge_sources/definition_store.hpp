@@ -76,7 +76,7 @@ class DefinitionStore {
  public:
   explicit DefinitionStore(const AnalysisContext& context);
 
-  void attach(blackboard::Blackboard& board);
+  void attach(LevelSources& sources);
   void add(const DefinitionSpan& span);  // any thread
 
   // Nothing runs concurrently with these.

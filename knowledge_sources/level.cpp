@@ -52,14 +52,16 @@ Level::Level(blackboard::Blackboard& board, Program program, std::span<const Ana
       contexts_(blackboard::entry_type(context_.level, kContexts)),
       context_totals_(blackboard::entry_type(context_.level, kContextTotals)),
       accounts_(std::make_unique<Accounts>(context_)),
-      definitions_(std::make_unique<DefinitionStore>(context_)) {
-  accounts_->attach(board);
-  definitions_->attach(board);
+      definitions_(std::make_unique<DefinitionStore>(context_)),
+      own_sources_(board) {
+  accounts_->attach(own_sources_);
+  definitions_->attach(own_sources_);
   for (const AnalysisFactory& factory : factories) {
     try {
       auto analysis = factory.create(context_);
-      analysis->attach(board);
-      members_.push_back({factory.name, std::move(analysis)});
+      auto sources = std::make_unique<LevelSources>(board);
+      analysis->attach(*sources);
+      members_.push_back({factory.name, std::move(analysis), std::move(sources)});
     } catch (const std::exception& error) {
       note(fmt::format("The knowledge source {} could not start and its part of the report is missing: {}",
                        factory.name, error.what()));
@@ -68,6 +70,11 @@ Level::Level(blackboard::Blackboard& board, Program program, std::span<const Ana
 }
 
 Level::~Level() = default;
+
+void Level::leave_board() {
+  own_sources_.remove_all();
+  for (const Member& member : members_) member.sources->remove_all();
+}
 
 void Level::note(std::string sentence) const {
   const std::scoped_lock guard(notes_mutex_);

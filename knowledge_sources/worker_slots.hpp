@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "blackboard/blackboard.hpp"
+#include "knowledge_sources/level_sources.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -20,8 +21,8 @@ class WorkerSlots {
  public:
   // make() returns a unique_ptr<T>.
   template <class Make>
-  void create(const blackboard::Blackboard& board, Make&& make) {
-    while (slots_.size() < board.workers()) slots_.push_back(make());
+  void create(const LevelSources& sources, Make&& make) {
+    while (slots_.size() < sources.workers()) slots_.push_back(make());
   }
   [[nodiscard]] T& of(const blackboard::Context& context) { return *slots_[context.worker]; }
   [[nodiscard]] auto begin() const { return slots_.begin(); }
@@ -32,16 +33,16 @@ class WorkerSlots {
 };
 
 // Registers add(slot, span) for the typed spans `entry` (kMpiEvents …) of a level. `slots` were created and outlive the
-// board's jobs.
+// level's jobs.
 template <class SpanOfRecords, class T, class Add>
-void subscribe(blackboard::Blackboard& board, const std::string& analysis, const std::string& level,
-               std::string_view entry, WorkerSlots<T>& slots, Add add) {
-  board.add({analysis + "@" + level,
-             {blackboard::entry_type(level, entry)},
-             [&slots, add = std::move(add)](const blackboard::Context& context,
-                                            std::span<blackboard::EntryRef> entries) {
-               add(slots.of(context), entries[0].as<SpanOfRecords>());
-             }});
+void subscribe(LevelSources& sources, const std::string& analysis, const std::string& level, std::string_view entry,
+               WorkerSlots<T>& slots, Add add) {
+  sources.add(
+      {analysis + "@" + level,
+       {blackboard::entry_type(level, entry)},
+       [&slots, add = std::move(add)](const blackboard::Context& context, std::span<blackboard::EntryRef> entries) {
+         add(slots.of(context), entries[0].as<SpanOfRecords>());
+       }});
 }
 
 }  // namespace ardoise::knowledge_sources

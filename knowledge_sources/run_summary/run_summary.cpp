@@ -52,7 +52,7 @@ std::string shell_line(std::string_view arguments) {
 class RunSummary final : public Analysis {
  public:
   explicit RunSummary(const AnalysisContext&) {}
-  void attach(blackboard::Blackboard&) override {}
+  void attach(LevelSources&) override {}
   std::vector<std::byte> partial() const override { return {}; }
   void absorb(std::span<const std::byte> partial) override {
     if (!partial.empty()) throw BadPartial("The partial result of run_summary from another analyzer should be empty.");

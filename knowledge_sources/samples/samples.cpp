@@ -61,15 +61,15 @@ class Samples final : public Analysis {
         facts_(ranks_, step_),
         timelines_((ranks_ + step_ - 1) / step_) {}
 
-  void attach(blackboard::Blackboard& board) override {
-    slots_.create(board, [] { return std::make_unique<Slot>(); });
-    subscribe<SampleSpan>(board, "samples", level_, kSamples, slots_,
+  void attach(LevelSources& sources) override {
+    slots_.create(sources, [] { return std::make_unique<Slot>(); });
+    subscribe<SampleSpan>(sources, "samples", level_, kSamples, slots_,
                           [this](Slot& slot, const SampleSpan& span) { add_samples(slot, span); });
-    subscribe<ContextSpan>(board, "samples", level_, kContexts, slots_,
+    subscribe<ContextSpan>(sources, "samples", level_, kContexts, slots_,
                            [this](Slot&, const ContextSpan& span) { add_contexts(span); });
-    subscribe<ContextTotalsSpan>(board, "samples", level_, kContextTotals, slots_,
+    subscribe<ContextTotalsSpan>(sources, "samples", level_, kContextTotals, slots_,
                                  [this](Slot&, const ContextTotalsSpan& span) { add_calls(span); });
-    subscribe<DefinitionSpan>(board, "samples", level_, kDefinitions, slots_,
+    subscribe<DefinitionSpan>(sources, "samples", level_, kDefinitions, slots_,
                               [this](Slot&, const DefinitionSpan& span) { add_definitions(span); });
   }
 

@@ -39,9 +39,9 @@ class TagUsage final : public Analysis {
 
   // One ByTag for each worker, so that the operation needs no lock: operations of one worker never run at the same
   // time.
-  void attach(blackboard::Blackboard& board) override {
-    slots_.create(board, [] { return std::make_unique<ByTag>(); });
-    subscribe<MpiSpan>(board, "tag_usage", level_, kMpiEvents, slots_, add);
+  void attach(LevelSources& sources) override {
+    slots_.create(sources, [] { return std::make_unique<ByTag>(); });
+    subscribe<MpiSpan>(sources, "tag_usage", level_, kMpiEvents, slots_, add);
   }
 
   // For the other analyzers of the launch. Nothing runs any more.

@@ -69,7 +69,7 @@ class Temporal final : public Analysis {
         ranks_per_group_((ranks_ + kMaxGroups - 1) / kMaxGroups),
         groups_((ranks_ + ranks_per_group_ - 1) / ranks_per_group_) {}
 
-  void attach(blackboard::Blackboard& board) override;
+  void attach(LevelSources& sources) override;
   std::vector<std::byte> partial() const override;
   void absorb(std::span<const std::byte> partial) override;
   void contribute(const Resolver& resolver, reports::Application& application) const override;
@@ -99,13 +99,13 @@ class Temporal final : public Analysis {
   std::unique_ptr<Results> absorbed_ = std::make_unique<Results>(groups_);
 };
 
-void Temporal::attach(blackboard::Blackboard& board) {
-  slots_.create(board, [this] { return std::make_unique<Results>(groups_); });
-  subscribe<MpiSpan>(board, "temporal", level_, kMpiEvents, slots_,
+void Temporal::attach(LevelSources& sources) {
+  slots_.create(sources, [this] { return std::make_unique<Results>(groups_); });
+  subscribe<MpiSpan>(sources, "temporal", level_, kMpiEvents, slots_,
                      [this](Results& results, const MpiSpan& span) { add_mpi(results, span); });
-  subscribe<PosixSpan>(board, "temporal", level_, kPosixEvents, slots_,
+  subscribe<PosixSpan>(sources, "temporal", level_, kPosixEvents, slots_,
                        [this](Results& results, const PosixSpan& span) { add_posix(results, span); });
-  subscribe<AggregateSpan>(board, "temporal", level_, kAggregates, slots_,
+  subscribe<AggregateSpan>(sources, "temporal", level_, kAggregates, slots_,
                            [this](Results& results, const AggregateSpan& span) { add_aggregates(results, span); });
 }
 

@@ -26,11 +26,11 @@ class Topology final : public Analysis {
   explicit Topology(const AnalysisContext& context)
       : level_(context.level), ranks_(context.ranks), edges_(context.ranks) {}
 
-  void attach(blackboard::Blackboard& board) override {
-    slots_.create(board, [] { return std::make_unique<EdgeScratch>(); });
-    subscribe<MpiSpan>(board, "topology", level_, kMpiEvents, slots_,
+  void attach(LevelSources& sources) override {
+    slots_.create(sources, [] { return std::make_unique<EdgeScratch>(); });
+    subscribe<MpiSpan>(sources, "topology", level_, kMpiEvents, slots_,
                        [this](EdgeScratch& scratch, const MpiSpan& span) { add(scratch, span); });
-    subscribe<AggregateSpan>(board, "topology", level_, kAggregates, slots_,
+    subscribe<AggregateSpan>(sources, "topology", level_, kAggregates, slots_,
                              [this](EdgeScratch& scratch, const AggregateSpan& span) { add(scratch, span); });
   }
 

@@ -143,8 +143,8 @@ TEST_F(ReplayTest, AFolderThatCannotBeMadeIsTold) {
 class Failing final : public knowledge_sources::Analysis {
  public:
   explicit Failing(const knowledge_sources::AnalysisContext& context) : level_(context.level) {}
-  void attach(blackboard::Blackboard& board) override {
-    board.add(
+  void attach(knowledge_sources::LevelSources& sources) override {
+    sources.add(
         {"failing@" + level_,
          {blackboard::entry_type(level_, knowledge_sources::kMpiEvents)},
          [](const blackboard::Context&, std::span<blackboard::EntryRef>) { throw std::runtime_error("on purpose"); }});

@@ -72,7 +72,8 @@ TEST_P(PartialOf, SurvivesChangedBytes) {
   const AnalysisContext context{"level", 0, 8, 1e9};
   blackboard::Blackboard board(on_this_thread());
   const auto filled = factories[0].create(context);
-  filled->attach(board);
+  LevelSources sources(board);
+  filled->attach(sources);
   const replay::SyntheticProgram program{.ranks = 8, .steps = 3, .samples = 5};
   for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
     for (auto& pack : replay::synthetic_packs(program, rank)) {
@@ -96,14 +97,16 @@ TEST_P(PartialOf, SurvivesChangedBytes) {
   const auto bytes = filled->partial();
   {
     const auto target = factories[0].create(context);
-    target->attach(board);
+    LevelSources unused(board);
+    target->attach(unused);
     target->absorb(bytes);
     EXPECT_EQ(target->partial().size(), bytes.size());
   }
   std::mt19937 random(2);
   for (int i = 0; i < 60 && !bytes.empty(); ++i) {
     const auto target = factories[0].create(context);
-    target->attach(board);
+    LevelSources unused(board);
+    target->attach(unused);
     const auto empty = target->partial();
     EXPECT_THROW(target->absorb(std::span(bytes).first(random() % bytes.size())), BadPartial);
     EXPECT_EQ(target->partial(), empty);

@@ -12,12 +12,12 @@ using namespace ardoise;
 class Slow final : public knowledge_sources::Analysis {
  public:
   explicit Slow(const knowledge_sources::AnalysisContext& context) : level_(context.level) {}
-  void attach(blackboard::Blackboard& board) override {
-    board.add({"slow@" + level_,
-               {blackboard::entry_type(level_, knowledge_sources::kMpiEvents)},
-               [](const blackboard::Context&, std::span<blackboard::EntryRef>) {
-                 std::this_thread::sleep_for(std::chrono::milliseconds(100));
-               }});
+  void attach(knowledge_sources::LevelSources& sources) override {
+    sources.add({"slow@" + level_,
+                 {blackboard::entry_type(level_, knowledge_sources::kMpiEvents)},
+                 [](const blackboard::Context&, std::span<blackboard::EntryRef>) {
+                   std::this_thread::sleep_for(std::chrono::milliseconds(100));
+                 }});
   }
   [[nodiscard]] std::vector<std::byte> partial() const override { return {}; }
   void absorb(std::span<const std::byte>) override {}

@@ -7,8 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -18,26 +16,13 @@
 #include "blackboard/plugin.hpp"
 #include "knowledge_sources/analysis.hpp"
 #include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/interface_digest.hpp"
 #include "knowledge_sources/resolver.hpp"
 
 namespace ardoise::knowledge_sources {
 
-// Ends in a digest of the layout that a plug-in and its program share: one that was built with other headers is
-// refused, not run.
-inline constexpr auto kAnalysisInterfaceText = [] {
-  std::uint64_t digest = 0xcbf29ce484222325u;  // FNV-1a
-  for (const std::uint64_t size :
-       {sizeof(reports::Application), sizeof(reports::SampleProfile), sizeof(reports::SampledFunction),
-        sizeof(reports::FunctionProfile), sizeof(reports::CallSite), sizeof(reports::Quality), sizeof(Analysis),
-        sizeof(AnalysisContext), sizeof(AnalysisFactory), sizeof(Resolver), sizeof(ProcessFacts), sizeof(RankLedger),
-        sizeof(FunctionSums), sizeof(blackboard::PluginDescriptor)}) {
-    digest = (digest ^ size) * 0x100000001b3u;
-  }
-  std::array<char, 26> text{"ardoise.analysis/"};
-  for (std::size_t i = 17; i < 25; ++i, digest /= 16) text[i] = "0123456789abcdef"[digest % 16];
-  return text;
-}();
-inline constexpr const char* kAnalysisInterface = kAnalysisInterfaceText.data();
+// Ends in a digest of the text of all installed headers: a plug-in that was built with others is refused, not run.
+inline constexpr const char* kAnalysisInterface = "ardoise.analysis/" ARDOISE_INTERFACE_DIGEST;
 
 // What the `registrar` of a plug-in with the interface kAnalysisInterface points to. Used by one thread.
 class AnalysisRegistrar {

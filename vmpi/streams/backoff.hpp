@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace ardoise::vmpi {
 
-// Used by one thread. Call pause() after each poll that found nothing, reset() after one that found something.
+// Used by one thread. Call pause() after each poll that found nothing, reset() after one that found something. Who can
+// be woken while it sleeps asks next_sleep() instead of pause() how long to.
 class Backoff {
  public:
   using Microseconds = std::chrono::microseconds;
@@ -29,18 +31,20 @@ class Backoff {
 
   // Expects::transfer: MPI is at work on a message for us.
   void pause(Expects expects = Expects::anything) {
-    if (++polls_ <= kEagerPolls) return;
+    if (const auto sleep = next_sleep(expects); sleep > Microseconds::zero()) std::this_thread::sleep_for(sleep);
+  }
+  Microseconds next_sleep(Expects expects) {
+    if (++polls_ <= kEagerPolls) return Microseconds::zero();
     if (!is_idle_) {
       const auto now = Clock::now();
       if (polls_ == kEagerPolls + 1) quiet_since_ = now;
       if (now - quiet_since_ < (expects == Expects::transfer ? kAwakeForTransfer : kAwake)) {
         sched_yield();
-        return;
+        return Microseconds::zero();
       }
       is_idle_ = true;
     }
-    std::this_thread::sleep_for(sleep_);
-    sleep_ = std::min(sleep_ * kLonger, longest_);
+    return std::exchange(sleep_, std::min(sleep_ * kLonger, longest_));
   }
 
   // For calls that must not wait: lets others run once polling seems to be in vain.

@@ -1,5 +1,5 @@
-// What MPI_Finalize does about streams that the program did not close. Implemented by stream_api.cpp, called by
-// world.cpp.
+// What others in this process ask of open streams: MPI_Finalize (world.cpp), the analyzer's loop. Implemented by
+// stream_api.cpp.
 #pragma once
 
 #include "vmpi/vmpi.h"
@@ -8,6 +8,9 @@ namespace ardoise::vmpi {
 
 // This stream is the tool's own: when it is left open, the program is not to blame, and nothing is said about it.
 void leave_silently(const VMPI_Stream& stream) noexcept;
+
+// MPI is at work on a block for this stream: it is worth polling again soon.
+bool is_receiving(const VMPI_Stream& stream) noexcept;
 
 // Before the real MPI_Finalize: says so in one sentence on standard error, waits until what was written was received,
 // tells the peers the end, and that it is no proper one. Free when no stream is open.

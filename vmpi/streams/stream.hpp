@@ -40,6 +40,7 @@ class Stream {
   int take(void** block, std::size_t* bytes, int* universe_rank, bool may_wait);
   int release(void* block) noexcept;
   int taken_blocks() const { return receiver_.taken_blocks(); }
+  bool is_receiving() const { return receiver_.is_receiving(); }
   int close();
   // MPI_Finalize with the stream open: the same in steps that don't wait, so that several streams go on together, and
   // with a word to the peers that it was not closed. Blocks that the program still holds are its own. leave(): true

@@ -133,6 +133,10 @@ void leave_silently(const VMPI_Stream& stream) noexcept {
   if (stream.state != nullptr) stream.state->is_silent = true;
 }
 
+bool is_receiving(const VMPI_Stream& stream) noexcept {
+  return stream.state != nullptr && stream.state->stream != nullptr && stream.state->stream->is_receiving();
+}
+
 void leave_open_streams() noexcept {
   const ardoise::MutexLock lock(open_mutex);
   if (open_streams.empty() || partitions() == nullptr) return;

@@ -26,8 +26,9 @@ AnalyzerRun::AnalyzerRun(Options options)
 
 void AnalyzerRun::add_program(knowledge_sources::Program program) { reduction_.add_program(std::move(program)); }
 
-void AnalyzerRun::submit(std::span<std::byte> pack, blackboard::ReleaseFunction release, void* context) {
-  board_.submit(blackboard::adopt_entry(knowledge_sources::Reduction::pack_type(), pack, release, context));
+void AnalyzerRun::submit(const SourcedPack& pack) {
+  board_.submit(
+      blackboard::adopt_entry(knowledge_sources::Reduction::pack_type(), pack.bytes, pack.release, pack.context));
 }
 
 void AnalyzerRun::complain(const std::string& sentence) {

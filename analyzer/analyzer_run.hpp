@@ -1,6 +1,5 @@
-// One analyzer rank's work without MPI: the blackboard, the reduction of every program on it, and what went wrong. The
-// server feeds it blocks of streams, replay packs of files; both then merge runs and make the model in the same
-// way.
+// One analyzer rank's work without MPI: the blackboard, the reduction of every program on it, and what went wrong. A
+// launch feeds it packs of streams, replay those of files; both then merge runs and make the model in the same way.
 //
 //   submit() … submit()  →  drain()  →  partial() ──▶ absorb() on another run  →  contribute() on the last one
 //
@@ -14,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/pack_source.hpp"
 #include "blackboard/blackboard.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/reduction.hpp"
@@ -36,8 +36,8 @@ class AnalyzerRun {
 
   void add_program(knowledge_sources::Program program);
 
-  // One pack, aligned to 8 bytes; release(context, pack) is called when its last user is done, on any thread.
-  void submit(std::span<std::byte> pack, blackboard::ReleaseFunction release, void* context);
+  // The pack is released when its last user is done, on any thread.
+  void submit(const SourcedPack& pack);
   // False: more than the memory limit is being worked on, and was so for the whole time.
   [[nodiscard]] bool wait_for_room(std::chrono::milliseconds timeout) { return board_.wait_below_limit(timeout); }
   void drain() { board_.drain(); }

@@ -1,4 +1,4 @@
-// The analyzer: an MPI program that is launched beside the programs to be measured, as the partition "Analyzer".
+// The analyzer: an MPI program that is launched together with the programs to be measured, as the partition "Analyzer".
 //
 //   warm start → load plug-ins → blackboard → wait until programs use MPI → MPI_Init → ingest until all streams end
 //   → merge to rank 0 → model, profile.json, summary.txt → report.pdf → MPI_Finalize
@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -20,12 +21,14 @@
 #include <utility>
 
 #include "analyzer/analyzer_run.hpp"
+#include "analyzer/event_loop.hpp"
 #include "analyzer/ingest.hpp"
 #include "analyzer/job_watch.hpp"
 #include "analyzer/options.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/replay.hpp"
 #include "analyzer/results.hpp"
+#include "analyzer/stream_source.hpp"
 #include "analyzer/tree_reduction.hpp"
 #include "analyzer/warm_start.hpp"
 #include "analyzer/workers.hpp"
@@ -44,7 +47,7 @@ int check(const Options& options) {
   return plugins.complaints.empty() ? kDone : kUsage;
 }
 
-// The last rank of the launch is an analyzer; before MPI_Init nobody else can be chosen to speak for all.
+// The last rank of the launch is an analyzer; before MPI_Init no other can be chosen to speak for all.
 bool is_last_of_launch() {
   for (const auto& [rank_name, size_name] :
        {std::pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, std::pair{"PMI_RANK", "PMI_SIZE"}}) {
@@ -55,8 +58,8 @@ bool is_last_of_launch() {
   return true;
 }
 
-int report_of_launch(int programs, const AnalyzerRun& run, const RunFacts& facts, const Options& options) {
-  if (programs == 0) {
+int report_of_launch(bool is_empty, const AnalyzerRun& run, const RunFacts& facts, const Options& options) {
+  if (is_empty) {
     say("there is no program beside the analyzer in this launch, so there is nothing to report.");
     return kIncomplete;
   }
@@ -70,15 +73,17 @@ int serve(const Options& options, int argc, char** argv) {
   // Before MPI has threads: the board registers the process for barriers in all its threads, which takes the kernel
   // 20 ms when there are several, and programs wait for us from their MPI_Init on.
   AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses)});
-  if (wait_for_programs() == JobState::kEndedWithoutMpi) {
+  EventLoop loop;
+  const auto job = wait_for_programs(loop);
+  if (job.kind == JobState::Kind::ended_without_mpi) {
     if (is_last_of_launch()) say("no program of this launch called MPI_Init, so there is nothing to report.");
     return kIncomplete;
   }
-  if (const auto program = program_without_library(); !program.empty()) {
+  if (job.kind == JobState::Kind::lacks_library) {
     say(fmt::format(
         "the program '{}' of this launch runs without libardoise.so and would share its MPI_COMM_WORLD with the "
         "analyzer; start it with env LD_PRELOAD=…/libardoise.so, or the whole launch with ardoise.",
-        program));
+        job.program));
     // The program waits in MPI_Init for this process. Open MPI ends the launch when one exits with 1, Hydra only when
     // one dies of a signal.
     if (is_mpich_launch()) std::raise(SIGTERM);
@@ -111,18 +116,25 @@ int serve(const Options& options, int argc, char** argv) {
   if (rank == 0) {  // the same on all of them
     for (const auto& complaint : plugins.complaints) run.complain(complaint);
   }
-  const auto ingested = ingest(run, {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes});
-  facts.programs_ended = ingested.ended;
+  const auto programs = programs_of_launch();
+  for (const auto& program : programs) run.add_program(program);
+  {
+    StreamSource stream(programs, {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes});
+    ingest(loop, stream, run);
+    facts.programs_ended = std::chrono::steady_clock::now();
+    run.drain();  // gives every block back
+  }
   // All programs are at their MPI_Finalize. One that exits with a status of its own makes mpirun end the job: SIGTERM,
-  // a second later SIGKILL. That is time enough for the files below, which are written whole or not at all.
-  std::signal(SIGTERM, SIG_IGN);
-  merge_to_root(analyzers, run);
-  warm.reset();  // takes MPI 10 ms, for which nobody waits now
+  // a second later SIGKILL. That is time enough for the files below, which are written whole or not at all. So SIGTERM
+  // has no effect from here on.
+  loop.on_signal(SIGTERM, [] {});
+  merge_to_root(loop, analyzers, run);
+  warm.reset();  // takes MPI 10 ms, for which no program waits now
   // Where finalize is a fence over the job, programs would wait for the report; where it is not, the report comes
   // first, because Open MPI may end this process inside finalize when a program exits with a status of its own.
   const bool finalizes_first = !ardoise::vmpi::job_fence_is_dropped();
   if (finalizes_first) MPI_Finalize();
-  const int status = rank == 0 ? report_of_launch(ingested.programs, run, facts, options) : kDone;
+  const int status = rank == 0 ? report_of_launch(programs.empty(), run, facts, options) : kDone;
   if (!finalizes_first) MPI_Finalize();
   return status;
 }

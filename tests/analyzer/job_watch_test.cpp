@@ -2,36 +2,79 @@
 #include "analyzer/job_watch.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <string>
+
+#include "vmpi/world/init_mark.hpp"
 
 namespace ardoise::analyzer {
 namespace {
 
-TEST(JobWatch, FindsThePortOfTheServer) {
-  EXPECT_EQ(port_of("1932001280.0;tcp4://127.0.0.1:35309"), 35309);
-  EXPECT_EQ(port_of("1932001280.0;tcp6://[::1]:7"), 7);
-  EXPECT_EQ(port_of("pmix-server;usock:/tmp/x:12"), 0);
-  EXPECT_EQ(port_of("1.0;tcp4://127.0.0.1:99999"), 0);
-  EXPECT_EQ(port_of(""), 0);
+// The variables of a launch of Open MPI on this machine, in this process.
+class JobWatch : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ::setenv("PMIX_NAMESPACE", ("test-" + std::to_string(::getpid())).c_str(), 1);
+    ::setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "2", 1);
+  }
+  void TearDown() override {
+    vmpi::clear_init_mark();
+    ::unsetenv("PMIX_NAMESPACE");
+    ::unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  }
+};
+
+TEST_F(JobWatch, TheMarkIsThereUntilItIsCleared) {
+  EXPECT_FALSE(vmpi::is_init_mark_set());
+  vmpi::set_init_mark();
+  EXPECT_TRUE(vmpi::is_init_mark_set());
+  vmpi::set_init_mark();
+  vmpi::clear_init_mark();
+  EXPECT_FALSE(vmpi::is_init_mark_set());
 }
 
-constexpr const char* kTable =
-    "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
-    "   1: 0100007F:E357 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 23296 1\n"
-    "   3: 0100007F:E986 0100007F:E357 01 00000000:00000000 03:0000175B 00000000     0        0 0 3\n";
-
-TEST(JobWatch, SeesAClientOfTheServer) { EXPECT_TRUE(has_connection_to(kTable, 0xE357)); }
-
-TEST(JobWatch, AConnectionOfAnEarlierLaunchIsNone) {
-  EXPECT_FALSE(has_connection_to("heading\n 3: 0100007F:E986 0100007F:E357 06 00000000:00000000\n", 0xE357));
+TEST_F(JobWatch, TheMarkIsThatOfOneLaunch) {
+  vmpi::set_init_mark();
+  ::setenv("PMIX_NAMESPACE", "another", 1);
+  EXPECT_FALSE(vmpi::is_init_mark_set());
+  ::unsetenv("PMIX_NAMESPACE");
+  EXPECT_FALSE(vmpi::is_init_mark_set());
 }
 
-TEST(JobWatch, TheServerItselfIsNoClient) {
-  EXPECT_FALSE(has_connection_to(kTable, 0xE986));
-  EXPECT_FALSE(has_connection_to("  sl  local_address\n", 0xE357));
-  EXPECT_FALSE(has_connection_to("heading\ngarbage\n1: x y\n", 0xE357));
+TEST_F(JobWatch, TheMarkOfAProcessThatDiedIsGone) {
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    vmpi::set_init_mark();
+    [[maybe_unused]] const auto told = ::write(ready[1], "", 1);
+    ::pause();
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  EXPECT_TRUE(vmpi::is_init_mark_set());
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_FALSE(vmpi::is_init_mark_set());
 }
 
-TEST(JobWatch, TellsMpiWithoutOurLibraries) {
+TEST_F(JobWatch, WaitsForTheMark) {
+  EventLoop loop;
+  vmpi::set_init_mark();
+  EXPECT_EQ(wait_for_programs(loop).kind, JobState::Kind::uses_mpi);
+}
+
+TEST_F(JobWatch, WithoutALauncherNobodyIsWaitedFor) {
+  ::unsetenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  EventLoop loop;
+  EXPECT_EQ(wait_for_programs(loop).kind, JobState::Kind::uses_mpi);
+}
+
+TEST_F(JobWatch, TellsMpiWithoutOurLibraries) {
   EXPECT_TRUE(has_bare_mpi("7f-80 r-xp 0 08:01 1 /usr/lib/libmpi.so.40.30.4\n"));
   EXPECT_FALSE(
       has_bare_mpi("7f-80 r-xp 0 08:01 1 /usr/lib/libmpi.so.40.30.4\n8f-90 r-xp 0 08:01 2 /opt/libardoise.so\n"));

@@ -9,6 +9,8 @@
 #include <memory>
 #include <stdexcept>
 
+#include "analyzer/capture_source.hpp"
+#include "analyzer/ingest.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/results.hpp"
 #include "replay/synthetic.hpp"
@@ -43,6 +45,12 @@ class ReplayTest : public ::testing::Test {
       }
     }
     return {(folder_ / "packs").string()};
+  }
+
+  static void feed(Capture& capture, AnalyzerRun& run, std::uint32_t part, std::uint32_t parts) {
+    EventLoop loop;
+    CaptureSource source(capture, part, parts);
+    ingest(loop, source, run);
   }
 
   // The profile of the capture with so many analyzers of so many workers, without what may differ.

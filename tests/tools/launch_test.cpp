@@ -158,6 +158,13 @@ TEST_F(LaunchTest, ShellScriptsAndWrappersAreMeasured) {
   expect_ring(run.applications[1], 1, 30);
 }
 
+TEST_F(LaunchTest, ProgramsThatStartMpiLateAreMeasured) {
+  const auto result = ardoise({}, {"-n", "2", "sh", "-c", std::string("sleep 4; exec '") + RING + "' 20"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  ASSERT_THAT(profile().applications, SizeIs(1));
+  expect_ring(profile().applications[0], 2, 20);
+}
+
 TEST_F(LaunchTest, ProgramsWithoutMpiEndAsTheyWould) {
   const auto result = ardoise({}, {"-n", "2", "echo", "hello"});
   EXPECT_EQ(result.status, 0);

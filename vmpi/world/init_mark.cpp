@@ -1,33 +1,77 @@
 // See init_mark.hpp.
 #include "vmpi/world/init_mark.hpp"
 
-#include <mpi.h>
-#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace ardoise::vmpi {
 namespace {
 
-constexpr std::size_t kBytes = 4096;
-void* mark = MAP_FAILED;
+int mark = -1;
+
+struct Name {
+  sockaddr_un address{AF_UNIX, {}};
+  socklen_t length = 0;  // 0: there is no launch
+  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
+};
+
+// The end of a variable's value, where names of launches differ; "": it is not set.
+const char* end_of(const char* variable) noexcept {
+  constexpr std::size_t kMost = 26;
+  const char* const value = std::getenv(variable);
+  if (value == nullptr) return "";
+  const std::size_t length = std::strlen(value);
+  return length > kMost ? value + (length - kMost) : value;
+}
+
+// What all processes of a launch on this machine have in common: the name that PMIx gave it and the folder of its
+// server (Open MPI), or the port or process that their connections to Hydra were made by (MPICH). All of them, because
+// a launch from within another one may inherit what belongs to that.
+Name name_of_launch() noexcept {
+  Name name;
+  const char* const launch = end_of("PMIX_NAMESPACE");
+  const char* const port = end_of("PMI_PORT");
+  const char* const connection = end_of("PMI_FD");
+  if (*launch == '\0' && *port == '\0' && *connection == '\0') return name;
+  ucred maker{};
+  socklen_t size = sizeof maker;
+  if (*connection != '\0') (void)::getsockopt(std::atoi(connection), SOL_SOCKET, SO_PEERCRED, &maker, &size);
+  char* const text = name.address.sun_path + 1;  // after a zero: abstract
+  const int length = std::snprintf(text, sizeof name.address.sun_path - 1, "ardoise-init-%s-%s-%s-%d", launch,
+                                   end_of("PMIX_SERVER_TMPDIR"), port, static_cast<int>(maker.pid));
+  name.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(length));
+  return name;
+}
+
+int open_socket() noexcept { return ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0); }
 
 }  // namespace
 
 void set_init_mark() noexcept {
-#ifndef OPEN_MPI
-  if (std::getenv("PMI_FD") == nullptr && std::getenv("PMI_PORT") == nullptr) return;
-  const int file = memfd_create(kInitMark, MFD_CLOEXEC);
-  if (file < 0) return;
-  mark = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE, file, 0);
-  close(file);
-#endif
+  const Name name = name_of_launch();
+  if (name.length == 0 || mark >= 0 || (mark = open_socket()) < 0) return;
+  // Where another process of the launch has bound it, the mark is set.
+  (void)::bind(mark, name.get(), name.length);
 }
 
 void clear_init_mark() noexcept {
-  if (mark != MAP_FAILED) munmap(mark, kBytes);
-  mark = MAP_FAILED;
+  if (mark >= 0) ::close(mark);
+  mark = -1;
+}
+
+bool is_init_mark_set() noexcept {
+  const Name name = name_of_launch();
+  const int asking = name.length != 0 ? open_socket() : -1;
+  if (asking < 0) return false;
+  const bool is_there = ::connect(asking, name.get(), name.length) == 0;
+  ::close(asking);
+  return is_there;
 }
 
 }  // namespace ardoise::vmpi

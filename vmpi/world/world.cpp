@@ -195,11 +195,11 @@ void after_init(int argc, char** argv) noexcept {
   is_made = true;
   restore_window_environment();
   restore_fence_environment();
-  clear_init_mark();
   const Unobserved unobserved;
   type_sizes::initialise();
   learn_fortran_sentinels();
   make_world(argc, argv);
+  clear_init_mark();
   if (!is_virtual()) return;
   if (const Observer* const told = observer.load(std::memory_order_acquire)) {
     int level = MPI_THREAD_SINGLE;

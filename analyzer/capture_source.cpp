@@ -1,0 +1,90 @@
+// See capture_source.hpp.
+#include "analyzer/capture_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "instrument/format/definition_reader.hpp"
+
+namespace ardoise::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+using instrument::PackSequence;
+
+std::vector<fs::path> files_of(const std::vector<std::string>& paths) {
+  std::vector<fs::path> files;
+  for (const auto& path : paths) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      files.emplace_back(path);
+      continue;
+    }
+    for (const auto& entry : fs::directory_iterator(path, error)) {
+      if (entry.is_regular_file(error)) files.push_back(entry.path());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+using Programs = std::map<std::uint32_t, knowledge_sources::Program>;
+
+void note_program(const instrument::PackView& pack, Programs& programs) {
+  if (pack.pack_class() != instrument::PackClass::kDefinitions) return;
+  instrument::DefinitionReader reader(pack.payload());
+  while (const auto definition = reader.next()) {
+    const auto* process = std::get_if<instrument::DecodedProcess>(&*definition);
+    if (process == nullptr) continue;
+    auto& program = programs[pack.header().partition];
+    program.partition = pack.header().partition;
+    program.name = std::string(process->program);
+    program.ranks = std::max(program.ranks, process->fixed.world_size);
+  }
+}
+
+void keep(void*, std::span<std::byte>) noexcept {}  // the capture owns the bytes
+
+}  // namespace
+
+Capture read_capture(const std::vector<std::string>& paths) {
+  Capture capture;
+  Programs programs;
+  for (const auto& path : files_of(paths)) {
+    auto file = instrument::read_pack_file(path);
+    if (!file.error.empty()) {
+      capture.complaints.push_back(file.error);
+      continue;
+    }
+    PackSequence packs(file.bytes());
+    while (const auto pack = packs.next()) note_program(*pack, programs);
+    if (!packs.error().empty()) {
+      capture.complaints.push_back(fmt::format("'{}' is read only up to a bad pack: {}", path.string(), packs.error()));
+    }
+    capture.files.push_back(std::move(file));
+  }
+  for (auto& [partition, program] : programs) capture.programs.push_back(std::move(program));
+  return capture;
+}
+
+PackSource::Next CaptureSource::next(SourcedPack& pack) {
+  for (; file_ < capture_.files.size(); ++file_, packs_.reset()) {
+    auto& file = capture_.files[file_];
+    if (!packs_) packs_.emplace(file.bytes());
+    while (const auto view = packs_->next()) {
+      if (view->header().rank % parts_ != part_) continue;
+      const auto at =
+          static_cast<std::size_t>(reinterpret_cast<const std::byte*>(&view->header()) - file.bytes().data());
+      pack = {std::as_writable_bytes(std::span(file.storage)).subspan(at, view->bytes()), keep, nullptr};
+      return Next::pack;
+    }
+  }
+  return Next::end;
+}
+
+}  // namespace ardoise::analyzer

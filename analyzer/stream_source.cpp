@@ -1,0 +1,101 @@
+// See stream_source.hpp.
+#include "analyzer/stream_source.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "vmpi/streams/open_streams.hpp"
+
+namespace ardoise::analyzer {
+namespace {
+
+void give_back(void* stream, std::span<std::byte> block) noexcept {
+  VMPI_Stream_release(static_cast<VMPI_Stream*>(stream), block.data());
+}
+
+std::string sentence_of(int partition_id, const std::vector<int>& ranks) {
+  constexpr std::size_t kMostNamed = 8;
+  const auto* partition = VMPI_Get_desc_by_id(partition_id);
+  const auto named = std::span(ranks).first(std::min(ranks.size(), kMostNamed));
+  return fmt::format(
+      "{} of {} processes of {} ended without finishing {} measurement (rank {}{}); what had not been sent is missing.",
+      ranks.size(), partition->size, partition->name, ranks.size() == 1 ? "its" : "their", fmt::join(named, ", "),
+      ranks.size() > kMostNamed ? ", ..." : "");
+}
+
+}  // namespace
+
+std::vector<knowledge_sources::Program> programs_of_launch() {
+  std::vector<knowledge_sources::Program> programs;
+  for (int id = 0; id < VMPI_Get_partition_count(); ++id) {
+    const auto* partition = VMPI_Get_desc_by_id(id);
+    if (id == VMPI_Get_partition_id() || partition == nullptr) continue;
+    programs.push_back({.partition = static_cast<std::uint32_t>(id),
+                        .name = partition->name,
+                        .ranks = static_cast<std::uint32_t>(partition->size)});
+  }
+  return programs;
+}
+
+StreamSource::StreamSource(const std::vector<knowledge_sources::Program>& programs, const Options& options) {
+  VMPI_Map_clear(&map_);
+  for (const auto& program : programs) {
+    const int code = VMPI_Map_partitions(static_cast<int>(program.partition), VMPI_MAP_ROUND_ROBIN, &map_);
+    if (code != VMPI_SUCCESS) {
+      complaints_.push_back(fmt::format("The program {} could not be mapped to the analyzers: {}.", program.name,
+                                        VMPI_Error_string(code)));
+    }
+  }
+  int code = VMPI_Stream_init(&stream_, options.block_bytes, VMPI_STREAM_BALANCE_ROUND_ROBIN);
+  constexpr int kWriterBuffers = 3;  // of no use to a reader
+  if (code == VMPI_SUCCESS) code = VMPI_Stream_set_buffers(&stream_, kWriterBuffers, options.memory_bytes);
+  if (code == VMPI_SUCCESS) code = VMPI_Stream_open_map(&stream_, &map_, "r");
+  is_open_ = code == VMPI_SUCCESS;
+  if (!is_open_) {
+    complaints_.push_back(
+        fmt::format("The stream from the programs could not be opened: {}.", VMPI_Error_string(code)));
+  }
+}
+
+StreamSource::~StreamSource() {
+  VMPI_Stream_close(&stream_);
+  VMPI_Map_free(&map_);
+}
+
+PackSource::Next StreamSource::next(SourcedPack& pack) {
+  if (!is_open_) return Next::end;
+  void* block = nullptr;
+  std::size_t bytes = 0;
+  int from = 0;
+  int code = VMPI_ERR_PEER;
+  while ((code = VMPI_Stream_take(&stream_, &block, &bytes, &from, VMPI_STREAM_NONBLOCK)) == VMPI_ERR_PEER)
+    note_lost(from);
+  if (code == VMPI_EAGAIN) return vmpi::is_receiving(stream_) ? Next::arriving : Next::nothing;
+  if (code < 0) {
+    complaints_.push_back(
+        fmt::format("Receiving events failed, and the rest is missing: {}.", VMPI_Error_string(code)));
+  }
+  if (code <= 0) return Next::end;
+  pack = {{static_cast<std::byte*>(block), bytes}, give_back, &stream_};
+  return Next::pack;
+}
+
+void StreamSource::note_lost(int universe_rank) {
+  for (int id = 0; id < VMPI_Get_partition_count(); ++id) {
+    const auto* partition = VMPI_Get_desc_by_id(id);
+    for (int rank = 0; partition != nullptr && rank < partition->size; ++rank) {
+      if (VMPI_Get_universe_rank(id, rank) == universe_rank) lost_[id].push_back(rank);
+    }
+  }
+}
+
+std::vector<std::string> StreamSource::complaints() const {
+  auto all = complaints_;
+  for (const auto& [partition, ranks] : lost_) all.push_back(sentence_of(partition, ranks));
+  return all;
+}
+
+}  // namespace ardoise::analyzer

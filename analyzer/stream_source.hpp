@@ -1,0 +1,44 @@
+// The packs of a running launch: one stream from all its programs, whose blocks are the packs, without a copy. Ends
+// when every program has closed its end. MPI is called in every function.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/pack_source.hpp"
+#include "knowledge_sources/level.hpp"
+#include "vmpi/vmpi.h"
+
+namespace ardoise::analyzer {
+
+// Every partition but this process's own.
+[[nodiscard]] std::vector<knowledge_sources::Program> programs_of_launch();
+
+class StreamSource final : public PackSource {
+ public:
+  struct Options {
+    std::size_t block_bytes = 0;   // as the programs' recorders
+    std::size_t memory_bytes = 0;  // that the stream may use for blocks
+  };
+  // Opens and closes the stream. Collective over all programs and analyzers. A stream that could not be opened has no
+  // packs, and a complaint.
+  StreamSource(const std::vector<knowledge_sources::Program>& programs, const Options& options);
+  ~StreamSource() override;
+  StreamSource(const StreamSource&) = delete;
+  StreamSource& operator=(const StreamSource&) = delete;
+
+  [[nodiscard]] Next next(SourcedPack& pack) override;
+  [[nodiscard]] std::vector<std::string> complaints() const override;
+
+ private:
+  void note_lost(int universe_rank);
+
+  VMPI_Map map_{};
+  VMPI_Stream stream_{};
+  bool is_open_ = false;
+  std::vector<std::string> complaints_;
+  std::map<int, std::vector<int>> lost_;  // ranks whose stream ended without being closed, by partition
+};
+
+}  // namespace ardoise::analyzer

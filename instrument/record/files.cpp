@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cerrno>
 #include <charconv>
 
 #include "instrument/machine/mapped_memory.hpp"
@@ -68,7 +69,9 @@ std::uint32_t Files::look_up(int descriptor) noexcept {
   } while (
       !scratches_used_.compare_exchange_weak(used, used | mine, std::memory_order_acquire, std::memory_order_relaxed));
   Scratch& scratch = table_->scratches[std::countr_zero(mine)];
+  const int saved = errno;  // the program's, whose call has not begun
   const long length = ::syscall(SYS_readlinkat, AT_FDCWD, name.data(), scratch.link, sizeof(scratch.link));
+  errno = saved;
   std::uint32_t number = kUnknown;
   if (length > 0) {
     const std::string_view link(scratch.link, static_cast<std::size_t>(length));

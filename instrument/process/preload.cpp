@@ -118,7 +118,6 @@ void start_session(int thread_level) {
   // Never destroyed: threads and exit handlers of the program may come through the hooks until the very end.
   const SamplerSettings sampler_settings =
       read_sampler_settings([](const char* name) -> const char* { return std::getenv(name); });
-  if (rank == 0 && !sampler_settings.complaint.empty()) say(sampler_settings.complaint);
   auto* const made = new Session(settings, std::move(route), identity, clock, loaded, thread_level, sampler_settings);
   if (!made->start(init_begin, threads_before_init))
     return switch_off("no memory to record into; the program runs unobserved.");

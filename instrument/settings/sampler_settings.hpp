@@ -1,16 +1,16 @@
-// What the user may set of sampling: ARDOISE_SAMPLE, ARDOISE_RATE, ARDOISE_PERIOD, ARDOISE_COUNTERS,
-// ARDOISE_SAMPLE_SHARE, ARDOISE_PERF (docs/sampling.md). Read when MPI is up, by session.cpp.
+// The options of sampling (option_table.hpp), as a program reads them from its environment. Read when MPI is up, by
+// preload.cpp.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "instrument/machine/perf_events.hpp"
+#include "instrument/settings/option_values.hpp"
 
 namespace ardoise::instrument {
 
-enum class SampleMode : std::uint8_t { kOff, kCpu, kWall, kEvent };
+enum class SampleMode : std::uint8_t { kOff, kCpu, kEvent };
 
 struct SamplerSettings {
   SampleMode mode = SampleMode::kCpu;
@@ -20,10 +20,9 @@ struct SamplerSettings {
   double share = 0.01;               // of a thread's time that sampling may cost; 0: without limit
   bool use_perf = true;              // false: CPU time by POSIX timers alone
   std::vector<const PerfEvent*> counters;
-  std::string complaint;  // sentences about values that were not understood; "": none
 };
 
-// get returns the value of a variable or nullptr.
-[[nodiscard]] SamplerSettings read_sampler_settings(const char* (*get)(const char* name));
+// What is not allowed, Settings::complaint tells.
+[[nodiscard]] SamplerSettings read_sampler_settings(GetVariable get);
 
 }  // namespace ardoise::instrument

@@ -1,9 +1,11 @@
-// What the user may set: the environment variables of the recorder (docs/instrument.md lists them). Read once, when MPI
-// is up, by preload.cpp.
+// The options of the recorder (option_table.hpp), as a program reads them from its environment. Read once, when MPI is
+// up, by preload.cpp; the analyzer takes the size of blocks from here.
 #pragma once
 
 #include <cstddef>
 #include <string>
+
+#include "instrument/settings/option_values.hpp"
 
 namespace ardoise::instrument {
 
@@ -17,18 +19,17 @@ enum class Policy {
 enum class ReduceBy { kClass, kDepth, kDuration };
 
 struct Settings {
-  bool disabled = false;                             // ARDOISE_DISABLE
-  std::size_t budget_bytes = std::size_t{16} << 20;  // ARDOISE_BUDGET, memory for bins
-  std::size_t bin_bytes = std::size_t{64} << 10;     // ARDOISE_BIN, one pack, and one block of the stream
-  Policy policy = Policy::kAdapt;                    // ARDOISE_POLICY
-  double mpi_share = 0.5;                            // ARDOISE_MPI_SHARE, part of the budget for MPI records
-  ReduceBy reduce = ReduceBy::kClass;                // ARDOISE_REDUCE
-  double flush_seconds = 1.0;                        // ARDOISE_FLUSH, age at which a partly filled bin is sent
-  std::string capture_directory;                     // ARDOISE_CAPTURE, "": none
-  std::string complaint;  // one sentence about values that were not understood (the defaults stand), "": none
+  bool disabled = false;
+  std::size_t budget_bytes = std::size_t{16} << 20;  // memory for bins
+  std::size_t bin_bytes = std::size_t{64} << 10;     // one pack, and one block of the stream
+  Policy policy = Policy::kAdapt;
+  double mpi_share = 0.5;  // part of the budget for MPI records
+  ReduceBy reduce = ReduceBy::kClass;
+  double flush_seconds = 1.0;     // age at which a partly filled bin is sent
+  std::string capture_directory;  // "": none
+  std::string complaint;          // sentences about values of any option of programs that are not allowed; "": none
 };
 
-// get returns the value of a variable or nullptr. Sizes take the suffixes k, M and G.
-[[nodiscard]] Settings read_settings(const char* (*get)(const char* name));
+[[nodiscard]] Settings read_settings(GetVariable get);
 
 }  // namespace ardoise::instrument

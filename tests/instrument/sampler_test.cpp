@@ -699,49 +699,5 @@ TEST(Sampler, SamplesCpuTimeWhereAnEventCannotBeHad) {
   EXPECT_GT(sampled.finish().samples.size(), 50u);
 }
 
-// ---- settings
-
-SamplerSettings settings_of(const char* name, const char* value) {
-  static std::string wanted, text;
-  wanted = name;
-  text = value;
-  return read_sampler_settings(
-      [](const char* asked) -> const char* { return wanted == asked ? text.c_str() : nullptr; });
-}
-
-TEST(SamplerSettings, AreRead) {
-  EXPECT_EQ(read_sampler_settings([](const char*) -> const char* { return nullptr; }).mode, SampleMode::kCpu);
-  EXPECT_EQ(settings_of("ARDOISE_SAMPLE", "off").mode, SampleMode::kOff);
-  EXPECT_EQ(settings_of("ARDOISE_SAMPLE", "wall").mode, SampleMode::kWall);
-  EXPECT_EQ(settings_of("ARDOISE_SAMPLE", "page-faults").event->name, "page-faults");
-  EXPECT_EQ(settings_of("ARDOISE_RATE", "97").hertz, 97);
-  EXPECT_EQ(settings_of("ARDOISE_SAMPLE_SHARE", "0.05").share, 0.05);
-  EXPECT_EQ(settings_of("ARDOISE_PERIOD", "1000").period, 1000u);
-  const SamplerSettings counters = settings_of("ARDOISE_COUNTERS", "cycles,instructions,,page-faults");
-  ASSERT_EQ(counters.counters.size(), 3u);
-  EXPECT_EQ(counters.complaint, "");
-}
-
-TEST(SamplerSettings, BadValuesAreNamedAndTheDefaultsStand) {
-  for (const auto& [name, value] : std::vector<std::pair<const char*, const char*>>{{"ARDOISE_SAMPLE", "sometimes"},
-                                                                                    {"ARDOISE_RATE", "-1"},
-                                                                                    {"ARDOISE_RATE", "fast"},
-                                                                                    {"ARDOISE_RATE", "nan"},
-                                                                                    {"ARDOISE_PERIOD", "0"},
-                                                                                    {"ARDOISE_SAMPLE_SHARE", "2"},
-                                                                                    {"ARDOISE_COUNTERS", "flops"}}) {
-    const SamplerSettings settings = settings_of(name, value);
-    EXPECT_TRUE(settings.complaint.starts_with(fmt::format("{}={} is not", name, value))) << settings.complaint;
-    EXPECT_EQ(settings.mode, SampleMode::kCpu);
-    EXPECT_EQ(settings.hertz, 10'000);
-    EXPECT_EQ(settings.share, 0.01);
-  }
-  const SamplerSettings many = settings_of("ARDOISE_COUNTERS",
-                                           "cycles,cycles,cycles,cycles,cycles,cycles,cycles,cycles,"
-                                           "instructions");
-  EXPECT_EQ(many.counters.size(), 8u);
-  EXPECT_EQ(many.complaint, "ARDOISE_COUNTERS=instructions is not read: at most 8 counters are.");
-}
-
 }  // namespace
 }  // namespace ardoise::instrument

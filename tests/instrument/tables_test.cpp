@@ -1,11 +1,10 @@
-// Call sites, files, handles, settings: the small tables behind the recorder.
+// Call sites, files, handles: the small tables behind the recorder.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <array>
-#include <map>
 #include <set>
 #include <string>
 
@@ -14,7 +13,6 @@
 #include "instrument/record/files.hpp"
 #include "instrument/record/handle_ids.hpp"
 #include "instrument/record/id_cache.hpp"
-#include "instrument/settings/settings.hpp"
 
 extern "C" int mpi_application_write(const char* path, int times);
 
@@ -180,73 +178,6 @@ TEST(IdCache, RemembersUntilOverwritten) {
   }
   cache.clear();
   EXPECT_EQ(cache.find(100), 0u);
-}
-
-std::map<std::string, std::string> environment;
-const char* get(const char* name) {
-  const auto found = environment.find(name);
-  return found == environment.end() ? nullptr : found->second.c_str();
-}
-
-TEST(Settings, AreReadWithSuffixes) {
-  environment = {{"ARDOISE_BUDGET", "1G"},
-                 {"ARDOISE_BIN", "128k"},
-                 {"ARDOISE_FLUSH", "0.5"},
-                 {"ARDOISE_CAPTURE", "/d"},
-                 {"ARDOISE_DISABLE", "1"}};
-  const Settings settings = read_settings(get);
-  EXPECT_EQ(settings.budget_bytes, std::size_t{1} << 30);
-  EXPECT_EQ(settings.bin_bytes, 131072u);
-  EXPECT_EQ(settings.flush_seconds, 0.5);
-  EXPECT_EQ(settings.capture_directory, "/d");
-  EXPECT_TRUE(settings.disabled);
-  EXPECT_EQ(settings.complaint, "");
-}
-
-TEST(Settings, NonsenseLeavesTheDefaultAndSaysSo) {
-  const Settings defaults = [] {
-    environment = {};
-    return read_settings(get);
-  }();
-  for (const auto& [name, value] : std::vector<std::pair<std::string, std::string>>{{"ARDOISE_BUDGET", "lots"},
-                                                                                    {"ARDOISE_POLICY", "wait"},
-                                                                                    {"ARDOISE_REDUCE", "size"},
-                                                                                    {"ARDOISE_MPI_SHARE", "2"},
-                                                                                    {"ARDOISE_BIN", "64kk"},
-                                                                                    {"ARDOISE_BIN", "-1"},
-                                                                                    {"ARDOISE_FLUSH", "0"},
-                                                                                    {"ARDOISE_FLUSH", "nan"}}) {
-    environment = {{name, value}};
-    const Settings settings = read_settings(get);
-    EXPECT_NE(settings.complaint.find(name), std::string::npos) << name << value;
-    EXPECT_EQ(settings.budget_bytes, defaults.budget_bytes);
-    EXPECT_EQ(settings.bin_bytes, defaults.bin_bytes);
-    EXPECT_EQ(settings.flush_seconds, defaults.flush_seconds);
-    EXPECT_EQ(settings.policy, Policy::kAdapt);
-    EXPECT_EQ(settings.reduce, ReduceBy::kClass);
-    EXPECT_EQ(settings.mpi_share, 0.5);
-  }
-  environment = {{"ARDOISE_DISABLE", "0"}};
-  EXPECT_FALSE(read_settings(get).disabled);
-}
-
-TEST(Settings, BudgetHoldsAtLeastEightBins) {
-  environment = {{"ARDOISE_BIN", "16M"}};
-  EXPECT_EQ(read_settings(get).budget_bytes, std::size_t{128} << 20);
-  environment = {{"ARDOISE_BUDGET", "100k"}};
-  const Settings settings = read_settings(get);
-  EXPECT_EQ(settings.budget_bytes, 8 * settings.bin_bytes);
-  EXPECT_EQ(settings.complaint,
-            "ARDOISE_BUDGET: 100 KiB have no room for a bin of 64 KiB for each class of events; 512 KiB are used.");
-}
-
-TEST(Settings, PolicyReductionAndShareAreRead) {
-  environment = {{"ARDOISE_POLICY", "block"}, {"ARDOISE_REDUCE", "depth"}, {"ARDOISE_MPI_SHARE", "0.25"}};
-  const Settings settings = read_settings(get);
-  EXPECT_EQ(settings.complaint, "");
-  EXPECT_EQ(settings.policy, Policy::kBlock);
-  EXPECT_EQ(settings.reduce, ReduceBy::kDepth);
-  EXPECT_EQ(settings.mpi_share, 0.25);
 }
 
 }  // namespace

@@ -1,0 +1,63 @@
+// One option of Ardoise, as a row of the table in option_table.hpp: its names, what values it takes, who needs it. The
+// command lines of ardoise and ardoise-analyzer, the variables that programs read, the checks before a launch, what is
+// forwarded to all hosts, --help, the documentation and the record in profile.json all follow from the rows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ardoise::instrument {
+
+enum class OptionKind : std::uint8_t {
+  kFlag,      // on or off; on the command line its name alone means on
+  kSwitch,    // on or off
+  kCount,     // a whole number from least to most
+  kNumber,    // a number from least to most
+  kSize,      // bytes from least to most, with a suffix k, M, G or T
+  kChoice,    // one of the words in `value`, between '|'
+  kSample,    // off, cpu or an event that a thread can be interrupted by
+  kCounters,  // events, separated by commas
+  kText,      // anything
+  kFolder     // a path, made absolute before it is forwarded
+};
+
+// Who needs an option: bits of Option::needed_by.
+inline constexpr unsigned kLauncher = 1, kProgram = 2, kAnalyzer = 4;
+
+struct Option {
+  std::string_view name{};      // "sample-share": --sample-share
+  std::string_view variable{};  // "ARDOISE_SAMPLE_SHARE"; "": it may be given several times, on the command line only
+  OptionKind kind = OptionKind::kText;
+  std::string_view value{};    // as --help shows it: "SIZE"; "" for a flag
+  std::string_view initial{};  // the default; "": see default_words
+  std::string_view
+      default_words{};         // what happens without a value, where the default is none: "one for every 32 ranks"
+  double least = 0, most = 0;  // kCount, kNumber, kSize
+  unsigned needed_by = 0;
+  bool may_change = false;  // it could change while the program runs; nothing changes it yet
+  std::string_view help{};
+
+  [[nodiscard]] constexpr bool repeats() const { return variable.empty(); }
+  [[nodiscard]] constexpr bool has_value() const { return kind != OptionKind::kFlag; }
+  [[nodiscard]] constexpr bool of_program() const { return (needed_by & kProgram) != 0; }
+  // Goes to all processes as a variable. What only the launcher and the analyzer need, the launcher hands over itself.
+  [[nodiscard]] constexpr bool forwarded() const { return of_program() || needed_by == kAnalyzer; }
+  // On the command line of ardoise-analyzer. What programs need as well is a variable, equal for both.
+  [[nodiscard]] constexpr bool of_analyzer() const { return (needed_by & (kProgram | kAnalyzer)) == kAnalyzer; }
+};
+
+// What a value has to be, "a size from 32k to 64M"; nothing: this one is allowed.
+[[nodiscard]] std::optional<std::string> what_is_wanted(const Option& option, std::string_view value);
+
+// The whole text, or nothing.
+[[nodiscard]] std::optional<double> parse_number(std::string_view text);
+[[nodiscard]] std::optional<std::uint64_t> parse_count(std::string_view text);
+[[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text);  // "64k", "256MB"
+[[nodiscard]] std::optional<bool> parse_switch(std::string_view text);         // "on", "1", "no" …
+
+// The part of `rest` before the next `separator`; `rest` keeps what follows it.
+[[nodiscard]] std::string_view take_word(std::string_view& rest, char separator);
+
+}  // namespace ardoise::instrument

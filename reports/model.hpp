@@ -149,11 +149,19 @@ struct Application {
   nlohmann::json extensions = nlohmann::json::object();
 };
 
+// An option of the run, as programs and analyzers were told it.
+struct RunSetting {
+  std::string name;    // "sample-share"
+  std::string value;   // as given, or what happens without it: "by the event"
+  std::string set_by;  // "default", "command line", "environment"
+};
+
 struct Run {
   int schema_version = kSchemaVersion;
   std::string tool_version;
   std::string started;  // ISO 8601, UTC
   std::string command;  // the whole launch line, when known
+  std::vector<RunSetting> settings;
   std::uint32_t universe_ranks = 0;
   std::uint32_t analyzer_ranks = 0;
   std::uint32_t analyzer_workers = 0;  // threads in each

@@ -139,10 +139,17 @@ inline constexpr auto kFields<Application> = std::tuple{Field{"name", &Applicati
                                                         Field{"extensions", &Application::extensions}};
 
 template <>
+inline constexpr auto kFields<RunSetting> = std::tuple{
+    Field{"name", &RunSetting::name}, Field{"value", &RunSetting::value}, Field{"set_by", &RunSetting::set_by}};
+template <>
+inline constexpr bool kOneLine<RunSetting> = true;
+
+template <>
 inline constexpr auto kFields<Run> = std::tuple{Field{"schema_version", &Run::schema_version},
                                                 Field{"tool_version", &Run::tool_version},
                                                 Field{"started", &Run::started},
                                                 Field{"command", &Run::command},
+                                                Field{"settings", &Run::settings},
                                                 Field{"universe_ranks", &Run::universe_ranks},
                                                 Field{"analyzer_ranks", &Run::analyzer_ranks},
                                                 Field{"analyzer_workers", &Run::analyzer_workers},

@@ -109,6 +109,20 @@ bool is_python(const Application& a) {
   });
 }
 
+// Those that were not left at their defaults.
+Section options_of_run(const Run& run) {
+  Text text;
+  for (const RunSetting& s : run.settings) {
+    if (s.set_by == "default") continue;
+    if (!text.empty()) text.spans.push_back({", "});
+    text.spans.push_back(code(s.name + "=" + s.value));
+    text.spans.push_back({" (" + s.set_by + ")"});
+  }
+  Section section{.title = "Options that were set", .together = 0};
+  if (!text.empty()) section.blocks.emplace_back(Paragraph{std::move(text)});
+  return section;
+}
+
 Section not_seen(const Run& run) {
   Bullets list;
   for (const std::string& notice : run.notices) list.items.emplace_back(notice);
@@ -137,7 +151,7 @@ Section not_seen(const Run& run) {
 
 Section measurement_quality(const Run& run) {
   Section chapter{.title = "Measurement quality", .id = "quality"};
-  chapter.sections = {ledger(run), overhead(run), sampling(run), clocks(run), not_seen(run)};
+  chapter.sections = {ledger(run), overhead(run), sampling(run), clocks(run), options_of_run(run), not_seen(run)};
   return chapter;
 }
 

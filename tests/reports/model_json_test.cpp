@@ -60,6 +60,17 @@ TEST(ModelJson, HoldsTheDocumentedKeysOfEachApplication) {
   }
 }
 
+TEST(ModelJson, OptionsOfTheRunAreWrittenAndReadBack) {
+  reports::Run run = testing::empty_run();
+  run.settings = {{"rate", "97", "command line"}, {"period", "by the event", "default"}};
+  const std::string text = profile_to_json(run);
+  EXPECT_EQ(Json::parse(text)["settings"][0], Json({{"name", "rate"}, {"value", "97"}, {"set_by", "command line"}}));
+  const Result<reports::Run> back = profile_from_json(text);
+  ASSERT_TRUE(back) << back.error;
+  ASSERT_EQ(back.value->settings.size(), 2U);
+  EXPECT_EQ(back.value->settings[1].value, "by the event");
+}
+
 TEST(ModelJson, KeepsExactIntegersAndNanoseconds) {
   reports::Run run = testing::empty_run();
   FunctionProfile& send = run.applications[0].mpi.emplace_back();

@@ -2,9 +2,39 @@
 #include "analyzer/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
 #include <iostream>
 
+#include "analyzer/option_rows.hpp"
+
 namespace ardoise::analyzer {
+namespace {
+
+using instrument::option;
+
+// Everything that programs and analyzers were told. Under ardoise all of it is in this process's environment.
+std::vector<reports::RunSetting> settings_of_run(const instrument::OptionValues& own,
+                                                 const std::vector<std::string>& on_command_line,
+                                                 instrument::GetVariable get) {
+  std::string told_by_programs;
+  const auto programs = instrument::read_program_options(get, told_by_programs);
+  std::vector<reports::RunSetting> settings;
+  for (const instrument::Option& row : instrument::kOptions) {
+    if (!row.forwarded()) continue;
+    const auto& values = row.of_analyzer() ? own : programs;
+    const bool typed = values.is_on_command_line(row) ||
+                       std::find(on_command_line.begin(), on_command_line.end(), row.name) != on_command_line.end();
+    const std::string_view text = values.text(row);
+    settings.push_back({std::string(row.name), std::string(text.empty() ? row.default_words : text),
+                        !values.is_given(row) ? "default"
+                        : typed               ? "command line"
+                                              : "environment"});
+  }
+  return settings;
+}
+
+}  // namespace
 
 ParsedOptions parse_options(int argc, char** argv) {
   CLI::App app{
@@ -15,22 +45,17 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.footer(
       "Exit status: 0, 1 when (part of) the report could not be made, 2 for a wrong command line. See man "
       "ardoise-analyzer.");
-  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   Options options;
-  bool no_report = false;
-  app.add_option("--output", options.output, "folder of the report [ardoise-report]");
-  app.add_option("--workers", options.workers, "worker threads [by the free cores]")->check(CLI::Range(1U, 4096U));
-  app.add_option("--memory", options.memory_bytes,
-                 "bytes of events being worked on, e.g. 256MB; above it programs wait [256MB]")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(std::size_t{1} << 20, std::size_t{1} << 50));
-  app.add_option("--plugin", options.plugins, "knowledge source to load, may be given several times")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
-  app.add_flag("--no-report", no_report, "write profile.json and summary.txt, render no PDF");
-  app.add_flag("--quiet", options.quiet, "print no summary");
+  instrument::OptionValues values;
+  for (const instrument::Option& row : instrument::kOptions) {
+    if (row.of_analyzer()) add_row(app, row, values);
+  }
   app.add_option("--command", options.command, "the launch line, as the report shows it");
   app.add_option("--status-file", options.status_file, "write the exit status into this file and exit with 0");
+  std::vector<std::string> on_command_line;
+  app.add_option("--on-command-line", on_command_line,
+                 "NAME,...: options that stood on the command line of ardoise, for the record of the run")
+      ->delimiter(',');
   app.add_flag("--check", options.check, "only load the knowledge sources and say what is wrong with them");
   app.add_option("--replay", options.replay,
                  "analyze captured packs (files or folders) instead of a running launch, without MPI")
@@ -43,7 +68,20 @@ ParsedOptions parse_options(int argc, char** argv) {
     std::cerr << "ardoise-analyzer: " << error.what() << "; see ardoise-analyzer --help." << std::endl;
     return {std::nullopt, 2};
   }
-  options.render = !no_report;
+  const instrument::GetVariable get = [](const char* name) -> const char* { return std::getenv(name); };
+  values.read_environment(get, &instrument::Option::of_analyzer);
+  if (const auto bad = values.drop_bad(); !bad.empty()) {
+    std::cerr << "ardoise-analyzer: " << bad.front() << "; see ardoise-analyzer --help." << std::endl;
+    return {std::nullopt, 2};
+  }
+  options.output = values.text(*option("output"));
+  options.workers = static_cast<unsigned>(values.count(*option("workers")));
+  options.memory_bytes = static_cast<std::size_t>(values.size(*option("memory")));
+  options.plugins = values.texts(*option("plugin"));
+  options.render = !values.is_on(*option("no-report"));
+  options.quiet = values.is_on(*option("quiet"));
+  // The settings of a captured run are not known.
+  if (options.replay.empty()) options.settings = settings_of_run(values, on_command_line, get);
   return {options, 0};
 }
 

@@ -1,10 +1,12 @@
-// The command line of ardoise-analyzer.
+// The command line of ardoise-analyzer: the rows of the option table that it needs, and what it has alone.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "reports/model.hpp"
 
 namespace ardoise::analyzer {
 
@@ -19,6 +21,7 @@ struct Options {
   bool check = false;       // load the plug-ins, say what is wrong, end
   std::string status_file;  // see ardoise_analyzer.cpp
   std::vector<std::string> replay;
+  std::vector<reports::RunSetting> settings;  // of the run, for the record; empty when replaying
 };
 
 struct ParsedOptions {

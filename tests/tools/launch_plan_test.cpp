@@ -79,6 +79,45 @@ TEST(LaunchPlan, HydraSetsTheEnvironmentOfEachContext) {
             "-n 1 -env ARDOISE_BUDGET 8M /bin/ardoise-analyzer ");
 }
 
+std::string plan_with_settings(const LaunchLine& line, PreloadBy by) {
+  Measurement measurement;
+  measurement.preload_library = "ours.so";
+  measurement.environment = {{"ARDOISE_RATE", "50"}, {"ARDOISE_BIN", "32k"}};
+  measurement.analyzer = {"/bin/ardoise-analyzer"};
+  measurement.preload_by = by;
+  std::string text;
+  for (const auto& word : to_words(plan_launch(line, measurement, "theirs.so")))
+    text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+TEST(LaunchPlan, SettingsReachEveryContextAndTheAnalyzers) {
+  EXPECT_EQ(plan_with_settings(parse("mpirun ./a : -n 2 ./b"), PreloadBy::kExportOption),
+            "mpirun -x LD_PRELOAD=ours.so:theirs.so -x ARDOISE_RATE=50 -x ARDOISE_BIN=32k ./a : "
+            "-n 2 -x LD_PRELOAD=ours.so:theirs.so -x ARDOISE_RATE=50 -x ARDOISE_BIN=32k ./b : "
+            "-n 1 -x ARDOISE_RATE=50 -x ARDOISE_BIN=32k env -u LD_PRELOAD /bin/ardoise-analyzer");
+  EXPECT_EQ(plan_with_settings(parse("mpirun ./a"), PreloadBy::kEnvProgram),
+            "mpirun env LD_PRELOAD=ours.so:theirs.so ARDOISE_RATE=50 ARDOISE_BIN=32k ./a : "
+            "-n 1 env ARDOISE_RATE=50 ARDOISE_BIN=32k env -u LD_PRELOAD /bin/ardoise-analyzer");
+}
+
+TEST(LaunchPlan, SettingsThatTheLineGivesStayAsTheyAre) {
+  EXPECT_EQ(plan_with_settings(parse("mpirun -x ARDOISE_RATE=9 ./a : ./b"), PreloadBy::kExportOption),
+            "mpirun -x ARDOISE_RATE=9 -x LD_PRELOAD=ours.so:theirs.so -x ARDOISE_BIN=32k ./a : "
+            "-x LD_PRELOAD=ours.so:theirs.so -x ARDOISE_RATE=50 -x ARDOISE_BIN=32k ./b : "
+            "-n 1 -x ARDOISE_RATE=50 -x ARDOISE_BIN=32k env -u LD_PRELOAD /bin/ardoise-analyzer");
+  EXPECT_EQ(plan_with_settings(parse("mpirun ./a : -x ARDOISE_RATE=9 ./b"), PreloadBy::kEnvProgram),
+            "mpirun env LD_PRELOAD=ours.so:theirs.so ARDOISE_BIN=32k ./a : "
+            "-x ARDOISE_RATE=9 env LD_PRELOAD=ours.so:theirs.so ARDOISE_BIN=32k ./b : "
+            "-n 1 env ARDOISE_BIN=32k env -u LD_PRELOAD /bin/ardoise-analyzer");
+  const auto hydra = parse_launch_line(
+      {"mpirun", "-genv", "ARDOISE_BIN", "64k", "./a", ":", "-env", "ARDOISE_RATE=9", "./b"}, LauncherKind::kHydra);
+  EXPECT_EQ(plan_with_settings(hydra, PreloadBy::kHydraEnvOption),
+            "mpirun -genv ARDOISE_BIN 64k -env LD_PRELOAD ours.so:theirs.so -env ARDOISE_RATE 50 ./a : "
+            "-env ARDOISE_RATE=9 -env LD_PRELOAD ours.so:theirs.so ./b : "
+            "-n 1 -env ARDOISE_RATE 50 env -u LD_PRELOAD /bin/ardoise-analyzer");
+}
+
 TEST(LaunchPlan, OversubscriptionIsAskedForInTheFirstContext) {
   EXPECT_THAT(plan("mpirun -n 4 ./a : -n 1 ./b", {}, PreloadBy::kExportOption, true),
               HasSubstr("mpirun --oversubscribe -n 4 "));

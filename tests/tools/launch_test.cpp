@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "tests/tools/launch_fixture.hpp"
 #include "tools/ardoise/measure.hpp"
@@ -253,6 +254,29 @@ TEST_F(LaunchTest, SwitchedOffItRunsUntouched) {
   EXPECT_EQ(result.status, 0);
   EXPECT_THAT(result.output, HasSubstr("ring of 2 ranks"));
   EXPECT_THAT(result.output, HasSubstr("ARDOISE_DISABLE"));
+}
+
+TEST_F(LaunchTest, OptionsReachTheProgramsAndTheRecord) {
+  ::setenv("ARDOISE_SAMPLE_SHARE", "0", 1);
+  const auto result = ardoise({"--sample", "off"}, {"-n", "2", RING, "20"});
+  ::unsetenv("ARDOISE_SAMPLE_SHARE");
+  EXPECT_EQ(result.status, 0) << result.output;
+  const auto run = profile();
+  std::map<std::string, std::string> settings;
+  for (const auto& s : run.settings) settings[s.name] = s.value + ", " + s.set_by;
+  EXPECT_EQ(settings["sample"], "off, command line");
+  EXPECT_EQ(settings["sample-share"], "0, environment");
+  EXPECT_EQ(settings["rate"], "10000, default");
+  ASSERT_THAT(run.applications, SizeIs(1));
+  EXPECT_EQ(run.applications[0].samples.unit, "");
+}
+
+TEST_F(LaunchTest, ABadValueEndsWithOneSentenceAndStatusTwoBeforeAnythingRuns) {
+  ::setenv("ARDOISE_RATE", "abc", 1);
+  const auto result = ardoise({}, {"-n", "2", RING, "20"});
+  ::unsetenv("ARDOISE_RATE");
+  EXPECT_EQ(result.status, kUsageStatus);
+  EXPECT_EQ(result.output, "ardoise: ARDOISE_RATE=abc is not a number from 0.1 to 100000.\n");
 }
 
 TEST_F(LaunchTest, ReportOfABrokenProfileIsOneSentence) {

@@ -50,24 +50,57 @@ LauncherOption hydra_option(const std::string& setting) {
   return {"-env", {setting.substr(0, equals), setting.substr(equals + 1)}};
 }
 
-void add_preload(AppContext& context, const Measurement& measurement, const std::optional<std::string>& user_preload,
-                 const std::optional<std::string>& partition) {
-  const auto theirs = take_preload(context, user_preload);
-  std::vector<std::string> settings{std::string(kPreload) + '=' + measurement.preload_library +
-                                    (theirs && !theirs->empty() ? ':' + *theirs : "")};
-  for (const auto& [name, value] : measurement.environment) settings.push_back(name + '=' + value);
-  if (partition) settings.push_back(std::string(kPartitionVariable) + '=' + *partition);
-  if (measurement.preload_by == PreloadBy::kExportOption) {
+// Does the option give a value to the variable, for its own context or (Hydra's -genv) for all?
+bool gives(const LauncherOption& option, const std::string& variable) {
+  const auto name = std::string_view(option.name).substr(option.name.starts_with("--") ? 2 : 1);
+  if (name != "x" && name != "env" && name != "genv") return false;
+  const auto& first = option.values.front();
+  return option.values.size() == 2 ? first == variable : first.starts_with(variable + '=');
+}
+
+// The measurement's variables for one context. Those that the user gives in the line stay what they are there; they
+// reach the context by its own options, by -genv, or with Open MPI 5 by -x of any context.
+std::vector<std::string> variables_for(const AppContext& context, const LaunchLine& line,
+                                       const Measurement& measurement) {
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : measurement.environment) {
+    bool given = false;
+    for (const auto& any : line.contexts) {
+      for (const auto& option : any.options) {
+        const bool reaches =
+            &any == &context || option.name.ends_with("genv") || measurement.preload_by == PreloadBy::kEnvProgram;
+        given = given || (reaches && gives(option, name));
+      }
+    }
+    if (!given) settings.push_back(name + '=' + value);
+  }
+  return settings;
+}
+
+// Gives NAME=VALUE settings to the program of a context.
+void set_variables(AppContext& context, std::vector<std::string> settings, PreloadBy by) {
+  if (by == PreloadBy::kExportOption) {
     for (auto& setting : settings) context.options.push_back({"-x", {std::move(setting)}});
     return;
   }
-  if (measurement.preload_by == PreloadBy::kHydraEnvOption) {
+  if (by == PreloadBy::kHydraEnvOption) {
     for (const auto& setting : settings) context.options.push_back(hydra_option(setting));
     return;
   }
+  if (settings.empty()) return;
   context.arguments.insert(context.arguments.begin(), context.program);
   context.arguments.insert(context.arguments.begin(), settings.begin(), settings.end());
   context.program = "env";
+}
+
+void add_preload(AppContext& context, const LaunchLine& line, const Measurement& measurement,
+                 const std::optional<std::string>& user_preload, const std::optional<std::string>& partition) {
+  const auto theirs = take_preload(context, user_preload);
+  auto settings = variables_for(context, line, measurement);
+  settings.insert(settings.begin(), std::string(kPreload) + '=' + measurement.preload_library +
+                                        (theirs && !theirs->empty() ? ':' + *theirs : ""));
+  if (partition) settings.push_back(std::string(kPartitionVariable) + '=' + *partition);
+  set_variables(context, std::move(settings), measurement.preload_by);
 }
 
 // Where each program begins and ends in a launch of Hydra; nothing where the line does not tell.
@@ -87,21 +120,15 @@ void add_own_ranks(LaunchLine& plan, unsigned analyzers) {
   }
 }
 
-AppContext analyzer_context(const Measurement& measurement, bool preloads_something) {
+AppContext analyzer_context(const LaunchLine& line, const Measurement& measurement, bool preloads_something) {
   AppContext context;
   context.options.push_back({"-n", {std::to_string(measurement.analyzers)}});
-  if (measurement.preload_by == PreloadBy::kExportOption) {
-    for (const auto& [name, value] : measurement.environment) context.options.push_back({"-x", {name + '=' + value}});
-  }
-  if (measurement.preload_by == PreloadBy::kHydraEnvOption) {
-    for (const auto& [name, value] : measurement.environment)
-      context.options.push_back(hydra_option(name + '=' + value));
-  }
   auto words = measurement.analyzer;
   // What the user preloads into programs is not meant for the analyzers.
   if (preloads_something) words.insert(words.begin(), {"env", "-u", std::string(kPreload)});
   context.program = words.front();
   context.arguments.assign(words.begin() + 1, words.end());
+  set_variables(context, variables_for(context, line, measurement), measurement.preload_by);
   return context;
 }
 
@@ -133,11 +160,11 @@ LaunchLine plan_launch(const LaunchLine& user, const Measurement& measurement,
     });
   }
   for (std::size_t i = 0; i < plan.contexts.size(); ++i) {
-    add_preload(plan.contexts[i], measurement, preload_of_all,
+    add_preload(plan.contexts[i], plan, measurement, preload_of_all,
                 i < measurement.partitions.size() ? measurement.partitions[i] : std::nullopt);
   }
   if (measurement.preload_by == PreloadBy::kHydraEnvOption) add_own_ranks(plan, measurement.analyzers);
-  plan.contexts.push_back(analyzer_context(measurement, user_preload.has_value()));
+  plan.contexts.push_back(analyzer_context(plan, measurement, user_preload.has_value()));
   if (measurement.oversubscribe) {
     auto& first = plan.contexts.front().options;
     first.insert(first.begin(), {"--oversubscribe", {}});

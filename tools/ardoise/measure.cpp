@@ -78,34 +78,11 @@ Room room_without_slots(const Options& options, const LaunchLine& line) {
   return room;
 }
 
-// The settings of the recorder travel as variables. They are named on the launch line, because mpirun takes the
-// environment only to processes on this machine.
-std::vector<std::pair<std::string, std::string>> recorder_settings(const Options& options) {
-  std::vector<std::pair<std::string, std::string>> settings;
-  const auto add = [&](const char* name, const std::string& option) {
-    const char* variable = std::getenv(name);
-    if (!option.empty()) {
-      settings.emplace_back(name, option);
-    } else if (variable != nullptr) {
-      settings.emplace_back(name, variable);
-    }
-  };
-  add("ARDOISE_BUDGET", options.budget);
-  add("ARDOISE_SAMPLE", options.sample);
-  add("ARDOISE_COUNTERS", options.counters);
-  add("ARDOISE_POLICY", options.policy);
-  add("ARDOISE_REDUCE", options.reduce);
-  add("ARDOISE_MPI_SHARE", options.mpi_share);
-  add("ARDOISE_CAPTURE", options.capture.empty() ? "" : fs::absolute(options.capture).string());
-  for (const auto* name : {"ARDOISE_BIN", "ARDOISE_FLUSH"}) add(name, "");
-  return settings;
-}
-
 Measurement describe(const Options& options, const Installation& installation, const fs::path& output,
                      const std::vector<std::string>& words) {
   Measurement measurement;
   measurement.preload_library = installation.preload_library;
-  measurement.environment = recorder_settings(options);
+  measurement.environment = options.environment;
   measurement.analyzer = {installation.analyzer,
                           "--no-report",
                           "--quiet",
@@ -115,8 +92,10 @@ Measurement describe(const Options& options, const Installation& installation, c
                           output.string(),
                           "--command",
                           shell_quote(words)};
-  if (options.workers != 0)
-    measurement.analyzer.insert(measurement.analyzer.end(), {"--workers", std::to_string(options.workers)});
+  if (!options.on_command_line.empty()) {
+    measurement.analyzer.insert(measurement.analyzer.end(),
+                                {"--on-command-line", fmt::format("{}", fmt::join(options.on_command_line, ","))});
+  }
   for (const auto& plugin : options.plugins) {
     measurement.analyzer.insert(measurement.analyzer.end(), {"--plugin", fs::absolute(plugin).string()});
   }
@@ -147,10 +126,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   const auto line = parse_launch_line(words, mpirun.hydra ? LauncherKind::kHydra : LauncherKind::kOpenMpi);
   const auto partitions = assign_partitions(options.partitions, line);
   check_partition_variable(line, std::getenv(kPartitionVariable));
-  if (const char* off = std::getenv("ARDOISE_DISABLE");
-      off != nullptr && *off != '\0' && std::string_view(off) != "0") {
-    return run_untouched(words, "ARDOISE_DISABLE is set");
-  }
+  if (!options.disabled.empty()) return run_untouched(words, options.disabled + " is given");
   // Programs of one launch share one real MPI_COMM_WORLD: either all of them are measured or none.
   for (const auto& context : line.contexts) {
     const auto check = check_program(context, installation.mpi_library);

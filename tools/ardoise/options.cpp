@@ -1,0 +1,78 @@
+// See options.hpp.
+#include "tools/ardoise/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+
+#include "analyzer/option_rows.hpp"
+#include "tools/ardoise/launch_line.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using instrument::Option;
+using instrument::option;
+using instrument::OptionValues;
+
+constexpr const char* kDescription =
+    "Profiles the MPI programs of a launch while they run, without recompiling them.\n\n"
+    "  ardoise [options] mpirun -n 4 ./solver in.cfg : -n 2 ./post\n"
+    "  ardoise report profile.json [--output folder]\n"
+    "  ardoise export --format folded|speedscope [--program name] profile.json [-o file]\n";
+
+constexpr const char* kFooter =
+    "Options but --plugin and --partition are also variables, e.g. ARDOISE_SAMPLE_SHARE for --sample-share; the "
+    "command line wins.\n"
+    "The exit status is that of mpirun, also where there is no report; 2 when ardoise refused to start.\n"
+    "Everything else: man ardoise.";
+
+Options typed(const OptionValues& values) {
+  Options options;
+  options.analyzers = static_cast<unsigned>(values.count(*option("analyzers")));
+  options.output = values.text(*option("output"));
+  options.render = !values.is_on(*option("no-report"));
+  options.plugins = values.texts(*option("plugin"));
+  options.partitions = values.texts(*option("partition"));
+  options.capture = values.text(*option("capture"));
+  if (values.is_on(*option("disable"))) options.disabled = values.as_given(*option("disable"));
+  options.quiet = values.is_on(*option("quiet"));
+  options.verbose = values.is_on(*option("verbose"));
+  for (const Option& row : instrument::kOptions) {
+    if (!row.forwarded() || !values.is_given(row)) continue;
+    std::string text(values.text(row));
+    // Programs may start in another folder.
+    if (row.kind == instrument::OptionKind::kFolder) text = std::filesystem::absolute(text).string();
+    options.environment.emplace_back(row.variable, std::move(text));
+    if (values.is_on_command_line(row)) options.on_command_line.emplace_back(row.name);
+  }
+  return options;
+}
+
+}  // namespace
+
+ParsedCommandLine parse_command_line(int argc, const char* const* argv, instrument::GetVariable get) {
+  CLI::App app{kDescription, "ardoise"};
+  app.footer(kFooter);
+  app.set_version_flag("--version", "ardoise " ARDOISE_VERSION);
+  app.prefix_command();
+  OptionValues values;
+  for (const Option& row : instrument::kOptions) analyzer::add_row(app, row, values);
+  ParsedCommandLine parsed;
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    parsed.status = app.exit(success);
+    return parsed;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}; see ardoise --help.", error.what()));
+  }
+  values.read_environment(get);
+  if (const auto bad = values.drop_bad(); !bad.empty()) throw UsageError(bad.front() + '.');
+  parsed.options = typed(values);
+  parsed.launch_line = app.remaining();
+  return parsed;
+}
+
+}  // namespace ardoise::launcher

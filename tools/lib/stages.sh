@@ -51,6 +51,8 @@ run_tests() {
 stage_layers() {
   step "layers: who includes whom"
   if tools/check_layers; then passed=$((passed + 1)); else note_failure layers; fi
+  step "words: files that comments and docs name"
+  if tools/check_words; then passed=$((passed + 1)); else note_failure words; fi
 }
 
 stage_dev() {

@@ -7,6 +7,7 @@
 
 #include "instrument/format/posix_functions.hpp"
 #include "tests/instrument/preload_fixture.hpp"
+#include "tests/instrument/share_error.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -39,10 +40,10 @@ struct KernelTruth {
 struct SampledShare {
   double given = 0, squares = 0;  // to what was asked for
   double all = 0, all_squares = 0;
-  // The binomial error of `given` for 99 % in four comparisons.
+  // The binomial error of `given`.
   [[nodiscard]] double error() const {
     const double p = given / all;
-    return 3.02 * std::sqrt((1 - p) * (1 - p) * squares + p * p * (all_squares - squares));
+    return kShareErrors * std::sqrt((1 - p) * (1 - p) * squares + p * p * (all_squares - squares));
   }
 };
 // Of the main thread.

@@ -32,6 +32,7 @@
 #include "instrument/machine/thread_tasks.hpp"
 #include "tests/instrument/capture.hpp"
 #include "tests/instrument/fake_transport.hpp"
+#include "tests/instrument/share_error.hpp"
 
 extern "C" {
 void truth_run(int rounds, void (*late)(int));
@@ -179,9 +180,7 @@ struct Truth {
   ~Truth() { ::dlclose(library); }
 };
 
-// Shares within the binomial error, at the 99 % level for all comparisons of this file together (24, Bonferroni); with
-// weights, for the number of equal samples of the same variance.
-constexpr double kDeviations = 3.53;
+// Shares within the binomial error; with weights, for the number of equal samples of the same variance.
 void expect_truth(const std::map<Place, Leaf>& leaves, const Truth& truth, const char* when) {
   SCOPED_TRACE(when);
   double all = 0, squares = 0;
@@ -192,7 +191,7 @@ void expect_truth(const std::map<Place, Leaf>& leaves, const Truth& truth, const
     SCOPED_TRACE(name);
     ASSERT_TRUE(leaves.contains(place));
     const Leaf& leaf = leaves.at(place);
-    EXPECT_NEAR(leaf.weight / all, share, kDeviations * std::sqrt(share * (1 - share) / samples))
+    EXPECT_NEAR(leaf.weight / all, share, kShareErrors * std::sqrt(share * (1 - share) / samples))
         << samples << " samples";
     EXPECT_EQ(leaf.depths.size(), 1u) << "always called from the same place";
     EXPECT_GE(leaf.depths.begin()->first, least_depth);
@@ -370,15 +369,24 @@ TEST(Sampler, ExpensiveInterruptsGiveWayToTicks) {
   ASSERT_TRUE(sampled.adopted);
   if (!current_sampled->timer.has_event()) GTEST_SKIP() << "no perf events";
   if (!SampleTimer::timers_spare_system_calls()) GTEST_SKIP() << "this kernel's ticks interrupt system calls";
-  const std::uint64_t begin = cpu_ns(), from = cpu_ns(CLOCK_MONOTONIC);
-  burn_ns(2'000'000'000);
-  const std::uint64_t used = cpu_ns() - begin, passed = cpu_ns(CLOCK_MONOTONIC) - from;
-  const bool was_alone = static_cast<double>(used) > 0.98 * static_cast<double>(passed);
-  EXPECT_TRUE(!was_alone || !current_sampled->timer.is_event());
+  // The event stays while others take the processor: it is waited until they leave it alone for two seconds.
+  const std::uint64_t begin = cpu_ns();
+  bool was_alone = false;
+  for (int round = 0; round < 10 && !was_alone; ++round) {
+    const std::uint64_t before = cpu_ns(), from = cpu_ns(CLOCK_MONOTONIC);
+    burn_ns(2'000'000'000);
+    const std::uint64_t passed = cpu_ns(CLOCK_MONOTONIC) - from;
+    was_alone = static_cast<double>(cpu_ns() - before) > 0.98 * static_cast<double>(passed);
+  }
+  const std::uint64_t used = cpu_ns() - begin;
+  if (was_alone) {
+    EXPECT_FALSE(current_sampled->timer.is_event());
+  }
   const Capture capture = sampled.finish();
   ASSERT_EQ(capture.fault(), "");
   EXPECT_GT(capture.samples.size(), 20u);
   EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.05);
+  if (!was_alone) GTEST_SKIP() << "the processor was never left alone: which timer serves was not tested";
 }
 
 // The calling thread, and those that it starts, stay where the thread is now.

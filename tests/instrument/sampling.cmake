@@ -37,7 +37,7 @@ add_dependencies(sampler_test truth_late)
 # Not under the sanitizers: they hold signals back until the next call that they intercept, where the thread sanitizer
 # then calls the handler. What was interrupted, and for how long, is what these tests compare.
 if(NOT ARDOISE_SANITIZE)
-  gtest_discover_tests(sampler_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit TIMEOUT 120)
+  gtest_discover_tests(sampler_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit RUN_SERIAL ON TIMEOUT 120)
   add_dependencies(unit_tests sampler_test)
 endif()
 
@@ -63,7 +63,7 @@ add_dependencies(sampling_preload_test ardoise_preload instrument_counted_calls 
   instrument_sampled_truth instrument_sampled_torture truth_late torture_plugin)
 if(NOT ARDOISE_SANITIZE)
   gtest_discover_tests(sampling_preload_test DISCOVERY_TIMEOUT 60 TEST_FILTER "-*DISABLED*"
-    PROPERTIES LABELS mpi PROCESSORS 2 TIMEOUT 120)
+    PROPERTIES LABELS mpi RUN_SERIAL ON TIMEOUT 120)
   # An hour: `ctest -L torture`, with TORTURE_SECONDS set for less. Not part of tools/check.
   add_test(NAME torture COMMAND sampling_preload_test --gtest_also_run_disabled_tests
     --gtest_filter=*DISABLED_TortureForAnHour)

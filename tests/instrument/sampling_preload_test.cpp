@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/instrument/preload_fixture.hpp"
+#include "tests/instrument/share_error.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -44,8 +45,8 @@ TEST_F(SamplingPreloadTest, SharesAreTrueInAnMpiProgram) {
     if (kind == "function") {
       words >> name >> offset >> value;
       const double share = value / 100;
-      EXPECT_NEAR(by_offset[offset] / all, share, 3.02 * std::sqrt(share * (1 - share) / samples) + 0.002) << name;
-      // 99 % for the four together.
+      EXPECT_NEAR(by_offset[offset] / all, share, kShareErrors * std::sqrt(share * (1 - share) / samples) + 0.002)
+          << name;
       ++functions;
     } else {
       words >> value;

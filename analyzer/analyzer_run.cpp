@@ -32,12 +32,12 @@ void AnalyzerRun::submit(const SourcedPack& pack) {
 }
 
 void AnalyzerRun::complain(const std::string& sentence) {
-  const std::scoped_lock guard(complaints_mutex_);
+  const MutexLock guard(complaints_mutex_);
   complaints_.add(sentence);
 }
 
 std::vector<std::string> AnalyzerRun::complaints() const {
-  const std::scoped_lock guard(complaints_mutex_);
+  const MutexLock guard(complaints_mutex_);
   return complaints_.lines();
 }
 
@@ -45,7 +45,7 @@ std::vector<std::byte> AnalyzerRun::partial() const {
   ByteWriter out;
   const auto reduction = reduction_.partial();
   {
-    const std::scoped_lock guard(complaints_mutex_);
+    const MutexLock guard(complaints_mutex_);
     complaints_.write(out);
   }
   out.reserve(reduction.size() + 4096);
@@ -60,7 +60,7 @@ void AnalyzerRun::absorb(std::span<const std::byte> partial) {
     const auto reduction = in.get_bytes();
     in.expect_end();
     reduction_.absorb(reduction);
-    const std::scoped_lock guard(complaints_mutex_);
+    const MutexLock guard(complaints_mutex_);
     complaints_.merge(complaints);
   } catch (const std::exception& error) {
     complain(fmt::format("The numbers of one analyzer are missing: {}", error.what()));

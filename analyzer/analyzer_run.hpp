@@ -8,13 +8,13 @@
 
 #include <chrono>
 #include <cstddef>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "analyzer/pack_source.hpp"
 #include "blackboard/blackboard.hpp"
+#include "blackboard/mutex.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/reduction.hpp"
 #include "knowledge_sources/sentences.hpp"
@@ -51,8 +51,8 @@ class AnalyzerRun {
   void contribute(reports::Run& run) const;         // applications and notices
 
  private:
-  mutable std::mutex complaints_mutex_;  // workers complain too, so it outlives board_
-  knowledge_sources::Sentences complaints_;
+  mutable Mutex complaints_mutex_;  // workers complain too, so it outlives board_
+  knowledge_sources::Sentences complaints_ GUARDED_BY(complaints_mutex_);
   blackboard::Blackboard board_;
   knowledge_sources::Reduction reduction_;
 };

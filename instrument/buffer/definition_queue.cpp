@@ -21,7 +21,7 @@ bool DefinitionQueue::next_bin() {
 
 std::vector<Bin*> DefinitionQueue::take() {
   for (DefinitionSource* const source : sources_) source->define_new(*this);
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   close_bin();
   return std::exchange(full_, {});
 }

@@ -4,11 +4,11 @@
 // it is written, no record leaves the process before its definitions.
 #pragma once
 
-#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "blackboard/mutex.hpp"
 #include "instrument/buffer/bin_pool.hpp"
 #include "instrument/format/definition_writer.hpp"
 #include "instrument/machine/activity.hpp"
@@ -37,7 +37,7 @@ class DefinitionQueue {
   template <class... Arguments>
   bool add(const Arguments&... arguments) {
     assert_may_wait();
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     if (bin_ != nullptr && writer_.add(arguments...)) return true;
     return next_bin() && writer_.add(arguments...);
   }
@@ -46,15 +46,15 @@ class DefinitionQueue {
   [[nodiscard]] std::vector<Bin*> take();
 
  private:
-  bool next_bin();  // lock_ is held
-  void close_bin();
+  bool next_bin() REQUIRES(lock_);
+  void close_bin() REQUIRES(lock_);
 
   BinPool& pool_;
   std::vector<DefinitionSource*> sources_;
-  std::mutex lock_;
-  Bin* bin_ = nullptr;  // being written; all below guarded by lock_
-  DefinitionWriter writer_{{}};
-  std::vector<Bin*> full_;
+  Mutex lock_;
+  Bin* bin_ GUARDED_BY(lock_) = nullptr;  // being written
+  DefinitionWriter writer_ GUARDED_BY(lock_){{}};
+  std::vector<Bin*> full_ GUARDED_BY(lock_);
 };
 
 }  // namespace ardoise::instrument

@@ -5,10 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "blackboard/mutex.hpp"
 #include "instrument/record/thread_recorder.hpp"
 #include "instrument/sampling/sampled_thread.hpp"
 
@@ -28,14 +28,14 @@ class RestingThreads {
 
   // False: there are enough.
   [[nodiscard]] bool put(const RestingThread& thread) {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     if (threads_.size() == most_) return false;
     threads_.push_back(thread);
     return true;
   }
   // The one that has rested least.
   [[nodiscard]] std::optional<RestingThread> take() {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     if (threads_.empty()) return {};
     const RestingThread thread = threads_.back();
     threads_.pop_back();
@@ -43,7 +43,7 @@ class RestingThreads {
   }
   // One that rests since `tick` or longer.
   [[nodiscard]] std::optional<RestingThread> take_old(std::uint64_t tick) {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     if (threads_.empty() || threads_.front().since > tick) return {};
     const RestingThread thread = threads_.front();
     threads_.erase(threads_.begin());
@@ -52,8 +52,8 @@ class RestingThreads {
 
  private:
   const std::size_t most_;
-  std::mutex lock_;
-  std::vector<RestingThread> threads_;  // in the order of their ends; guarded by lock_
+  Mutex lock_;
+  std::vector<RestingThread> threads_ GUARDED_BY(lock_);  // in the order of their ends
 };
 
 }  // namespace ardoise::instrument

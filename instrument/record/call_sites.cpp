@@ -105,7 +105,7 @@ void CallSites::learn_wanted() {
 
 void CallSites::learn_all() {
   const std::vector<Module> loaded = describe_modules();
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   for (const Module& module : loaded) {
     if (known_module(module.base + module.size - 1) == nullptr) (void)add_module(module);
   }
@@ -117,12 +117,11 @@ const CallSites::Known* CallSites::learn(std::uint64_t address) {
   assert_may_wait();
   const std::optional<Module> loaded = find_module(reinterpret_cast<const void*>(address));
   if (!loaded) return nullptr;
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   const Known* const known = known_module(address);
   return known != nullptr ? known : add_module(*loaded);
 }
 
-// lock_ is held.
 const CallSites::Known* CallSites::add_module(const Module& module) {
   const std::uint32_t number = module_count_.load(std::memory_order_relaxed);
   if (number == kMaxModules) return nullptr;
@@ -147,7 +146,7 @@ CallSites::Place CallSites::place_of(std::uint64_t address) {
 
 void CallSites::forget(std::uint64_t begin, std::uint64_t end) {
   assert_may_wait();
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   const std::uint32_t count = module_count_.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < count; ++i) {
     if (modules_[i].base - begin < end - begin) modules_[i].size.store(0, std::memory_order_release);

@@ -9,10 +9,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 
+#include "blackboard/mutex.hpp"
 #include "instrument/buffer/definition_queue.hpp"
 #include "instrument/buffer/push_list.hpp"
 #include "instrument/machine/modules.hpp"
@@ -82,7 +82,7 @@ class CallSites final : public DefinitionSource {
   }
   [[nodiscard]] std::uint32_t add(std::uint64_t address, const Known* known) noexcept;
   [[nodiscard]] const Known* learn(std::uint64_t address);
-  const Known* add_module(const Module& module);
+  const Known* add_module(const Module& module) REQUIRES(lock_);
 
   DefinitionQueue& definitions_;
   Slot* slots_;  // kSlots of them, a mapping: only what is used becomes memory
@@ -92,7 +92,7 @@ class CallSites final : public DefinitionSource {
   // Read without a lock up to module_count_; written with it, in the order of their numbers.
   std::array<Known, kMaxModules> modules_{};
   std::atomic<std::uint32_t> module_count_ = 0;
-  std::mutex lock_;
+  Mutex lock_;
 };
 
 // FNV-1a of file name, build id and offset, kept away from the reserved ids.

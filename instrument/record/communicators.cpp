@@ -48,7 +48,7 @@ bool Communicators::send(std::uint32_t comm, std::uint32_t instance, const Commu
 std::uint32_t Communicators::define(const CommunicatorFacts& facts) {
   std::uint32_t comm = 0, instance = 0;
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     if (instances_.size() >= kUnnamedComm) return kUnnamedComm;
     comm = static_cast<std::uint32_t>(instances_.size());
     instance = created_[hash_of(facts)]++;
@@ -60,7 +60,7 @@ std::uint32_t Communicators::define(const CommunicatorFacts& facts) {
 void Communicators::rename(std::uint32_t comm, const CommunicatorFacts& facts) {
   std::uint32_t instance = 0;
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     if (comm >= instances_.size()) return;
     instance = instances_[comm];
   }

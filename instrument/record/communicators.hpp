@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "blackboard/mutex.hpp"
 #include "instrument/buffer/definition_queue.hpp"
 
 namespace ardoise::instrument {
@@ -37,9 +37,9 @@ class Communicators {
   bool send(std::uint32_t comm, std::uint32_t instance, const CommunicatorFacts& facts);
 
   DefinitionQueue& definitions_;
-  std::mutex lock_;
-  std::vector<std::uint32_t> instances_;                      // by number; guarded by lock_
-  std::unordered_map<std::uint64_t, std::uint32_t> created_;  // by group hash: how many; guarded by lock_
+  Mutex lock_;
+  std::vector<std::uint32_t> instances_ GUARDED_BY(lock_);                      // by number
+  std::unordered_map<std::uint64_t, std::uint32_t> created_ GUARDED_BY(lock_);  // by group hash: how many
 };
 
 }  // namespace ardoise::instrument

@@ -4,8 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <unordered_map>
+
+#include "blackboard/mutex.hpp"
 
 namespace ardoise::instrument {
 
@@ -18,17 +19,17 @@ enum class HandleKind : std::uint64_t { kComm = 0, kWindow = 1, kFile = 2 };
 class HandleIds {
  public:
   void put(std::uint64_t key, std::uint32_t id) {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     ids_[key] = id;
     next_generation();
   }
   void erase(std::uint64_t key) {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     if (ids_.erase(key) != 0) next_generation();
   }
   // `missing` when unknown.
   [[nodiscard]] std::uint32_t find(std::uint64_t key, std::uint32_t missing) {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     const auto found = ids_.find(key);
     return found == ids_.end() ? missing : found->second;
   }
@@ -38,9 +39,9 @@ class HandleIds {
  private:
   void next_generation() { generation_.fetch_add(1, std::memory_order_relaxed); }
 
-  std::mutex lock_;
-  std::unordered_map<std::uint64_t, std::uint32_t> ids_;  // guarded by lock_
-  std::atomic<std::uint32_t> generation_{1};              // 0 is no generation: a new thread's cache
+  Mutex lock_;
+  std::unordered_map<std::uint64_t, std::uint32_t> ids_ GUARDED_BY(lock_);
+  std::atomic<std::uint32_t> generation_{1};  // 0 is no generation: a new thread's cache
 };
 
 }  // namespace ardoise::instrument

@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <new>
+#include <utility>
 
 #include "blackboard/thread_barrier.hpp"
 #include "instrument/machine/clock.hpp"
@@ -34,7 +35,9 @@ void add(TotalsRecord& sum, const FunctionTotals& totals) {
 }  // namespace
 
 ThreadRegistry::~ThreadRegistry() {
-  for (ThreadRecorder* thread : threads_) unmap_memory(thread, sizeof(ThreadRecorder));
+  for (ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr;) {
+    unmap_memory(std::exchange(thread, thread->next), sizeof(ThreadRecorder));
+  }
 }
 
 ThreadRecorder* ThreadRegistry::adopt(std::uint64_t tick, std::uint32_t tid) {
@@ -42,7 +45,7 @@ ThreadRecorder* ThreadRegistry::adopt(std::uint64_t tick, std::uint32_t tid) {
   if (tid == 0) tid = static_cast<std::uint32_t>(::syscall(SYS_gettid));
   ThreadRecorder* thread = nullptr;
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     if (!idle_.empty()) {
       thread = idle_.back();
       idle_.pop_back();
@@ -51,7 +54,6 @@ ThreadRecorder* ThreadRegistry::adopt(std::uint64_t tick, std::uint32_t tid) {
       void* const memory = map_memory(sizeof(ThreadRecorder));
       if (memory == nullptr) return nullptr;
       thread = new (memory) ThreadRecorder(pool_, sender_, ledger_, reduction_, next_number_++);
-      threads_.push_back(thread);
       thread->next = newest_.load(std::memory_order_relaxed);
       newest_.store(thread, std::memory_order_release);
     }
@@ -65,7 +67,7 @@ ThreadRecorder* ThreadRegistry::adopt(std::uint64_t tick, std::uint32_t tid) {
 void ThreadRegistry::retire(ThreadRecorder* thread) {
   thread->samples.flush(now());
   active_.fetch_sub(1, std::memory_order_relaxed);
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   idle_.push_back(thread);
 }
 
@@ -135,13 +137,13 @@ void ThreadRegistry::define_changes() {
 
 std::vector<TotalsRecord> ThreadRegistry::totals(std::span<const FunctionTotals, kPosixFunctionCount> of_no_thread) {
   std::vector<TotalsRecord> result;
-  const std::lock_guard guard(lock_);
   const auto collect = [&](PackClass pack_class, std::size_t functions, auto&& totals_of) {
     for (std::size_t function = 0; function < functions; ++function) {
       TotalsRecord sum{};
       sum.record_class = static_cast<std::uint16_t>(pack_class);
       sum.function = static_cast<std::uint16_t>(function);
-      for (ThreadRecorder* thread : threads_) add(sum, totals_of(*thread, function));
+      for (ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr; thread = thread->next)
+        add(sum, totals_of(*thread, function));
       if (pack_class == PackClass::kPosix) add(sum, of_no_thread[function]);
       if (sum.calls != 0 || sum.bytes != 0) result.push_back(sum);
     }

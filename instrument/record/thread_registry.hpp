@@ -5,10 +5,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "blackboard/mutex.hpp"
 #include "instrument/buffer/definition_queue.hpp"
 #include "instrument/record/thread_recorder.hpp"
 
@@ -70,10 +70,9 @@ class ThreadRegistry final : public SampleSource {
   std::atomic<ThreadRecorder*> newest_ = nullptr;
   ThreadRecorder* turn_ = nullptr;  // whose samples are next; of who sends
   std::atomic<std::uint32_t> active_ = 0;
-  std::mutex lock_;
-  std::uint32_t next_number_ = 0;         // all guarded by lock_
-  std::vector<ThreadRecorder*> threads_;  // every object made
-  std::vector<ThreadRecorder*> idle_;     // of those, without an owner
+  Mutex lock_;
+  std::uint32_t next_number_ GUARDED_BY(lock_) = 0;
+  std::vector<ThreadRecorder*> idle_ GUARDED_BY(lock_);  // objects without an owner
 };
 
 }  // namespace ardoise::instrument

@@ -9,8 +9,8 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
+#include "blackboard/mutex.hpp"
 #include "instrument/machine/perf_events.hpp"
 #include "instrument/sampling/call_contexts.hpp"
 #include "instrument/sampling/calling_contexts.hpp"
@@ -58,7 +58,7 @@ struct SampledThread {
   std::uint64_t rest_tick = 0;  // when its last owner ended; 0: it has one
   StackBounds stack;            // both 0: not known
   bool is_main = false;         // its stack grows: only what lies above the stack pointer is there
-  bool is_foreign = false;      // nobody will tell when it ends; guarded by the Sampler's lock
+  bool is_foreign = false;      // nothing will tell when it ends; guarded by the Sampler's lock
 
   SampleTimer timer;
   TimerChoice choice;
@@ -77,8 +77,8 @@ struct SampledThread {
   std::array<std::uint64_t, CallingContexts::kMaxDepth> frames{};
   std::array<std::uint64_t, 16> general{};
 
-  std::mutex send_lock;
-  std::uint32_t contexts_sent = 1;  // nodes below were sent; guarded by send_lock
+  Mutex send_lock;
+  std::uint32_t contexts_sent GUARDED_BY(send_lock) = 1;  // nodes below were sent
 };
 
 // Of the calling thread. initial-exec: may be touched in a signal handler without the loader allocating.

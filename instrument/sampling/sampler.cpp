@@ -341,7 +341,7 @@ SampleTrigger Sampler::trigger_for(const SampledThread& thread) const noexcept {
 void Sampler::arm(SampledThread& thread) {
   SamplingPlan plan = plan_;
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     plan.threads = static_cast<std::uint32_t>(threads_.size());
   }
   if (!thread.recorder->samples.start(thread.number, plan, thread.start_tick)) return;
@@ -374,7 +374,7 @@ bool Sampler::adopt_current(ThreadRecorder& recorder) {
   if (!running_.load(std::memory_order_acquire)) return false;
   if (current_sampled != nullptr) {
     // Adopted while it ran; from now on it tells us itself when it ends.
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     current_sampled->is_foreign = false;
     return true;
   }
@@ -382,7 +382,7 @@ bool Sampler::adopt_current(ThreadRecorder& recorder) {
   if (thread == nullptr) return false;
   look_at_caller(*thread);
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     if (finished_) {
       thread->~SampledThread();
       unmap_memory(thread, sizeof(SampledThread));
@@ -422,7 +422,7 @@ bool Sampler::lets_in_handler(const SampledThread& thread) {
 void Sampler::resume(SampledThread& thread) {
   if (!running_.load(std::memory_order_acquire)) return;
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     if (finished_) return;
     thread.start_tick += now() - thread.rest_tick;
     thread.rest_tick = 0;
@@ -459,7 +459,7 @@ void Sampler::adopt_running(std::uint32_t tid) {
   thread->last_clock = cpu_time_of(tid);
   thread->last_time = nanoseconds(now());
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     threads_.push_back(thread);
   }
   place->thread = thread;
@@ -478,7 +478,7 @@ void Sampler::release(SampledThread* thread) {
   thread->timer.stop();
   thread->counters.close();
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     std::erase(threads_, thread);
     for (Waiting& waiting : waiting_) {
       if (waiting.thread != thread) continue;
@@ -498,7 +498,7 @@ SampledThread* Sampler::leave_current() noexcept {
   current_sampled = nullptr;
   std::atomic_signal_fence(std::memory_order_seq_cst);
   {
-    const std::lock_guard guard(lock_);  // stop() ends timers, too
+    const MutexLock guard(lock_);  // stop() ends timers, too
     thread->timer.stop();
     thread->counters.close();
     thread->is_foreign = false;
@@ -522,7 +522,7 @@ void Sampler::retire(SampledThread& thread) {
 void Sampler::reap() {
   std::vector<SampledThread*> gone;
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     for (SampledThread* thread : threads_) {
       if (!thread->is_foreign) continue;
       if (::syscall(SYS_tgkill, ::getpid(), thread->tid, 0) == -1 && errno == ESRCH) gone.push_back(thread);
@@ -590,7 +590,7 @@ void Sampler::send_call_sums(SampledThread& thread, bool beyond_budget) noexcept
 }
 
 void Sampler::send_contexts(SampledThread& thread, bool beyond_budget) {
-  const std::lock_guard guard(thread.send_lock);
+  const MutexLock guard(thread.send_lock);
   while (thread.contexts_sent < thread.contexts.size()) {
     Bin* const bin = beyond_budget ? recorder_.pool.take_beyond_budget(PackClass::kContexts)
                                    : recorder_.pool.take(PackClass::kContexts);
@@ -636,8 +636,8 @@ void Sampler::flush(SampledThread& thread) {
   watch_modules();
   // Those of threads that only compute, too. Nobody ends meanwhile: release() takes the lock. Not waited for: its
   // holder does the same, and may wait for the loader.
-  const std::unique_lock guard(lock_, std::try_to_lock);
-  if (!guard.owns_lock()) return;
+  if (!lock_.try_lock()) return;
+  const MutexLock guard(lock_, std::adopt_lock);
   const std::uint64_t tick = now();
   for (SampledThread* each : threads_) {
     send_contexts(*each, false);
@@ -649,7 +649,7 @@ void Sampler::flush(SampledThread& thread) {
 
 void Sampler::wait_until_unused() noexcept {
   blackboard::barrier_in_all_threads();
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   for (const SampledThread* thread : threads_) {
     // Acquire pairs with the release of ~Stay. A thread that has ended meanwhile is outside.
@@ -662,7 +662,7 @@ void Sampler::wait_until_unused() noexcept {
 void Sampler::stop() noexcept {
   if (!running_.exchange(false, std::memory_order_acq_rel)) return;
   wait_until_unused();
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   finished_ = true;
   for (SampledThread* thread : threads_) {
     thread->timer.stop();
@@ -672,7 +672,7 @@ void Sampler::stop() noexcept {
 }
 
 void Sampler::finish(std::uint64_t tick) {
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   for (SampledThread* thread : threads_) {
     if (uses_contexts(*thread)) continue;  // it did not leave in time
     send_call_sums(*thread, true);

@@ -12,11 +12,11 @@
 #include <atomic>
 #include <csignal>
 #include <cstdint>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "blackboard/mutex.hpp"
 #include "instrument/machine/modules.hpp"
 #include "instrument/record/recorder.hpp"
 #include "instrument/sampling/sampled_thread.hpp"
@@ -103,7 +103,7 @@ class Sampler {
   void wait_until_unused() noexcept;
   void reap();
   void watch_modules();
-  void forget_replaced(std::span<const LoadedModule> loaded);
+  void forget_replaced(std::span<const LoadedModule> loaded) REQUIRES(lock_);
   void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick, std::uint8_t flags) noexcept;
   bool choose_timer(SampledThread& thread, std::uint64_t passed, const ThreadTimes& times, std::uint64_t tick) noexcept;
   void account_switches(SampledThread& thread, std::uint64_t switches) noexcept;
@@ -144,12 +144,12 @@ class Sampler {
   std::atomic<bool> running_ = false;
   std::atomic<int> unloading_ = 0;
 
-  std::mutex lock_;
-  std::vector<SampledThread*> threads_;  // guarded by lock_
+  Mutex lock_;
+  std::vector<SampledThread*> threads_ GUARDED_BY(lock_);
   // Modules that were unloaded. Most come back where they were; their contexts are then as good as before. When another
-  // one is found in their place, what was known there is forgotten. Guarded by lock_.
-  std::vector<LoadedModule> gone_;
-  bool finished_ = false;  // guarded by lock_
+  // one is found in their place, what was known there is forgotten.
+  std::vector<LoadedModule> gone_ GUARDED_BY(lock_);
+  bool finished_ GUARDED_BY(lock_) = false;
 
   // Threads that were adopted while they ran and did not come by yet. Read in handlers: fixed places, no lock.
   static constexpr std::size_t kWaiting = 256;

@@ -9,7 +9,7 @@ void Sampler::before_unload(std::span<const LoadedModule> loaded) {
   unloading_.fetch_add(1, std::memory_order_acq_rel);
   if (!running_.load(std::memory_order_acquire)) return;
   wait_until_unused();
-  const std::lock_guard guard(lock_);
+  const MutexLock guard(lock_);
   forget_replaced(loaded);
   // What lies in the module is told while the module is still there to be asked.
   for (SampledThread* thread : threads_) send_contexts(*thread, true);
@@ -17,7 +17,7 @@ void Sampler::before_unload(std::span<const LoadedModule> loaded) {
 
 void Sampler::after_unload(std::span<const LoadedModule> before, std::span<const LoadedModule> after) {
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     bool any = false;
     for (const LoadedModule& module : before) {
       if (std::find(after.begin(), after.end(), module) != after.end()) continue;
@@ -34,31 +34,35 @@ void Sampler::after_unload(std::span<const LoadedModule> before, std::span<const
 
 // Requires lock_, and that no thread works on its contexts.
 void Sampler::forget_replaced(std::span<const LoadedModule> loaded) {
-  std::erase_if(gone_, [&](const LoadedModule& gone) {
+  for (auto gone = gone_.begin(); gone != gone_.end();) {
     const auto there = std::find_if(loaded.begin(), loaded.end(), [&](const LoadedModule& module) {
-      return module.begin < gone.end && gone.begin < module.end;
+      return module.begin < gone->end && gone->begin < module.end;
     });
-    if (there == loaded.end()) return false;
-    if (*there == gone) return true;
-    for (SampledThread* thread : threads_) {
-      thread->contexts.forget(gone.begin, gone.end);
-      thread->calls.forget();
+    if (there == loaded.end()) {
+      ++gone;
+      continue;
     }
-    recorder_.call_sites.forget(gone.begin, gone.end);
-    return true;
-  });
+    if (*there != *gone) {
+      for (SampledThread* thread : threads_) {
+        thread->contexts.forget(gone->begin, gone->end);
+        thread->calls.forget();
+      }
+      recorder_.call_sites.forget(gone->begin, gone->end);
+    }
+    gone = gone_.erase(gone);
+  }
 }
 
 void Sampler::watch_modules() {
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     if (gone_.empty()) return;
   }
   const std::vector<LoadedModule> loaded = loaded_modules();
   unloading_.fetch_add(1, std::memory_order_acq_rel);
   wait_until_unused();
   {
-    const std::lock_guard guard(lock_);
+    const MutexLock guard(lock_);
     forget_replaced(loaded);
   }
   unloading_.fetch_sub(1, std::memory_order_acq_rel);

@@ -29,9 +29,9 @@ Sender::Sender(BinPool& pool, DefinitionQueue& definitions, Ledger& ledger, Tran
 Bin* Sender::take(PackClass pack_class, bool may_send) {
   if (Bin* bin = pool_.take(pack_class)) return bin;
   if (policy_ == Policy::kBlock) return may_send ? wait_for_bin(pack_class) : nullptr;
-  if (may_send) {
-    const std::unique_lock sending(send_lock_, std::try_to_lock);
-    if (sending && collect(false)) {
+  if (may_send && send_lock_.try_lock()) {
+    const MutexLock sending(send_lock_, std::adopt_lock);
+    if (collect(false)) {
       if (Bin* bin = pool_.take(pack_class)) return bin;
     }
   }
@@ -44,7 +44,7 @@ Bin* Sender::wait_for_bin(PackClass pack_class) {
   const std::uint64_t begin = now();
   Bin* bin = nullptr;
   {
-    const std::lock_guard guard(send_lock_);
+    const MutexLock guard(send_lock_);
     (void)collect(false);
     bin = pool_.take(pack_class);
     while (bin == nullptr && !failed()) {
@@ -67,20 +67,20 @@ void Sender::submit(Bin* bin) {
 void Sender::pump() {
   assert_may_wait();
   for (;;) {
+    if (!send_lock_.try_lock()) return;
     {
-      const std::unique_lock sending(send_lock_, std::try_to_lock);
-      if (!sending) return;
+      const MutexLock sending(send_lock_, std::adopt_lock);
       (void)collect(false);
       // What it sends is collected by the next one: to ask MPI about what has just begun can cost a time slice.
       send_some(in_flight_limit_, false);
     }
-    // Looked at after unlocking: whoever submitted while we held the lock left his bins to us.
+    // Looked at after unlocking: threads that submitted while we held the lock left their bins to us.
     if (submitted_.load(std::memory_order_relaxed) == nullptr) return;
   }
 }
 
 void Sender::close(Bin* last) {
-  const std::lock_guard guard(send_lock_);
+  const MutexLock guard(send_lock_);
   send_some(SIZE_MAX, true);
   send_definitions();
   if (last != nullptr) {

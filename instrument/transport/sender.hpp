@@ -12,8 +12,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 
+#include "blackboard/mutex.hpp"
 #include "instrument/buffer/bin_pool.hpp"
 #include "instrument/buffer/definition_queue.hpp"
 #include "instrument/buffer/ledger.hpp"
@@ -80,11 +80,11 @@ class Sender {
   static Bin* link(const Bin* bin) { return reinterpret_cast<Bin*>(bin->header.reserved[0]); }
   static void set_link(Bin* bin, Bin* next) { bin->header.reserved[0] = reinterpret_cast<std::uint64_t>(next); }
 
-  void send_some(std::size_t limit, bool all);  // send_lock_ is held, also below
-  void take_submitted();
-  void send_definitions();
-  void send(Bin* bin);
-  bool collect(bool wait);
+  void send_some(std::size_t limit, bool all) REQUIRES(send_lock_);
+  void take_submitted() REQUIRES(send_lock_);
+  void send_definitions() REQUIRES(send_lock_);
+  void send(Bin* bin) REQUIRES(send_lock_);
+  bool collect(bool wait) REQUIRES(send_lock_);
   [[nodiscard]] Bin* wait_for_bin(PackClass pack_class);
 
   BinPool& pool_;
@@ -99,10 +99,10 @@ class Sender {
   // A stack that is only pushed to and taken as a whole, hence without the trouble of a stack that is popped. Release
   // and acquire: the taker sees what was written into the bins.
   std::atomic<Bin*> submitted_ = nullptr;
-  std::mutex send_lock_;
-  Queue queue_;                // in the order of submission; guarded by send_lock_, also below
-  std::size_t in_flight_ = 0;  // bins
-  std::uint64_t sequence_ = 0;
+  Mutex send_lock_;
+  Queue queue_ GUARDED_BY(send_lock_);                // in the order of submission
+  std::size_t in_flight_ GUARDED_BY(send_lock_) = 0;  // bins
+  std::uint64_t sequence_ GUARDED_BY(send_lock_) = 0;
   std::atomic<bool> stream_full_ = false;
   // Relaxed: a thread that misses it at first only submits one bin more, which is dropped and counted.
   std::atomic<bool> failed_ = false;

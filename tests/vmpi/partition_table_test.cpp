@@ -85,7 +85,7 @@ TEST(PartitionKey, KindsDontMix) {
 
 TEST(PartitionTexts, TogetherTheyFitIntoOneIntWithAllNames) {
   EXPECT_GT(text_share(1), 16U * 1024 + kMaxPartitionName + 2);
-  for (const std::size_t contexts : {1, 4'096, 1'000'000, 16'000'000}) {
+  for (const std::size_t contexts : {1U, 4'096U, 1'000'000U, 16'000'000U}) {
     EXPECT_LE(text_share(contexts) * contexts, static_cast<std::size_t>(INT_MAX)) << contexts;
     EXPECT_GE(text_share(contexts), kMaxPartitionName + 2) << contexts;
   }

@@ -80,7 +80,10 @@ TEST(Modules, MpiIsWhatMpiIsMadeOf) {
     const std::optional<Module> module = find_module(address);
     return module && module->is_mpi;
   };
-  EXPECT_TRUE(is_mpi(::dlsym(RTLD_DEFAULT, "PMPI_Init")));
+  // Not there where the linker has left out MPICH's library, of which this program calls nothing.
+  if (const void* const init = ::dlsym(RTLD_DEFAULT, "PMPI_Init")) {
+    EXPECT_TRUE(is_mpi(init));
+  }
   EXPECT_FALSE(is_mpi(reinterpret_cast<const void*>(&some_function)));
   EXPECT_FALSE(is_mpi(reinterpret_cast<const void*>(&mpi_application_write)));
   EXPECT_FALSE(is_mpi(::dlsym(RTLD_DEFAULT, "printf"))) << "the C library";

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "tests/tools/launch_fixture.hpp"
@@ -13,6 +14,7 @@ namespace ardoise::launcher {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 
 class WaysTest : public LaunchFixture {
@@ -130,10 +132,12 @@ TEST_F(WaysTest, InterruptedInTheBackgroundOfAScriptALaunchEndsAsNatively) {
     words.insert(words.end(), first.begin(), first.end());
     return launched(words, {"-n", "2", END_PROGRAM, "wait", waiting});
   };
-  const auto native = interrupted({});
   const auto result = interrupted({ARDOISE, "--no-report", "--output", output_});
-  EXPECT_NE(native.status, 124) << "the comparison means nothing";
-  EXPECT_EQ(result.status, native.status) << result.output;
+  EXPECT_NE(result.status, 124) << result.output;
+  // MPICH's launcher ends with 0 or 2, whichever of its processes it hears of first.
+  std::set<int> native;
+  for (int i = 0; i < 20 && !native.contains(result.status); ++i) native.insert(interrupted({}).status);
+  EXPECT_THAT(native, Contains(result.status)) << result.output;
 }
 
 TEST_F(WaysTest, TheEnvironmentDescribesTheProgramAlone) {

@@ -237,8 +237,8 @@ enum SampleFlags : std::uint8_t {
   kKernelTime = 16,       // no sample of its own: the part of the record before it that the thread spent in the kernel,
                           // given to the last call that it ended (`context`, `function`), which is an estimate
   kPosixCall = 32,        // `function` is a PosixFunction + 1
-  kSharedTick = 64,       // taken at a tick of the kernel's clock by a thread that shared its processor or waited: what
-                          // runs then is not quite what runs on average
+  kTimerInterrupt = 64,   // taken at a timer interrupt of the kernel, by a thread that shared its processor or waited:
+                          // what runs then is not quite what runs on average
 };
 
 // One sample of a thread, or what goes with the sample before it (kKernelTime). It stands for weight ×

@@ -21,13 +21,13 @@ namespace {
 // A perf event's period can't be changed without a descriptor: it is made anew, which takes some 25 us. So it is
 // jittered every so often only: seldom enough not to count, often enough that little is measured in step with the
 // program.
-constexpr std::uint64_t kNanosecondsPerShake = 20'000'000;
-constexpr std::uint32_t kMaxSamplesPerShake = 256;
+constexpr std::uint64_t kNanosecondsPerJitter = 20'000'000;
+constexpr std::uint32_t kMaxSamplesPerJitter = 256;
 
 std::uint32_t samples_per_jitter(const SampleTrigger& trigger, std::uint64_t period) {
-  if (trigger.mode == SampleMode::kEvent) return kMaxSamplesPerShake;
-  const std::uint64_t samples = kNanosecondsPerShake / (period + 1);
-  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(samples, 1, kMaxSamplesPerShake));
+  if (trigger.mode == SampleMode::kEvent) return kMaxSamplesPerJitter;
+  const std::uint64_t samples = kNanosecondsPerJitter / (period + 1);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(samples, 1, kMaxSamplesPerJitter));
 }
 
 // The kernel's least period for its clocks, whatever was asked for.
@@ -37,8 +37,6 @@ bool is_clock(const PerfEvent& event) {
   return event.type == PERF_TYPE_SOFTWARE &&
          (event.config == PERF_COUNT_SW_CPU_CLOCK || event.config == PERF_COUNT_SW_TASK_CLOCK);
 }
-
-constexpr std::uint64_t kWatchPeriod = 250'000'000;  // ns
 
 constexpr std::size_t kPage = 4096;
 
@@ -77,7 +75,7 @@ int SampleTimer::start(const SampleTrigger& trigger, std::uint32_t tid, std::uin
     trigger_ = before;
   } else if (trigger.event != nullptr) {
     stop_timer();
-  } else if (trigger.watch == nullptr || map_event(*trigger.watch, kWatchPeriod) != 0) {
+  } else {
     stop_event();
   }
   return error;

@@ -3,11 +3,11 @@
 // CPU time comes from a perf event (task-clock) where the kernel lets us. It fires in user mode only, hence its signal
 // is delivered at once and never interrupts a system call: the program sees no EINTR that it would not see without us.
 // The event is held by a mapping alone: no descriptor shows in the program, and neither fork nor exec inherits it.
-// Where perf is forbidden, or its interrupts are expensive, a POSIX timer on the thread's CPU clock does; the kernel
-// looks at those once a tick of its own (100 to 1000 times a second), which comes anyway, and since Linux 5.11 on the
-// way back to user mode, with the same property. Wall time is not offered: its timer also fires while the thread waits
-// in a system call, and some of those return EINTR then, whatever SA_RESTART says (signal(7)). Nor are events that
-// happen in the kernel, for the same reason.
+// Where perf is forbidden, or an event costs a thread too much (timer_choice.hpp), a POSIX timer on the thread's CPU
+// clock does; the kernel looks at those at its timer interrupts (100 to 1000 a second), which come anyway, and since
+// Linux 5.11 on the way back to user mode, with the same property. Wall time is not offered: its timer also fires while
+// the thread waits in a system call, and some of those return EINTR then, whatever SA_RESTART says (signal(7)). Nor are
+// events that happen in the kernel, for the same reason.
 #pragma once
 
 #include <csignal>
@@ -24,9 +24,7 @@ struct SampleTrigger {
   SampleMode mode = SampleMode::kOff;
   int signal = 0;
   const PerfEvent* event = nullptr;  // kEvent; kCpu by perf: task-clock; else nullptr
-  // Beside a POSIX timer on CPU time: interrupts a few times a second of CPU time, also a thread that no tick finds.
-  const PerfEvent* watch = nullptr;
-  std::uint64_t period = 0;  // ns, or occurrences of the event, at full rate
+  std::uint64_t period = 0;          // ns, or occurrences of the event, at full rate
 };
 
 // Of one thread. All functions are async-signal-safe. One caller at a time: the thread's handler, or whoever has made
@@ -41,8 +39,7 @@ class SampleTimer {
   bool next(std::uint64_t period) noexcept;
   void stop() noexcept;
   [[nodiscard]] bool running() const noexcept { return page_ != nullptr || has_timer_; }
-  [[nodiscard]] bool is_event() const noexcept { return has_event() && !has_timer_; }  // of perf
-  [[nodiscard]] bool has_event() const noexcept { return page_ != nullptr; }           // or is watched by one
+  [[nodiscard]] bool is_event() const noexcept { return page_ != nullptr; }  // of perf
 
   // What the running timer was last set to: ns or occurrences.
   [[nodiscard]] std::uint64_t armed() const noexcept { return armed_; }
@@ -65,7 +62,7 @@ class SampleTimer {
 
   SampleTrigger trigger_;
   std::uint32_t tid_ = 0;
-  void* page_ = nullptr;  // the mapping that holds the perf event; beside a timer: the one that watches
+  void* page_ = nullptr;  // the mapping that holds the perf event
   timer_t timer_{};
   bool has_timer_ = false;
   // The kernel finds a CPU timer expired at its next timer interrupt, half a period late on average: it is set so much

@@ -62,13 +62,11 @@ struct SampledThread {
 
   SampleTimer timer;
   TimerChoice choice;
-  std::uint32_t cost_shift = 0;  // of the rate, for what the timer's interrupts cost
   CounterGroup counters;
   std::uint64_t last_clock = 0;  // ns of the sampled clock at the last interrupt
   std::uint64_t last_time = 0;   // ns at the same moment, of any origin
-  // Its changes of threads so far, at the last sample. 0: not known. Read where interrupts are expensive.
-  std::uint64_t switches = 0;
-  std::uint64_t ticks_from = 0;  // the same at the timer's last tick, or when it began to tick; 0: not known
+  std::uint64_t switches = 0;    // its changes of threads so far; 0: not known. Read where interrupts are expensive
+  std::uint64_t armed_from = 0;  // last_clock at the event's last expiry, or when it was made; 0: not known
   Passed due;                    // what has passed and no sample stands for yet
   std::int64_t call_time = 0;    // ns that calls took, less what samples have given to calls
   SamplerCounts counts;

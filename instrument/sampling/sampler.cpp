@@ -233,19 +233,19 @@ void Sampler::measure_costs() {
   signal_ticks_ = interrupt_ticks_ = without_clock(handled);
   if (trigger_.event == nullptr) return;
   interrupt_ticks_ = without_clock(std::max(handled, measure_interrupts()));
-  consider_ticks();
+  allow_posix_timers();
 }
 
-// Of interrupts that take so long, sampling might have less than two for each tick of the kernel's clock: then ticks
-// serve where they can, and there are as many samples either way.
-void Sampler::consider_ticks() {
+// Of interrupts that take so long, sampling might have less than two for each of the kernel's timer interrupts: then
+// POSIX timers may serve, and there are as many samples either way.
+void Sampler::allow_posix_timers() {
   if (trigger_.mode != SampleMode::kCpu || plan_.share <= 0 || !SampleTimer::timers_spare_system_calls()) return;
-  SampleTrigger ticks = trigger_;
-  ticks.event = nullptr;
+  SampleTrigger by_timer = trigger_;
+  by_timer.event = nullptr;
   const double rate = plan_.base_hertz / std::exp2(halvings_for(interrupt_ticks_));
-  may_use_ticks_ = rate < std::min(2 * SampleTimer::limit_of(ticks), settings_.hertz);
-  if (!may_use_ticks_) return;
-  set_base_rate(ticks);
+  events_are_expensive_ = rate < std::min(2 * SampleTimer::limit_of(by_timer), settings_.hertz);
+  if (!events_are_expensive_) return;
+  set_base_rate(by_timer);
   switch_ticks_ = measure_switch();
 }
 
@@ -324,16 +324,13 @@ SampledThread* Sampler::make(ThreadRecorder& recorder, std::uint32_t tid) {
 // Where interrupts alone cost more than sampling may, it starts at a rate that can stay.
 void Sampler::lower_to_cost(SampledThread& thread) {
   if (plan_.base_hertz <= 0 || plan_.share <= 0) return;
-  thread.cost_shift = halvings_for(may_use_ticks_ ? signal_ticks_ : interrupt_ticks_);
-  thread.recorder->samples.set_rate_shift(thread.cost_shift, SamplingCause::kCost, thread.start_tick);
+  const std::uint32_t shift = halvings_for(events_are_expensive_ ? signal_ticks_ : interrupt_ticks_);
+  thread.recorder->samples.set_rate_shift(shift, SamplingCause::kCost, thread.start_tick);
 }
 
 SampleTrigger Sampler::trigger_for(const SampledThread& thread) const noexcept {
   SampleTrigger trigger = trigger_;
-  if (may_use_ticks_ && thread.choice.by_ticks()) {
-    const PerfEvent* const event = std::exchange(trigger.event, nullptr);
-    if (thread.choice.timer() == TimerChoice::Timer::kTicks) trigger.watch = event;
-  }
+  if (events_are_expensive_ && thread.choice.by_posix_timer()) trigger.event = nullptr;
   return trigger;
 }
 
@@ -390,7 +387,6 @@ bool Sampler::adopt_current(ThreadRecorder& recorder) {
     }
     threads_.push_back(thread);
   }
-  (void)thread->choice.look({thread->last_clock, thread->last_time, thread->switches}, 0);
   current_sampled = thread;
   if (lets_in_handler(*thread)) arm(*thread);
   return true;
@@ -402,7 +398,8 @@ void Sampler::look_at_caller(SampledThread& thread) noexcept {
   thread.stack = own_stack();
   thread.last_clock = read_clock();
   thread.last_time = nanoseconds(now());
-  thread.switches = may_use_ticks_ ? own_switches() : 0;
+  thread.switches = events_are_expensive_ ? own_switches() : 0;
+  thread.choice.restart({thread.last_clock, thread.switches});
 }
 
 bool Sampler::lets_in_handler(const SampledThread& thread) {
@@ -429,8 +426,7 @@ void Sampler::resume(SampledThread& thread) {
   }
   look_at_caller(thread);
   thread.is_main = false;
-  thread.choice.restart({thread.last_clock, thread.last_time, thread.switches});
-  thread.ticks_from = 0;
+  thread.armed_from = 0;
   thread.due = {};
   thread.call_time = 0;
   thread.calls.forget();  // the words that it looks at lie on a stack that may be gone

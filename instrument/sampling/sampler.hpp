@@ -89,7 +89,7 @@ class Sampler {
   void choose_counters();
   void measure_costs();
   [[nodiscard]] std::uint64_t measure_interrupts() noexcept;
-  void consider_ticks();
+  void allow_posix_timers();
   [[nodiscard]] std::uint64_t measure_switch() const noexcept;
   [[nodiscard]] std::uint32_t halvings_for(std::uint64_t interrupt_ticks) const;
   SampledThread* make(ThreadRecorder& recorder, std::uint32_t tid);
@@ -105,8 +105,7 @@ class Sampler {
   void watch_modules();
   void forget_replaced(std::span<const LoadedModule> loaded) REQUIRES(lock_);
   void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick, std::uint8_t flags) noexcept;
-  bool choose_timer(SampledThread& thread, std::uint64_t passed, const ThreadTimes& times, std::uint64_t tick) noexcept;
-  void account_switches(SampledThread& thread, std::uint64_t switches) noexcept;
+  bool choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept;
   [[nodiscard]] Passed elapsed(SampledThread& thread, std::uint64_t clock) const noexcept;
   [[nodiscard]] Beside split_off_kernel(SampledThread& thread, const SampleRecord& sample,
                                         Passed& passed) const noexcept;
@@ -128,7 +127,7 @@ class Sampler {
   SampleTrigger trigger_;
   SamplingPlan plan_;
   std::vector<const PerfEvent*> counters_;
-  bool may_use_ticks_ = false;                   // interrupts are expensive: see timer_choice.hpp
+  bool events_are_expensive_ = false;            // see timer_choice.hpp
   std::uint64_t signal_ticks_ = 0;               // of a signal and the way back: not seen by the handler
   std::uint64_t interrupt_ticks_ = 0;            // the same, of a perf event with its signal
   std::uint64_t switch_ticks_ = 0;               // that a perf event adds to a change of threads: at least

@@ -31,18 +31,18 @@ std::uint64_t Sampler::read_clock() const noexcept {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// What has passed since the thread's last interrupt, whatever kept the timer from firing in between. Ticks come at
-// equal distances of CPU time; those that did not come here found the thread in the kernel.
+// What has passed since the thread's last interrupt, whatever kept the timer from firing in between. A perf event
+// expires at equal distances of CPU time; where it found the thread in the kernel, no signal came.
 Passed Sampler::elapsed(SampledThread& thread, std::uint64_t clock) const noexcept {
   const std::uint64_t armed = thread.timer.armed();
   if (trigger_.mode == SampleMode::kEvent) return {armed, 0};
   Passed passed{clock - thread.last_clock, 0};
-  if (thread.ticks_from != 0) {
-    const std::uint64_t ticks = (clock - thread.ticks_from + armed / 2) / armed;
-    if (ticks > 1) passed.kernel = (ticks - 1) * armed;
+  if (thread.armed_from != 0) {
+    const std::uint64_t expiries = (clock - thread.armed_from + armed / 2) / armed;
+    if (expiries > 1) passed.kernel = (expiries - 1) * armed;
   }
   thread.last_clock = clock;
-  thread.ticks_from = thread.timer.skips_kernel() ? clock : 0;
+  thread.armed_from = thread.timer.skips_kernel() ? clock : 0;
   return passed;
 }
 
@@ -56,7 +56,7 @@ StackBounds Sampler::bounds_at(const SampledThread& thread, std::uint64_t sp) co
 
 // Time in the kernel is taken to be that of the call that the sample falls into, or else of the last one that has ended
 // since the sample before, and after none the function's own. Interrupts are time in the kernel, too: calls are never
-// given more than they took, over some samples, since a tick stands for many short ones.
+// given more than they took, over some samples, since an expiry stands for many short ones.
 Beside Sampler::split_off_kernel(SampledThread& thread, const SampleRecord& sample, Passed& passed) const noexcept {
   const CallContexts::Last last = thread.calls.take_last();
   thread.call_time += static_cast<std::int64_t>(nanoseconds(last.ticks));
@@ -73,7 +73,7 @@ Beside Sampler::split_off_kernel(SampledThread& thread, const SampleRecord& samp
     thread.call_time -= static_cast<std::int64_t>(beside.weight);
   }
   // What waited without the processor is soon forgotten.
-  constexpr std::int64_t kRemembered = 8;  // ticks
+  constexpr std::int64_t kRemembered = 8;  // expiries
   const std::int64_t most = kRemembered * static_cast<std::int64_t>(thread.timer.armed());
   thread.call_time = std::clamp(thread.call_time, -most, most);
   return beside;
@@ -132,28 +132,18 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   (void)thread.recorder->samples.store(sample, passed.weight, counters, kernel);
 }
 
-// Where interrupts are expensive. True: another timer runs from now on.
-bool Sampler::choose_timer(SampledThread& thread, std::uint64_t passed, const ThreadTimes& times,
-                           std::uint64_t tick) noexcept {
-  const auto switch_cost = static_cast<double>(nanoseconds(switch_ticks_));
-  if (!thread.choice.miss(passed, thread.timer.armed()) && !thread.choice.look(times, switch_cost)) return false;
-  const bool by_ticks = thread.choice.by_ticks();
+// Where events are expensive. True: another timer runs from now on.
+bool Sampler::choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept {
+  const std::uint64_t before = std::exchange(thread.switches, own_switches());
+  // What the kernel did for the event at changes of threads does not become less with a lower rate, so it has no
+  // influence on the rate.
+  if (thread.timer.is_event() && before != 0)
+    SamplerCounts::add(thread.counts.delivery_ticks, (thread.switches - before) * switch_ticks_);
+  if (!thread.choice.look({clock, thread.switches}, static_cast<double>(nanoseconds(switch_ticks_)))) return false;
   SampleStore& samples = thread.recorder->samples;
-  const std::uint32_t shift = halvings_for(by_ticks ? signal_ticks_ : interrupt_ticks_);
-  // Unless something else than the cost of interrupts has lowered the rate further.
-  if (by_ticks ? samples.rate_shift() == thread.cost_shift : samples.rate_shift() < shift) {
-    samples.set_rate_shift(shift, SamplingCause::kCost, tick);
-  }
-  thread.cost_shift = shift;
+  const std::uint32_t shift = halvings_for(thread.choice.by_posix_timer() ? signal_ticks_ : interrupt_ticks_);
+  if (samples.rate_shift() < shift) samples.set_rate_shift(shift, SamplingCause::kCost, tick);
   return thread.timer.start(trigger_for(thread), thread.tid, trigger_.period << samples.rate_shift()) == 0;
-}
-
-// What the kernel did for the event at changes of threads. That does not become less with a lower rate, so it has no
-// influence on the rate.
-void Sampler::account_switches(SampledThread& thread, std::uint64_t switches) noexcept {
-  if (thread.timer.has_event() && thread.switches != 0)
-    SamplerCounts::add(thread.counts.delivery_ticks, (switches - thread.switches) * switch_ticks_);
-  thread.switches = switches;
 }
 
 void Sampler::handle(const void* ucontext) noexcept {
@@ -184,17 +174,14 @@ void Sampler::handle(const void* ucontext) noexcept {
     SamplerCounts::add(thread->counts.taken, 1);
     SamplerCounts::add(thread->counts.lost, 1);
   } else {
-    const bool at_tick = trigger_.mode == SampleMode::kCpu && !thread->timer.is_event();
-    take_sample(*thread, ucontext, begin, (at_tick && !alone ? kSharedTick : 0) | (stay.is_inner() ? kInsideTool : 0));
-    if (may_use_ticks_) {
-      const std::uint64_t switches = own_switches();
-      account_switches(*thread, switches);
-      anew = choose_timer(*thread, passed.weight, {clock, time, switches}, begin);
-    }
+    const bool by_posix_timer = trigger_.mode == SampleMode::kCpu && !thread->timer.is_event();
+    take_sample(*thread, ucontext, begin,
+                (by_posix_timer && !alone ? kTimerInterrupt : 0) | (stay.is_inner() ? kInsideTool : 0));
+    if (events_are_expensive_) anew = choose_timer(*thread, clock, begin);
   }
   if (!anew) anew = thread->timer.next(trigger_.period << thread->recorder->samples.rate_shift());
-  // Making a perf event anew took the kernel some time, which is no tick of its.
-  if (anew) thread->ticks_from = thread->timer.skips_kernel() ? read_clock() : 0;
+  // Making a perf event anew took the kernel some time, which is not the program's.
+  if (anew) thread->armed_from = thread->timer.skips_kernel() ? read_clock() : 0;
   const std::uint64_t end = now();
   // A longer one has waited for the processor.
   const std::uint64_t spent = std::min(end - begin, longest_handler_) + clock_ticks_;

@@ -146,7 +146,7 @@ void Builder::gather_thread(std::uint32_t rank, const ThreadSamples& thread, std
     samples_of_rank_[rank] += sums.samples;
     of_thread += value.self;
     if ((sums.key.flags & instrument::kKernelTime) != 0) model_.kernel_of_calls += value.self;
-    if ((sums.key.flags & instrument::kSharedTick) != 0) model_.at_shared_ticks += value.self;
+    if ((sums.key.flags & instrument::kTimerInterrupt) != 0) model_.at_shared_ticks += value.self;
     if (!place.known) model_.unknown_contexts += sums.samples;
   }
   self_of_thread_.push_back(of_thread);

@@ -26,7 +26,7 @@ constexpr std::uint32_t kFollowed = 16;
 // Flags by which samples are told apart; what they mean for the stack is in context_tree.cpp.
 constexpr std::uint8_t kStackFlags = instrument::kPartialUnwind | instrument::kInsideTool |
                                      instrument::kTruncatedContext | instrument::kKernelTime | instrument::kPosixCall |
-                                     instrument::kSharedTick;
+                                     instrument::kTimerInterrupt;
 
 // The ranks that are followed over time, each with its bins; and samples that have no place there.
 struct Timelines {

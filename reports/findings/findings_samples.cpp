@@ -129,7 +129,7 @@ void sampling_quality(const Facts& facts, std::vector<Finding>& out) {
          Severity::medium,
          cost / wall,
          fmt::format("Taking samples cost {} of the threads' time, more than it should.", human_share(cost / wall)),
-         "Choose a lower rate of sampling.",
+         "Ask for fewer samples with --rate.",
          {{"share", cost / wall}, {"seconds", cost}}});
   }
   const SampleProfile& s = facts.app.samples;
@@ -137,7 +137,7 @@ void sampling_quality(const Facts& facts, std::vector<Finding>& out) {
     out.push_back({"shared_ticks",
                    Severity::note,
                    0,
-                   fmt::format("{} of the {} was sampled at ticks of the kernel's clock, by threads that shared "
+                   fmt::format("{} of the {} was sampled at timer interrupts of the kernel, by threads that shared "
                                "processors: beyond the margins shown, shares of functions may be some percent off.",
                                human_share(s.at_shared_ticks / s.self), sampled_quantity(s)),
                    "A processor for each rank gives exact shares.",

@@ -241,7 +241,7 @@ TEST(Samples, WeightsOfSharedTicksAreKnown) {
   Profile p(1);
   p.context(0, 0, 1, 0, kApp, 0x110, true);
   p.sample(0, 0, {1, 0, 0, 0}, 10, 4);
-  p.sample(0, 0, {1, 0, 0, instrument::kSharedTick}, 30, 2);
+  p.sample(0, 0, {1, 0, 0, instrument::kTimerInterrupt}, 30, 2);
   (void)p.model();
   EXPECT_DOUBLE_EQ(p.application.samples.self, 0.100);
   EXPECT_DOUBLE_EQ(p.application.samples.at_shared_ticks, 0.060);

@@ -1,18 +1,19 @@
 // What a thread of the program does inside this library at the moment: the one state that every entry point looks at
 // before it touches anything. Its idea and its sheet of rules follow HPCToolkit (src/tool/hpcrun/safe-sampling.h).
 //
+// clang-format off
 //   activity     set by                                          while it is set, the thread owns        and may
 //   ------------------------------------------------------------------------------------------------------------------
 //   kProgram     nobody: program, MPI or C library run           -                                       -
-//   kRecording   exit of an MPI wrapper, begin and end of a      its ThreadRecorder: bins, caches, sums  allocate,
-//   lock,
+//   kRecording   exit of an MPI wrapper, begin and end of a      its ThreadRecorder: bins, caches, sums  allocate, lock,
 //                thread: places where the program calls MPI or                                           wait, call MPI
 //                the thread library, never a signal handler                                              and the loader
 //   kHook        exit of a POSIX hook: the program may be in a   the same                                nothing that
-//                signal handler that interrupted malloc, the                                             waits: see
-//                below loader, MPI or a lock of ours
+//                signal handler that interrupted malloc, the                                             waits: see below
+//                loader, MPI or a lock of ours
 //   kContexts    both of these, around the calling contexts      the same and its calling contexts       as kHook
 //   kSampling    our signal handler                              calling contexts, sample numbers        as kHook
+// clang-format on
 //
 // From kProgram a thread goes to kRecording, kHook or kSampling; from kRecording and kHook to kContexts or kSampling;
 // and back the same way. Everything else is refused, and whoever is refused counts:

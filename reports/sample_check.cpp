@@ -73,7 +73,7 @@ void check_threads(Check& check, const std::string& at, const SampledThreads& t,
 }  // namespace
 
 void check_samples(Check& check, const std::string& at, const SampleProfile& s, std::uint32_t ranks) {
-  check.require(numbers_are_sane(s.self) && numbers_are_sane(s.kernel_of_calls) && numbers_are_sane(s.at_shared_ticks) &&
+  check.require(numbers_are_sane(s.self) && numbers_are_sane(s.kernel) && numbers_are_sane(s.at_shared_ticks) &&
                     numbers_are_sane(s.confidence) && numbers_are_sane(s.cluster_distance),
                 "{} has a negative or infinite number", at);
   check_each(check, at + ".functions", s.functions);

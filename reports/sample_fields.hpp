@@ -89,7 +89,7 @@ inline constexpr auto kFields<SampleProfile> =
                Field{"counters", &SampleProfile::counters},
                Field{"samples", &SampleProfile::samples},
                Field{"self", &SampleProfile::self},
-               Field{"kernel_of_calls", &SampleProfile::kernel_of_calls},
+               Field{"kernel", &SampleProfile::kernel},
                Field{"at_shared_ticks", &SampleProfile::at_shared_ticks},
                Field{"confidence", &SampleProfile::confidence},
                Field{"unknown_contexts", &SampleProfile::unknown_contexts},

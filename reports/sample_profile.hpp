@@ -96,7 +96,7 @@ struct SampleProfile {
   std::vector<std::string> counters;
   std::uint64_t samples = 0;   // that arrived
   double self = 0;             // sum of all weights
-  double kernel_of_calls = 0;  // of self: time in the kernel that was given to the call before it, which is an estimate
+  double kernel = 0;           // of self: time in the kernel
   double at_shared_ticks = 0;  // of self: sampled at ticks on shared processors, so that shares may be some percent off
   double confidence = 0.99;
   std::uint64_t unknown_contexts = 0;      // samples whose calling context did not arrive

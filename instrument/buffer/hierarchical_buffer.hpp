@@ -32,10 +32,9 @@ class HierarchicalBuffer {
   // too. Requires that the buffer is empty.
   void open(std::uint32_t lowest, std::uint32_t levels);
 
-  // Room for `records` records of this level, `bytes` in all, the last of which ends at `tick`; nullptr: no bin to be
-  // had. Requires !is_closed(level) and bytes at most a bin's payload. Records are written in rows without gaps.
-  [[nodiscard]] std::byte* room(std::uint32_t level, std::uint32_t bytes, std::uint64_t tick,
-                                std::uint32_t records = 1) {
+  // Room for a record of this level that ends at `tick`; nullptr: no bin to be had. Requires !is_closed(level) and
+  // bytes at most a bin's payload. Records are written in rows without gaps.
+  [[nodiscard]] std::byte* room(std::uint32_t level, std::uint32_t bytes, std::uint64_t tick) {
     const std::uint32_t place = level - base_;
     Lane& lane = lanes_[place < last_ ? place : last_];
     if (static_cast<std::size_t>(lane.limit - lane.cursor) < bytes) [[unlikely]] {
@@ -44,7 +43,7 @@ class HierarchicalBuffer {
     std::byte* const room = lane.cursor;
     lane.cursor += bytes;
     lane.last_tick = tick;
-    lane.records += records;
+    lane.records += 1;
     return room;
   }
 

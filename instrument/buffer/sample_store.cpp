@@ -81,11 +81,11 @@ Stored SampleStore::lose() noexcept {
   return Stored::kNoRoom;
 }
 
-// For the records of the next sample, which has its number then; lower levels make room for it if need be.
-[[gnu::always_inline]] inline std::byte* SampleStore::room(std::uint32_t records, std::uint64_t tick) noexcept {
+// For the next sample, which has its number then; lower levels make room for it if need be.
+[[gnu::always_inline]] inline std::byte* SampleStore::room(std::uint64_t tick) noexcept {
   for (;;) {
     const std::uint64_t number = number_ + (std::uint64_t{1} << epoch_.lowest());
-    std::byte* const room = epoch_.room(level_of(number), records * record_bytes_, tick, records);
+    std::byte* const room = epoch_.room(level_of(number), record_bytes_, tick);
     if (room != nullptr) [[likely]] {
       number_ = number;
       return room;
@@ -94,40 +94,36 @@ Stored SampleStore::lose() noexcept {
   }
 }
 
-// Writes one record of the sample number_, with what it can hold of these sums; the rest stays in them.
-[[gnu::always_inline]] inline void SampleStore::put(std::byte* room, const SampleRecord& sample, Sums& sums) noexcept {
+// Writes the record of the sample number_, with what it can hold of pending_; the rest stays there.
+[[gnu::always_inline]] inline void SampleStore::put(std::byte* room, const SampleRecord& sample) noexcept {
   const std::uint32_t lowest = epoch_.lowest();
-  const std::uint64_t units = std::min<std::uint64_t>(sums[0] >> lowest, UINT32_MAX);
-  sums[0] -= units << lowest;
+  const auto taken_of = [lowest](std::uint64_t& pending) {
+    const std::uint64_t units = std::min<std::uint64_t>(pending >> lowest, UINT32_MAX);
+    pending -= units << lowest;
+    return static_cast<std::uint32_t>(units);
+  };
   SampleRecord& record = *new (room) SampleRecord(sample);
-  record.weight = static_cast<std::uint32_t>(units);
+  record.weight = taken_of(pending_.weight);
+  record.kernel = taken_of(pending_.kernel);
   record.level = static_cast<std::uint8_t>(std::min(level_of(number_), kMaxSampleLevel));
   for (std::size_t i = 0; i < plan_.counter_count; ++i) {
-    const std::uint64_t value = sums[i + 1] >> lowest;
-    sums[i + 1] -= value << lowest;
+    const std::uint64_t value = pending_.counters[i] >> lowest;
+    pending_.counters[i] -= value << lowest;
     std::memcpy(room + sizeof(sample) + i * sizeof(value), &value, sizeof(value));
   }
 }
 
-Stored SampleStore::store(const SampleRecord& sample, std::uint64_t weight, std::span<const std::uint64_t> counters,
-                          const Beside& beside) noexcept {
-  pending_[0] += weight;
-  for (std::size_t i = 0; i < counters.size(); ++i) pending_[i + 1] += counters[i];
+Stored SampleStore::store(const SampleRecord& sample, std::uint64_t weight, std::uint64_t kernel,
+                          std::span<const std::uint64_t> counters) noexcept {
+  pending_.weight += weight;
+  pending_.kernel += kernel;
+  for (std::size_t i = 0; i < counters.size(); ++i) pending_.counters[i] += counters[i];
   const Use use(*this);
   // Not to be had: this handler has interrupted its own thread while that was sending, or another thread is at it.
-  const bool has_second = beside.weight != 0;
-  std::byte* const at = use ? room(has_second ? 2 : 1, sample.tick) : nullptr;
-  if (at == nullptr) {
-    pending_[0] += beside.weight;
-    return lose();
-  }
+  std::byte* const at = use ? room(sample.tick) : nullptr;
+  if (at == nullptr) return lose();
   bins_.store(epoch_.bins(), std::memory_order_relaxed);
-  if (has_second) {
-    Sums sums{beside.weight};
-    put(at + record_bytes_, beside.record, sums);
-    pending_[0] += sums[0];
-  }
-  put(at, sample, pending_);
+  put(at, sample);
   count(stored_);
   return Stored::kStored;
 }

@@ -32,13 +32,6 @@ struct SamplingPlan {
   std::uint32_t threads = 1;        // that will sample, about: many share the bins with fewer levels each
 };
 
-// What goes with a sample as a second record: kept and dropped together with it.
-struct Beside {
-  SampleRecord record{};
-  std::uint64_t weight = 0;  // not in the sample's own; 0: there is no second record
-};
-inline constexpr Beside kNothingBeside{};
-
 enum class Stored {
   kStored,
   kNoRoom,  // no bin, or the store is in use at this moment: the weight goes to the thread's next sample
@@ -57,11 +50,12 @@ class SampleStore {
   [[nodiscard]] bool start(std::uint32_t thread, const SamplingPlan& plan, std::uint64_t tick) noexcept;
   [[nodiscard]] bool started() const noexcept { return started_.load(std::memory_order_relaxed); }
 
-  // weight, counters: ns (or occurrences of the sampled event) and counts since the thread's call before, undivided.
+  // weight, kernel, counters: ns (or occurrences of the sampled event) and counts since the thread's call before,
+  // undivided.
   // What the record holds of them, and its level, is set here: divided by 2^(lowest level), with what remains and what
   // found no room carried to the next sample, so that sums are exact. counters.size() is plan.counter_count.
-  Stored store(const SampleRecord& sample, std::uint64_t weight, std::span<const std::uint64_t> counters,
-               const Beside& beside = kNothingBeside) noexcept;
+  Stored store(const SampleRecord& sample, std::uint64_t weight, std::uint64_t kernel,
+               std::span<const std::uint64_t> counters) noexcept;
 
   // At the end of the handler: what this sample cost.
   void account(std::uint64_t handler_ticks, std::uint64_t tick) noexcept;
@@ -86,17 +80,15 @@ class SampleStore {
   // All that is held, at the end of the thread or of the recording: goes to next_bin().
   void flush(std::uint64_t tick);
 
-  // Samples that store() took (with what went beside them), and that found no room; of those taken some may have been
-  // dropped since.
+  // Samples that store() took, and that found no room; of those taken some may have been dropped since.
   [[nodiscard]] std::uint64_t stored() const noexcept { return stored_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t no_room() const noexcept { return no_room_.load(std::memory_order_relaxed); }
 
  private:
   class Use;
-  using Sums = std::array<std::uint64_t, 1 + kMaxCounters>;  // the weight, then the counters
 
-  [[nodiscard]] std::byte* room(std::uint32_t records, std::uint64_t tick) noexcept;
-  void put(std::byte* room, const SampleRecord& sample, Sums& sums) noexcept;
+  [[nodiscard]] std::byte* room(std::uint64_t tick) noexcept;
+  void put(std::byte* room, const SampleRecord& sample) noexcept;
   Stored lose() noexcept;
   [[nodiscard]] std::uint32_t drop(SamplingCause cause, std::uint64_t tick) noexcept;
   void seal() noexcept;
@@ -114,7 +106,10 @@ class SampleStore {
   Ledger& ledger_;
   const std::atomic<bool>& stream_full_;
   // The handler's own: what belongs to the next sample, undivided.
-  Sums pending_{};
+  struct Pending {
+    std::uint64_t weight = 0, kernel = 0;
+    std::array<std::uint64_t, kMaxCounters> counters{};
+  } pending_;
   // Acquire and release: the handler and whoever sends see each other's work on all below. Never waited for.
   std::atomic_flag used_ = ATOMIC_FLAG_INIT;
   HierarchicalBuffer epoch_;

@@ -19,7 +19,7 @@
 namespace ardoise::instrument {
 
 inline constexpr std::uint32_t kPackMagic = 0x50445241;  // "ARDP"
-inline constexpr std::uint16_t kPackVersion = 2;
+inline constexpr std::uint16_t kPackVersion = 3;
 
 enum class PackClass : std::uint16_t {
   kDefinitions = 1,    // payload: DefinitionHeader + bytes, each padded to 8 (definitions.hpp)
@@ -234,26 +234,27 @@ enum SampleFlags : std::uint8_t {
   kInsideMpi = 2,         // the thread was inside an MPI call
   kInsideTool = 4,        // the thread was inside the tool
   kTruncatedContext = 8,  // the table of contexts was full: `context` is the deepest caller that is known
-  kKernelTime = 16,       // no sample of its own: the part of the record before it that the thread spent in the kernel,
-                          // given to the last call that it ended (`context`, `function`), which is an estimate
+  kKernelOfCalls = 16,    // MPI or POSIX calls have begun or ended since the sample before: `kernel` may be theirs
   kPosixCall = 32,        // `function` is a PosixFunction + 1
   kTimerInterrupt = 64,   // taken at a timer interrupt of the kernel, by a thread that shared its processor or waited:
                           // what runs then is not quite what runs on average
 };
 
-// One sample of a thread, or what goes with the sample before it (kKernelTime). It stands for weight ×
-// PackHeader::weight nanoseconds (or occurrences of the sampled event).
+// One sample of a thread. It stands for (weight + kernel) × PackHeader::weight nanoseconds (or occurrences of the
+// sampled event, without `kernel`).
 struct SampleRecord {
   std::uint64_t tick;
   std::uint32_t context;    // of ContextRecord, in header.thread; 0: unknown
   std::uint32_t weight;     // ns, or occurrences of the sampled event, before PackHeader::weight
-  std::uint16_t function;   // number + 1 of the MPI (kPosixCall: POSIX) call that it fell into or is given to; 0: none
+  std::uint16_t function;   // number + 1 of the MPI (kPosixCall: POSIX) call that it fell into; 0: none
   std::uint8_t level;       // trailing zeros of its number in the thread; at least PackHeader::level
   std::uint8_t flags;       // SampleFlags
   std::uint32_t pc_offset;  // the interrupted instruction is this many bytes after the address of `context`, where that
                             // is the start of a function (ContextRecord flag 1)
+  std::uint32_t kernel;     // ns that the thread spent in the kernel since the sample before, not in `weight`
+  std::uint32_t reserved;
 };
-static_assert(sizeof(SampleRecord) == 24 && std::is_trivially_copyable_v<SampleRecord>);
+static_assert(sizeof(SampleRecord) == 32 && std::is_trivially_copyable_v<SampleRecord>);
 
 // A node of a thread's calling context tree. Numbers are dense in header.thread: 1, 2, …; each is sent once, before or
 // after its first use: readers resolve at the end.

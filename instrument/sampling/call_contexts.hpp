@@ -55,13 +55,8 @@ class CallContexts {
   // The same without a walk: the call's context is not known. While modules are unloaded.
   void add_unknown(const ObservedFrame& frame, const CallSums& sums) noexcept;
 
-  // The call that was added last, and how long it took with those before it, once: zeros until there is another one.
-  struct Last {
-    std::uint32_t context = 0;
-    CalledFunction function = 0;
-    std::uint64_t ticks = 0;
-  };
-  [[nodiscard]] Last take_last() noexcept { return std::exchange(last_, {}); }
+  // Whether any call was added since the last time.
+  [[nodiscard]] bool take_added() noexcept { return std::exchange(added_, false); }
 
   // Sums that have not been handed out yet become records, at most records.size(); how many. Call until it is less.
   std::size_t drain(std::span<ContextTotalsRecord> records) noexcept;
@@ -95,7 +90,7 @@ class CallContexts {
     entry.sums.ticks += sums.ticks;
     entry.sums.bytes_sent += sums.bytes_sent;
     entry.sums.bytes_received += sums.bytes_received;
-    last_ = {entry.context, entry.function, last_.ticks + sums.ticks};
+    added_ = true;
   }
   [[nodiscard]] bool is_unchanged(const Entry& entry, const ObservedFrame& frame) const noexcept {
     if (entry.return_address != frame.return_address || entry.sp != frame.registers.sp ||
@@ -115,7 +110,7 @@ class CallContexts {
   }
   void put_out(Entry& entry) noexcept;
 
-  Last last_;
+  bool added_ = false;
   std::array<Entry, kEntries> entries_{};
   std::array<Witness, kWitnesses> witnesses_{};
   std::uint32_t used_witnesses_ = 0;

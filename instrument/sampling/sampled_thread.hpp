@@ -39,7 +39,7 @@ struct SamplerCounts {
 // What a sample stands for: ns of the sampled clock, or occurrences of the sampled event.
 struct Passed {
   std::uint64_t weight = 0;
-  std::uint64_t kernel = 0;  // of it, ns known to have been spent in the kernel
+  std::uint64_t kernel = 0;  // not in weight: ns known to have been spent in the kernel
 
   Passed& operator+=(const Passed& more) {
     weight += more.weight;
@@ -63,12 +63,12 @@ struct SampledThread {
   SampleTimer timer;
   TimerChoice choice;
   CounterGroup counters;
-  std::uint64_t last_clock = 0;  // ns of the sampled clock at the last interrupt
-  std::uint64_t last_time = 0;   // ns at the same moment, of any origin
-  std::uint64_t switches = 0;    // its changes of threads so far; 0: not known. Read where interrupts are expensive
-  std::uint64_t armed_from = 0;  // last_clock at the event's last expiry, or when it was made; 0: not known
-  Passed due;                    // what has passed and no sample stands for yet
-  std::int64_t call_time = 0;    // ns that calls took, less what samples have given to calls
+  std::uint64_t last_clock = 0;     // ns of the sampled clock at the last interrupt
+  std::uint64_t last_time = 0;      // ns at the same moment, of any origin
+  std::uint64_t switches = 0;       // its changes of threads so far; 0: not known. Read where interrupts are expensive
+  std::uint64_t armed_from = 0;     // last_clock at the event's last expiry, or when it was made; 0: not known
+  Passed due;                       // what has passed and no sample stands for yet
+  std::uint16_t last_function = 0;  // of the last sample
   SamplerCounts counts;
   CallingContexts contexts;
   CallContexts calls;

@@ -428,9 +428,7 @@ void Sampler::resume(SampledThread& thread) {
   thread.is_main = false;
   thread.armed_from = 0;
   thread.due = {};
-  thread.call_time = 0;
   thread.calls.forget();  // the words that it looks at lie on a stack that may be gone
-  (void)thread.calls.take_last();
   current_sampled = &thread;
   if (!lets_in_handler(thread)) return;
   if (thread.recorder->samples.started()) {

@@ -107,8 +107,6 @@ class Sampler {
   void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick, std::uint8_t flags) noexcept;
   bool choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept;
   [[nodiscard]] Passed elapsed(SampledThread& thread, std::uint64_t clock) const noexcept;
-  [[nodiscard]] Beside split_off_kernel(SampledThread& thread, const SampleRecord& sample,
-                                        Passed& passed) const noexcept;
   [[nodiscard]] std::uint64_t read_clock() const noexcept;
   [[nodiscard]] std::uint64_t nanoseconds(std::uint64_t ticks) const noexcept {
     return static_cast<std::uint64_t>(static_cast<double>(ticks) / ticks_per_second_ * 1e9);

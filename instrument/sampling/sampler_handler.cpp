@@ -39,7 +39,8 @@ Passed Sampler::elapsed(SampledThread& thread, std::uint64_t clock) const noexce
   Passed passed{clock - thread.last_clock, 0};
   if (thread.armed_from != 0) {
     const std::uint64_t expiries = (clock - thread.armed_from + armed / 2) / armed;
-    if (expiries > 1) passed.kernel = (expiries - 1) * armed;
+    if (expiries > 1) passed.kernel = std::min((expiries - 1) * armed, passed.weight);
+    passed.weight -= passed.kernel;
   }
   thread.last_clock = clock;
   thread.armed_from = thread.timer.skips_kernel() ? clock : 0;
@@ -52,31 +53,6 @@ StackBounds Sampler::bounds_at(const SampledThread& thread, std::uint64_t sp) co
     return thread.is_main ? StackBounds{} : thread.stack;
   }
   return thread.is_main ? StackBounds{sp, thread.stack.high} : thread.stack;
-}
-
-// Time in the kernel is taken to be that of the call that the sample falls into, or else of the last one that has ended
-// since the sample before, and after none the function's own. Interrupts are time in the kernel, too: calls are never
-// given more than they took, over some samples, since an expiry stands for many short ones.
-Beside Sampler::split_off_kernel(SampledThread& thread, const SampleRecord& sample, Passed& passed) const noexcept {
-  const CallContexts::Last last = thread.calls.take_last();
-  thread.call_time += static_cast<std::int64_t>(nanoseconds(last.ticks));
-  Beside beside;
-  if (sample.function != 0) {
-    thread.call_time -= static_cast<std::int64_t>(passed.weight);
-  } else if (last.function != 0 && passed.kernel != 0 && thread.call_time > 0) {
-    beside.weight = std::min(passed.kernel, static_cast<std::uint64_t>(thread.call_time));
-    beside.record.tick = sample.tick;
-    beside.record.context = last.context;
-    beside.record.function = static_cast<std::uint16_t>(last.function);
-    beside.record.flags = kKernelTime | (last.function > kPosixCalls ? kPosixCall : 0);
-    passed.weight -= beside.weight;
-    thread.call_time -= static_cast<std::int64_t>(beside.weight);
-  }
-  // What waited without the processor is soon forgotten.
-  constexpr std::int64_t kRemembered = 8;  // expiries
-  const std::int64_t most = kRemembered * static_cast<std::int64_t>(thread.timer.armed());
-  thread.call_time = std::clamp(thread.call_time, -most, most);
-  return beside;
 }
 
 void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick,
@@ -127,9 +103,11 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   const std::span counters(values.data(), counters_.size());
   if (!counters.empty()) thread.counters.read_deltas(counters);
   SamplerCounts::add(thread.counts.taken, 1);
-  Passed passed = std::exchange(thread.due, {});
-  const Beside kernel = split_off_kernel(thread, sample, passed);
-  (void)thread.recorder->samples.store(sample, passed.weight, counters, kernel);
+  const Passed passed = std::exchange(thread.due, {});
+  // Else the thread was in this call, or in no call, all the time since the last sample.
+  if (thread.calls.take_added() || sample.function != thread.last_function) sample.flags |= kKernelOfCalls;
+  thread.last_function = sample.function;
+  (void)thread.recorder->samples.store(sample, passed.weight, passed.kernel, counters);
 }
 
 // Where events are expensive. True: another timer runs from now on.
@@ -163,7 +141,8 @@ void Sampler::handle(const void* ucontext) noexcept {
   const Passed passed = elapsed(*thread, clock);
   thread->due += passed;
   const std::uint64_t time = nanoseconds(begin);
-  const bool alone = static_cast<double>(passed.weight) > kUnshared * static_cast<double>(time - thread->last_time);
+  const bool alone =
+      static_cast<double>(passed.weight + passed.kernel) > kUnshared * static_cast<double>(time - thread->last_time);
   thread->last_time = time;
   const std::uint64_t interrupts = 1 + (passed.kernel != 0 ? passed.kernel / thread->timer.armed() : 0);
   const std::uint64_t delivery = interrupts * (thread->timer.is_event() ? interrupt_ticks_ : signal_ticks_);

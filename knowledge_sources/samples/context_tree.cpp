@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint32_t kInstruction = 1;  // ContextRecord::flags
 constexpr const char* kIncomplete = "(incomplete call stack)";
 constexpr const char* kUnknown = "(unknown)";
+constexpr const char* kKernel = "(kernel)";
 
 bool is_tool(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
@@ -145,6 +146,8 @@ ContextTree::Place ContextTree::sample(const SampleKey& key) {
   const bool partial = (key.flags & instrument::kPartialUnwind) != 0;
   const auto record_class =
       (key.flags & instrument::kPosixCall) != 0 ? instrument::PackClass::kPosix : instrument::PackClass::kMpi;
+  const bool in_kernel = (key.flags & kKernelPart) != 0;
+  if (in_kernel && key.context == 0) return {child(kNoNode, special("code", kKernel)), kNoLine, true};
   const ContextEntry* const entry = find(key.context);
   if (entry == nullptr) {
     std::uint32_t node = child(kNoNode, special("code", kUnknown));
@@ -171,6 +174,9 @@ ContextTree::Place ContextTree::sample(const SampleKey& key) {
     line = kNoLine;
   } else if ((key.flags & instrument::kTruncatedContext) != 0) {
     node = child(state.node, special("code", "(deeper than the call tree's memory)"));
+    line = kNoLine;
+  } else if (in_kernel) {
+    node = child(state.node, special("code", kKernel));
     line = kNoLine;
   }
   return {node, line, state.known};

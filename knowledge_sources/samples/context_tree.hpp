@@ -11,6 +11,7 @@
 // - What lies beneath the tool's own library in a stack is not the program's: an MPI call hangs where the program made
 //   it, and samples inside the tool are a function "(ardoise)".
 // - Code without symbols is one function for each module, with an empty symbol.
+// - Time in the kernel is "(kernel)": beneath the function that used it, or at the root where that is not known.
 #pragma once
 
 #include <cstdint>

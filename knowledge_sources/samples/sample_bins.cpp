@@ -13,7 +13,9 @@ void SampleBins::add(std::vector<Entry>& more) {
 
 void SampleBins::widen_to(unsigned shift) {
   if (shift <= shift_) return;
-  for (Entry& entry : entries_) entry.key.bin >>= shift - shift_;
+  for (Entry& entry : entries_) {
+    entry.key.bin = static_cast<std::uint32_t>(std::uint64_t{entry.key.bin} >> (shift - shift_));
+  }
   shift_ = shift;
   sum_up(entries_);
 }

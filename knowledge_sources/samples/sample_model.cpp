@@ -145,7 +145,7 @@ void Builder::gather_thread(std::uint32_t rank, const ThreadSamples& thread, std
     at(self, function) += value.self;
     samples_of_rank_[rank] += sums.samples;
     of_thread += value.self;
-    if ((sums.key.flags & instrument::kKernelTime) != 0) model_.kernel_of_calls += value.self;
+    if ((sums.key.flags & kKernelPart) != 0) model_.kernel += value.self;
     if ((sums.key.flags & instrument::kTimerInterrupt) != 0) model_.at_shared_ticks += value.self;
     if (!place.known) model_.unknown_contexts += sums.samples;
   }

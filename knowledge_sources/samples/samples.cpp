@@ -25,7 +25,7 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kFollowed = 16;
 // Flags by which samples are told apart; what they mean for the stack is in context_tree.cpp.
 constexpr std::uint8_t kStackFlags = instrument::kPartialUnwind | instrument::kInsideTool |
-                                     instrument::kTruncatedContext | instrument::kKernelTime | instrument::kPosixCall |
+                                     instrument::kTruncatedContext | instrument::kPosixCall |
                                      instrument::kTimerInterrupt;
 
 // The ranks that are followed over time, each with its bins; and samples that have no place there.
@@ -137,8 +137,18 @@ void Samples::add_samples(Slot& slot, const SampleSpan& span) {
       CounterSums& counters = slot.counters.emplace_back(CounterSums{key, {}});
       for (std::size_t c = 0; c < sample.counters.size(); ++c) counters.values[c] = sample.counters[c] * header.weight;
     }
+    if (record.kernel != 0) {
+      SampleKey kernel{0, 0, 0, kKernelPart};
+      if ((record.flags & instrument::kKernelOfCalls) == 0) {
+        kernel = key;
+        kernel.flags |= kKernelPart;
+      }
+      slot.samples.push_back(SampleSums::one(kernel, std::uint64_t{record.kernel} * header.weight));
+    }
     if (follow && placed) {
-      slot.times.push_back(record.tick > header.origin_tick ? scale_ticks(record.tick - header.origin_tick, ns) : 0);
+      const std::uint64_t time =
+          record.tick > header.origin_tick ? scale_ticks(record.tick - header.origin_tick, ns) : 0;
+      slot.times.resize(slot.samples.size(), time);
     }
   }
   if (follow && !placed) {

@@ -16,8 +16,12 @@ namespace ardoise::knowledge_sources {
 
 __extension__ using Wide = unsigned __int128;
 
+// Of SampleKey::flags: no sample, but the time in the kernel that came with it. In context 0 it is nobody's: MPI or
+// POSIX calls may have used it, or what lies between them.
+inline constexpr std::uint32_t kKernelPart = 256;
+
 // Which samples belong together: where (context, and distance of the instruction from its address), in which call
-// (number + 1, 0: none), and what kind of sample (SampleFlags).
+// (number + 1, 0: none), and what kind of sample (SampleFlags, kKernelPart).
 struct SampleKey {
   std::uint32_t context, pc_offset, function, flags;
   friend constexpr auto operator<=>(const SampleKey&, const SampleKey&) = default;
@@ -39,8 +43,7 @@ struct SampleSums {
   [[nodiscard]] Wide wide_squares() const { return static_cast<Wide>(squares_high) << 64 | squares; }
   [[nodiscard]] static SampleSums one(const SampleKey& key, std::uint64_t weight) {
     const Wide square = static_cast<Wide>(weight) * weight;
-    // A record beside a sample is none of its own.
-    const std::uint64_t samples = (key.flags & instrument::kKernelTime) != 0 ? 0 : 1;
+    const std::uint64_t samples = (key.flags & kKernelPart) != 0 ? 0 : 1;
     return {key, samples, weight, static_cast<std::uint64_t>(square), static_cast<std::uint64_t>(square >> 64)};
   }
 };

@@ -33,11 +33,11 @@ Cell function_cell(const SampleProfile& s, std::size_t function) {
 // What is known of the time in the kernel, which is not sampled itself.
 std::string kernel_time(const SampleProfile& s) {
   if (s.clock != "cpu") return {};
-  if (s.kernel_of_calls > 0) {
+  if (s.kernel > 0) {
     return fmt::format(
-        " {} of it is time in the kernel that was given to the MPI or I/O call before it, which is an estimate; "
-        "what other system calls use counts where the program is interrupted next.",
-        shown(share_of(s, s.kernel_of_calls)));
+        " {} of it was spent in the kernel, where nothing is sampled: (kernel) is beneath a function that used it, or "
+        "stands alone where MPI or I/O calls may have used it.",
+        shown(share_of(s, s.kernel)));
   }
   return " What system calls use counts where the program is interrupted next, so that code after MPI calls gets part "
          "of theirs where processes share processors.";

@@ -46,7 +46,7 @@ double store_samples(std::uint64_t samples) {
     const auto begin = cpu_seconds();
     for (std::uint64_t i = 0; i < samples; ++i) {
       record.tick = i;
-      (void)store.store(record, 1000, {});
+      (void)store.store(record, 1000, 0, {});
     }
     return seconds_since(begin) * 1e9 / static_cast<double>(samples);
   };

@@ -45,6 +45,10 @@ struct CapturedSample {
   std::uint32_t weight = 1;  // of the pack
   std::uint32_t thread = 0;
   std::vector<std::uint64_t> counters;
+  // What it stands for: in user mode, in the kernel, and both.
+  [[nodiscard]] double user() const { return static_cast<double>(record.weight) * weight; }
+  [[nodiscard]] double kernel() const { return static_cast<double>(record.kernel) * weight; }
+  [[nodiscard]] double time() const { return user() + kernel(); }
 };
 
 struct Capture {

@@ -101,7 +101,7 @@ TEST(CheckPack, UnalignedMemoryIsRefused) {
 TEST(CheckPack, SamplesComeWithTheirCounters) {
   std::vector<std::uint64_t> payload;
   for (std::uint32_t i = 0; i < 3; ++i) {
-    const SampleRecord record{100 + i, i, 1000, 0, 0, 0, 0};
+    const SampleRecord record{100 + i, i, 1000, 0, 0, 0, 0, 0, 0};
     payload.resize(payload.size() + sizeof(record) / 8);
     std::memcpy(payload.data() + payload.size() - sizeof(record) / 8, &record, sizeof(record));
     payload.push_back(10 * i);

@@ -250,7 +250,7 @@ TEST_F(FlushTest, AStreamThatStandsStillDoesNotGrow) {
   const auto run = [&](std::uint64_t from, std::uint64_t to) {
     for (std::uint64_t i = from; i < to; ++i) {
       record(thread, 10 * i);
-      (void)thread.samples.store({10 * i, 1, 0, 0, 0, 0, 0}, 1, {});
+      (void)thread.samples.store({10 * i, 1, 0, 0, 0, 0, 0, 0, 0}, 1, 0, {});
     }
   };
   run(0, 20 * kRecordsInBin);

@@ -48,7 +48,7 @@ class SampleStoreTest : public testing::Test {
       SampleRecord record{};
       record.tick = time_;
       record.context = context;
-      (void)store().store(record, elapsed, {});
+      (void)store().store(record, elapsed, 0, {});
     }
   }
 
@@ -59,7 +59,7 @@ class SampleStoreTest : public testing::Test {
   }
   static double weight_of(const Capture& capture) {
     double sum = 0;
-    for (const auto& sample : capture.samples) sum += static_cast<double>(sample.record.weight) * sample.weight;
+    for (const auto& sample : capture.samples) sum += sample.time();
     return sum;
   }
 
@@ -92,15 +92,15 @@ TEST_F(SampleStoreTest, SamplesArriveWithLevelsWeightsAndTheirRate) {
 }
 
 TEST_F(SampleStoreTest, WithoutAStreamTheRateHalvesAndSumsStay) {
-  // 64 bins of some 1,357 samples; 32 times as many.
-  sample(500000);
+  // 64 bins of some 1,000 samples; six times as many.
+  sample(375000);
   EXPECT_GE(store().rate_shift(), 2u);
   const std::uint32_t shift = store().rate_shift();
   const double elapsed = static_cast<double>(time_);
   const Capture capture = finish();
   EXPECT_EQ(capture.fault(), "");
   EXPECT_NEAR(weight_of(capture), elapsed, 1e-4 * elapsed);
-  EXPECT_EQ(capture.last.samples.recorded, 500000u);
+  EXPECT_EQ(capture.last.samples.recorded, 375000u);
   std::set<std::uint64_t> ticks;
   for (const auto& sample : capture.samples) {
     EXPECT_EQ(sample.weight, 1u << shift) << "one epoch";
@@ -125,46 +125,30 @@ TEST_F(SampleStoreTest, SharesStayThroughHalvings) {
   std::map<std::uint32_t, double> of_context;
   const Capture capture = finish();
   for (const auto& sample : capture.samples) {
-    of_context[sample.record.context] += static_cast<double>(sample.record.weight) * sample.weight;
+    of_context[sample.record.context] += sample.time();
   }
   // The stretches get longer in time as the rate falls; their shares do not.
   EXPECT_NEAR(of_context[2] / (of_context[1] + of_context[2]), 0.3, 0.01);
 }
 
-// Of each sample 30 % of the time in a record beside it.
-TEST_F(SampleStoreTest, WhatIsBesideASampleIsKeptAndDroppedWithIt) {
+// Of each sample 30 % of the time.
+TEST_F(SampleStoreTest, TimeInTheKernelIsKeptAndDroppedWithItsSample) {
   for (std::uint64_t i = 0; i < 300000; ++i) {
-    const std::uint64_t elapsed = kInterval << store().rate_shift();
+    const std::uint64_t elapsed = kInterval << store().rate_shift(), kernel = i % 3 != 0 ? elapsed * 9 / 20 : 0;
     time_ += elapsed;
-    Beside beside;
-    if (i % 3 != 0) {
-      beside.weight = elapsed * 9 / 20;
-      beside.record.tick = time_;
-      beside.record.context = 2;
-      beside.record.flags = kKernelTime;
-    }
     SampleRecord record{};
     record.tick = time_;
     record.context = 1;
-    (void)store().store(record, elapsed - beside.weight, {}, beside);
+    (void)store().store(record, elapsed - kernel, kernel, {});
   }
   EXPECT_GE(store().rate_shift(), 2u);
   const auto elapsed = static_cast<double>(time_);
   const Capture capture = finish();
   EXPECT_EQ(capture.fault(), "");
   EXPECT_NEAR(weight_of(capture), elapsed, 1e-4 * elapsed);
-  std::map<std::uint64_t, SampleRecord> samples;
-  for (const auto& each : capture.samples) {
-    if (each.record.context == 1) samples[each.record.tick] = each.record;
-  }
-  double beside = 0;
-  for (const auto& each : capture.samples) {
-    if (each.record.context != 2) continue;
-    beside += static_cast<double>(each.record.weight) * each.weight;
-    ASSERT_TRUE(samples.contains(each.record.tick));
-    EXPECT_EQ(samples[each.record.tick].level, each.record.level);
-  }
-  EXPECT_NEAR(beside / elapsed, 0.3, 0.003);
+  double kernel = 0;
+  for (const auto& each : capture.samples) kernel += each.kernel();
+  EXPECT_NEAR(kernel / elapsed, 0.3, 0.003);
 }
 
 TEST_F(SampleStoreTest, AStreamThatTakesEverythingKeepsTheRate) {
@@ -221,7 +205,7 @@ TEST_F(SampleStoreTest, CostBeyondItsShareLowersTheRateAndKeepsWhatIsThere) {
 }
 
 TEST_F(SampleStoreTest, MpiEventsMakeSamplesGiveWay) {
-  sample(60000);
+  sample(45000);
   ASSERT_EQ(store().rate_shift(), 0u);
   const std::size_t free = recorder_.pool.free_bins();
   thread_->may_send = false;
@@ -244,7 +228,7 @@ TEST_F(SampleStoreTest, CountersAreDividedLikeTheWeight) {
   store().set_rate_shift(3, SamplingCause::kUser, 1);
   for (std::uint64_t i = 0; i < 100; ++i) {
     const std::array<std::uint64_t, 2> counters{1001, 7};
-    ASSERT_EQ(store().store({}, 8 * kInterval + 3, counters), Stored::kStored);
+    ASSERT_EQ(store().store({}, 8 * kInterval + 3, 0, counters), Stored::kStored);
   }
   const Capture capture = finish();
   EXPECT_EQ(capture.fault(), "");
@@ -264,8 +248,8 @@ TEST_F(SampleStoreTest, CountersAreDividedLikeTheWeight) {
 
 TEST_F(SampleStoreTest, AWeightBeyondTheFieldIsSpreadOverTheNextSamples) {
   const std::uint64_t kMuch = std::uint64_t{3} << 32;
-  ASSERT_EQ(store().store({}, kMuch, {}), Stored::kStored);
-  for (int i = 0; i < 4; ++i) ASSERT_EQ(store().store({}, 0, {}), Stored::kStored);
+  ASSERT_EQ(store().store({}, kMuch, 0, {}), Stored::kStored);
+  for (int i = 0; i < 4; ++i) ASSERT_EQ(store().store({}, 0, 0, {}), Stored::kStored);
   EXPECT_EQ(weight_of(finish()), static_cast<double>(kMuch));
 }
 
@@ -338,7 +322,7 @@ TEST(SampleStoreThreads, SendersAndTheHandlerShareAStore) {
     const std::uint64_t elapsed = kInterval << thread->samples.rate_shift();
     SampleRecord record{};
     record.tick = now();
-    (void)thread->samples.store(record, elapsed, {});
+    (void)thread->samples.store(record, elapsed, 0, {});
   }
   ends = true;
   sender.join();

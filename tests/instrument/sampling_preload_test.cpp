@@ -13,7 +13,7 @@ namespace {
 
 using SamplingPreloadTest = PreloadFixture;
 
-double weight(const CapturedSample& sample) { return static_cast<double>(sample.record.weight) * sample.weight; }
+double weight(const CapturedSample& sample) { return sample.time(); }
 
 TEST_F(SamplingPreloadTest, SharesAreTrueInAnMpiProgram) {
   const Outcome outcome = run_captured(1, "sampled_truth 4000", "ARDOISE_SAMPLE_SHARE=0");

@@ -224,7 +224,7 @@ TEST(Samples, PosixCallsAreToldFromMpi) {
   p.context(0, 0, 1, 0, kApp, 0x110);
   constexpr auto kWrite = static_cast<std::uint16_t>(instrument::PosixFunction::kWrite);
   p.sample(0, 0, {1, 0, kWrite + 1u, instrument::kPosixCall}, 20);
-  p.sample(0, 0, {1, 0, kWrite + 1u, instrument::kPosixCall | instrument::kKernelTime}, 30);
+  p.sample(0, 0, {1, 0, kWrite + 1u, instrument::kPosixCall | kKernelPart}, 30);
   p.sample(0, 0, {7, 0, kWrite + 1u, instrument::kPosixCall}, 1);  // its context did not arrive
   add_sums(p.sampled.of(0, 0).calls,
            {ContextCallSums{{1, static_cast<std::uint16_t>(PackClass::kPosix), kWrite}, 5, 60'000'000, 640, 0}});
@@ -248,20 +248,22 @@ TEST(Samples, WeightsOfSharedTicksAreKnown) {
   EXPECT_DOUBLE_EQ(p.self("f1"), 0.100);
 }
 
-TEST(Samples, TimeInTheKernelCountsForTheCallBeforeAndIsNoSample) {
+TEST(Samples, TimeInTheKernelStandsApartAndIsNoSample) {
   Profile p(1);
   p.context(0, 0, 1, 0, kApp, 0x110);
   p.context(0, 0, 2, 1, kApp, 0x300, true);
   p.sample(0, 0, {2, 0, 0, 0}, 10, 4);
-  p.sample(0, 0, {1, 0, mpi(FunctionId::kBarrier), instrument::kKernelTime}, 30, 2);
+  p.sample(0, 0, {2, 0, 0, kKernelPart}, 30, 2);
+  p.sample(0, 0, {0, 0, 0, kKernelPart}, 20, 1);
   (void)p.model();
   const auto& s = p.application.samples;
-  EXPECT_DOUBLE_EQ(s.self, 0.100);
-  EXPECT_DOUBLE_EQ(s.kernel_of_calls, 0.060);
+  EXPECT_DOUBLE_EQ(s.self, 0.120);
+  EXPECT_DOUBLE_EQ(s.kernel, 0.080);
   EXPECT_EQ(s.samples, 4u);
-  EXPECT_DOUBLE_EQ(p.self("f1;MPI_Barrier"), 0.060) << "a node that only such time has is shown";
-  EXPECT_EQ(p.function("MPI_Barrier").samples, 0u);
-  EXPECT_NEAR(p.function("f3").self_error, 2.5758 * std::sqrt(0.36 * 4 * 1e-4 + 0.16 * 2 * 9e-4), 1e-6);
+  EXPECT_DOUBLE_EQ(p.self("f1;f3"), 0.040);
+  EXPECT_DOUBLE_EQ(p.self("f1;f3;(kernel)"), 0.060);
+  EXPECT_DOUBLE_EQ(p.self("(kernel)"), 0.020);
+  EXPECT_EQ(p.function("(kernel)").samples, 0u);
 }
 
 TEST(Samples, WhatCannotBeUnwoundIsShown) {
@@ -387,9 +389,9 @@ TEST(Samples, FromPacksToTheModel) {
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     PackMaker maker({.rank = rank, .origin_tick = 1000});
     const std::array contexts{ContextRecord{1, 0, 4, 0, 0x2000}, ContextRecord{2, 1, 4, 1, 0x1000}};
-    const std::array early{SampleRecord{2'000'000, 2, 1'000'000, 0, 0, 0, 5}};
-    const std::array late{SampleRecord{3'000'000, 2, 1'000'000, 0, 3, 0, 5},
-                          SampleRecord{4'000'000, 2, 1'000'000, 0, 3, 0, 9}};
+    const std::array early{SampleRecord{2'000'000, 2, 1'000'000, 0, 0, 0, 5, 0, 0}};
+    const std::array late{SampleRecord{3'000'000, 2, 1'000'000, 0, 3, 0, 5, 0, 0},
+                          SampleRecord{4'000'000, 2, 1'000'000, 0, 3, 0, 9, 0, 0}};
     const std::array<std::uint64_t, 4> counters{10, 20, 30, 40};
     const std::array calls{ContextTotalsRecord{1, 2, id(FunctionId::kSend), 5, 1'000, 64, 0}};
     maker.samples(0, early);

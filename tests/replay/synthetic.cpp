@@ -77,7 +77,7 @@ void add_samples(PackMaker& maker, const SyntheticProgram& program, std::uint32_
     contexts.push_back({context + 1, context, 0, 1, 0x3000 + 16 * i});
     const std::uint64_t tick = begin + kStepTicks / program.samples * i;
     samples.push_back({tick, context + 1, kStepTicks / program.samples >> level, 0, static_cast<std::uint8_t>(level), 0,
-                       step % 2 * 4});
+                       step % 2 * 4, 0, 0});
   }
   samples.back().function = static_cast<std::uint16_t>(FunctionId::kWaitall) + 1;
   samples.back().context -= 1;

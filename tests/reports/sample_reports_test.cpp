@@ -91,8 +91,8 @@ TEST(SampleReport, SaysWhatIsKnownOfTimeInTheKernel) {
   EXPECT_FALSE(says("system calls use")) << "not where the wall clock is sampled";
   s.clock = "cpu";
   EXPECT_TRUE(says("What system calls use counts where"));
-  s.kernel_of_calls = 0.125 * s.self;
-  EXPECT_TRUE(says(human_share(0.125) + " of it is time in the kernel that was given to the MPI or I/O call"));
+  s.kernel = 0.125 * s.self;
+  EXPECT_TRUE(says(human_share(0.125) + " of it was spent in the kernel, where nothing is sampled"));
 }
 
 TEST(SampleView, CallersAndCallees) {

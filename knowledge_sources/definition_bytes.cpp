@@ -6,7 +6,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kDefinitionsVersion = 2;
 
 enum Present : std::uint8_t { kProcess = 1, kClock = 2, kLists = 4 };
 
@@ -20,7 +20,7 @@ TextId get_text_id(ByteReader& in, const std::vector<TextId>& texts) {
 
 std::vector<std::byte> DefinitionStore::partial() const {
   ByteWriter out;
-  out.put(kVersion);
+  out.put(kDefinitionsVersion);
   out.put_count(strings_.size());
   for (TextId id = 0; id < strings_.size(); ++id) out.put_text(strings_.text(id));
   out.put_count(ranks_.size());
@@ -69,7 +69,7 @@ std::vector<std::byte> DefinitionStore::partial() const {
 
 void DefinitionStore::absorb(std::span<const std::byte> partial) {
   ByteReader in(partial, "definitions");
-  in.expect_version(kVersion);
+  in.expect_version(kDefinitionsVersion);
   AnalysisContext context{};
   context.ranks = static_cast<std::uint32_t>(ranks_.size());
   DefinitionStore other(context);

@@ -13,7 +13,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kLevelVersion = 1;
 constexpr std::string_view kAccountsPart = "(accounts)";  // no name of a plug-in
 constexpr std::string_view kDefinitionsPart = "(definitions)";
 
@@ -128,7 +128,7 @@ void Level::unpack(const blackboard::Context& context, const blackboard::EntryRe
 
 std::vector<std::byte> Level::partial() const {
   ByteWriter out;
-  out.put(kVersion);
+  out.put(kLevelVersion);
   out.put(program_.ranks);
   refused_.write(out);
   std::vector<std::pair<std::string_view, std::vector<std::byte>>> parts;
@@ -152,7 +152,7 @@ std::vector<std::byte> Level::partial() const {
 
 void Level::absorb(std::span<const std::byte> partial) {
   ByteReader in(partial, program_.name);
-  in.expect_version(kVersion);
+  in.expect_version(kLevelVersion);
   in.check(in.get<std::uint32_t>() == program_.ranks, "is of a program with another number of ranks");
   const auto refused = Sentences::read(in);
   const auto notes = Sentences::read(in);

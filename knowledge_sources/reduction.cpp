@@ -17,7 +17,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kReductionVersion = 1;
 
 // Level::contribute leaves seconds since 1970 in start_seconds: the first of all programs becomes 0 and Run::started.
 void align_starts(reports::Run& run, std::size_t first_application) {
@@ -98,7 +98,7 @@ void Reduction::dispatch(const blackboard::Context& context, const blackboard::E
 
 std::vector<std::byte> Reduction::partial() const {
   ByteWriter out;
-  out.put(kVersion);
+  out.put(kReductionVersion);
   refused_.write(out);
   out.put_count(levels_.size());
   for (const auto& [partition, level] : levels_) {
@@ -110,7 +110,7 @@ std::vector<std::byte> Reduction::partial() const {
 
 void Reduction::absorb(std::span<const std::byte> partial) {
   ByteReader in(partial, "the launch");
-  in.expect_version(kVersion);
+  in.expect_version(kReductionVersion);
   const auto refused = Sentences::read(in);
   std::vector<std::pair<std::uint32_t, std::span<const std::byte>>> parts(in.get_count(12));
   for (auto& [partition, bytes] : parts) {

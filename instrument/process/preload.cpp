@@ -24,8 +24,8 @@
 namespace ardoise::instrument {
 namespace {
 
-ClockSample loaded;            // when the library was loaded: the far end of the first calibration
-std::uint64_t init_begin = 0;  // tick at which MPI_Init was called
+ClockSample loaded_at;         // when the library was loaded: the far end of the first calibration
+std::uint64_t init_began = 0;  // tick at which MPI_Init was called
 std::vector<std::uint32_t> threads_before_init;
 
 void count_call(Session& current, const ThreadRecorder& thread) {
@@ -93,7 +93,7 @@ void start_session(int thread_level) {
   // Collective, hence before anything that may fail in one process alone.
   const ClockSample sample = sample_clocks();
   const SynchronizedClock clock =
-      synchronize_clocks(VMPI_Comm_partition(), sample, ticks_per_second(loaded, sample), init_end);
+      synchronize_clocks(VMPI_Comm_partition(), sample, ticks_per_second(loaded_at, sample), init_end);
 
   Session::Route route;
   if (analyzer != nullptr) {
@@ -118,8 +118,9 @@ void start_session(int thread_level) {
   // Never destroyed: threads and exit handlers of the program may come through the hooks until the very end.
   const SamplerSettings sampler_settings =
       read_sampler_settings([](const char* name) -> const char* { return std::getenv(name); });
-  auto* const made = new Session(settings, std::move(route), identity, clock, loaded, thread_level, sampler_settings);
-  if (!made->start(init_begin, threads_before_init))
+  auto* const made =
+      new Session(settings, std::move(route), identity, clock, loaded_at, thread_level, sampler_settings);
+  if (!made->start(init_began, threads_before_init))
     return switch_off("no memory to record into; the program runs unobserved.");
   ::pthread_atfork(nullptr, nullptr, [] {
     // A child has one thread and must not touch the parent's MPI.
@@ -130,7 +131,7 @@ void start_session(int thread_level) {
 }
 
 void on_before_init() noexcept {
-  init_begin = now();
+  init_began = now();
   blackboard::prepare_thread_barrier();
   try {
     threads_before_init = running_tasks();
@@ -162,8 +163,8 @@ constexpr vmpi::Observer kObserver{ardoise_on_enter,   on_exit,        on_after_
                                    on_before_finalize, on_before_init, on_query};
 
 [[gnu::constructor]] void on_load() {
-  loaded = sample_clocks();
-  init_begin = loaded.tick;
+  loaded_at = sample_clocks();
+  init_began = loaded_at.tick;
   vmpi::observer.store(&kObserver, std::memory_order_release);
 }
 

@@ -24,7 +24,7 @@ enum class OptionKind : std::uint8_t {
 };
 
 // Who needs an option: bits of Option::needed_by.
-inline constexpr unsigned kLauncher = 1, kProgram = 2, kAnalyzer = 4;
+inline constexpr unsigned kForLauncher = 1, kForProgram = 2, kForAnalyzer = 4;
 
 struct Option {
   std::string_view name{};      // "sample-share": --sample-share
@@ -41,11 +41,13 @@ struct Option {
 
   [[nodiscard]] constexpr bool repeats() const { return variable.empty(); }
   [[nodiscard]] constexpr bool has_value() const { return kind != OptionKind::kFlag; }
-  [[nodiscard]] constexpr bool of_program() const { return (needed_by & kProgram) != 0; }
+  [[nodiscard]] constexpr bool of_program() const { return (needed_by & kForProgram) != 0; }
   // Goes to all processes as a variable. What only the launcher and the analyzer need, the launcher hands over itself.
-  [[nodiscard]] constexpr bool forwarded() const { return of_program() || needed_by == kAnalyzer; }
+  [[nodiscard]] constexpr bool forwarded() const { return of_program() || needed_by == kForAnalyzer; }
   // On the command line of ardoise-analyzer. What programs need as well is a variable, equal for both.
-  [[nodiscard]] constexpr bool of_analyzer() const { return (needed_by & (kProgram | kAnalyzer)) == kAnalyzer; }
+  [[nodiscard]] constexpr bool of_analyzer() const {
+    return (needed_by & (kForProgram | kForAnalyzer)) == kForAnalyzer;
+  }
 };
 
 // What a value has to be, "a size from 32k to 64M"; nothing: this one is allowed.

@@ -19,7 +19,7 @@ extern "C" int _dl_find_object(void*, struct dl_find_object*) noexcept __attribu
 namespace ardoise::instrument {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kSmallestPage = 4096;
 
 // Reads words of the stack, none of which can fault.
 class StackReader {
@@ -29,7 +29,7 @@ class StackReader {
   bool read(std::uint64_t address, std::uint64_t& value) {
     if ((address & 7u) != 0) return false;
     if (address < stack_.low || address >= stack_.high) [[unlikely]] {
-      if ((address & ~(kPage - 1)) != good_page_ && !is_readable(address)) return false;
+      if ((address & ~(kSmallestPage - 1)) != good_page_ && !is_readable(address)) return false;
     }
     std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof(value));
     return true;
@@ -42,7 +42,7 @@ class StackReader {
     const int saved = errno;
     const bool readable = ::syscall(SYS_rt_sigprocmask, ~0, address, nullptr, 8) == -1 && errno == EINVAL;
     errno = saved;
-    if (readable) good_page_ = address & ~(kPage - 1);
+    if (readable) good_page_ = address & ~(kSmallestPage - 1);
     return readable;
   }
 

@@ -11,8 +11,8 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kFunctions = 6, kPartners = 4;
-constexpr double kLeastShare = 0.01;
+constexpr std::size_t kFunctionsWithCallers = 6, kPartners = 4;
+constexpr double kLeastShareOfCaller = 0.01;
 
 Cell partners(const SampleProfile& s, const std::vector<CallShare>& list, double all) {
   std::vector<Line> lines;
@@ -32,10 +32,10 @@ Section callers_and_callees(const Application& a) {
   Section section{.title = "Callers and callees"};
   const std::vector<double> totals = node_totals(s.tree, node_values(s));
   Table table{"", {left("Function", 28), left("is called from", 37), left("and calls", 37)}, {}};
-  for (std::uint32_t f = 0; f < s.functions.size() && table.rows.size() < kFunctions; ++f) {
+  for (std::uint32_t f = 0; f < s.functions.size() && table.rows.size() < kFunctionsWithCallers; ++f) {
     const SampledFunction& function = s.functions[f];
     if (function.symbol.empty() || function.symbol[0] == '(' || function.kind == "tool" ||
-        function.self < kLeastShare * s.self || !(s.self > 0))
+        function.self < kLeastShareOfCaller * s.self || !(s.self > 0))
       continue;
     const auto callers = callers_of(s, totals, f), callees = callees_of(s, totals, f);
     double all = 0;

@@ -8,7 +8,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kFunctions = 12, kCounters = 6, kCountersWithRate = 3;
+constexpr std::size_t kFunctionsWithCounters = 12, kCounters = 6, kCountersWithRate = 3;
 
 std::size_t counter(const SampleProfile& s, std::initializer_list<const char*> names) {
   for (const char* name : names) {
@@ -36,7 +36,7 @@ Section counters(const Application& a) {
     if (rates) table.columns.push_back("per s");
   }
   if (ipc) table.columns.push_back("IPC");
-  for (std::size_t i = 0; i < std::min(kFunctions, s.functions.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kFunctionsWithCounters, s.functions.size()); ++i) {
     const SampledFunction& f = s.functions[i];
     if (!(f.self > 0)) break;
     std::vector<Cell>& row = table.rows.emplace_back();

@@ -11,7 +11,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kFunctions = 20, kLines = 15, kSummaryFunctions = 4;
+constexpr std::size_t kHotFunctions = 20, kLines = 15, kSummaryFunctions = 4;
 constexpr double kMattering = 0.95;          // of what was sampled
 constexpr double kLeastSummaryShare = 0.01;  // of a function: smaller ones are for the report
 
@@ -81,7 +81,8 @@ Section hot_functions(const Application& a) {
   const std::vector<double> mpi = mpi_beneath(s);
   double sum = 0;
   std::size_t shown_functions = 0;
-  for (; shown_functions < std::min(kFunctions, s.functions.size()) && sum < kMattering * s.self; ++shown_functions) {
+  for (; shown_functions < std::min(kHotFunctions, s.functions.size()) && sum < kMattering * s.self;
+       ++shown_functions) {
     const SampledFunction& f = s.functions[shown_functions];
     if (!(f.self > 0)) break;
     sum += f.self;

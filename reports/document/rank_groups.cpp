@@ -14,8 +14,8 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kGroups = 8, kThreads = 16, kFunctions = 3;
-constexpr double kLeastShare = 0.01;
+constexpr std::size_t kGroups = 8, kThreads = 16, kFunctionsOfGroup = 3;
+constexpr double kLeastShareInGroup = 0.01;
 
 // The functions in which a group differs most from the greatest one; of that one simply the greatest.
 Cell where_time_goes(const SampleProfile& s, std::size_t group) {
@@ -25,7 +25,8 @@ Cell where_time_goes(const SampleProfile& s, std::size_t group) {
   const auto weight = [&](std::size_t i) { return group == 0 ? share[i] : std::abs(share[i] - of_greatest[i]); };
   std::stable_sort(order.begin(), order.end(), [&](auto i, auto j) { return weight(i) > weight(j); });
   std::vector<Line> lines;
-  for (std::size_t k = 0; k < std::min(kFunctions, order.size()) && weight(order[k]) >= kLeastShare; ++k) {
+  for (std::size_t k = 0; k < std::min(kFunctionsOfGroup, order.size()) && weight(order[k]) >= kLeastShareInGroup;
+       ++k) {
     const std::size_t i = order[k];
     lines.push_back(
         {code(short_name(s.functions[s.per_rank.functions[i]])),

@@ -19,7 +19,7 @@ constexpr double kMapWidth = 140, kColumn = 158, kAround = 46;  // points; kArou
 // Few cells need little room.
 double map_height(const Application& app) { return app.ranks <= 36 ? 46 : 66; }
 constexpr std::size_t kMapsPerFigure = 6;
-constexpr double kMattering = 0.95;
+constexpr double kMappedShare = 0.95;
 constexpr std::size_t kMostMaps = 12;
 constexpr std::size_t kMostCells = 1024;  // on a side; beyond, cells are means of blocks
 
@@ -101,7 +101,7 @@ std::string layout_sentence(const Application& app) {
   return layout.extents.size() > 2 ? text + ", planes of the last two dimensions side by side" : text;
 }
 
-// All of MPI and all of POSIX, and the functions that make kMattering of their time; `left` says how many are not
+// All of MPI and all of POSIX, and the functions that make kMappedShare of their time; `left` says how many are not
 // shown.
 std::vector<const DensityMap*> mattering(const Application& app, std::size_t& left) {
   std::vector<std::pair<double, const DensityMap*>> functions;
@@ -118,7 +118,7 @@ std::vector<const DensityMap*> mattering(const Application& app, std::size_t& le
   std::stable_sort(functions.begin(), functions.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   left = functions.size();
   for (const auto& [seconds, map] : functions) {
-    if (sum >= kMattering * all || shown.size() >= kMostMaps) break;
+    if (sum >= kMappedShare * all || shown.size() >= kMostMaps) break;
     shown.push_back(map);
     sum += seconds;
     --left;
@@ -155,7 +155,7 @@ std::vector<Figure> density_figures(const Application& app) {
                                       first + count, maps.size(), layout_sentence(app));
     if (left != 0 && first + count == maps.size()) {
       caption += fmt::format(" Those of {}, {} of the time or less, are in profile.json.",
-                             counted(left, "more function"), human_share(1 - kMattering));
+                             counted(left, "more function"), human_share(1 - kMappedShare));
     }
     figures.push_back({fmt::format("density_{}", figures.size()), caption, 1.0, 3 * kColumn - 12,
                        14 + static_cast<double>(count) * row, draw});

@@ -16,8 +16,8 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr double kWidth = 460, kRow = 11.5, kNarrowest = 0.6;  // points; narrower boxes are merged
-constexpr std::size_t kDeepest = 42;                           // rows that a page holds
+constexpr double kFlameWidth = 460, kRow = 11.5, kNarrowest = 0.6;  // points; narrower boxes are merged
+constexpr std::size_t kDeepest = 42;                                // rows that a page holds
 constexpr Rgb kMpiColour{0.27, 0.42, 0.62}, kToolColour{0.72, 0.72, 0.74}, kMergedColour{0.88, 0.88, 0.88};
 // Warm and light, so that labels stay readable; neighbours differ, a function has one colour wherever it is.
 constexpr std::array<Rgb, 6> kCodeColours{{{0.96, 0.80, 0.55},
@@ -106,10 +106,10 @@ Figure flame_figure(const Application& app) {
     if (s.tree.parent[i] == kNoParent) all += totals[i];
   }
   if (!(all > 0)) return {};
-  const FlameLayout layout = lay_out(s.tree, totals, kWidth / all);
+  const FlameLayout layout = lay_out(s.tree, totals, kFlameWidth / all);
   const double base = 4 + kRow * static_cast<double>(layout.rows + 1);  // the lowest row is the program
   const auto draw = [=, &app, &s](Canvas& canvas, FigureFolder&) {
-    canvas.fill(0, base - kRow + 0.5, kWidth, kRow - 1, {0.17, 0.23, 0.29});
+    canvas.fill(0, base - kRow + 0.5, kFlameWidth, kRow - 1, {0.17, 0.23, 0.29});
     canvas.text(4, base - 3.2,
                 shortened(app.name, 60) + fmt::format(": {}", s.unit == "seconds"
                                                                   ? human_seconds(all) + " of all ranks and threads"
@@ -154,7 +154,7 @@ Figure flame_figure(const Application& app) {
     caption += fmt::format(" {} deeper than {} calls are cut there ({} of the time).", counted(layout.cut, "stack"),
                            kDeepest, human_share(layout.cut_value / all));
   }
-  return {"flame", caption, 1.0, kWidth, base + 16, draw};
+  return {"flame", caption, 1.0, kFlameWidth, base + 16, draw};
 }
 
 }  // namespace ardoise::reports

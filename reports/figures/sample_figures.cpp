@@ -14,7 +14,6 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr double kWidth = kTimeWidth, kLeft = kTimeLeft, kPlot = kTimePlot;
 constexpr std::size_t kBands = 7;  // functions that are told apart
 
 struct Cause {
@@ -43,11 +42,11 @@ Figure functions_over_time_figure(const Application& app) {
   const std::size_t bands = std::min(kBands, t.functions.size());
   const double h = 110, y0 = 30, seconds = t.bin_seconds * static_cast<double>(t.bins);
   const auto draw = [=, &app, &t](Canvas& canvas, FigureFolder&) {
-    double x = legend_entry(canvas, kLeft, 8, kComputation, "others"), row = 8;
+    double x = legend_entry(canvas, kTimeLeft, 8, kComputation, "others"), row = 8;
     for (std::size_t i = 0; i < bands; ++i) {
       const std::string name = printable(short_name(app.samples.functions[t.functions[i]]));
-      if (x + 22 + canvas.text_width(shortened(name, 24)) > kWidth) {
-        x = kLeft;
+      if (x + 22 + canvas.text_width(shortened(name, 24)) > kTimeWidth) {
+        x = kTimeLeft;
         row += 11;
         if (row > 20) break;
       }
@@ -60,8 +59,8 @@ Figure functions_over_time_figure(const Application& app) {
         const double all = t.all[b], from = below[b];
         // The last band is the rest. Where nothing was sampled nothing is drawn.
         const double share = !(all > 0) ? 0 : i == bands ? 1 - from : std::min(t.self[i * t.bins + b] / all, 1 - from);
-        const double left = kLeft + kPlot * static_cast<double>(b) / t.bins,
-                     right = kLeft + kPlot * static_cast<double>(b + 1) / t.bins;
+        const double left = kTimeLeft + kTimePlot * static_cast<double>(b) / t.bins,
+                     right = kTimeLeft + kTimePlot * static_cast<double>(b + 1) / t.bins;
         lower.emplace_back(left, y0 + h * (1 - from));
         lower.emplace_back(right, y0 + h * (1 - from));
         below[b] = from + share;
@@ -71,17 +70,17 @@ Figure functions_over_time_figure(const Application& app) {
       upper.insert(upper.end(), lower.rbegin(), lower.rend());
       canvas.polygon(upper, i == bands ? kComputation : kClassColours[i]);
     }
-    canvas.box(kLeft, y0, kPlot, h);
+    canvas.box(kTimeLeft, y0, kTimePlot, h);
     for (int percent = 0; percent <= 100; percent += 25) {
-      canvas.line(kLeft - 3, y0 + h * (1 - percent / 100.0), kLeft, y0 + h * (1 - percent / 100.0));
-      canvas.text(kLeft - 5, y0 + h * (1 - percent / 100.0) + 2.5, fmt::format("{} %", percent), Align::right, 7);
+      canvas.line(kTimeLeft - 3, y0 + h * (1 - percent / 100.0), kTimeLeft, y0 + h * (1 - percent / 100.0));
+      canvas.text(kTimeLeft - 5, y0 + h * (1 - percent / 100.0) + 2.5, fmt::format("{} %", percent), Align::right, 7);
     }
     time_axis(canvas, y0 + h, seconds);
   };
   std::string caption = "Functions over time since MPI_Init: shares of the samples in each, an estimate";
   caption +=
       t.rank_step > 1 ? fmt::format(", of ranks 0, {}, {} ….", t.rank_step, 2 * std::uint64_t{t.rank_step}) : ".";
-  return {"functions_over_time", caption, 1.0, kWidth, y0 + h + 16, draw};
+  return {"functions_over_time", caption, 1.0, kTimeWidth, y0 + h + 16, draw};
 }
 
 Figure sampling_rate_figure(const Application& app) {
@@ -102,9 +101,9 @@ Figure sampling_rate_figure(const Application& app) {
   const auto draw = [=, &changes](Canvas& canvas, FigureFolder&) {
     const double bottom = std::log2(low) - 0.5, top = std::log2(high) + 0.5;
     const auto y_of = [&](double hertz) { return y0 + h * (1 - (std::log2(hertz) - bottom) / (top - bottom)); };
-    const auto x_of = [&](double seconds) { return kLeft + kPlot * std::min(seconds / end, 1.0); };
+    const auto x_of = [&](double seconds) { return kTimeLeft + kTimePlot * std::min(seconds / end, 1.0); };
 
-    double x = kLeft;
+    double x = kTimeLeft;
     for (const Cause& cause : kCauses) {
       if (std::none_of(changes.begin(), changes.end(), [&](const RateChange& c) { return c.cause == cause.name; }))
         continue;
@@ -115,8 +114,8 @@ Figure sampling_rate_figure(const Application& app) {
     for (double octave = std::ceil(bottom); octave <= top; octave += std::max(1.0, std::ceil((top - bottom) / 6))) {
       const double hertz = high / std::exp2(std::round(std::log2(high) - octave)), y = y_of(hertz);
       if (y < y0 || y > y0 + h) continue;
-      canvas.line(kLeft, y, kLeft + kPlot, y, 0.3, {0.85, 0.86, 0.88});
-      canvas.text(kLeft - 5, y + 2.5, human_hertz(hertz), Align::right, 6.5);
+      canvas.line(kTimeLeft, y, kTimeLeft + kTimePlot, y, 0.3, {0.85, 0.86, 0.88});
+      canvas.text(kTimeLeft - 5, y + 2.5, human_hertz(hertz), Align::right, 6.5);
     }
     const double y1 = y0 + h + gap;
     for (const auto& [thread, list] : threads) {
@@ -138,12 +137,12 @@ Figure sampling_rate_figure(const Application& app) {
         }
       }
     }
-    canvas.box(kLeft, y0, kPlot, h);
+    canvas.box(kTimeLeft, y0, kTimePlot, h);
     if (most_free != 0) {
-      canvas.text(kLeft, y1 - 4, "free bins of the buffer, at each change", Align::left, 7, true);
-      canvas.box(kLeft, y1, kPlot, memory);
-      canvas.text(kLeft - 5, y1 + 5, std::to_string(most_free), Align::right, 6.5);
-      canvas.text(kLeft - 5, y1 + memory, "0", Align::right, 6.5);
+      canvas.text(kTimeLeft, y1 - 4, "free bins of the buffer, at each change", Align::left, 7, true);
+      canvas.box(kTimeLeft, y1, kTimePlot, memory);
+      canvas.text(kTimeLeft - 5, y1 + 5, std::to_string(most_free), Align::right, 6.5);
+      canvas.text(kTimeLeft - 5, y1 + memory, "0", Align::right, 6.5);
     }
     time_axis(canvas, y1 + memory, end);
   };
@@ -156,7 +155,7 @@ Figure sampling_rate_figure(const Application& app) {
                     counted(app.samples.rate_changes_left_out, "more change"),
                     step > 1 ? fmt::format("ranks 0, {}, {} … are followed, ", step, 2 * std::uint64_t{step}) : "");
   }
-  return {"sampling_rate", caption, 1.0, kWidth, y0 + h + gap + memory + 16, draw};
+  return {"sampling_rate", caption, 1.0, kTimeWidth, y0 + h + gap + memory + 16, draw};
 }
 
 }  // namespace ardoise::reports

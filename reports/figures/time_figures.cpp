@@ -17,8 +17,6 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr double kWidth = kTimeWidth, kLeft = kTimeLeft, kPlot = kTimePlot;
-
 // Means over blocks of ranks, so that bars stay visible.
 std::vector<double> blocks_of(const std::vector<double>& of_rank, std::size_t per) {
   std::vector<double> out;
@@ -47,13 +45,13 @@ Figure rank_times_figure(const Application& app) {
   if (per > 1) caption += fmt::format(" Each bar is the mean of {} ranks.", per);
   const double h = 120, y0 = 18;
   const auto draw = [=, &app](Canvas& canvas, FigureFolder&) {
-    double x = legend_entry(canvas, kLeft, 8, kComputation, "computation");
+    double x = legend_entry(canvas, kTimeLeft, 8, kComputation, "computation");
     if (std::any_of(io.begin(), io.end(), [](double v) { return v > 0; }))
       x = legend_entry(canvas, x, 8, kClassColours[3], "file I/O");
     legend_entry(canvas, x, 8, kClassColours[0], "MPI");
-    const double bar = kPlot / static_cast<double>(work.size()), gap = bar > 4 ? bar * 0.15 : 0;
+    const double bar = kTimePlot / static_cast<double>(work.size()), gap = bar > 4 ? bar * 0.15 : 0;
     for (std::size_t i = 0; i < work.size(); ++i) {
-      const double left = kLeft + bar * static_cast<double>(i) + gap / 2, width = bar - gap + (gap == 0 ? 0.2 : 0),
+      const double left = kTimeLeft + bar * static_cast<double>(i) + gap / 2, width = bar - gap + (gap == 0 ? 0.2 : 0),
                    bottom = y0 + h;
       const double in_files = std::min(io[i], work[i]), a = h * (work[i] - in_files) / top, b = h * in_files / top,
                    c = h * mpi[i] / top;
@@ -62,23 +60,23 @@ Figure rank_times_figure(const Application& app) {
       if (c > 0) canvas.fill(left, bottom - a - b - c, width, c, kClassColours[0]);
     }
     const double mean = efficiency_of(app).mean_useful, at = y0 + h * (1 - mean / top);
-    canvas.line(kLeft, at, kLeft + kPlot, at, 0.9, {0.75, 0.2, 0.15});
-    canvas.line(kLeft + kPlot - 100, 5, kLeft + kPlot - 86, 5, 0.9, {0.75, 0.2, 0.15});
-    canvas.text(kLeft + kPlot, 8, "mean time outside MPI", Align::right);
-    canvas.box(kLeft, y0, kPlot, h);
+    canvas.line(kTimeLeft, at, kTimeLeft + kTimePlot, at, 0.9, {0.75, 0.2, 0.15});
+    canvas.line(kTimeLeft + kTimePlot - 100, 5, kTimeLeft + kTimePlot - 86, 5, 0.9, {0.75, 0.2, 0.15});
+    canvas.text(kTimeLeft + kTimePlot, 8, "mean time outside MPI", Align::right);
+    canvas.box(kTimeLeft, y0, kTimePlot, h);
     for (const double tick : round_ticks(top, 4)) {
-      canvas.line(kLeft - 3, y0 + h * (1 - tick / top), kLeft, y0 + h * (1 - tick / top));
-      canvas.text(kLeft - 5, y0 + h * (1 - tick / top) + 2.5, human_seconds(tick), Align::right, 7);
+      canvas.line(kTimeLeft - 3, y0 + h * (1 - tick / top), kTimeLeft, y0 + h * (1 - tick / top));
+      canvas.text(kTimeLeft - 5, y0 + h * (1 - tick / top) + 2.5, human_seconds(tick), Align::right, 7);
     }
     for (const double tick : round_ticks(static_cast<double>(app.ranks - 1), 10)) {
       if (tick != std::floor(tick)) continue;
-      const double place = kLeft + bar * (std::floor(tick / static_cast<double>(per)) + 0.5);
+      const double place = kTimeLeft + bar * (std::floor(tick / static_cast<double>(per)) + 0.5);
       canvas.line(place, y0 + h, place, y0 + h + 3);
       canvas.text(place, y0 + h + 10, fmt::format("{:.0f}", tick), Align::centre, 7);
     }
-    canvas.text(kLeft + kPlot / 2, y0 + h + 21, "rank", Align::centre);
+    canvas.text(kTimeLeft + kTimePlot / 2, y0 + h + 21, "rank", Align::centre);
   };
-  return {"ranks", caption, 1.0, kWidth, y0 + h + 26, draw};
+  return {"ranks", caption, 1.0, kTimeWidth, y0 + h + 26, draw};
 }
 
 Figure message_sizes_figure(const Application& app) {
@@ -95,9 +93,9 @@ Figure message_sizes_figure(const Application& app) {
     const std::size_t first = static_cast<std::size_t>(
         std::find_if(calls.begin(), calls.end(), [](double c) { return c > 0; }) - calls.begin());
     const std::size_t shown = calls.size() - first;
-    const double bar = std::min(40.0, kPlot / static_cast<double>(shown));
+    const double bar = std::min(40.0, kTimePlot / static_cast<double>(shown));
     for (std::size_t i = 0; i < shown; ++i) {
-      const double x = kLeft + 6 + bar * static_cast<double>(i), height = h * calls[first + i] / (1.1 * top);
+      const double x = kTimeLeft + 6 + bar * static_cast<double>(i), height = h * calls[first + i] / (1.1 * top);
       canvas.fill(x + bar * 0.1, y0 + h - height, bar * 0.8, height, kClassColours[2]);
       const double size = first + i == 0 ? 0 : std::exp2(static_cast<double>(first + i) - 1);
       if (bar > 32 || i % 2 == 0)
@@ -114,18 +112,19 @@ Figure message_sizes_figure(const Application& app) {
                                                                             : "GiB"),
                     Align::centre, 6);
     }
-    canvas.line(kLeft, y0 + h, kLeft + kPlot, y0 + h);
-    canvas.line(kLeft, y0, kLeft, y0 + h);
+    canvas.line(kTimeLeft, y0 + h, kTimeLeft + kTimePlot, y0 + h);
+    canvas.line(kTimeLeft, y0, kTimeLeft, y0 + h);
     for (const double tick : round_ticks(1.1 * top, 4)) {
       const double y = y0 + h * (1 - tick / (1.1 * top));
-      canvas.line(kLeft - 3, y, kLeft, y);
-      canvas.text(kLeft - 5, y + 2.5,
+      canvas.line(kTimeLeft - 3, y, kTimeLeft, y);
+      canvas.text(kTimeLeft - 5, y + 2.5,
                   tick >= 1e5 ? fmt::format("{:g} M", tick / 1e6) : with_separators(static_cast<std::uint64_t>(tick)),
                   Align::right, 7);
     }
-    canvas.text(kLeft + kPlot / 2, y0 + h + 21, "size of a call's data (each step is a power of two)", Align::centre);
+    canvas.text(kTimeLeft + kTimePlot / 2, y0 + h + 21, "size of a call's data (each step is a power of two)",
+                Align::centre);
   };
-  return {"sizes", "MPI calls that move data, by the size of what they move.", 1.0, kWidth, y0 + h + 27, draw};
+  return {"sizes", "MPI calls that move data, by the size of what they move.", 1.0, kTimeWidth, y0 + h + 27, draw};
 }
 
 Figure temporal_figure(const Application& app) {
@@ -151,15 +150,15 @@ Figure temporal_figure(const Application& app) {
   const bool strips = groups > 1;
   const std::size_t columns = std::min<std::size_t>(bins, 600), per = (bins + columns - 1) / columns;
   const auto draw = [=, &app, &map](Canvas& canvas, FigureFolder&) {
-    double x = legend_entry(canvas, kLeft, 8, kComputation, "outside MPI and I/O"), row = 8;
+    double x = legend_entry(canvas, kTimeLeft, 8, kComputation, "outside MPI and I/O"), row = 8;
     for (std::size_t i = 0; i < used.size(); ++i) {
-      if (x > kWidth - 90) {
-        x = kLeft;
+      if (x > kTimeWidth - 90) {
+        x = kTimeLeft;
         row += 11;
       }
       x = legend_entry(canvas, x, row, kClassColours[i % kClassColours.size()], map.classes[used[i]]);
     }
-    canvas.fill(kLeft, y0, kPlot, h, kComputation);
+    canvas.fill(kTimeLeft, y0, kTimePlot, h, kComputation);
     std::vector<double> below((bins + per - 1) / per, 0.0);
     for (std::size_t i = 0; i < used.size(); ++i) {
       std::vector<std::pair<double, double>> upper, lower;
@@ -171,9 +170,9 @@ Figure temporal_figure(const Application& app) {
             weight += ranks_in(g);
           }
         }
-        const double left = kLeft + kPlot * static_cast<double>(k * per) / static_cast<double>(bins);
+        const double left = kTimeLeft + kTimePlot * static_cast<double>(k * per) / static_cast<double>(bins);
         const double right =
-            kLeft + kPlot * static_cast<double>(std::min(bins, (k + 1) * per)) / static_cast<double>(bins);
+            kTimeLeft + kTimePlot * static_cast<double>(std::min(bins, (k + 1) * per)) / static_cast<double>(bins);
         const double from = below[k], to = std::min(1.0, from + (weight > 0 ? sum / weight : 0));
         below[k] = to;
         lower.emplace_back(left, y0 + h * (1 - from));
@@ -184,10 +183,10 @@ Figure temporal_figure(const Application& app) {
       upper.insert(upper.end(), lower.rbegin(), lower.rend());
       canvas.polygon(upper, kClassColours[i % kClassColours.size()]);
     }
-    canvas.box(kLeft, y0, kPlot, h);
+    canvas.box(kTimeLeft, y0, kTimePlot, h);
     for (int percent = 0; percent <= 100; percent += 25) {
-      canvas.line(kLeft - 3, y0 + h * (1 - percent / 100.0), kLeft, y0 + h * (1 - percent / 100.0));
-      canvas.text(kLeft - 5, y0 + h * (1 - percent / 100.0) + 2.5, fmt::format("{} %", percent), Align::right, 7);
+      canvas.line(kTimeLeft - 3, y0 + h * (1 - percent / 100.0), kTimeLeft, y0 + h * (1 - percent / 100.0));
+      canvas.text(kTimeLeft - 5, y0 + h * (1 - percent / 100.0) + 2.5, fmt::format("{} %", percent), Align::right, 7);
     }
     time_axis(canvas, y0 + h, seconds);
 
@@ -200,12 +199,12 @@ Figure temporal_figure(const Application& app) {
         }
       }
       const Scale scale(0, Scale::over(grid.values, false).high(), false);
-      canvas.text(kLeft, y - 3, shortened(map.classes[used[i]], 40), Align::left, 7.5, true);
-      canvas.flat_legend(kWidth - 8 - 110, y - 15, 110, scale, human_share);
-      canvas.cells(kLeft, y, kPlot, strip, reduced(grid, 1024), scale);
-      canvas.box(kLeft, y, kPlot, strip);
-      canvas.text(kLeft - 5, y + 6, "rank 0", Align::right, 6.5);
-      canvas.text(kLeft - 5, y + strip - 1, std::to_string(app.ranks - 1), Align::right, 6.5);
+      canvas.text(kTimeLeft, y - 3, shortened(map.classes[used[i]], 40), Align::left, 7.5, true);
+      canvas.flat_legend(kTimeWidth - 8 - 110, y - 15, 110, scale, human_share);
+      canvas.cells(kTimeLeft, y, kTimePlot, strip, reduced(grid, 1024), scale);
+      canvas.box(kTimeLeft, y, kTimePlot, strip);
+      canvas.text(kTimeLeft - 5, y + 6, "rank 0", Align::right, 6.5);
+      canvas.text(kTimeLeft - 5, y + strip - 1, std::to_string(app.ranks - 1), Align::right, 6.5);
       y += strip + 22;
     }
     if (strips) time_axis(canvas, y - 22, seconds);
@@ -216,7 +215,7 @@ Figure temporal_figure(const Application& app) {
                                   counted(map.ranks_per_group, "rank"))
                     : ".";
   const double height = y0 + h + 26 + (strips ? (strip + 22) * static_cast<double>(used.size()) + 30 : 0);
-  return {"temporal", caption, 1.0, kWidth, height, draw};
+  return {"temporal", caption, 1.0, kTimeWidth, height, draw};
 }
 
 }  // namespace ardoise::reports

@@ -13,7 +13,7 @@ namespace ardoise::reports {
 
 namespace {
 
-double sum(const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
+double total(const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
 
 double seconds_of(const std::vector<FunctionProfile>& list) {
   return std::accumulate(list.begin(), list.end(), 0.0,
@@ -27,9 +27,9 @@ const char* to_string(Severity severity) {
 }
 
 Facts::Facts(const Application& application) : app(application), efficiency(efficiency_of(application)) {
-  rank_seconds = app.per_rank.wall_seconds.empty() ? app.wall_seconds * app.ranks : sum(app.per_rank.wall_seconds);
-  mpi_seconds = app.per_rank.mpi_seconds.empty() ? seconds_of(app.mpi) : sum(app.per_rank.mpi_seconds);
-  io_seconds = app.per_rank.io_seconds.empty() ? seconds_of(app.posix) : sum(app.per_rank.io_seconds);
+  rank_seconds = app.per_rank.wall_seconds.empty() ? app.wall_seconds * app.ranks : total(app.per_rank.wall_seconds);
+  mpi_seconds = app.per_rank.mpi_seconds.empty() ? seconds_of(app.mpi) : total(app.per_rank.mpi_seconds);
+  io_seconds = app.per_rank.io_seconds.empty() ? seconds_of(app.posix) : total(app.per_rank.io_seconds);
   for (const FunctionProfile& f : app.mpi) mpi_calls += static_cast<double>(f.calls);
 }
 

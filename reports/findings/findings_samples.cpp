@@ -46,15 +46,15 @@ void hot_functions(const Facts& facts, std::vector<Finding>& out) {
 // where it comes from.
 void mpi_cause(const Facts& facts, std::vector<Finding>& out) {
   const SampleProfile& s = facts.app.samples;
-  struct Cause {
+  struct CallsOfFunction {
     double seconds = 0;
     std::map<std::uint32_t, double> calls;
   };
-  std::map<std::uint32_t, Cause> causes;  // by calling function
+  std::map<std::uint32_t, CallsOfFunction> causes;  // by calling function
   double all = 0;
   for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {
     if (s.functions[s.tree.function[i]].kind != "mpi" || s.tree.parent[i] == kNoParent) continue;
-    Cause& cause = causes[s.tree.function[s.tree.parent[i]]];
+    CallsOfFunction& cause = causes[s.tree.function[s.tree.parent[i]]];
     cause.seconds += s.tree.call_seconds[i];
     cause.calls[s.tree.function[i]] += s.tree.call_seconds[i];
     all += s.tree.call_seconds[i];

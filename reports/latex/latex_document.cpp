@@ -48,9 +48,9 @@ std::string heading(const std::string& title, std::size_t most_columns) {
   return fmt::format("{{\\texorpdfstring{{{}}}{{{}}}}}", latex(text), latex_bookmark(title));
 }
 
-class Writer {
+class LatexWriter {
  public:
-  Writer(std::string& out, FigureFolder& figures) : out_(out), figures_(figures) {}
+  LatexWriter(std::string& out, FigureFolder& figures) : out_(out), figures_(figures) {}
 
   void write_blocks(const Section& section) {
     for (const Block& block : section.blocks) std::visit([this](const auto& b) { write(b); }, block);
@@ -128,7 +128,7 @@ constexpr const char* kContents =
 
 std::string latex_document(const Document& document, FigureFolder& figures) {
   std::string out = latex_preamble();
-  Writer writer(out, figures);
+  LatexWriter writer(out, figures);
   out += kBanner;
   writer.write_blocks(document.cover);
   for (const Section& program : document.cover.sections) {

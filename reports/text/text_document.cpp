@@ -9,18 +9,18 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kWidth = 100;
+constexpr std::size_t kTextWidth = 100;
 
 std::string rule(const std::string& title) {
   std::string line = fmt::format("── {} ", shortened(printable(title), 40));
-  for (std::size_t i = display_width(line); i < kWidth; ++i) line += "─";
+  for (std::size_t i = display_width(line); i < kTextWidth; ++i) line += "─";
   return line + "\n";
 }
 
 // Blocks below each other. A blank line stands around tables and findings, and between paragraphs of different styles.
-class Writer {
+class TextWriter {
  public:
-  Writer(std::string& out, std::string indent) : out_(out), indent_(std::move(indent)) {}
+  TextWriter(std::string& out, std::string indent) : out_(out), indent_(std::move(indent)) {}
 
   void write(const Section& section) {
     for (const Block& block : section.summary) std::visit([this](const auto& b) { write(b); }, block);
@@ -36,22 +36,22 @@ class Writer {
 
   void write(const Paragraph& p) {
     if (p.style == Paragraph::Style::remark) {  // part of what is above it
-      out_ += wrapped(plain(p.text), indent_, kWidth);
+      out_ += wrapped(plain(p.text), indent_, kTextWidth);
       return;
     }
     begin(p.style == Paragraph::Style::note ? "note" : "paragraph", false);
-    out_ += wrapped(plain(p.text), indent_, kWidth);
+    out_ += wrapped(plain(p.text), indent_, kTextWidth);
   }
   void write(const FactList& list) {
-    for (const auto& [name, value] : list.facts) out_ += wrapped(plain(value), indent_ + name + ": ", kWidth);
+    for (const auto& [name, value] : list.facts) out_ += wrapped(plain(value), indent_ + name + ": ", kTextWidth);
   }
   void write(const FindingList& list) {
     begin("findings", true);
     for (const Finding& f : list.findings) {
       const char* mark = f.severity == Severity::high ? "!! " : f.severity == Severity::medium ? "!  " : "·  ";
-      out_ += wrapped(f.advice.empty() ? f.text : f.text + " → " + f.advice, indent_ + mark, kWidth);
+      out_ += wrapped(f.advice.empty() ? f.text : f.text + " → " + f.advice, indent_ + mark, kTextWidth);
     }
-    if (!list.rest.empty()) out_ += wrapped(list.rest, indent_ + "·  ", kWidth);
+    if (!list.rest.empty()) out_ += wrapped(list.rest, indent_ + "·  ", kTextWidth);
   }
   void write(const Table& table) {
     begin("table", true);
@@ -60,7 +60,7 @@ class Writer {
   }
   void write(const Bullets& list) {
     begin("bullets", true);
-    for (const Text& item : list.items) out_ += wrapped(plain(item), indent_ + "·  ", kWidth);
+    for (const Text& item : list.items) out_ += wrapped(plain(item), indent_ + "·  ", kTextWidth);
   }
   void write(const Figures&) {}  // text has none
 
@@ -72,10 +72,10 @@ class Writer {
 
 std::string summary_text(const Document& document) {
   std::string out;
-  Writer(out, "").write(document.cover);
+  TextWriter(out, "").write(document.cover);
   for (const Section& chapter : document.chapters) {
     std::string text;
-    Writer(text, "  ").write(chapter);
+    TextWriter(text, "  ").write(chapter);
     if (!text.empty()) out += "\n" + rule(chapter.title) + text;
   }
   return out;

@@ -10,12 +10,10 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/blackboard/numbers.hpp"
+
 namespace ardoise::blackboard {
 namespace {
-
-constexpr EntryType kNumber = entry_type("", "number");
-
-EntryRef number(int value, EntryType type = kNumber) { return make_entry_of(type, value); }
 
 class Boards : public testing::TestWithParam<unsigned> {
  protected:

@@ -7,12 +7,10 @@
 #include <thread>
 
 #include "blackboard/blackboard.hpp"
+#include "tests/blackboard/numbers.hpp"
 
 namespace ardoise::blackboard {
 namespace {
-
-EntryType kind(int k) { return EntryType{static_cast<std::uint64_t>(k)}; }
-EntryRef number(int k, int value) { return make_entry_of(kind(k), value); }
 
 TEST(Churn, NothingIsLostWhileSourcesComeAndGo) {
   constexpr int kSubmitters = 3;
@@ -24,7 +22,7 @@ TEST(Churn, NothingIsLostWhileSourcesComeAndGo) {
     board.add({"constant", {kind(0)}, [&](const Context& context, std::span<EntryRef> entries) {
                  ++constant;
                  const int value = entries[0].as<int>();
-                 if (value % 4 == 0) context.board.submit(number(1, value));
+                 if (value % 4 == 0) context.board.submit(number_of_kind(1, value));
                  if (value % 100 == 0) throw std::runtime_error("every hundredth");
                }});
     board.add({"child", {kind(1)}, [&](const Context& context, std::span<EntryRef> entries) {
@@ -43,7 +41,7 @@ TEST(Churn, NothingIsLostWhileSourcesComeAndGo) {
     std::vector<std::thread> threads;
     for (int s = 0; s < kSubmitters; ++s) {
       threads.emplace_back([&board] {
-        for (int i = 0; i < kEach; ++i) board.submit(number(0, i));
+        for (int i = 0; i < kEach; ++i) board.submit(number_of_kind(0, i));
       });
     }
     threads.emplace_back([&] {
@@ -86,8 +84,8 @@ TEST(Churn, MutualRemovalFromInsideDoesNotDeadlock) {
                           }})
                     .value;
     }
-    board.submit(number(0, 0));
-    board.submit(number(1, 0));
+    board.submit(number_of_kind(0, 0));
+    board.submit(number_of_kind(1, 0));
     board.drain();
     EXPECT_GE(removed, 1);
   }
@@ -99,7 +97,7 @@ TEST(Churn, BoardsComeAndGo) {
   for (int round = 0; round < 100; ++round) {
     Blackboard board({.workers = static_cast<unsigned>(round % 4), .on_failure = {}});
     board.add({"count", {kind(0)}, [&](const Context&, std::span<EntryRef>) { ++jobs; }});
-    EntryRef kept = number(0, 1);
+    EntryRef kept = number_of_kind(0, 1);
     board.submit(kept);
     outlives = kept;
   }

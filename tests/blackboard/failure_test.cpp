@@ -7,11 +7,10 @@
 #include <stdexcept>
 
 #include "blackboard/blackboard.hpp"
+#include "tests/blackboard/numbers.hpp"
 
 namespace ardoise::blackboard {
 namespace {
-
-constexpr EntryType kNumber = entry_type("", "number");
 
 class Failures : public testing::TestWithParam<unsigned> {};
 INSTANTIATE_TEST_SUITE_P(Workers, Failures, testing::Values(0u, 2u));

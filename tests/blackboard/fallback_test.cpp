@@ -10,11 +10,11 @@
 #include "blackboard/asymmetric_fence.hpp"
 #include "blackboard/blackboard.hpp"
 #include "blackboard/thread_slot.hpp"
+#include "tests/blackboard/numbers.hpp"
 
 namespace ardoise::blackboard {
 namespace {
 
-constexpr EntryType kNumber = entry_type("", "number");
 constexpr EntryType kOther = entry_type("", "other");
 
 // Everything that needs the fences: sleeping and waking, adding and removing, waiting for bytes.

@@ -7,12 +7,10 @@
 #include <thread>
 
 #include "blackboard/blackboard.hpp"
+#include "tests/blackboard/numbers.hpp"
 
 namespace ardoise::blackboard {
 namespace {
-
-EntryType kind(int k) { return EntryType{static_cast<std::uint64_t>(100 + k)}; }
-EntryRef number(int k, int value) { return make_entry_of(kind(k), value); }
 
 class Joins : public testing::TestWithParam<unsigned> {
  protected:
@@ -24,12 +22,12 @@ TEST_P(Joins, RunWhenTheLastSensitivityIsMet) {
   Blackboard board(options());
   std::atomic<int> runs{0};
   board.add({"join", {kind(0), kind(1), kind(2)}, [&](const Context&, std::span<EntryRef>) { ++runs; }});
-  board.submit(number(0, 1));
-  board.submit(number(2, 1));
-  board.submit(number(0, 2));
+  board.submit(number_of_kind(0, 1));
+  board.submit(number_of_kind(2, 1));
+  board.submit(number_of_kind(0, 2));
   board.drain();
   EXPECT_EQ(runs, 0);
-  board.submit(number(1, 1));
+  board.submit(number_of_kind(1, 1));
   board.drain();
   EXPECT_EQ(runs, 1);
 }
@@ -45,8 +43,8 @@ TEST_P(Joins, MatchInOrderAndKeepThePositions) {
                const std::lock_guard lock(mutex);
                pairs.emplace_back(entries[0].as<int>(), entries[1].as<int>());
              }});
-  for (int i = 0; i < 100; ++i) board.submit(number(0, i));
-  for (int i = 0; i < 100; ++i) board.submit(number(1, i));
+  for (int i = 0; i < 100; ++i) board.submit(number_of_kind(0, i));
+  for (int i = 0; i < 100; ++i) board.submit(number_of_kind(1, i));
   board.drain();
   ASSERT_EQ(pairs.size(), 100u);
   for (const auto& [first, second] : pairs) EXPECT_EQ(first, second);
@@ -60,12 +58,12 @@ TEST_P(Joins, OfOneTypeTwiceTakeTwoEntriesInOrder) {
                const std::lock_guard lock(mutex);
                triples.push_back({entries[0].as<int>(), entries[1].as<int>(), entries[2].as<int>()});
              }});
-  for (int i = 0; i < 7; ++i) board.submit(number(0, i));
-  for (int i = 0; i < 5; ++i) board.submit(number(1, i));
+  for (int i = 0; i < 7; ++i) board.submit(number_of_kind(0, i));
+  for (int i = 0; i < 5; ++i) board.submit(number_of_kind(1, i));
   board.drain();
   std::sort(triples.begin(), triples.end());
   EXPECT_EQ(triples, (std::vector<std::vector<int>>{{0, 0, 1}, {2, 1, 3}, {4, 2, 5}}));
-  board.submit(number(0, 7));
+  board.submit(number_of_kind(0, 7));
   board.drain();
   EXPECT_EQ(triples.size(), 4u);
 }
@@ -76,8 +74,8 @@ TEST_P(Joins, ShareEntriesWithOtherSources) {
   board.add({"join", {kind(0), kind(1)}, [&](const Context&, std::span<EntryRef>) { ++joined; }});
   board.add({"single", {kind(0)}, [&](const Context&, std::span<EntryRef>) { ++single; }});
   for (int i = 0; i < 50; ++i) {
-    board.submit(number(0, i));
-    board.submit(number(1, i));
+    board.submit(number_of_kind(0, i));
+    board.submit(number_of_kind(1, i));
   }
   board.drain();
   EXPECT_EQ(joined, 50);
@@ -103,7 +101,7 @@ TEST_P(Joins, AreExactFromManyThreads) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&board, t] {
       for (int i = 0; i < kEach; ++i) {
-        for (int k = 0; k < kKinds; ++k) board.submit(number((k + t) % kKinds, t * kEach + i));
+        for (int k = 0; k < kKinds; ++k) board.submit(number_of_kind((k + t) % kKinds, t * kEach + i));
       }
     });
   }
@@ -119,7 +117,7 @@ TEST_P(Joins, AreExactFromManyThreads) {
 TEST_P(Joins, LetWaitingEntriesGoWhenRemoved) {
   Blackboard board(options());
   const SourceId id = board.add({"join", {kind(0), kind(1)}, [](const Context&, std::span<EntryRef>) {}});
-  EntryRef entry = number(0, 1);
+  EntryRef entry = number_of_kind(0, 1);
   board.submit(entry);
   EXPECT_EQ(entry.use_count(), 2u);
   EXPECT_TRUE(board.remove(id));
@@ -127,7 +125,7 @@ TEST_P(Joins, LetWaitingEntriesGoWhenRemoved) {
 }
 
 TEST_P(Joins, LetWaitingEntriesGoWithTheBoard) {
-  EntryRef entry = number(0, 1);
+  EntryRef entry = number_of_kind(0, 1);
   {
     Blackboard board(options());
     board.add({"join", {kind(0), kind(1)}, [](const Context&, std::span<EntryRef>) {}});

@@ -8,12 +8,10 @@
 #include <thread>
 
 #include "blackboard/blackboard.hpp"
+#include "tests/blackboard/numbers.hpp"
 
 namespace ardoise::blackboard {
 namespace {
-
-constexpr EntryType kNumber = entry_type("", "number");
-EntryRef number(int value) { return make_entry_of(kNumber, value); }
 
 class Registry : public testing::TestWithParam<unsigned> {
  protected:

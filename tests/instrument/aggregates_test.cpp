@@ -18,7 +18,7 @@
 namespace ardoise::instrument {
 namespace {
 
-constexpr std::size_t kBin = 32768;
+constexpr std::size_t kAggregatesBin = 32768;
 
 MpiRecord call(std::uint32_t duration, std::int32_t peer, std::uint32_t bytes, std::uint32_t function = 5,
                Shape shape = Shape::kSend, std::uint32_t site = 7) {
@@ -44,7 +44,7 @@ class AggregatesTest : public testing::Test {
     return aggregates_.fold(std::span(records), 10, 20, full_);
   }
 
-  BinPool pool_{8 * kBin, kBin};
+  BinPool pool_{8 * kAggregatesBin, kAggregatesBin};
   Aggregates aggregates_{pool_};
   BinList full_;
   PackHeader last_{};

@@ -14,10 +14,10 @@
 namespace ardoise::instrument {
 namespace {
 
-constexpr std::size_t kBin = 4096;
+constexpr std::size_t kPoolBin = 4096;
 
 TEST(BinPool, HandsOutTheBudgetAndNoMore) {
-  BinPool pool(8 * kBin, kBin);
+  BinPool pool(8 * kPoolBin, kPoolBin);
   std::set<Bin*> bins;
   for (int i = 0; i < 8; ++i) bins.insert(pool.take(PackClass::kPosix));
   EXPECT_EQ(bins.size(), 8u);
@@ -31,7 +31,7 @@ TEST(BinPool, HandsOutTheBudgetAndNoMore) {
 }
 
 TEST(BinPool, TheLastGivenIsTheFirstTaken) {
-  BinPool pool(8 * kBin, kBin);
+  BinPool pool(8 * kPoolBin, kPoolBin);
   Bin* const first = pool.take(PackClass::kMpi);
   Bin* const second = pool.take(PackClass::kMpi);
   pool.give(first);
@@ -41,7 +41,7 @@ TEST(BinPool, TheLastGivenIsTheFirstTaken) {
 }
 
 TEST(BinPool, MpiKeepsToItsShare) {
-  BinPool pool(8 * kBin, kBin, 0.5);
+  BinPool pool(8 * kPoolBin, kPoolBin, 0.5);
   for (int i = 0; i < 4; ++i) EXPECT_NE(pool.take(PackClass::kMpi), nullptr);
   EXPECT_TRUE(pool.share_used_up(PackClass::kMpi));
   EXPECT_EQ(pool.take(PackClass::kMpi), nullptr);
@@ -51,13 +51,13 @@ TEST(BinPool, MpiKeepsToItsShare) {
 }
 
 TEST(BinPool, AShareOfNothingIsStillOneBin) {
-  BinPool pool(8 * kBin, kBin, 0);
+  BinPool pool(8 * kPoolBin, kPoolBin, 0);
   EXPECT_NE(pool.take(PackClass::kMpi), nullptr);
   EXPECT_EQ(pool.take(PackClass::kMpi), nullptr);
 }
 
 TEST(BinPool, BeyondTheBudgetOnlyWhenItIsUsedUp) {
-  BinPool pool(kBin, kBin);
+  BinPool pool(kPoolBin, kPoolBin);
   Bin* const inside = pool.take_beyond_budget(PackClass::kTotals);
   EXPECT_EQ(pool.beyond_budget(), 0u);
   Bin* const outside = pool.take_beyond_budget(PackClass::kTotals);
@@ -70,7 +70,7 @@ TEST(BinPool, BeyondTheBudgetOnlyWhenItIsUsedUp) {
 }
 
 TEST(BinPool, AListGoesBackAsOne) {
-  BinPool pool(8 * kBin, kBin);
+  BinPool pool(8 * kPoolBin, kPoolBin);
   BinList list, other;
   std::vector<Bin*> bins;
   for (int i = 0; i < 5; ++i) {
@@ -123,7 +123,7 @@ void on_signal(int) {
 }
 
 TEST(BinPool, ThreadsAndHandlersNeverShareABin) {
-  BinPool pool(16 * kBin, kBin);
+  BinPool pool(16 * kPoolBin, kPoolBin);
   taker.pool = &pool;
   struct sigaction action {};
   struct sigaction before {};

@@ -11,9 +11,9 @@
 namespace ardoise::instrument {
 namespace {
 
-constexpr std::size_t kBin = 4096;
+constexpr std::size_t kBufferBin = 4096;
 constexpr std::uint32_t kRecord = 8;
-constexpr std::size_t kInBin = (kBin - sizeof(PackHeader)) / kRecord;
+constexpr std::size_t kInBin = (kBufferBin - sizeof(PackHeader)) / kRecord;
 
 class HierarchicalBufferTest : public testing::Test {
  protected:
@@ -40,7 +40,7 @@ class HierarchicalBufferTest : public testing::Test {
     return numbers;
   }
 
-  BinPool pool_{64 * kBin, kBin};
+  BinPool pool_{64 * kBufferBin, kBufferBin};
   HierarchicalBuffer buffer_{pool_, PackClass::kSamples};
 };
 

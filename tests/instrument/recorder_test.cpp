@@ -13,21 +13,21 @@
 namespace ardoise::instrument {
 namespace {
 
-constexpr std::uint64_t kNever = std::uint64_t{1} << 60;
-constexpr std::size_t kBin = 32768;
-constexpr std::size_t kRecordsInBin = (kBin - sizeof(PackHeader)) / sizeof(PosixRecord);
+constexpr std::uint64_t kNoFlush = std::uint64_t{1} << 60;
+constexpr std::size_t kRecorderBin = 32768;
+constexpr std::size_t kRecordsInBin = (kRecorderBin - sizeof(PackHeader)) / sizeof(PosixRecord);
 
 Settings small(std::size_t bins, Policy policy = Policy::kAdapt) {
   Settings settings;
   settings.policy = policy;
-  settings.bin_bytes = kBin;
-  settings.budget_bytes = bins * kBin;
+  settings.bin_bytes = kRecorderBin;
+  settings.budget_bytes = bins * kRecorderBin;
   return settings;
 }
 
 class RecorderTest : public testing::Test {
  protected:
-  explicit RecorderTest(std::size_t bins = 8, std::uint64_t flush_ticks = kNever, Policy policy = Policy::kAdapt)
+  explicit RecorderTest(std::size_t bins = 8, std::uint64_t flush_ticks = kNoFlush, Policy policy = Policy::kAdapt)
       : recorder_(small(bins, policy), transport_, PackIdentity{1, 2, 3, 4, 5.0}, flush_ticks, true) {
     recorder_.active = true;
   }
@@ -86,7 +86,7 @@ Settings reduced_by_depth() {
 #if defined(__x86_64__)  // elsewhere frames are counted where there are frame pointers
 TEST(RecorderByDepth, ACallSiteIsAsDeepAsItsFirstCall) {
   FakeTransport transport;
-  Recorder recorder(reduced_by_depth(), transport, PackIdentity{}, kNever, true);
+  Recorder recorder(reduced_by_depth(), transport, PackIdentity{}, kNoFlush, true);
   ThreadRecorder& thread = *recorder.threads.adopt(0);
   const std::uint32_t outer = recorder.depths.of(call_at_depth(recorder, thread, 0));
   const std::uint32_t inner = recorder.depths.of(call_at_depth(recorder, thread, 20));
@@ -163,7 +163,7 @@ TEST_F(RecorderTest, AStreamThatGoesOnTakesRecordsAgain) {
 
 class BlockTest : public RecorderTest {
  protected:
-  BlockTest() : RecorderTest(8, kNever, Policy::kBlock) {}
+  BlockTest() : RecorderTest(8, kNoFlush, Policy::kBlock) {}
 };
 
 TEST_F(BlockTest, AThreadThatMaySendWaitsAndLosesNothing) {
@@ -271,7 +271,7 @@ TEST_F(FlushTest, AStreamThatStandsStillDoesNotGrow) {
 TEST(RecorderThreads, LedgerIsExactWhenCutOff) {
   for (int round = 0; round < 20; ++round) {
     FakeTransport transport;
-    Recorder recorder(small(12), transport, PackIdentity{}, kNever, true);
+    Recorder recorder(small(12), transport, PackIdentity{}, kNoFlush, true);
     recorder.active = true;
     constexpr int kThreads = 4;
     std::atomic<std::uint64_t> written = 0;

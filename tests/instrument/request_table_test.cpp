@@ -9,7 +9,7 @@
 namespace ardoise::instrument {
 namespace {
 
-constexpr std::size_t kBin = 65536;
+constexpr std::size_t kTableBin = 65536;
 
 Request request(std::uint64_t begin, bool persistent = false) {
   Request made;
@@ -21,7 +21,7 @@ Request request(std::uint64_t begin, bool persistent = false) {
 
 class RequestTableTest : public testing::Test {
  protected:
-  BinPool pool_{8 * kBin, kBin};
+  BinPool pool_{8 * kTableBin, kTableBin};
   RequestTable table_{pool_, false};
 };
 
@@ -75,7 +75,7 @@ TEST_F(RequestTableTest, ManyActiveRequestsGoBeyondTheBudget) {
 }
 
 TEST(RequestTableThreads, ReusedHandlesStayInOrder) {
-  BinPool pool(8 * kBin, kBin);
+  BinPool pool(8 * kTableBin, kTableBin);
   RequestTable table(pool, true);
   ASSERT_TRUE(table.post(3, request(1)));
   ASSERT_TRUE(table.post(3, request(2)));  // MPI gave the handle out again before its completion was told
@@ -84,7 +84,7 @@ TEST(RequestTableThreads, ReusedHandlesStayInOrder) {
 }
 
 TEST(RequestTableThreads, NothingIsLostBetweenThreads) {
-  BinPool pool(8 * kBin, kBin);
+  BinPool pool(8 * kTableBin, kTableBin);
   RequestTable table(pool, true);
   table.set_shared(1);
   constexpr std::uint64_t kThreads = 4, kRounds = 2000;

@@ -42,7 +42,7 @@ TEST(OptionTable, RowsAreComplete) {
     }
     // A block of the stream and the choice of the sampler are made once.
     if (row.may_change) {
-      EXPECT_EQ(row.needed_by, kProgram) << row.name;
+      EXPECT_EQ(row.needed_by, kForProgram) << row.name;
     }
   }
 }

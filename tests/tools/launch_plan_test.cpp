@@ -4,21 +4,14 @@
 #include <gmock/gmock.h>
 
 #include <cstdlib>
-#include <sstream>
 
+#include "tests/tools/parsed_line.hpp"
 #include "tools/ardoise/mpi_launcher.hpp"
 
 namespace ardoise::launcher {
 namespace {
 
 using ::testing::HasSubstr;
-
-LaunchLine parse(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return parse_launch_line(words);
-}
 
 std::string plan(const std::string& line, const std::optional<std::string>& preload = {},
                  PreloadBy by = PreloadBy::kExportOption, bool oversubscribe = false) {
@@ -29,7 +22,7 @@ std::string plan(const std::string& line, const std::optional<std::string>& prel
   measurement.preload_by = by;
   measurement.oversubscribe = oversubscribe;
   std::string text;
-  for (const auto& word : to_words(plan_launch(parse(line), measurement, preload)))
+  for (const auto& word : to_words(plan_launch(parsed_line(line), measurement, preload)))
     text += (text.empty() ? "" : " ") + word;
   return text;
 }
@@ -92,21 +85,21 @@ std::string plan_with_settings(const LaunchLine& line, PreloadBy by) {
 }
 
 TEST(LaunchPlan, SettingsReachEveryContextAndTheAnalyzers) {
-  EXPECT_EQ(plan_with_settings(parse("mpirun ./a : -n 2 ./b"), PreloadBy::kExportOption),
+  EXPECT_EQ(plan_with_settings(parsed_line("mpirun ./a : -n 2 ./b"), PreloadBy::kExportOption),
             "mpirun -x LD_PRELOAD=ours.so:theirs.so -x ARDOISE_RATE=50 -x ARDOISE_BIN=32k ./a : "
             "-n 2 -x LD_PRELOAD=ours.so:theirs.so -x ARDOISE_RATE=50 -x ARDOISE_BIN=32k ./b : "
             "-n 1 -x ARDOISE_RATE=50 -x ARDOISE_BIN=32k env -u LD_PRELOAD /bin/ardoise-analyzer");
-  EXPECT_EQ(plan_with_settings(parse("mpirun ./a"), PreloadBy::kEnvProgram),
+  EXPECT_EQ(plan_with_settings(parsed_line("mpirun ./a"), PreloadBy::kEnvProgram),
             "mpirun env LD_PRELOAD=ours.so:theirs.so ARDOISE_RATE=50 ARDOISE_BIN=32k ./a : "
             "-n 1 env ARDOISE_RATE=50 ARDOISE_BIN=32k env -u LD_PRELOAD /bin/ardoise-analyzer");
 }
 
 TEST(LaunchPlan, SettingsThatTheLineGivesStayAsTheyAre) {
-  EXPECT_EQ(plan_with_settings(parse("mpirun -x ARDOISE_RATE=9 ./a : ./b"), PreloadBy::kExportOption),
+  EXPECT_EQ(plan_with_settings(parsed_line("mpirun -x ARDOISE_RATE=9 ./a : ./b"), PreloadBy::kExportOption),
             "mpirun -x ARDOISE_RATE=9 -x LD_PRELOAD=ours.so:theirs.so -x ARDOISE_BIN=32k ./a : "
             "-x LD_PRELOAD=ours.so:theirs.so -x ARDOISE_RATE=50 -x ARDOISE_BIN=32k ./b : "
             "-n 1 -x ARDOISE_RATE=50 -x ARDOISE_BIN=32k env -u LD_PRELOAD /bin/ardoise-analyzer");
-  EXPECT_EQ(plan_with_settings(parse("mpirun ./a : -x ARDOISE_RATE=9 ./b"), PreloadBy::kEnvProgram),
+  EXPECT_EQ(plan_with_settings(parsed_line("mpirun ./a : -x ARDOISE_RATE=9 ./b"), PreloadBy::kEnvProgram),
             "mpirun env LD_PRELOAD=ours.so:theirs.so ARDOISE_BIN=32k ./a : "
             "-x ARDOISE_RATE=9 env LD_PRELOAD=ours.so:theirs.so ARDOISE_BIN=32k ./b : "
             "-n 1 env ARDOISE_BIN=32k env -u LD_PRELOAD /bin/ardoise-analyzer");
@@ -124,11 +117,11 @@ TEST(LaunchPlan, OversubscriptionIsAskedForInTheFirstContext) {
 }
 
 TEST(LaunchPlan, RanksAreCountedWhereTheLineSaysThem) {
-  EXPECT_EQ(count_ranks(parse("mpirun -n 4 a : -np 2 b"), std::nullopt), 6U);
-  EXPECT_EQ(count_ranks(parse("mpirun a"), 8), 8U);
-  EXPECT_EQ(count_ranks(parse("mpirun a"), std::nullopt), std::nullopt);
-  EXPECT_EQ(count_ranks(parse("mpirun -N 2 a"), 8), std::nullopt);
-  EXPECT_EQ(count_ranks(parse("mpirun --map-by ppr:2:node a"), 8), std::nullopt);
+  EXPECT_EQ(count_ranks(parsed_line("mpirun -n 4 a : -np 2 b"), std::nullopt), 6U);
+  EXPECT_EQ(count_ranks(parsed_line("mpirun a"), 8), 8U);
+  EXPECT_EQ(count_ranks(parsed_line("mpirun a"), std::nullopt), std::nullopt);
+  EXPECT_EQ(count_ranks(parsed_line("mpirun -N 2 a"), 8), std::nullopt);
+  EXPECT_EQ(count_ranks(parsed_line("mpirun --map-by ppr:2:node a"), 8), std::nullopt);
 }
 
 TEST(LaunchPlan, OneAnalyzerForEvery32Ranks) {
@@ -141,17 +134,17 @@ TEST(LaunchPlan, OneAnalyzerForEvery32Ranks) {
 
 TEST(LaunchPlan, OversubscriptionInAllItsSpellings) {
   ::unsetenv("OMPI_MCA_rmaps_base_oversubscribe");
-  EXPECT_FALSE(allows_oversubscription(parse("mpirun -n 2 a")));
-  EXPECT_TRUE(allows_oversubscription(parse("mpirun --oversubscribe -n 2 a")));
-  EXPECT_TRUE(allows_oversubscription(parse("mpirun --map-by node:OVERSUBSCRIBE a")));
-  EXPECT_TRUE(allows_oversubscription(parse("mpirun --mca rmaps_base_oversubscribe 1 a")));
-  EXPECT_FALSE(allows_oversubscription(parse("mpirun --nooversubscribe a")));
-  EXPECT_TRUE(forbids_oversubscription(parse("mpirun --map-by node:NOOVERSUBSCRIBE a")));
+  EXPECT_FALSE(allows_oversubscription(parsed_line("mpirun -n 2 a")));
+  EXPECT_TRUE(allows_oversubscription(parsed_line("mpirun --oversubscribe -n 2 a")));
+  EXPECT_TRUE(allows_oversubscription(parsed_line("mpirun --map-by node:OVERSUBSCRIBE a")));
+  EXPECT_TRUE(allows_oversubscription(parsed_line("mpirun --mca rmaps_base_oversubscribe 1 a")));
+  EXPECT_FALSE(allows_oversubscription(parsed_line("mpirun --nooversubscribe a")));
+  EXPECT_TRUE(forbids_oversubscription(parsed_line("mpirun --map-by node:NOOVERSUBSCRIBE a")));
 }
 
 TEST(LaunchPlan, SlotsAreAskedForOnTheSameHosts) {
   std::string text;
-  for (const auto& word : slot_question(parse("mpirun -H a:2 -x Q -n 2 ./a 1 : -n 7 --hostfile h ./b")))
+  for (const auto& word : slot_question(parsed_line("mpirun -H a:2 -x Q -n 2 ./a 1 : -n 7 --hostfile h ./b")))
     text += word + ' ';
   EXPECT_EQ(text, "mpirun -H a:2 -n 1 printenv OMPI_UNIVERSE_SIZE : --hostfile h -n 1 printenv OMPI_UNIVERSE_SIZE ");
   EXPECT_EQ(read_slot_answer("some warning\n16\n"), 16U);

@@ -16,14 +16,14 @@ using ::testing::IsEmpty;
 using ::testing::Pair;
 using ::testing::StartsWith;
 
-std::map<std::string, std::string> environment;
+std::map<std::string, std::string> given_environment;
 
 ParsedCommandLine parse(std::vector<const char*> words, std::map<std::string, std::string> variables = {}) {
-  environment = std::move(variables);
+  given_environment = std::move(variables);
   words.insert(words.begin(), "ardoise");
   return parse_command_line(static_cast<int>(words.size()), words.data(), [](const char* name) -> const char* {
-    const auto found = environment.find(name);
-    return found == environment.end() ? nullptr : found->second.c_str();
+    const auto found = given_environment.find(name);
+    return found == given_environment.end() ? nullptr : found->second.c_str();
   });
 }
 

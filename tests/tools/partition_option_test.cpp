@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include <sstream>
+#include "tests/tools/parsed_line.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -12,18 +12,11 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Names = std::vector<std::optional<std::string>>;
 
-LaunchLine parse(const std::string& text) {
-  std::istringstream stream(text);
-  std::vector<std::string> words;
-  for (std::string word; stream >> word;) words.push_back(word);
-  return parse_launch_line(words);
-}
-
 const std::string kLine = "mpirun -n 2 ./ocean a : -n 1 ./io : -n 3 bin/ice : -n 4 ./ocean b";
 
 std::string complaint(const std::vector<std::string>& options, const std::string& line = kLine) {
   try {
-    (void)assign_partitions(options, parse(line));
+    (void)assign_partitions(options, parsed_line(line));
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -31,7 +24,7 @@ std::string complaint(const std::vector<std::string>& options, const std::string
 }
 
 TEST(PartitionOption, JoinsContextsByNumberAndByProgram) {
-  const auto line = parse(kLine);
+  const auto line = parsed_line(kLine);
   EXPECT_EQ(assign_partitions({}, line), Names(4));
   EXPECT_EQ(assign_partitions({"earth=0,2"}, line), (Names{"earth", {}, "earth", {}}));
   EXPECT_EQ(assign_partitions({"earth=ice,io"}, line), (Names{{}, "earth", "earth", {}}));
@@ -40,8 +33,8 @@ TEST(PartitionOption, JoinsContextsByNumberAndByProgram) {
 }
 
 TEST(PartitionOption, ANumberIsAContextUnlessThereIsOnlyAProgramOfThatName) {
-  EXPECT_EQ(assign_partitions({"x=7"}, parse("mpirun ./a : ./7")), (Names{{}, "x"}));
-  EXPECT_EQ(assign_partitions({"x=1"}, parse("mpirun ./1 : ./b")), (Names{{}, "x"}));
+  EXPECT_EQ(assign_partitions({"x=7"}, parsed_line("mpirun ./a : ./7")), (Names{{}, "x"}));
+  EXPECT_EQ(assign_partitions({"x=1"}, parsed_line("mpirun ./1 : ./b")), (Names{{}, "x"}));
 }
 
 TEST(PartitionOption, RefusesNamesThatCannotBe) {
@@ -71,7 +64,7 @@ TEST(PartitionOption, RefusesContextsThatAreNotThere) {
 TEST(PartitionVariable, IsCheckedLikeTheOption) {
   const auto check = [](const std::string& line, const char* environment) -> std::string {
     try {
-      check_partition_variable(parse(line), environment);
+      check_partition_variable(parsed_line(line), environment);
     } catch (const UsageError& error) {
       return error.what();
     }

@@ -17,7 +17,7 @@
 namespace ardoise::vmpi {
 namespace {
 
-int tag_of(int rank) { return 100 + rank; }
+int meeting_tag(int rank) { return 100 + rank; }
 
 // Processes that open one stream each, or several one after the other.
 class World {
@@ -32,7 +32,7 @@ class World {
     auto& meeting = at(rank);
     ended_.erase(meeting.get());
     meeting = std::make_unique<Meeting>(mailboxes_[static_cast<std::size_t>(rank)], peers,
-                                        StreamTerms{block_bytes, mode, tag_of(rank)});
+                                        StreamTerms{block_bytes, mode, meeting_tag(rank)});
     EXPECT_EQ(meeting->start(), VMPI_SUCCESS);
   }
   void write_to(int rank, const std::vector<int>& peers) { open(rank, peers, {false, true}); }
@@ -89,7 +89,7 @@ TEST(Meeting, PeersThatFitMeet) {
   const auto endpoints = world[2].endpoints();
   ASSERT_EQ(endpoints.size(), 2U);
   EXPECT_EQ(endpoints[1].rank, 1);
-  EXPECT_EQ(endpoints[1].tag, tag_of(1));
+  EXPECT_EQ(endpoints[1].tag, meeting_tag(1));
   EXPECT_EQ(world.model.messages_sent(0), 2U);  // hello and verdict
 }
 
@@ -115,7 +115,7 @@ TEST(Meeting, WhoIsMappedToAPeerOfTheMismatchSeesTheStreamEnd) {
   world.run();
   EXPECT_EQ(world.result(2), VMPI_ERR_PROTOCOL);
   if (world.result(3) == VMPI_SUCCESS) {
-    EXPECT_EQ(world.model.ends(3, tag_of(3)), 1);
+    EXPECT_EQ(world.model.ends(3, meeting_tag(3)), 1);
   } else {
     EXPECT_EQ(world.result(3), VMPI_ERR_PROTOCOL);
   }
@@ -203,7 +203,7 @@ TEST(Meeting, GivingUpAfterAgreeingEndsTheStream) {
   EXPECT_EQ(world.result(0), kWaits);
   EXPECT_EQ(world[0].give_up(VMPI_ERR_PEER, "process 2 died"), VMPI_SUCCESS);
   EXPECT_EQ(world.result(0), VMPI_ERR_PEER);
-  EXPECT_EQ(world.model.ends(1, tag_of(1)), 1);
+  EXPECT_EQ(world.model.ends(1, meeting_tag(1)), 1);
 }
 
 // Refused openings one after the other leave nothing behind that the next one meets.

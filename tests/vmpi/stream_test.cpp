@@ -473,13 +473,13 @@ std::vector<Disorder> all_disorders() {
   return all;
 }
 
-std::string name_of(const testing::TestParamInfo<Disorder>& test) {
+std::string name_of_disorder(const testing::TestParamInfo<Disorder>& test) {
   const char* names[] = {"None", "Random", "RoundRobin"};
   return std::string(names[static_cast<int>(test.param.writer_balance)]) + "To" +
          names[static_cast<int>(test.param.reader_balance)] + "Seed" + std::to_string(test.param.seed);
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, StreamsInDisorder, testing::ValuesIn(all_disorders()), name_of);
+INSTANTIATE_TEST_SUITE_P(Policies, StreamsInDisorder, testing::ValuesIn(all_disorders()), name_of_disorder);
 
 }  // namespace
 }  // namespace ardoise::vmpi

@@ -108,6 +108,13 @@ stage_tsan() {
   run_tests tsan -L '^unit$'
 }
 
+# The presets compile files in batches (CMAKE_UNITY_BUILD), where one file may live on another one's includes.
+stage_alone() {
+  step "alone: compiling every file by itself"
+  configure_and_build alone all --preset dev -DCMAKE_UNITY_BUILD=OFF "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g0" || return
+  passed=$((passed + 1))
+}
+
 finish_stages() {
   step "done"
   local failure

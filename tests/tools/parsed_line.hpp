@@ -1,0 +1,19 @@
+// A launch line, read from its words with blanks between them.
+#pragma once
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tools/ardoise/launch_line.hpp"
+
+namespace ardoise::launcher {
+
+inline LaunchLine parsed_line(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return parse_launch_line(words);
+}
+
+}  // namespace ardoise::launcher

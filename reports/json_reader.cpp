@@ -3,37 +3,135 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "reports/json_slots.hpp"
+#include "reports/model_fields.hpp"
 #include "reports/text/utf8.hpp"
 
 namespace ardoise::reports {
 
 namespace {
 
+using Json = nlohmann::json;
+
 constexpr std::size_t kMaxDepth = 64;  // plug-ins nest; nobody nests this deep without meaning harm
 
-class Handler final : public nlohmann::json_sax<nlohmann::json> {
+struct SlotOps;
+
+// Where the next JSON value goes: an object in the model and how to fill it. Without ops the value is skipped.
+struct Slot {
+  void* object = nullptr;
+  const SlotOps* ops = nullptr;
+};
+
+// How values get into one type of the model. A null function: such a value is an error.
+struct SlotOps {
+  const char* expected;                                  // "an integer from 0 to 2^32-1"
+  bool (*assign)(void* object, Json& scalar) = nullptr;  // false: type or range is wrong
+  void (*begin)(void* object, bool array) = nullptr;     // before the first element or member
+  Slot (*member)(void* object, const std::string& key) = nullptr;
+  Slot (*element)(void* object) = nullptr;
+};
+
+template <class T>
+Slot slot_of(T& object);
+
+template <class T>
+bool assign_number(void* object, Json& scalar) {
+  T& to = *static_cast<T*>(object);
+  if constexpr (std::is_same_v<T, bool>) {
+    if (scalar.is_boolean()) to = scalar.get<bool>();
+    return scalar.is_boolean();
+  } else if constexpr (std::is_floating_point_v<T>) {
+    // null is what a writer makes of a number that is not known
+    to = scalar.is_number() ? static_cast<T>(scalar.get<double>()) : T{0};
+    return scalar.is_number() || scalar.is_null();
+  } else {
+    const bool natural = scalar.is_number_unsigned() || (scalar.is_number_integer() && scalar.get<std::int64_t>() >= 0);
+    const auto value = natural ? scalar.get<std::uint64_t>() : 0;
+    to = static_cast<T>(value);
+    return natural && value <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+  }
+}
+
+template <class T>
+Slot find_member(void* object, const std::string& key) {
+  Slot found;
+  const auto try_field = [&](const auto& field) {
+    if (field.key != key) return false;
+    found = slot_of(static_cast<T*>(object)->*(field.member));
+    return true;
+  };
+  std::apply([&](const auto&... field) { (void)(try_field(field) || ...); }, kFields<T>);
+  return found;
+}
+
+// Structs, and what plug-ins wrote, which is kept as it is.
+template <class T>
+struct Slots {
+  static constexpr SlotOps kOps{.expected = "an object", .member = find_member<T>};
+};
+template <>
+struct Slots<Json> {
+  static constexpr SlotOps kOps{
+      .expected = "any value",
+      .assign = [](void* object, Json& scalar) { return *static_cast<Json*>(object) = std::move(scalar), true; },
+      .begin = [](void* object, bool array) { *static_cast<Json*>(object) = array ? Json::array() : Json::object(); },
+      .member = [](void* object, const std::string& key) { return slot_of((*static_cast<Json*>(object))[key]); },
+      .element = [](void* object) { return slot_of(static_cast<Json*>(object)->emplace_back(nullptr)); }};
+};
+template <class T>
+requires std::is_arithmetic_v<T>
+struct Slots<T> {
+  static constexpr SlotOps kOps{.expected = std::is_same_v<T, bool>              ? "true or false"
+                                            : std::is_floating_point_v<T>        ? "a number"
+                                            : sizeof(T) == sizeof(std::uint64_t) ? "an integer from 0 to 2^64-1"
+                                            : std::is_signed_v<T>                ? "an integer from 0 to 2^31-1"
+                                                                                 : "an integer from 0 to 2^32-1",
+                                .assign = assign_number<T>};
+};
+template <>
+struct Slots<std::string> {
+  static constexpr SlotOps kOps{.expected = "a string", .assign = [](void* object, Json& scalar) {
+                                  if (scalar.is_string())
+                                    *static_cast<std::string*>(object) = std::move(scalar.get_ref<std::string&>());
+                                  return scalar.is_string();
+                                }};
+};
+template <class T>
+struct Slots<std::vector<T>> {
+  using List = std::vector<T>;
+  static constexpr SlotOps kOps{
+      .expected = "an array",
+      .begin = [](void* object, bool) { static_cast<List*>(object)->clear(); },
+      .element = [](void* object) { return slot_of(static_cast<List*>(object)->emplace_back()); }};
+};
+
+template <class T>
+Slot slot_of(T& object) {
+  if constexpr (std::is_same_v<T, SizeHistogram>) {
+    return slot_of(object.calls);
+  } else {
+    return {&object, &Slots<T>::kOps};
+  }
+}
+
+class Handler final : public nlohmann::json_sax<Json> {
  public:
   explicit Handler(Run& run) : next_(slot_of(run)) {}
 
-  bool null() override { return scalar({}); }
-  bool boolean(bool v) override { return scalar({.kind = Scalar::Kind::boolean, .magnitude = v}); }
-  bool number_integer(std::int64_t v) override {
-    const auto bits = static_cast<std::uint64_t>(v);
-    return scalar({.kind = Scalar::Kind::integer,
-                   .negative = v < 0,
-                   .magnitude = v < 0 ? 0 - bits : bits,
-                   .real = static_cast<double>(v)});
-  }
-  bool number_unsigned(std::uint64_t v) override {
-    return scalar({.kind = Scalar::Kind::integer, .magnitude = v, .real = static_cast<double>(v)});
-  }
-  bool number_float(double v, const std::string&) override { return scalar({.kind = Scalar::Kind::real, .real = v}); }
-  bool string(std::string& v) override { return scalar({.kind = Scalar::Kind::string, .string = &v}); }
-  bool binary(nlohmann::json::binary_t&) override { return false; }
+  bool null() override { return scalar(nullptr); }
+  bool boolean(bool v) override { return scalar(v); }
+  bool number_integer(std::int64_t v) override { return scalar(v); }
+  bool number_unsigned(std::uint64_t v) override { return scalar(v); }
+  bool number_float(double v, const std::string&) override { return scalar(v); }
+  bool string(std::string& v) override { return scalar(std::move(v)); }
+  bool binary(Json::binary_t&) override { return false; }
 
   bool start_object(std::size_t) override { return begin(false); }
   bool key(std::string& v) override {
@@ -74,7 +172,7 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
     return next_;
   }
 
-  bool scalar(const Scalar& value) {
+  bool scalar(Json value) {
     const Slot slot = take();
     if (slot.ops == nullptr) return true;
     if (slot.ops->assign != nullptr && slot.ops->assign(slot.object, value)) return true;
@@ -128,7 +226,7 @@ class Handler final : public nlohmann::json_sax<nlohmann::json> {
 
 Outcome read_json(std::string_view text, Run& run) {
   Handler handler(run);
-  if (nlohmann::json::sax_parse(text.begin(), text.end(), &handler)) return {};
+  if (Json::sax_parse(text.begin(), text.end(), &handler)) return {};
   return {handler.error().empty() ? "the JSON is broken" : handler.error()};
 }
 

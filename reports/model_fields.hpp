@@ -1,160 +1,123 @@
-// The schema of profile.json, once: which member of the model has which key. json_writer and json_reader both walk
-// these tables, so that what is written is what is read. docs/profile_schema.md explains the meaning of each key.
-// To add a field: a member in model.hpp, a line here, a line in the documentation. Keys are never renamed or
-// retyped within one schema version; unknown keys are skipped by readers.
+// The schema of profile.json, once: the members of the model's structs, whose names are the keys. json_writer and
+// json_reader both walk these tables, so that what is written is what is read. docs/profile_schema.md explains the
+// meaning of each key. To add a field: a member in model.hpp, its name here, a line in the documentation. Keys are
+// never renamed or retyped within one schema version; unknown keys are skipped by readers.
 #pragma once
 
-#include "reports/field.hpp"
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
 #include "reports/model.hpp"
-#include "reports/sample_fields.hpp"
 
 namespace ardoise::reports {
 
-template <>
-inline constexpr auto kFields<FunctionProfile> = std::tuple{Field{"function", &FunctionProfile::function},
-                                                            Field{"category", &FunctionProfile::category},
-                                                            Field{"calls", &FunctionProfile::calls},
-                                                            Field{"seconds", &FunctionProfile::seconds},
-                                                            Field{"bytes", &FunctionProfile::bytes},
-                                                            Field{"bytes_sent", &FunctionProfile::bytes_sent},
-                                                            Field{"bytes_received", &FunctionProfile::bytes_received},
-                                                            Field{"min_seconds", &FunctionProfile::min_seconds},
-                                                            Field{"mean_seconds", &FunctionProfile::mean_seconds},
-                                                            Field{"max_seconds", &FunctionProfile::max_seconds},
-                                                            Field{"calls_by_size", &FunctionProfile::sizes}};
-template <>
-inline constexpr bool kOneLine<FunctionProfile> = true;
+template <class Class, class Member>
+struct Field {
+  std::string_view key;
+  Member Class::*member;
+};
+template <class Class, class Member>
+Field(const char*, Member Class::*) -> Field<Class, Member>;
 
-template <>
-inline constexpr auto kFields<CallSite> = std::tuple{Field{"function", &CallSite::function},
-                                                     Field{"symbol", &CallSite::symbol},
-                                                     Field{"source_file", &CallSite::source_file},
-                                                     Field{"line", &CallSite::line},
-                                                     Field{"module", &CallSite::module},
-                                                     Field{"offset", &CallSite::offset},
-                                                     Field{"calls", &CallSite::calls},
-                                                     Field{"seconds", &CallSite::seconds},
-                                                     Field{"bytes", &CallSite::bytes},
-                                                     Field{"min_seconds", &CallSite::min_seconds},
-                                                     Field{"mean_seconds", &CallSite::mean_seconds},
-                                                     Field{"max_seconds", &CallSite::max_seconds},
-                                                     Field{"ranks", &CallSite::ranks}};
-template <>
-inline constexpr bool kOneLine<CallSite> = true;
+constexpr auto fields_of(std::nullptr_t, auto... fields) { return std::tuple{fields...}; }
 
-template <>
-inline constexpr auto kFields<Edge> =
-    std::tuple{Field{"source", &Edge::source}, Field{"target", &Edge::target}, Field{"messages", &Edge::messages},
-               Field{"bytes", &Edge::bytes}, Field{"seconds", &Edge::seconds}};
-template <>
-inline constexpr bool kOneLine<Edge> = true;
+// A tuple of Field, one for each member named.
+#define ARDOISE_FIELD(member_name) \
+  , Field { #member_name, &Struct::member_name }
+#define ARDOISE_FIELDS(Type, ...)                                                                    \
+  [] {                                                                                               \
+    using Struct = Type;                                                                             \
+    return fields_of(nullptr NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ARDOISE_FIELD, __VA_ARGS__))); \
+  }()
 
+// Of each struct of the model; empty for what is none.
+template <class T>
+inline constexpr std::tuple<> kFields{};
 template <>
-inline constexpr auto kFields<FileProfile> = std::tuple{Field{"path", &FileProfile::path},
-                                                        Field{"opens", &FileProfile::opens},
-                                                        Field{"reads", &FileProfile::reads},
-                                                        Field{"writes", &FileProfile::writes},
-                                                        Field{"calls", &FileProfile::calls},
-                                                        Field{"bytes_read", &FileProfile::bytes_read},
-                                                        Field{"bytes_written", &FileProfile::bytes_written},
-                                                        Field{"seconds", &FileProfile::seconds},
-                                                        Field{"ranks", &FileProfile::ranks}};
+inline constexpr auto kFields<FunctionProfile> =
+    std::tuple_cat(ARDOISE_FIELDS(FunctionProfile, function, category, calls, seconds, bytes, bytes_sent,
+                                  bytes_received, min_seconds, mean_seconds, max_seconds),
+                   std::tuple{Field{"calls_by_size", &FunctionProfile::sizes}});
 template <>
-inline constexpr bool kOneLine<FileProfile> = true;
+inline constexpr auto kFields<CallSite> = ARDOISE_FIELDS(CallSite, function, symbol, source_file, line, module, offset,
+                                                         calls, seconds, bytes, min_seconds, mean_seconds, max_seconds,
+                                                         ranks);
+template <>
+inline constexpr auto kFields<Edge> = ARDOISE_FIELDS(Edge, source, target, messages, bytes, seconds);
+template <>
+inline constexpr auto kFields<FileProfile> = ARDOISE_FIELDS(FileProfile, path, opens, reads, writes, calls, bytes_read,
+                                                            bytes_written, seconds, ranks);
+template <>
+inline constexpr auto kFields<Communicator> = ARDOISE_FIELDS(Communicator, name, size, count);
+template <>
+inline constexpr auto kFields<Layout> = ARDOISE_FIELDS(Layout, extents, rank_of_cell, cartesian);
+template <>
+inline constexpr auto kFields<DensityMap> = ARDOISE_FIELDS(DensityMap, function, calls, seconds, bytes);
+template <>
+inline constexpr auto kFields<TemporalMap> = ARDOISE_FIELDS(TemporalMap, bin_seconds, bins, ranks_per_group, classes,
+                                                            groups, share);
+template <>
+inline constexpr auto kFields<RankSummary> = ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds, host);
+template <>
+inline constexpr auto kFields<Ledger> = ARDOISE_FIELDS(Ledger, record_class, recorded, received, dropped, lost);
+template <>
+inline constexpr auto kFields<Quality> = ARDOISE_FIELDS(Quality, ledger, packs, pack_bytes, bad_packs, blocked_seconds,
+                                                        ranks_complete, record_cost_seconds, overhead_seconds, clock,
+                                                        clock_error_seconds, unresolved_call_sites, notices);
+template <>
+inline constexpr auto kFields<Application> = ARDOISE_FIELDS(Application, name, command, working_directory, partition,
+                                                            ranks, threads, thread_level, hosts, wall_seconds,
+                                                            init_seconds, start_seconds, mpi, posix, call_sites, edges,
+                                                            files, communicators, layout, density, temporal, per_rank,
+                                                            samples, quality, extensions);
+template <>
+inline constexpr auto kFields<RunSetting> = ARDOISE_FIELDS(RunSetting, name, value, set_by);
+template <>
+inline constexpr auto kFields<Run> = ARDOISE_FIELDS(Run, schema_version, tool_version, started, command, settings,
+                                                    universe_ranks, analyzer_ranks, analyzer_workers, analysis_seconds,
+                                                    notices, applications);
 
+// Of the sampled profile.
 template <>
-inline constexpr auto kFields<Communicator> = std::tuple{
-    Field{"name", &Communicator::name}, Field{"size", &Communicator::size}, Field{"count", &Communicator::count}};
+inline constexpr auto kFields<SampledFunction> = ARDOISE_FIELDS(SampledFunction, symbol, kind, source_file, line,
+                                                                module, samples, self, self_error, total, total_error,
+                                                                rank_min, rank_mean, rank_max, max_rank, calls,
+                                                                call_seconds, counters);
 template <>
-inline constexpr bool kOneLine<Communicator> = true;
+inline constexpr auto kFields<SampledLine> = ARDOISE_FIELDS(SampledLine, function, source_file, line, samples, self,
+                                                            self_error);
+template <>
+inline constexpr auto kFields<CallTree> = ARDOISE_FIELDS(CallTree, parent, function, samples, self, calls, call_seconds,
+                                                         bytes_sent, bytes_received);
+template <>
+inline constexpr auto kFields<RankSamples> = ARDOISE_FIELDS(RankSamples, functions, self, all);
+template <>
+inline constexpr auto kFields<RankCluster> = ARDOISE_FIELDS(RankCluster, ranks, leader, mean_share);
+template <>
+inline constexpr auto kFields<SampleTimeline> = ARDOISE_FIELDS(SampleTimeline, bin_seconds, bins, rank_step, functions,
+                                                               self, all);
+template <>
+inline constexpr auto kFields<RateChange> = ARDOISE_FIELDS(RateChange, rank, thread, seconds, hertz, cause,
+                                                           lowest_level, free_bins);
+template <>
+inline constexpr auto kFields<SampledThreads> = ARDOISE_FIELDS(SampledThreads, rank, thread, taken, stored, discarded,
+                                                               partial, inside_tool, cost_seconds, wall_seconds, self);
+template <>
+inline constexpr auto kFields<SampleProfile> = ARDOISE_FIELDS(SampleProfile, unit, clock, counters, samples, self,
+                                                              kernel, at_shared_ticks, confidence,
+                                                              unknown_contexts, functions, lines, tree, per_rank,
+                                                              clusters, cluster_of_rank, cluster_distance, timeline,
+                                                              rate_changes, rate_changes_left_out, threads);
 
-template <>
-inline constexpr auto kFields<Layout> =
-    std::tuple{Field{"extents", &Layout::extents}, Field{"rank_of_cell", &Layout::rank_of_cell},
-               Field{"cartesian", &Layout::cartesian}};
+template <class T>
+inline constexpr bool kIsStruct = std::tuple_size_v<std::remove_cvref_t<decltype(kFields<T>)>> != 0;
 
-template <>
-inline constexpr auto kFields<DensityMap> =
-    std::tuple{Field{"function", &DensityMap::function}, Field{"calls", &DensityMap::calls},
-               Field{"seconds", &DensityMap::seconds}, Field{"bytes", &DensityMap::bytes}};
-
-template <>
-inline constexpr auto kFields<TemporalMap> = std::tuple{Field{"bin_seconds", &TemporalMap::bin_seconds},
-                                                        Field{"bins", &TemporalMap::bins},
-                                                        Field{"ranks_per_group", &TemporalMap::ranks_per_group},
-                                                        Field{"classes", &TemporalMap::classes},
-                                                        Field{"groups", &TemporalMap::groups},
-                                                        Field{"share", &TemporalMap::share}};
-
-template <>
-inline constexpr auto kFields<RankSummary> =
-    std::tuple{Field{"wall_seconds", &RankSummary::wall_seconds}, Field{"mpi_seconds", &RankSummary::mpi_seconds},
-               Field{"io_seconds", &RankSummary::io_seconds}, Field{"host", &RankSummary::host}};
-
-template <>
-inline constexpr auto kFields<Ledger> =
-    std::tuple{Field{"record_class", &Ledger::record_class}, Field{"recorded", &Ledger::recorded},
-               Field{"received", &Ledger::received}, Field{"dropped", &Ledger::dropped}, Field{"lost", &Ledger::lost}};
-template <>
-inline constexpr bool kOneLine<Ledger> = true;
-
-template <>
-inline constexpr auto kFields<Quality> = std::tuple{Field{"ledger", &Quality::ledger},
-                                                    Field{"packs", &Quality::packs},
-                                                    Field{"pack_bytes", &Quality::pack_bytes},
-                                                    Field{"bad_packs", &Quality::bad_packs},
-                                                    Field{"blocked_seconds", &Quality::blocked_seconds},
-                                                    Field{"ranks_complete", &Quality::ranks_complete},
-                                                    Field{"record_cost_seconds", &Quality::record_cost_seconds},
-                                                    Field{"overhead_seconds", &Quality::overhead_seconds},
-                                                    Field{"clock", &Quality::clock},
-                                                    Field{"clock_error_seconds", &Quality::clock_error_seconds},
-                                                    Field{"unresolved_call_sites", &Quality::unresolved_call_sites},
-                                                    Field{"notices", &Quality::notices}};
-
-template <>
-inline constexpr auto kFields<Application> = std::tuple{Field{"name", &Application::name},
-                                                        Field{"command", &Application::command},
-                                                        Field{"working_directory", &Application::working_directory},
-                                                        Field{"partition", &Application::partition},
-                                                        Field{"ranks", &Application::ranks},
-                                                        Field{"threads", &Application::threads},
-                                                        Field{"thread_level", &Application::thread_level},
-                                                        Field{"hosts", &Application::hosts},
-                                                        Field{"wall_seconds", &Application::wall_seconds},
-                                                        Field{"init_seconds", &Application::init_seconds},
-                                                        Field{"start_seconds", &Application::start_seconds},
-                                                        Field{"mpi", &Application::mpi},
-                                                        Field{"posix", &Application::posix},
-                                                        Field{"call_sites", &Application::call_sites},
-                                                        Field{"edges", &Application::edges},
-                                                        Field{"files", &Application::files},
-                                                        Field{"communicators", &Application::communicators},
-                                                        Field{"layout", &Application::layout},
-                                                        Field{"density", &Application::density},
-                                                        Field{"temporal", &Application::temporal},
-                                                        Field{"per_rank", &Application::per_rank},
-                                                        Field{"samples", &Application::samples},
-                                                        Field{"quality", &Application::quality},
-                                                        Field{"extensions", &Application::extensions}};
-
-template <>
-inline constexpr auto kFields<RunSetting> = std::tuple{
-    Field{"name", &RunSetting::name}, Field{"value", &RunSetting::value}, Field{"set_by", &RunSetting::set_by}};
-template <>
-inline constexpr bool kOneLine<RunSetting> = true;
-
-template <>
-inline constexpr auto kFields<Run> = std::tuple{Field{"schema_version", &Run::schema_version},
-                                                Field{"tool_version", &Run::tool_version},
-                                                Field{"started", &Run::started},
-                                                Field{"command", &Run::command},
-                                                Field{"settings", &Run::settings},
-                                                Field{"universe_ranks", &Run::universe_ranks},
-                                                Field{"analyzer_ranks", &Run::analyzer_ranks},
-                                                Field{"analyzer_workers", &Run::analyzer_workers},
-                                                Field{"analysis_seconds", &Run::analysis_seconds},
-                                                Field{"notices", &Run::notices},
-                                                Field{"applications", &Run::applications}};
+// Structs of which there are many: written on one line each.
+template <class T, class... Others>
+inline constexpr bool kIsOneOf = (std::is_same_v<T, Others> || ...);
+template <class T>
+inline constexpr bool kOneLine = kIsOneOf<T, FunctionProfile, CallSite, Edge, FileProfile, Communicator, Ledger,
+                                          RunSetting, SampledFunction, SampledLine, RankCluster, RateChange>;
 
 }  // namespace ardoise::reports

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -14,131 +13,42 @@
 namespace ardoise::launcher {
 namespace {
 
-constexpr auto kWithoutArgument = std::to_array<std::string_view>({"allow-run-as-root",
-                                                                   "bind-to-core",
-                                                                   "bind-to-socket",
-                                                                   "bycore",
-                                                                   "bynode",
-                                                                   "byslot",
-                                                                   "continuous",
-                                                                   "d",
-                                                                   "debug",
-                                                                   "debug-daemons",
-                                                                   "debug-daemons-file",
-                                                                   "debug-devel",
-                                                                   "disable-recovery",
-                                                                   "display-allocation",
-                                                                   "display-devel-allocation",
-                                                                   "display-devel-map",
-                                                                   "display-diffable-map",
-                                                                   "display-map",
-                                                                   "display-topo",
-                                                                   "do-not-launch",
-                                                                   "do-not-resolve",
-                                                                   "dvm",
-                                                                   "enable-instant-on-support",
-                                                                   "enable-recovery",
-                                                                   "fwd-mpirun-port",
-                                                                   "get-stack-traces",
-                                                                   "index-argv-by-rank",
-                                                                   "leave-session-attached",
-                                                                   "merge-stderr-to-stdout",
-                                                                   "nolocal",
-                                                                   "nooversubscribe",
-                                                                   "noprefix",
-                                                                   "novm",
-                                                                   "output-proctable",
-                                                                   "oversubscribe",
-                                                                   "pernode",
-                                                                   "preload-binary",
-                                                                   "q",
-                                                                   "quiet",
-                                                                   "report-bindings",
-                                                                   "report-child-jobs-separately",
-                                                                   "report-state-on-timeout",
-                                                                   "s",
-                                                                   "set-cwd-to-session-dir",
-                                                                   "show-progress",
-                                                                   "tag-output",
-                                                                   "timestamp-output",
-                                                                   "tv",
-                                                                   "use-hwthread-cpus",
-                                                                   "use-regexp",
-                                                                   "v",
-                                                                   "verbose",
-                                                                   "xml"});
+// The options of a launcher by the number of words that they take, each name between blanks.
+struct OptionNames {
+  std::string_view without_argument, with_one, with_two;
+};
 
-constexpr auto kWithOneArgument = std::to_array<std::string_view>({"H",
-                                                                   "N",
-                                                                   "am",
-                                                                   "app",
-                                                                   "bind-to",
-                                                                   "c",
-                                                                   "cartofile",
-                                                                   "cf",
-                                                                   "cpu-list",
-                                                                   "cpu-set",
-                                                                   "cpus-per-proc",
-                                                                   "cpus-per-rank",
-                                                                   "debugger",
-                                                                   "default-hostfile",
-                                                                   "display",
-                                                                   "hnp",
-                                                                   "host",
-                                                                   "hostfile",
-                                                                   "launch-agent",
-                                                                   "machinefile",
-                                                                   "map-by",
-                                                                   "max-restarts",
-                                                                   "max-vm-size",
-                                                                   "n",
-                                                                   "np",
-                                                                   "npernode",
-                                                                   "npersocket",
-                                                                   "ompi-server",
-                                                                   "output",
-                                                                   "output-filename",
-                                                                   "path",
-                                                                   "personality",
-                                                                   "ppr",
-                                                                   "prefix",
-                                                                   "preload-files",
-                                                                   "rank-by",
-                                                                   "rankfile",
-                                                                   "report-events",
-                                                                   "report-pid",
-                                                                   "report-uri",
-                                                                   "rf",
-                                                                   "runtime-options",
-                                                                   "stdin",
-                                                                   "timeout",
-                                                                   "tune",
-                                                                   "wd",
-                                                                   "wdir",
-                                                                   "x",
-                                                                   "xml-file",
-                                                                   "xterm"});
+constexpr OptionNames kOpenMpiOptions{
+    .without_argument =
+        " allow-run-as-root bind-to-core bind-to-socket bycore bynode byslot continuous d debug debug-daemons"
+        " debug-daemons-file debug-devel disable-recovery display-allocation display-devel-allocation"
+        " display-devel-map display-diffable-map display-map display-topo do-not-launch do-not-resolve dvm"
+        " enable-instant-on-support enable-recovery fwd-mpirun-port get-stack-traces index-argv-by-rank"
+        " leave-session-attached merge-stderr-to-stdout nolocal nooversubscribe noprefix novm output-proctable"
+        " oversubscribe pernode preload-binary q quiet report-bindings report-child-jobs-separately"
+        " report-state-on-timeout s set-cwd-to-session-dir show-progress tag-output timestamp-output tv"
+        " use-hwthread-cpus use-regexp v verbose xml ",
+    .with_one =
+        " H N am app bind-to c cartofile cf cpu-list cpu-set cpus-per-proc cpus-per-rank debugger default-hostfile"
+        " display hnp host hostfile launch-agent machinefile map-by max-restarts max-vm-size n np npernode"
+        " npersocket ompi-server output output-filename path personality ppr prefix preload-files rank-by rankfile"
+        " report-events report-pid report-uri rf runtime-options stdin timeout tune wd wdir x xml-file xterm ",
+    .with_two = " gmca gpmixmca gprtemca mca pmixmca prtemca "};
 
-constexpr auto kWithTwoArguments =
-    std::to_array<std::string_view>({"gmca", "gpmixmca", "gprtemca", "mca", "pmixmca", "prtemca"});
+// MPICH 4.0 `mpiexec -help`, and the older spellings that it still takes.
+constexpr OptionNames kHydraOptions{
+    .without_argument =
+        " disable-auto-cleanup disable-hostname-propagation disable-x enable-x envall envnone genvall genvnone info"
+        " l pmi-port prepend-rank print-all-exitcodes profile skip-launch-node v verbose ",
+    .with_one =
+        " bind-to binding bootstrap bootstrap-exec configfile demux envlist errfile errfile-pattern f genvlist"
+        " gpus-per-proc host hostfile hosts iface launcher launcher-exec localhost machinefile map-by membind n"
+        " nameserver np order-nodes outfile outfile-pattern perhost ppn prepend-pattern rmk s timeout topolib usize"
+        " wd wdir ",
+    .with_two = " env genv "};
 
-// Hydra (MPICH 4.0 `mpiexec -help`, and the older spellings that it still takes).
-constexpr auto kHydraWithoutArgument = std::to_array<std::string_view>(
-    {"disable-auto-cleanup", "disable-hostname-propagation", "disable-x", "enable-x", "envall", "envnone", "genvall",
-     "genvnone", "info", "l", "pmi-port", "prepend-rank", "print-all-exitcodes", "profile", "skip-launch-node", "v",
-     "verbose"});
-constexpr auto kHydraWithOneArgument = std::to_array<std::string_view>(
-    {"bind-to",     "binding",     "bootstrap",      "bootstrap-exec", "configfile", "demux",         "envlist",
-     "errfile",     "errfile-pattern", "f",          "genvlist",       "gpus-per-proc", "host",       "hostfile",
-     "hosts",       "iface",       "launcher",       "launcher-exec",  "localhost",  "machinefile",   "map-by",
-     "membind",     "n",           "nameserver",     "np",             "order-nodes", "outfile",      "outfile-pattern",
-     "perhost",     "ppn",         "prepend-pattern", "rmk",           "s",          "timeout",       "topolib",
-     "usize",       "wd",          "wdir"});
-constexpr auto kHydraWithTwoArguments = std::to_array<std::string_view>({"env", "genv"});
-
-template <std::size_t N>
-bool contains(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+bool contains(std::string_view names, std::string_view name) {
+  return names.find(' ' + std::string(name) + ' ') != std::string_view::npos;
 }
 
 std::string_view without_dashes(std::string_view word) {
@@ -212,18 +122,14 @@ std::vector<AppContext> read_app_file(const std::string& path, std::string_view 
 }  // namespace
 
 std::optional<unsigned> option_arity(std::string_view name, LauncherKind kind) {
+  const bool hydra = kind == LauncherKind::kHydra;
   const auto bare = without_dashes(name);
-  if (kind == LauncherKind::kHydra) {
-    const auto equals = bare.find('=');
-    const auto word = bare.substr(0, equals);
-    if (contains(kHydraWithoutArgument, word)) return 0;
-    if (contains(kHydraWithOneArgument, word)) return equals == std::string_view::npos ? 1 : 0;
-    if (contains(kHydraWithTwoArguments, word)) return 2;
-    return std::nullopt;
-  }
-  if (contains(kWithoutArgument, bare)) return 0;
-  if (contains(kWithOneArgument, bare)) return 1;
-  if (contains(kWithTwoArguments, bare)) return 2;
+  const auto equals = hydra ? bare.find('=') : std::string_view::npos;
+  const auto word = bare.substr(0, equals);
+  const auto& [without_argument, with_one, with_two] = hydra ? kHydraOptions : kOpenMpiOptions;
+  if (contains(without_argument, word)) return 0;
+  if (contains(with_one, word)) return equals == std::string_view::npos ? 1 : 0;
+  if (contains(with_two, word)) return 2;
   return std::nullopt;
 }
 

@@ -10,7 +10,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 namespace ardoise::launcher {
 namespace {
@@ -28,18 +30,61 @@ void forward(int signal, siginfo_t* info, void*) {
   errno = saved;
 }
 
+class Pipe {
+ public:
+  Pipe() {
+    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
+  }
+  ~Pipe() {
+    ::close(ends_[0]);
+    close_input();
+  }
+  Pipe(const Pipe&) = delete;
+  Pipe& operator=(const Pipe&) = delete;
+
+  [[nodiscard]] int input() const { return ends_[1]; }
+  void close_input() {
+    if (ends_[1] >= 0) ::close(std::exchange(ends_[1], -1));
+  }
+  // Calls take(piece) until all writers have closed their ends.
+  template <class Take>
+  void read(Take take) {
+    close_input();
+    std::array<char, 65536> buffer;
+    for (;;) {
+      const auto got = ::read(ends_[0], buffer.data(), buffer.size());
+      if (got > 0) take(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+      if (got == 0 || (got < 0 && errno != EINTR)) return;
+    }
+  }
+
+ private:
+  std::array<int, 2> ends_{-1, -1};
+};
+
+// Which streams of a child are not ours: a pipe for its output, and for a helper all three.
+enum class Streams { kOurs, kOutputPiped, kHelper };
+
 // Starts a child with our dispositions, those that call a function apart, and the mask that we were started with.
-pid_t start(const std::vector<std::string>& words, posix_spawn_file_actions_t* actions, const sigset_t& mask) {
+pid_t start(const std::vector<std::string>& words, Streams streams, const Pipe* pipe, const sigset_t& mask) {
   std::vector<char*> arguments;
   for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (streams != Streams::kOurs) posix_spawn_file_actions_adddup2(&actions, pipe->input(), STDOUT_FILENO);
+  if (streams == Streams::kHelper) {
+    posix_spawn_file_actions_adddup2(&actions, pipe->input(), STDERR_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigmask(&attributes, &mask);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t child = 0;
-  const int error = ::posix_spawnp(&child, arguments[0], actions, &attributes, arguments.data(), environ);
+  const int error = ::posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
   if (error != 0) throw std::system_error(error, std::generic_category(), "cannot start '" + words[0] + "'");
   return child;
 }
@@ -61,40 +106,20 @@ void write_all(std::string_view text) {
   }
 }
 
-void relay(int from, const Edit& edit) {
-  std::array<char, 65536> buffer{};
-  for (;;) {
-    const auto got = ::read(from, buffer.data(), buffer.size());
-    if (got > 0) write_all(edit({buffer.data(), static_cast<std::size_t>(got)}));
-    if (got == 0 || (got < 0 && errno != EINTR)) break;
-  }
-  ::close(from);
-  write_all(edit({}));
-}
+}  // namespace
 
-Outcome run_and_wait(const std::vector<std::string>& words, const Edit* edit) {
+Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit) {
+  std::optional<Pipe> pipe;
+  if (edit) pipe.emplace();
   // Blocked until the child's id is known, so that no signal in between is lost.
   sigset_t blocked, before;
   sigemptyset(&blocked);
   for (const int signal : kForwarded) sigaddset(&blocked, signal);
   sigprocmask(SIG_BLOCK, &blocked, &before);
-
-  std::array<int, 2> ends{-1, -1};
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  if (edit != nullptr && ::pipe2(ends.data(), O_CLOEXEC) == 0)
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  const auto close_end = [&](std::size_t end) {
-    if (ends[end] >= 0) ::close(ends[end]);
-  };
   pid_t child = 0;
   try {
-    child = start(words, &actions, before);
-    posix_spawn_file_actions_destroy(&actions);
+    child = start(words, pipe ? Streams::kOutputPiped : Streams::kOurs, pipe ? &*pipe : nullptr, before);
   } catch (...) {
-    posix_spawn_file_actions_destroy(&actions);
-    close_end(0);
-    close_end(1);
     sigprocmask(SIG_SETMASK, &before, nullptr);
     throw;
   }
@@ -107,48 +132,23 @@ Outcome run_and_wait(const std::vector<std::string>& words, const Edit* edit) {
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &action, &old[i]);
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  close_end(1);
-  if (ends[0] >= 0) relay(ends[0], *edit);
+  if (pipe) {
+    pipe->read([&](std::string_view piece) { write_all(edit(piece)); });
+    write_all(edit({}));
+  }
   const auto outcome = wait_for(child);
   for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &old[i], nullptr);
   forward_to.store(0, std::memory_order_relaxed);
   return outcome;
 }
 
-}  // namespace
-
-Outcome run_and_wait(const std::vector<std::string>& words) { return run_and_wait(words, nullptr); }
-Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit) { return run_and_wait(words, &edit); }
-
 Captured run_and_read(const std::vector<std::string>& words) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  Pipe pipe;
   sigset_t mask;
   sigprocmask(SIG_SETMASK, nullptr, &mask);
-  pid_t child = 0;
-  try {
-    child = start(words, &actions, mask);
-  } catch (...) {
-    posix_spawn_file_actions_destroy(&actions);
-    ::close(ends[0]);
-    ::close(ends[1]);
-    throw;
-  }
-  posix_spawn_file_actions_destroy(&actions);
-  ::close(ends[1]);
+  const pid_t child = start(words, Streams::kHelper, &pipe, mask);
   Captured captured;
-  std::array<char, 4096> buffer{};
-  for (;;) {
-    const auto got = ::read(ends[0], buffer.data(), buffer.size());
-    if (got > 0) captured.output.append(buffer.data(), static_cast<std::size_t>(got));
-    if (got == 0 || (got < 0 && errno != EINTR)) break;
-  }
-  ::close(ends[0]);
+  pipe.read([&](std::string_view piece) { captured.output += piece; });
   captured.status = wait_for(child).status;
   return captured;
 }

@@ -16,13 +16,11 @@ struct Outcome {
 
 // Runs words[0] (searched in PATH) with our standard streams and waits for it. Meanwhile SIGINT, SIGTERM, SIGHUP,
 // SIGQUIT, SIGUSR1 and SIGUSR2 that somebody sends to this process are sent on, also those that were ignored at the
-// start (the child decides then); those the terminal sends reach the child anyway. Throws std::system_error when it cannot be started.
-[[nodiscard]] Outcome run_and_wait(const std::vector<std::string>& words);
-
-// The same, with the child's standard output on a pipe: what `edit` makes of each piece goes to ours. The last piece is
-// empty.
+// start (the child decides then); those the terminal sends reach the child anyway. Throws std::system_error when it
+// cannot be started. With `edit`, the child's standard output is on a pipe: what `edit` makes of each piece goes to
+// ours. The last piece is empty.
 using Edit = std::function<std::string(std::string_view piece)>;
-[[nodiscard]] Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit);
+[[nodiscard]] Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit = {});
 
 struct Captured {
   int status = 0;

@@ -17,19 +17,12 @@ std::string declared_parameters(const Prototype& prototype) {
   return list.empty() ? "void" : list;
 }
 
-// Without the ellipsis of MPI_Pcontrol, which cannot be passed on.
-std::string own_parameters(const Prototype& prototype) {
+// The declarations or names of the parameters, each with a comma behind it; without the ellipsis of MPI_Pcontrol, which
+// cannot be passed on.
+std::string own_parameters(const Prototype& prototype, std::string Parameter::*what) {
   std::string list;
   for (const auto& parameter : prototype.parameters) {
-    if (parameter.name != "...") list += (list.empty() ? "" : ", ") + parameter.declaration;
-  }
-  return list;
-}
-
-std::string own_names(const Prototype& prototype) {
-  std::string list;
-  for (const auto& parameter : prototype.parameters) {
-    if (parameter.name != "...") list += parameter.name + ", ";
+    if (parameter.name != "...") list += parameter.*what + ", ";
   }
   return list;
 }
@@ -74,9 +67,8 @@ void write_wrapper(std::ostream& out, const Wrapped& wrapped) {
   const bool returns_code = prototype.return_type == "int";
 
   // The observed call is a function of its own: the path without observer needs no stack frame then.
-  const std::string caller = std::string(prototype.parameters.empty() ? "" : ", ") + "const void* caller";
   out << "\n[[gnu::noinline]] static " << prototype.return_type << " observed_" << prototype.name << "("
-      << (prototype.parameters.empty() ? "" : own_parameters(prototype)) << caller << ") {\n"
+      << own_parameters(prototype, &Parameter::declaration) << "const void* caller) {\n"
       << "  const Observer* const watching = watch();\n"
       << "  if (" << unobserved(function) << ") return " << call_next(wrapped, "real", false) << ";\n"
       << "  ObservedCall observed(*watching, FunctionId::" << function.enumerator()
@@ -85,8 +77,9 @@ void write_wrapper(std::ostream& out, const Wrapped& wrapped) {
       << "  const auto code = " << call_next(wrapped, "real", true) << ";\n"
       << text.after << "  observed.exit(" << (returns_code ? "code" : "MPI_SUCCESS") << ");\n  return code;\n}\n"
       << "VMPI_EXPORT " << prototype.return_type << " " << prototype.name << "(" << declared_parameters(prototype)
-      << ") {\n  if (is_observed()) [[unlikely]]\n    return observed_" << prototype.name << "(" << own_names(prototype)
-      << "__builtin_return_address(0));\n  return " << call_next(wrapped, "real", false) << ";\n}\n";
+      << ") {\n  if (is_observed()) [[unlikely]]\n    return observed_" << prototype.name << "("
+      << own_parameters(prototype, &Parameter::name) << "__builtin_return_address(0));\n  return "
+      << call_next(wrapped, "real", false) << ";\n}\n";
 }
 
 // A program that calls PMPI_x, or a tool between it and the library, means the program's world, too. Not observed, as
@@ -183,7 +176,6 @@ std::string emit_c_wrappers(const std::vector<Wrapped>& wrapped, std::size_t par
 #include "vmpi/wrappers/neighbourhood.hpp"
 #include "vmpi/wrappers/observed_call.hpp"
 #include "vmpi/real_functions.hpp"
-#include "vmpi/wrappers/received_bytes.hpp"
 #include "vmpi/wrappers/special.hpp"
 #include "vmpi/wrappers/volumes.hpp"
 )";

@@ -46,8 +46,9 @@ class Routine {
     write_observed(out);
     out << "}\nVMPI_EXPORT " << type << " " << name_ << "(" << parameters() << ") {\n"
         << "  const auto routine = __atomic_load_n(&" << slot << ", __ATOMIC_RELAXED);\n"
-        << "  if (is_observed() || routine == nullptr) [[unlikely]]\n    return observed_" << name_ << "(" << names()
-        << "__builtin_return_address(0));\n  return " << called() << "(" << arguments(false) << ");\n}\n";
+        << "  if (is_observed() || routine == nullptr) [[unlikely]]\n    return observed_" << name_ << "("
+        << names_and("__builtin_return_address(0)") << ");\n  return " << called() << "(" << arguments(false)
+        << ");\n}\n";
     if (with_aliases) write_aliases(out, name_);
     if (function_.special_fortran) write_twin(out, type, with_aliases);
   }
@@ -80,17 +81,25 @@ class Routine {
   [[nodiscard]] std::string name_of(int i) const { return prototype_.parameters[static_cast<std::size_t>(i)].name; }
   [[nodiscard]] std::string length_of(int i) const { return name_of(i) + "_length"; }
 
-  [[nodiscard]] std::string parameters() const {
+  // What each(i) says of the parameters that Fortran has, `ierror`, and what each_length(i) says of the hidden lengths.
+  [[nodiscard]] std::string list_of(const auto& each, const std::string& ierror, const auto& each_length) const {
     std::string list;
     std::string lengths;
     for (std::size_t i = 0; i < function_.kinds.size(); ++i) {
-      const auto& kind = function_.kinds[i];
-      if (is_c_parameter_only(kind)) continue;
-      list += (list.empty() ? "" : ", ") + fortran_type(kind, function_.large) + " " + name_of(static_cast<int>(i));
-      if (is_fortran_string(kind)) lengths += ", std::size_t " + length_of(static_cast<int>(i));
+      if (is_c_parameter_only(function_.kinds[i])) continue;
+      list += (list.empty() ? "" : ", ") + each(static_cast<int>(i));
+      if (is_fortran_string(function_.kinds[i])) lengths += ", " + each_length(static_cast<int>(i));
     }
-    if (returns_code_) list += std::string(list.empty() ? "" : ", ") + "MPI_Fint* ierror";
-    return list.empty() ? "void" : list + lengths;
+    if (returns_code_) list += (list.empty() ? "" : ", ") + ierror;
+    return list + lengths;
+  }
+
+  [[nodiscard]] std::string parameters() const {
+    const auto each = [this](int i) {
+      return fortran_type(function_.kinds[static_cast<std::size_t>(i)], function_.large) + " " + name_of(i);
+    };
+    const auto list = list_of(each, "MPI_Fint* ierror", [this](int i) { return "std::size_t " + length_of(i); });
+    return list.empty() ? "void" : list;
   }
 
   [[nodiscard]] std::string parameters_and(const std::string& last) const {
@@ -98,31 +107,19 @@ class Routine {
     return list == "void" ? last : list + ", " + last;
   }
 
-  // All names in the order of parameters(), each followed by a comma.
-  [[nodiscard]] std::string names() const {
-    std::string list;
-    std::string lengths;
-    for (std::size_t i = 0; i < function_.kinds.size(); ++i) {
-      if (is_c_parameter_only(function_.kinds[i])) continue;
-      list += name_of(static_cast<int>(i)) + ", ";
-      if (is_fortran_string(function_.kinds[i])) lengths += length_of(static_cast<int>(i)) + ", ";
-    }
-    return list + (returns_code_ ? "ierror, " : "") + lengths;
+  [[nodiscard]] std::string names_and(const std::string& last) const {
+    const auto list = arguments(false, "");
+    return list.empty() ? last : list + ", " + last;
   }
 
   [[nodiscard]] std::string arguments(bool observed) const {
+    return arguments(observed, function_.special_fortran ? "routine" : "");
+  }
+  [[nodiscard]] std::string arguments(bool observed, const std::string& first) const {
     const NameOf names = [&](int i) { return name_of(i); };
-    std::string list = function_.special_fortran ? "routine" : "";
-    std::string lengths;
-    for (std::size_t i = 0; i < function_.kinds.size(); ++i) {
-      const auto& kind = function_.kinds[i];
-      if (is_c_parameter_only(kind)) continue;
-      const int position = static_cast<int>(i);
-      list += (list.empty() ? "" : ", ") + (observed ? passed_argument(function_, names, position) : name_of(position));
-      if (is_fortran_string(kind)) lengths += ", " + length_of(position);
-    }
-    if (returns_code_) list += (list.empty() ? "" : ", ") + std::string(observed ? "error.pass()" : "ierror");
-    return list + lengths;
+    const auto list = list_of([&](int i) { return observed ? passed_argument(function_, names, i) : name_of(i); },
+                              observed ? "error.pass" : "ierror", [this](int i) { return length_of(i); });
+    return first + (first.empty() || list.empty() ? "" : ", ") + list;
   }
 
   [[nodiscard]] std::string called() const {
@@ -138,7 +135,7 @@ class Routine {
         << text.before;
     if (returns_code_) {
       out << "  arguments::ErrorArgument error(ierror);\n  observed.enter();\n  " << called() << "(" << arguments(true)
-          << ");\n  [[maybe_unused]] const int code = error.read();\n"
+          << ");\n  [[maybe_unused]] const int code = *error.pass;\n"
           << text.after << "  observed.exit(code);\n";
     } else {
       out << "  observed.enter();\n  const auto value = " << called() << "(" << arguments(true)
@@ -178,7 +175,6 @@ std::string emit_fortran_wrappers(const std::vector<Wrapped>& wrapped, Library l
 #include "vmpi/wrappers/fortran_function.hpp"
 #include "vmpi/wrappers/neighbourhood.hpp"
 #include "vmpi/wrappers/observed_call.hpp"
-#include "vmpi/wrappers/received_bytes.hpp"
 #include "vmpi/wrappers/special.hpp"
 #include "vmpi/wrappers/volumes.hpp"
 

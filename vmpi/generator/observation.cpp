@@ -26,10 +26,6 @@ class Writer {
   [[nodiscard]] std::string values(std::string_view kind) const { return "arguments::values(" + name(kind) + ")"; }
   [[nodiscard]] std::string type(std::string_view kind) const { return "arguments::type(" + name(kind) + ")"; }
   [[nodiscard]] std::string types(std::string_view kind) const { return "arguments::types(" + name(kind) + ")"; }
-  [[nodiscard]] std::string lazily(std::string_view kind) const { return "[&] { return " + value(kind) + "; }"; }
-  [[nodiscard]] std::string in_place(std::string_view kind) const {
-    return "arguments::is_in_place(" + name(kind) + ")";
-  }
   void before(const std::string& line) { before_ += "  " + line + "\n"; }
   void after(const std::string& line) { after_ += "  " + line + "\n"; }
   [[nodiscard]] bool rule_starts_with(std::string_view prefix) const { return rule_.starts_with(prefix); }
@@ -48,7 +44,7 @@ class Writer {
     if (has("file_inout")) before("call.file = arguments::made_file(" + name("file_inout") + ");");
     if (has("file_name")) {
       const auto length = length_of_(function_.position("file_name"));
-      before("const arguments::Text text(" + name("file_name") + (length.empty() ? "" : ", " + length) + ");");
+      before("const arguments::Text text{" + name("file_name") + (length.empty() ? "" : ", " + length) + "};");
       before("call.file_name = text.c_str();");
     }
     if (has("comm_out"))
@@ -82,8 +78,8 @@ class Writer {
            (peer.empty() ? "0" : value(peer)) + ");");
   }
 
-  void volume(const std::string& arguments) {
-    before("const Volume volume = volumes::" + rule_ + "(" + arguments + ");");
+  void volume(const std::string& method, const std::string& arguments) {
+    before("const Volume volume = volumes::" + method + "(" + arguments + ");");
     before("call.bytes_sent = volume.sent;");
     before("call.bytes_received = volume.received;");
   }
@@ -115,7 +111,8 @@ class Writer {
       transfer("bytes_received", "count", "type", "source");
       if (rule_ == "send_receive_replace") received_of_status();
     } else if (rule_starts_with("neighbour_")) {
-      write_neighbours();
+      before("Neighbourhood neighbourhood(call.comm);");
+      before("neighbourhood.exchange(call, " + both_sides() + ");");
     } else if (function_.category == "collective") {
       write_collective();
     } else if (function_.category == "one-sided") {
@@ -127,41 +124,27 @@ class Writer {
 
   void write_collective() {
     const std::string comm = "call.comm, ";
-    if (rule_ == "bcast" || rule_ == "reduce") volume(comm + value("count") + ", " + type("type") + ", call.peer");
-    if (rule_ == "allreduce" || rule_ == "scan") volume(value("count") + ", " + type("type"));
-    if (rule_ == "exscan") volume(comm + value("count") + ", " + type("type"));
-    if (rule_ == "reduce_scatter") volume(comm + values("rcounts") + ", " + type("type"));
-    if (rule_ == "reduce_scatter_block") volume(comm + value("rcount") + ", " + type("type"));
-    const std::string root = has("root") ? ", call.peer" : "";
-    if (rule_ == "gather" || rule_ == "allgather" || rule_ == "alltoall")
-      volume(comm + in_place("sbuf") + ", " + lazily("scount") + ", " + type("stype") + ", " + lazily("rcount") + ", " +
-             type("rtype") + root);
-    if (rule_ == "scatter")
-      volume(comm + in_place("rbuf") + ", " + lazily("scount") + ", " + type("stype") + ", " + lazily("rcount") + ", " +
-             type("rtype") + root);
-    if (rule_ == "gatherv" || rule_ == "allgatherv")
-      volume(comm + in_place("sbuf") + ", " + lazily("scount") + ", " + type("stype") + ", " + values("rcounts") +
-             ", " + type("rtype") + root);
-    if (rule_ == "scatterv")
-      volume(comm + in_place("rbuf") + ", " + values("scounts") + ", " + type("stype") + ", " + lazily("rcount") +
-             ", " + type("rtype") + root);
-    if (rule_ == "alltoallv")
-      volume(comm + in_place("sbuf") + ", " + values("scounts") + ", " + type("stype") + ", " + values("rcounts") +
-             ", " + type("rtype"));
-    if (rule_ == "alltoallw")
-      volume(comm + in_place("sbuf") + ", " + values("scounts") + ", " + types("stypes") + ", " + values("rcounts") +
-             ", " + types("rtypes"));
+    if (rule_ == "bcast" || rule_ == "reduce")
+      volume(rule_, comm + value("count") + ", " + type("type") + ", call.peer");
+    if (rule_ == "allreduce" || rule_ == "scan") volume(rule_, value("count") + ", " + type("type"));
+    if (rule_ == "exscan") volume(rule_, comm + value("count") + ", " + type("type"));
+    if (rule_.starts_with("reduce_scatter")) volume("reduce_scatter", comm + counts("rcount") + ", " + type("type"));
+    const bool sends_parts = rule_.starts_with("scatter"), is_known = sends_parts || rule_.starts_with("gather") ||
+                                                                      rule_.starts_with("allgather") ||
+                                                                      rule_.starts_with("alltoall");
+    if (!is_known) return;
+    const auto method = rule_.ends_with("v") || rule_.ends_with("w") ? rule_.substr(0, rule_.size() - 1) : rule_;
+    volume(method, comm + "arguments::is_in_place(" + name(sends_parts ? "rbuf" : "sbuf") + "), " + both_sides() +
+                       (has("root") ? ", call.peer" : ""));
   }
 
-  void write_neighbours() {
-    const auto method = rule_.substr(std::string_view("neighbour_").size());
-    before("Neighbourhood neighbourhood(call.comm);");
-    const bool many_out = has("scounts");
-    const bool many_in = has("rcounts");
-    const bool many_types = has("stypes");
-    before("neighbourhood." + method + "(call, " + (many_out ? values("scounts") : value("scount")) + ", " +
-           (many_types ? types("stypes") : type("stype")) + ", " + (many_in ? values("rcounts") : value("rcount")) +
-           ", " + (many_types ? types("rtypes") : type("rtype")) + ");");
+  [[nodiscard]] std::string counts(const std::string& one) const {
+    return has(one + "s") ? values(one + "s") : "[&] { return " + value(one) + "; }";
+  }
+  // Counts and types of what is sent and of what is received, as volumes.hpp takes them.
+  [[nodiscard]] std::string both_sides() const {
+    const auto all_types = [this](const std::string& side) { return has(side + "s") ? types(side + "s") : type(side); };
+    return counts("scount") + ", " + all_types("stype") + ", " + counts("rcount") + ", " + all_types("rtype");
   }
 
   void write_one_sided() {
@@ -192,7 +175,7 @@ class Writer {
 
   void write_requests() {
     if (has("request_out")) {
-      before("auto started = arguments::StartedRequest(" + name("request_out") + ");");
+      before("arguments::StartedRequest started{" + name("request_out") + "};");
       after("if (code == MPI_SUCCESS) {");
       after("  call.requests = started.read();");
       after("  call.request_count = 1;");

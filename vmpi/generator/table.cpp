@@ -21,30 +21,29 @@ std::vector<std::string> words_of(const std::string& line) {
 // Event records have ten bits for a function.
 constexpr std::size_t kMaxFunctions = 1023;
 
+// The flags of the table and what they set.
+struct Flag {
+  std::string_view name;
+  bool Function::*member;
+};
+constexpr Flag kFlags[] = {{"!c-only", &Function::c_only},
+                           {"!no-f08", &Function::no_f08},
+                           {"!special", &Function::special_c},
+                           {"!special", &Function::special_fortran},
+                           {"!special-c", &Function::special_c},
+                           {"!special-fortran", &Function::special_fortran},
+                           {"!persistent", &Function::persistent},
+                           {"!query", &Function::query},
+                           {"!cptr", &Function::cptr},
+                           {"!no-twin", &Function::no_twin}};
+
 void set_flag(Function& function, const std::string& flag, bool& has_large_twin, const std::string& where) {
-  if (flag == "!c-only") {
-    function.c_only = true;
-  } else if (flag == "!no-f08") {
-    function.no_f08 = true;
-  } else if (flag == "!special") {
-    function.special_fortran = function.special_c = true;
-  } else if (flag == "!special-c") {
-    function.special_c = true;
-  } else if (flag == "!special-fortran") {
-    function.special_fortran = true;
-  } else if (flag == "!persistent") {
-    function.persistent = true;
-  } else if (flag == "!query") {
-    function.query = true;
-  } else if (flag == "!cptr") {
-    function.cptr = true;
-  } else if (flag == "!large") {
-    has_large_twin = true;
-  } else if (flag == "!no-twin") {
-    function.no_twin = true;
-  } else {
-    throw TableError(where + ": unknown flag " + flag);
+  bool is_known = flag == "!large";
+  has_large_twin = has_large_twin || is_known;
+  for (const auto& [name, member] : kFlags) {
+    if (flag == name) function.*member = is_known = true;
   }
+  if (!is_known) throw TableError(where + ": unknown flag " + flag);
 }
 
 Function parse_function(const std::vector<std::string>& words, const std::string& category, const std::string& where,

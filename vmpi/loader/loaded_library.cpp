@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 
 namespace ardoise::vmpi {
 namespace {
@@ -122,6 +123,18 @@ bool imports(const void* address, const char* name) noexcept {
     if (symbol.st_shndx == SHN_UNDEF && is_same(symbols.strings + symbol.st_name, name)) return true;
   }
   return false;
+}
+
+// The next definition of PMPI_x may be that of a second copy of ours. The library is where a PMPI_ function is that we
+// never define.
+void* find_in_mpi_library(const char* name) noexcept {
+  static void* const handle = handle_of(dlsym(RTLD_NEXT, "PMPI_Get_version"));
+  char twin[128];
+  std::snprintf(twin, sizeof twin, "P%s", name);
+  if (handle != nullptr) {
+    if (void* const found = dlsym(handle, twin)) return found;
+  }
+  return dlsym(RTLD_NEXT, twin);
 }
 
 const void* base_of_second_copy() noexcept { return base_of(dlsym(RTLD_NEXT, "VMPI_Comm_universe")); }

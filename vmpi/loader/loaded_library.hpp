@@ -27,6 +27,9 @@ void* handle_of(const void* address) noexcept;
 // True: the library with this address in it calls a function of this name in other libraries.
 bool imports(const void* address, const char* name) noexcept;
 
+// The MPI library's function `name`, by way of the twin in PMPI_ that no tool defines; nullptr: it has none.
+void* find_in_mpi_library(const char* name) noexcept;
+
 // A second copy of these wrappers (a program linked to libvmpi, under libardoise), which must not be called; nullptr:
 // none.
 const void* base_of_second_copy() noexcept;

@@ -13,7 +13,6 @@
 
 #include "vmpi/loader/loaded_library.hpp"
 #include "vmpi/wrappers/fortran_function.hpp"
-#include "vmpi/wrappers/mpi_library.hpp"
 
 extern "C" {
 using Dlsym = void* (*)(void* handle, const char* name);

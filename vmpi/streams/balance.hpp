@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <optional>
 #include <random>
 #include <span>
@@ -11,7 +12,7 @@
 
 namespace ardoise::vmpi {
 
-enum class Balance { none, random, round_robin };
+enum class Balance { none, random, round_robin };  // in the order of VMPI_Stream_balance
 
 // What a writer knows of an endpoint when it chooses.
 struct WriterLoad {
@@ -54,22 +55,13 @@ class ArrivalQueue {
 
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
-  std::size_t waiting(std::size_t endpoint) const { return lines_[endpoint].length; }
+  std::size_t waiting(std::size_t endpoint) const { return lines_[endpoint].size(); }
 
   void push(std::size_t endpoint, Message message) {
-    const auto node = free_ == kNone ? nodes_.size() : free_;
-    if (node == nodes_.size()) {
-      nodes_.push_back({message, kNone});
-    } else {
-      free_ = nodes_[node].next;
-      nodes_[node] = {message, kNone};
-    }
     auto& line = lines_[endpoint];
-    (line.length == 0 ? line.first : nodes_[line.last].next) = static_cast<std::uint32_t>(node);
-    line.last = static_cast<std::uint32_t>(node);
-    ++line.length;
+    line.push_back(message);
     ++size_;
-    if (balance_ == Balance::none || line.length == 1) turns_.push_back(endpoint);
+    if (balance_ == Balance::none || line.size() == 1) turns_.push_back(endpoint);
   }
 
   // Requires !empty().
@@ -81,34 +73,17 @@ class ArrivalQueue {
     const auto endpoint = turns_.front();
     turns_.pop_front();
     auto& line = lines_[endpoint];
-    const auto node = line.first;
-    Arrival arrival{endpoint, nodes_[node].message};
-    line.first = nodes_[node].next;
-    nodes_[node].next = free_;
-    free_ = node;
-    --line.length;
+    Arrival arrival{endpoint, line.front()};
+    line.pop_front();
     --size_;
-    if (balance_ != Balance::none && line.length > 0) turns_.push_back(endpoint);
+    if (balance_ != Balance::none && !line.empty()) turns_.push_back(endpoint);
     return arrival;
   }
 
  private:
-  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  struct Node {
-    Message message;
-    std::uint32_t next;
-  };
-  // Of one endpoint. A deque for each would cost half a kilobyte for every writer that has sent nothing.
-  struct Line {
-    std::uint32_t first = kNone;
-    std::uint32_t last = kNone;
-    std::uint32_t length = 0;
-  };
-
   Balance balance_;
-  std::vector<Line> lines_;  // by endpoint
-  std::vector<Node> nodes_;  // of all lines, and those that are free again
-  std::uint32_t free_ = kNone;
+  // By endpoint. A deque for each would cost half a kilobyte for every writer that has sent nothing.
+  std::vector<std::list<Message>> lines_;
   std::deque<std::size_t> turns_;  // none: one for each message; otherwise one for each endpoint that has messages
   std::size_t size_ = 0;
   std::mt19937_64 random_;

@@ -7,6 +7,12 @@
 
 namespace ardoise::vmpi {
 
+// Tags on the control communicator, a duplicate of the universe that only maps and streams use.
+inline constexpr int kMapTag = 1;
+inline constexpr int kControlTag = 2;
+// Data of a stream. Each end picks the tag on which it wants to receive, and says it in its hello.
+inline constexpr int kFirstDataTag = 16;
+
 enum class ControlKind : std::uint8_t {
   hello,    // opens a stream with the receiver
   verdict,  // `code`: the result of the opening so far, as the sender sees it

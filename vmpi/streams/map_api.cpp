@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "vmpi/streams/control_message.hpp"
 #include "vmpi/streams/map_policy.hpp"
-#include "vmpi/streams/stream_tags.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/world/partitions.hpp"
 
@@ -58,11 +58,6 @@ int append(const Pair& pair, const std::vector<int>& ranks, VMPI_Map& map) {
   return VMPI_SUCCESS;
 }
 
-// What the pivot sends to the first process of the slave partition, and both to their partitions: validity, then ranks.
-struct Verdict {
-  int is_valid = 0;
-};
-
 bool ok(int mpi_result) { return mpi_result == MPI_SUCCESS; }
 
 // The pivot asks for every slave; empty: the map is bad. A C++ function that throws is a bad map too.
@@ -86,21 +81,21 @@ int map_as_master(const Pair& pair, VMPI_Map_function function, void* context, V
   std::vector<int> masters;
   GroupedMap grouped;
   std::vector<int> counts(static_cast<std::size_t>(size), 0);
-  Verdict verdict;
+  int is_valid = 0;  // the pivot sends it, then ranks, to the first slave, and both to their partitions
   if (pair.all.rank == 0) {
     masters = ask_user(pair, function, context);
-    verdict.is_valid = masters.empty() ? 0 : 1;
+    is_valid = masters.empty() ? 0 : 1;
     const int slave_root = pair.all.table.root(pair.slave);
     masters.resize(static_cast<std::size_t>(pair.all.table.size(pair.slave)));
-    if (!ok(PMPI_Send(&verdict, 1, MPI_INT, slave_root, kMapTag, control_comm())) ||
+    if (!ok(PMPI_Send(&is_valid, 1, MPI_INT, slave_root, kMapTag, control_comm())) ||
         !ok(PMPI_Send(masters.data(), static_cast<int>(masters.size()), MPI_INT, slave_root, kMapTag, control_comm())))
       return VMPI_ERR_MPI;
-    if (verdict.is_valid != 0) grouped = group_by_master(masters, size);
+    if (is_valid != 0) grouped = group_by_master(masters, size);
     grouped.offsets.resize(static_cast<std::size_t>(size) + 1);
     for (std::size_t m = 0; m < counts.size(); ++m) counts[m] = grouped.offsets[m + 1] - grouped.offsets[m];
   }
-  if (!ok(PMPI_Bcast(&verdict, 1, MPI_INT, 0, own))) return VMPI_ERR_MPI;
-  if (verdict.is_valid == 0) return VMPI_ERR_MAP;
+  if (!ok(PMPI_Bcast(&is_valid, 1, MPI_INT, 0, own))) return VMPI_ERR_MPI;
+  if (is_valid == 0) return VMPI_ERR_MAP;
   int count = 0;
   if (!ok(PMPI_Scatter(counts.data(), 1, MPI_INT, &count, 1, MPI_INT, 0, own))) return VMPI_ERR_MPI;
   std::vector<int> slaves(static_cast<std::size_t>(count));
@@ -113,17 +108,17 @@ int map_as_master(const Pair& pair, VMPI_Map_function function, void* context, V
 int map_as_slave(const Pair& pair, VMPI_Map& map) {
   const MPI_Comm own = partition_comm();
   std::vector<int> masters;
-  Verdict verdict;
+  int is_valid = 0;
   if (pair.all.rank == 0) {
     const int pivot = pair.all.table.root(pair.master);
     masters.resize(static_cast<std::size_t>(pair.all.table.size(pair.all.id)));
-    if (!ok(PMPI_Recv(&verdict, 1, MPI_INT, pivot, kMapTag, control_comm(), MPI_STATUS_IGNORE)) ||
+    if (!ok(PMPI_Recv(&is_valid, 1, MPI_INT, pivot, kMapTag, control_comm(), MPI_STATUS_IGNORE)) ||
         !ok(PMPI_Recv(masters.data(), static_cast<int>(masters.size()), MPI_INT, pivot, kMapTag, control_comm(),
                       MPI_STATUS_IGNORE)))
       return VMPI_ERR_MPI;
   }
-  if (!ok(PMPI_Bcast(&verdict, 1, MPI_INT, 0, own))) return VMPI_ERR_MPI;
-  if (verdict.is_valid == 0) return VMPI_ERR_MAP;
+  if (!ok(PMPI_Bcast(&is_valid, 1, MPI_INT, 0, own))) return VMPI_ERR_MPI;
+  if (is_valid == 0) return VMPI_ERR_MAP;
   int master = 0;
   if (!ok(PMPI_Scatter(masters.data(), 1, MPI_INT, &master, 1, MPI_INT, 0, own))) return VMPI_ERR_MPI;
   return append(pair, {master}, map);
@@ -166,17 +161,9 @@ int VMPI_Map_free(VMPI_Map* map) {
 
 int VMPI_Map_partitions(int partition, VMPI_Map_policy policy, VMPI_Map* map) {
   return with_pair(partition, map, [&](const Pair& pair) -> int {
-    switch (policy) {
-      case VMPI_MAP_ROUND_ROBIN:
-        return map_locally(pair, MapPolicy::round_robin, *map);
-      case VMPI_MAP_RANDOM:
-        return map_locally(pair, MapPolicy::random, *map);
-      case VMPI_MAP_FIXED:
-        return map_locally(pair, MapPolicy::fixed, *map);
-      case VMPI_MAP_USER:
-        break;  // has a function of its own, which takes the callback
-    }
-    return VMPI_ERR_ARG;
+    // VMPI_MAP_USER has a function of its own, which takes the callback.
+    if (policy < VMPI_MAP_ROUND_ROBIN || policy >= VMPI_MAP_USER) return VMPI_ERR_ARG;
+    return map_locally(pair, static_cast<MapPolicy>(policy), *map);
   });
 }
 

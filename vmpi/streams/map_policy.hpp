@@ -10,7 +10,7 @@
 
 namespace ardoise::vmpi {
 
-enum class MapPolicy { round_robin, random, fixed };
+enum class MapPolicy { round_robin, random, fixed };  // in the order of VMPI_Map_policy
 
 // Sizes of two partitions: 1 <= master_size <= slave_size. The seed has an effect on the random policy only and is
 // equal on both sides.

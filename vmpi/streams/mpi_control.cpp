@@ -6,7 +6,7 @@
 #include <exception>
 #include <list>
 
-#include "vmpi/streams/stream_tags.hpp"
+#include "vmpi/streams/control_message.hpp"
 #include "vmpi/streams/transport.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/world/partitions.hpp"

@@ -14,10 +14,10 @@
 
 #include "blackboard/mutex.hpp"
 #include "vmpi/streams/backoff.hpp"
+#include "vmpi/streams/control_message.hpp"
 #include "vmpi/streams/open_streams.hpp"
 #include "vmpi/streams/stream.hpp"
 #include "vmpi/streams/stream_handshake.hpp"
-#include "vmpi/streams/stream_tags.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/world/partitions.hpp"
 
@@ -26,7 +26,7 @@ using namespace ardoise::vmpi;
 // From init to close.
 struct VMPI_Stream_state {
   StreamOptions options;
-  std::unique_ptr<MpiTransport> transport;
+  std::unique_ptr<Transport> transport;
   std::unique_ptr<Stream> stream;  // set while open
   bool is_silent = false;          // see leave_silently
 };
@@ -57,18 +57,6 @@ int next_tag() {
   const auto highest = static_cast<unsigned>(found != 0 && upper_bound != nullptr ? *upper_bound : 32767);
   // Relaxed: only the numbers have to differ.
   return kFirstDataTag + static_cast<int>(opened.fetch_add(1, std::memory_order_relaxed) % (highest - kFirstDataTag));
-}
-
-std::optional<Balance> balance_of(VMPI_Stream_balance balance) {
-  switch (balance) {
-    case VMPI_STREAM_BALANCE_NONE:
-      return Balance::none;
-    case VMPI_STREAM_BALANCE_RANDOM:
-      return Balance::random;
-    case VMPI_STREAM_BALANCE_ROUND_ROBIN:
-      return Balance::round_robin;
-  }
-  return std::nullopt;
 }
 
 std::optional<Mode> mode_of(const char* mode) {
@@ -117,7 +105,7 @@ int open_ranks(VMPI_Stream* stream, const int* ranks, int count, const char* mod
     std::vector<Endpoint> endpoints;
     const StreamTerms terms{state.options.block_bytes, *wanted_mode, tag};
     if (const int code = meet(peers, terms, endpoints); code != VMPI_SUCCESS) return code;
-    state.transport = std::make_unique<MpiTransport>(control_comm());
+    state.transport = make_mpi_transport(control_comm());
     state.stream = std::make_unique<Stream>(*state.transport, std::move(endpoints), *wanted_mode, tag, state.options,
                                             static_cast<std::uint64_t>(all->universe_rank));
     note_open(&state);
@@ -165,14 +153,14 @@ void leave_open_streams() noexcept {
 }  // namespace ardoise::vmpi
 
 int VMPI_Stream_init(VMPI_Stream* stream, size_t block_bytes, VMPI_Stream_balance balance) {
-  const auto policy = balance_of(balance);
+  const bool is_balance = balance >= VMPI_STREAM_BALANCE_NONE && balance <= VMPI_STREAM_BALANCE_ROUND_ROBIN;
   if (stream == nullptr) return VMPI_ERR_ARG;
   stream->state = nullptr;
-  if (block_bytes == 0 || block_bytes > INT_MAX || !policy) return VMPI_ERR_ARG;
+  if (block_bytes == 0 || block_bytes > INT_MAX || !is_balance) return VMPI_ERR_ARG;
   stream->state = new (std::nothrow) VMPI_Stream_state;
   if (stream->state == nullptr) return VMPI_ERR_NO_MEMORY;
   stream->state->options.block_bytes = block_bytes;
-  stream->state->options.balance = *policy;
+  stream->state->options.balance = static_cast<Balance>(balance);
   return VMPI_SUCCESS;
 }
 

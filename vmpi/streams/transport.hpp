@@ -1,11 +1,12 @@
 // What a stream needs of MPI, as an interface, so that the stream's logic runs in tests against a model without MPI.
-// MpiTransport is the real one. Functions return a VMPI code; outputs are set on success only. One thread at a time.
+// Functions return a VMPI code; outputs are set on success only. One thread at a time.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace ardoise::vmpi {
@@ -40,22 +41,8 @@ class Transport {
   virtual bool has_left(int source, int tag) = 0;
 };
 
-// Over a communicator that returns errors and that nobody else uses.
-class MpiTransport final : public Transport {
- public:
-  explicit MpiTransport(MPI_Comm comm) : comm_(comm) {}
-  int send(const void* data, std::size_t bytes, int rank, int tag, MPI_Request& request) override;
-  int send_empty(int rank, int tag) override;
-  int probe(int tag, bool& found, Incoming& incoming) override;
-  int receive(Incoming& incoming, void* block, MPI_Request& request) override;
-  int test_some(std::span<MPI_Request> requests, std::span<int> indices, int& completed) override;
-  bool is_alive(std::int64_t process) override;
-  int send_left(int rank, int tag) override;
-  bool has_left(int source, int tag) override;
-
- private:
-  MPI_Comm comm_;
-};
+// The real one, over a communicator that returns errors and that nobody else uses.
+std::unique_ptr<Transport> make_mpi_transport(MPI_Comm comm);
 
 // VMPI_SUCCESS, VMPI_ERR_PEER when MPI says that a process failed, VMPI_ERR_MPI for all else.
 int code_of(int mpi_result);

@@ -1,34 +1,26 @@
 // The C functions of vmpi.h on errors and partitions; contracts are in the header.
+#include <iterator>
+
 #include "vmpi/vmpi.h"
 #include "vmpi/world/partitions.hpp"
 
 using namespace ardoise::vmpi;
 
 const char* VMPI_Error_string(int code) {
-  switch (code) {
-    case VMPI_SUCCESS:
-      return "success";
-    case VMPI_EAGAIN:
-      return "nothing there now, try again";
-    case VMPI_ERR_ARG:
-      return "an argument is out of its range";
-    case VMPI_ERR_STATE:
-      return "called at the wrong time (before MPI_Init, after MPI_Finalize, or on a closed stream)";
-    case VMPI_ERR_NO_MEMORY:
-      return "out of memory";
-    case VMPI_ERR_MPI:
-      return "an MPI call failed";
-    case VMPI_ERR_PROTOCOL:
-      return "the two ends of the stream disagree on block size or direction";
-    case VMPI_ERR_MAP:
-      return "the map gave a rank out of range or left a process unmapped";
-    case VMPI_ERR_PEER:
-      return "a peer went away without opening or closing the stream";
-    case VMPI_ERR_TIMEOUT:
-      return "a peer did not open the stream in time";
-    default:
-      return code > 0 ? "no error" : "unknown error code";
-  }
+  static constexpr const char* kMeanings[] = {
+      "success",
+      "nothing there now, try again",
+      "an argument is out of its range",
+      "called at the wrong time (before MPI_Init, after MPI_Finalize, or on a closed stream)",
+      "out of memory",
+      "an MPI call failed",
+      "the two ends of the stream disagree on block size or direction",
+      "the map gave a rank out of range or left a process unmapped",
+      "a peer went away without opening or closing the stream",
+      "a peer did not open the stream in time"};
+  static_assert(std::size(kMeanings) == 1 - VMPI_ERR_TIMEOUT, "one for each code");
+  if (code > 0) return "no error";
+  return code >= VMPI_ERR_TIMEOUT ? kMeanings[-code] : "unknown error code";
 }
 
 MPI_Comm VMPI_Comm_universe(void) { return universe_comm(); }

@@ -43,13 +43,9 @@ inline MPI_File made_file(const MPI_File* file) { return *file; }
 inline bool is_no_op(MPI_Op op) { return op == MPI_NO_OP; }
 
 // Requests that the call has just started: valid after it.
-class StartedRequest {
- public:
-  explicit StartedRequest(MPI_Request* request) : request_(request) {}
-  MPI_Request* read() { return request_; }
-
- private:
-  MPI_Request* request_;
+struct StartedRequest {
+  MPI_Request* request;
+  [[nodiscard]] MPI_Request* read() const { return request; }
 };
 
 // A copy of requests as they were before a call that overwrites them.
@@ -93,18 +89,13 @@ class StatusesArgument {
 
 // Positions of completed requests, from 0.
 inline int index_after(const int* index) { return *index; }
-class IndicesAfter {
- public:
+struct IndicesAfter {
   static const int* read(const int* indices, int /*n*/) { return indices; }
 };
 
-class Text {
- public:
-  explicit Text(const char* text) : text_(text) {}
-  [[nodiscard]] const char* c_str() const { return text_; }
-
- private:
-  const char* text_;
+struct Text {
+  const char* text;
+  [[nodiscard]] const char* c_str() const { return text; }
 };
 
 }  // namespace ardoise::vmpi::c_arguments

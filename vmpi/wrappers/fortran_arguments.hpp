@@ -23,20 +23,14 @@ inline bool is_true(const MPI_Fint* flag) { return *flag != 0; }  // .TRUE. is 1
 inline bool is_in_place(const void* buffer) { return is_fortran_in_place(buffer); }
 
 // A communicator for those routines of MPICH that call no function of ours, in which it would be translated.
-class PassedComm {
- public:
+struct PassedComm {
 #ifdef OPEN_MPI
-  explicit PassedComm(MPI_Fint* comm) : comm_(comm) {}
-  MPI_Fint* pass() { return comm_; }
-
- private:
-  MPI_Fint* comm_;
+  explicit PassedComm(MPI_Fint* comm) : pass(comm) {}
+  MPI_Fint* pass;
 #else
-  explicit PassedComm(const MPI_Fint* comm) : comm_(comm_from_fortran(*comm)) {}
-  MPI_Fint* pass() { return &comm_; }
-
- private:
-  MPI_Fint comm_;
+  explicit PassedComm(const MPI_Fint* comm) : own(comm_from_fortran(*comm)) {}
+  MPI_Fint own;
+  MPI_Fint* pass = &own;
 #endif
 };
 
@@ -59,17 +53,13 @@ inline MPI_File file_of(const MPI_Fint* file) { return PMPI_File_f2c(*file); }
 inline MPI_File made_file(const MPI_Fint* file) { return PMPI_File_f2c(*file); }
 inline bool is_no_op(const MPI_Fint* op) { return PMPI_Op_f2c(*op) == MPI_NO_OP; }
 
-class StartedRequest {
- public:
-  explicit StartedRequest(const MPI_Fint* request) : fortran_(request) {}
+struct StartedRequest {
+  const MPI_Fint* fortran;
+  MPI_Request request{};
   MPI_Request* read() {
-    request_ = PMPI_Request_f2c(*fortran_);
-    return &request_;
+    request = PMPI_Request_f2c(*fortran);
+    return &request;
   }
-
- private:
-  const MPI_Fint* fortran_;
-  MPI_Request request_;
 };
 
 class RequestsBefore {
@@ -171,15 +161,10 @@ class Text {
 };
 
 // mpi_f08 passes no address for an omitted ierror; observation wants the code all the same.
-class ErrorArgument {
- public:
-  explicit ErrorArgument(MPI_Fint* ierror) : ierror_(ierror != nullptr ? ierror : &own_) {}
-  MPI_Fint* pass() { return ierror_; }
-  [[nodiscard]] int read() const { return *ierror_; }
-
- private:
-  MPI_Fint own_ = MPI_SUCCESS;
-  MPI_Fint* ierror_;
+struct ErrorArgument {
+  explicit ErrorArgument(MPI_Fint* ierror) : pass(ierror != nullptr ? ierror : &own) {}
+  MPI_Fint own = MPI_SUCCESS;
+  MPI_Fint* pass;
 };
 
 }  // namespace ardoise::vmpi::fortran_arguments
@@ -197,8 +182,7 @@ inline bool is_in_place(const void* descriptor) {
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
 // mpi_f08 of MPICH 4.0 hands indices out as C has them, from 0.
 inline int index_after(const MPI_Fint* index) { return *index; }
-class IndicesAfter {
- public:
+struct IndicesAfter {
   static const int* read(const MPI_Fint* indices, int /*n*/) { return indices; }
 };
 #endif

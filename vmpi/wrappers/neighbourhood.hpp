@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-#include "vmpi/wrappers/byte_rules.hpp"
 #include "vmpi/wrappers/observer.hpp"
 #include "vmpi/wrappers/small_array.hpp"
+#include "vmpi/wrappers/volumes.hpp"
 
 namespace ardoise::vmpi {
 
@@ -16,48 +16,24 @@ class Neighbourhood {
  public:
   explicit Neighbourhood(MPI_Comm comm) noexcept;
 
-  // Each sets the volume and the bytes for each destination in `call`, which refers to this object then.
-  void allgather(Call& call, std::int64_t scount, auto stype, std::int64_t rcount, auto rtype) {
-    const auto out = byte_rules::bytes(scount, stype.size());
-    const auto in = byte_rules::bytes(rcount, rtype.size());
-    fill(
-        call, [&](auto) { return out; }, [&](auto) { return in; });
-  }
-  void allgatherv(Call& call, std::int64_t scount, auto stype, const auto* rcounts, auto rtype) {
-    const auto out = byte_rules::bytes(scount, stype.size());
-    const auto in = rtype.size();
-    fill(
-        call, [&](auto) { return out; }, [&](auto i) { return byte_rules::bytes(rcounts[i], in); });
-  }
-  void alltoall(Call& call, std::int64_t scount, auto stype, std::int64_t rcount, auto rtype) {
-    allgather(call, scount, stype, rcount, rtype);
-  }
-  void alltoallv(Call& call, const auto* scounts, auto stype, const auto* rcounts, auto rtype) {
-    const auto out = stype.size();
-    const auto in = rtype.size();
-    fill(
-        call, [&](auto i) { return byte_rules::bytes(scounts[i], out); },
-        [&](auto i) { return byte_rules::bytes(rcounts[i], in); });
-  }
-  void alltoallw(Call& call, const auto* scounts, auto stypes, const auto* rcounts, auto rtypes) {
-    fill(
-        call, [&](auto i) { return byte_rules::bytes(scounts[i], stypes.size(i)); },
-        [&](auto i) { return byte_rules::bytes(rcounts[i], rtypes.size(i)); });
-  }
-
- private:
-  void fill(Call& call, auto&& bytes_to, auto&& bytes_from) {
+  // Sets the volume and the bytes for each destination in `call`, which refers to this object then. Counts and types as
+  // in volumes.hpp.
+  void exchange(Call& call, auto scounts, auto stypes, auto rcounts, auto rtypes) {
     bytes_.resize(destinations_.size());
     for (std::size_t i = 0; i < bytes_.size(); ++i) {
-      bytes_[i] = destinations_[i] == MPI_PROC_NULL ? 0 : bytes_to(static_cast<std::int64_t>(i));
+      bytes_[i] = destinations_[i] == MPI_PROC_NULL ? 0 : volumes::part(scounts, stypes, static_cast<std::int64_t>(i));
       call.bytes_sent += bytes_[i];
     }
-    for (std::size_t i = 0; i < sources_.size(); ++i)
-      call.bytes_received += sources_[i] == MPI_PROC_NULL ? 0 : bytes_from(static_cast<std::int64_t>(i));
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      if (sources_[i] == MPI_PROC_NULL) continue;
+      call.bytes_received += volumes::part(rcounts, rtypes, static_cast<std::int64_t>(i));
+    }
     call.neighbour_bytes = bytes_.data();
     call.neighbours = destinations_.data();
     call.neighbour_count = static_cast<int>(bytes_.size());
   }
+
+ private:
   void read_grid(MPI_Comm comm) noexcept;
   void read_graph(MPI_Comm comm) noexcept;
   void read_distributed_graph(MPI_Comm comm) noexcept;

@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "vmpi/loader/loaded_library.hpp"
-#include "vmpi/wrappers/mpi_library.hpp"
 
 namespace ardoise::vmpi {
 namespace {

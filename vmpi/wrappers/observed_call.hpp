@@ -9,10 +9,10 @@ namespace ardoise::vmpi {
 // The stack address of this thread's outermost observed call; nullptr outside. MPI calls made by MPI itself or by a
 // callback lie deeper (lower) on the same stack. A call that was left by longjmp is recognised: the next call of the
 // program lies higher than what it left behind.
-extern __thread const char* outermost_call __attribute__((tls_model("initial-exec")));
+[[gnu::tls_model("initial-exec")]] inline constinit thread_local const char* outermost_call = nullptr;
 
 // Observation runs only while the program's world is up. Relaxed: an observer tolerates a call at the edges.
-extern std::atomic<bool> observing;
+inline constinit std::atomic<bool> observing{false};
 
 inline const char* stack_address() {
 #if defined(__x86_64__)

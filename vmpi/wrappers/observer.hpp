@@ -69,6 +69,6 @@ struct Observer {
 
 // Set by instrument when its library is loaded; nullptr switches observation off at any time. A wrapper loads it once,
 // with acquire order, and uses what it loaded for enter and exit: an Observer must therefore live for ever.
-extern std::atomic<const Observer*> observer;
+inline constinit std::atomic<const Observer*> observer{nullptr};
 
 }  // namespace ardoise::vmpi

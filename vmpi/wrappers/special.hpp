@@ -42,7 +42,7 @@ void fortran_Comm_get_attr(FortranGetAttr real, MPI_Fint* comm, void* keyval, vo
 void fortran_Attr_get(FortranGetAttr real, MPI_Fint* comm, void* keyval, void* value, void* flag, MPI_Fint* ierror);
 using FortranSetAttr = void (*)(MPI_Fint* comm, void* keyval, void* value, MPI_Fint* ierror);
 void fortran_Comm_set_attr(FortranSetAttr real, MPI_Fint* comm, void* keyval, void* value, MPI_Fint* ierror);
-void fortran_Attr_put(FortranSetAttr real, MPI_Fint* comm, void* keyval, void* value, MPI_Fint* ierror);
+inline constexpr auto fortran_Attr_put = fortran_Comm_set_attr;
 int Comm_create_keyval(const RealFunctions& next, MPI_Comm_copy_attr_function* copy,
                        MPI_Comm_delete_attr_function* remove, int* keyval, void* extra_state);
 int Keyval_create(const RealFunctions& next, MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* remove,
@@ -50,8 +50,7 @@ int Keyval_create(const RealFunctions& next, MPI_Comm_copy_attr_function* copy, 
 using FortranCreateKeyval = void (*)(void* copy, void* remove, void* keyval, void* extra_state, MPI_Fint* ierror);
 void fortran_Comm_create_keyval(FortranCreateKeyval real, void* copy, void* remove, void* keyval, void* extra_state,
                                 MPI_Fint* ierror);
-void fortran_Keyval_create(FortranCreateKeyval real, void* copy, void* remove, void* keyval, void* extra_state,
-                           MPI_Fint* ierror);
+inline constexpr auto fortran_Keyval_create = fortran_Comm_create_keyval;
 
 // special_errors.cpp
 int Comm_set_errhandler(const RealFunctions& next, MPI_Comm comm, MPI_Errhandler handler);
@@ -60,7 +59,7 @@ int Comm_create_errhandler(const RealFunctions& next, MPI_Comm_errhandler_functi
 int Errhandler_create(const RealFunctions& next, MPI_Comm_errhandler_function* function, MPI_Errhandler* handler);
 using FortranCreateErrhandler = void (*)(void* procedure, void* handler, MPI_Fint* ierror);
 void fortran_Comm_create_errhandler(FortranCreateErrhandler real, void* procedure, void* handler, MPI_Fint* ierror);
-void fortran_Errhandler_create(FortranCreateErrhandler real, void* procedure, void* handler, MPI_Fint* ierror);
+inline constexpr auto fortran_Errhandler_create = fortran_Comm_create_errhandler;
 
 // special_handles.cpp
 #ifdef OPEN_MPI  // macros in MPICH

@@ -47,7 +47,7 @@ void get_fortran_attribute(FortranGetAttr real, MPI_Fint* comm, void* keyval, vo
                            MPI_Fint* ierror) {
   const int key = key_of_fortran(*static_cast<const MPI_Fint*>(keyval));
   if (!is_virtual() || !is_predefined(key) || !(*comm == fortran_world() || carries(comm_from_fortran(*comm), key))) {
-    real(fortran_arguments::PassedComm(comm).pass(), keyval, value, flag, ierror);
+    real(fortran_arguments::PassedComm(comm).pass, keyval, value, flag, ierror);
     return;
   }
 #ifdef OPEN_MPI
@@ -98,21 +98,11 @@ int Keyval_create(const RealFunctions& next, MPI_Comm_copy_attr_function* copy, 
 }
 
 void fortran_Comm_set_attr(FortranSetAttr real, MPI_Fint* comm, void* keyval, void* value, MPI_Fint* ierror) {
-  real(fortran_arguments::PassedComm(comm).pass(), keyval, value, ierror);
-}
-
-void fortran_Attr_put(FortranSetAttr real, MPI_Fint* comm, void* keyval, void* value, MPI_Fint* ierror) {
-  real(fortran_arguments::PassedComm(comm).pass(), keyval, value, ierror);
+  real(fortran_arguments::PassedComm(comm).pass, keyval, value, ierror);
 }
 
 void fortran_Comm_create_keyval(FortranCreateKeyval real, void* copy, void* remove, void* keyval, void* extra_state,
                                 MPI_Fint* ierror) {
-  const InsideFortran inside;
-  real(translated_fortran_copy(copy), translated_fortran_delete(remove), keyval, extra_state, ierror);
-}
-
-void fortran_Keyval_create(FortranCreateKeyval real, void* copy, void* remove, void* keyval, void* extra_state,
-                           MPI_Fint* ierror) {
   const InsideFortran inside;
   real(translated_fortran_copy(copy), translated_fortran_delete(remove), keyval, extra_state, ierror);
 }

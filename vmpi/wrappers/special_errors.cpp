@@ -34,9 +34,5 @@ void fortran_Comm_create_errhandler(FortranCreateErrhandler real, void* procedur
   const InsideFortran inside;
   real(translated_fortran_errhandler(procedure), handler, ierror);
 }
-void fortran_Errhandler_create(FortranCreateErrhandler real, void* procedure, void* handler, MPI_Fint* ierror) {
-  const InsideFortran inside;
-  real(translated_fortran_errhandler(procedure), handler, ierror);
-}
 
 }  // namespace ardoise::vmpi::special

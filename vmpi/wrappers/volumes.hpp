@@ -6,7 +6,20 @@
 
 #include "vmpi/wrappers/byte_rules.hpp"
 
-namespace ardoise::vmpi::volumes {
+namespace ardoise::vmpi {
+
+// Bytes of the message, or of the file access, that a status describes.
+inline std::int64_t received_bytes(const MPI_Status& status) {
+#ifdef OPEN_MPI
+  return static_cast<std::int64_t>(status._ucount);  // what PMPI_Get_elements_x(MPI_BYTE) reads, in a few cycles
+#else
+  // MPICH: the lowest bit of the upper half says whether the operation was cancelled.
+  const auto high = static_cast<std::uint32_t>(status.count_hi_and_cancelled) >> 1;
+  return static_cast<std::int64_t>(std::uint64_t{high} << 32 | static_cast<std::uint32_t>(status.count_lo));
+#endif
+}
+
+namespace volumes {
 
 byte_rules::Sides sides_of(MPI_Comm comm) noexcept;
 // Rank and size of the own group, also in an intercommunicator.
@@ -32,88 +45,57 @@ inline Volume scan(std::int64_t count, auto type) { return allreduce(count, type
 inline Volume exscan(MPI_Comm comm, std::int64_t count, auto type) {
   return byte_rules::exscan(sides_of(comm), byte_rules::bytes(count, type.size()));
 }
-inline Volume reduce_scatter(MPI_Comm comm, const auto* rcounts, auto type) {
+// Counts are an array, or a function that gives the one of all processes; types an array (with size(i)) or one. Both
+// are read only where they are asked for. What goes to, or comes from, process i:
+inline std::int64_t part(const auto& counts, const auto& types, std::int64_t i) {
+  std::int64_t size = 0;
+  if constexpr (requires { types.size(i); }) {
+    size = types.size(i);
+  } else {
+    size = types.size();
+  }
+  if constexpr (requires { counts(); }) {
+    return byte_rules::bytes(counts(), size);
+  } else {
+    return byte_rules::bytes(counts[i], size);
+  }
+}
+// ... and all n of them.
+inline std::int64_t parts(std::int64_t n, const auto& counts, const auto& types) {
+  if constexpr (requires { counts(); }) {
+    return n * part(counts, types, 0);
+  } else {
+    return byte_rules::sum(n, [&](auto i) { return part(counts, types, i); });
+  }
+}
+
+inline Volume reduce_scatter(MPI_Comm comm, auto rcounts, auto type) {
   const auto own = own_group(comm);
-  const auto each = type.size();
-  return {byte_rules::sum(own.peers, [&](auto i) { return byte_rules::bytes(rcounts[i], each); }),
-          byte_rules::bytes(rcounts[own.rank], each)};
+  return {parts(own.peers, rcounts, type), part(rcounts, type, own.rank)};
 }
-inline Volume reduce_scatter_block(MPI_Comm comm, std::int64_t rcount, auto type) {
-  const auto each = byte_rules::bytes(rcount, type.size());
-  return {each * own_group(comm).peers, each};
-}
-
-// Sums of v collectives.
-inline std::int64_t sum_of(std::int64_t n, const auto* counts, auto type) {
-  const auto each = type.size();
-  return byte_rules::sum(n, [&](auto i) { return byte_rules::bytes(counts[i], each); });
-}
-inline std::int64_t sum_of_types(std::int64_t n, const auto* counts, auto types) {
-  return byte_rules::sum(n, [&](auto i) { return byte_rules::bytes(counts[i], types.size(i)); });
-}
-
-inline Volume gather(MPI_Comm comm, bool in_place, auto scount, auto stype, auto rcount, auto rtype, int root) {
+inline Volume gather(MPI_Comm comm, bool in_place, auto scount, auto stype, auto rcounts, auto rtype, int root) {
   const auto sides = sides_of(comm);
   return byte_rules::gather(
-      part_of(sides, root), sides, in_place, [&] { return byte_rules::bytes(scount(), stype.size()); },
-      [&] { return byte_rules::bytes(rcount(), rtype.size()); },
-      [&] { return sides.peers * byte_rules::bytes(rcount(), rtype.size()); });
+      part_of(sides, root), sides, in_place, [&] { return part(scount, stype, 0); },
+      [&] { return part(rcounts, rtype, sides.rank); }, [&] { return parts(sides.peers, rcounts, rtype); });
 }
-inline Volume gatherv(MPI_Comm comm, bool in_place, auto scount, auto stype, const auto* rcounts, auto rtype,
-                      int root) {
-  const auto sides = sides_of(comm);
-  return byte_rules::gather(
-      part_of(sides, root), sides, in_place, [&] { return byte_rules::bytes(scount(), stype.size()); },
-      [&] { return byte_rules::bytes(rcounts[sides.rank], rtype.size()); },
-      [&] { return sum_of(sides.peers, rcounts, rtype); });
-}
-inline Volume scatter(MPI_Comm comm, bool in_place, auto scount, auto stype, auto rcount, auto rtype, int root) {
+inline Volume scatter(MPI_Comm comm, bool in_place, auto scounts, auto stype, auto rcount, auto rtype, int root) {
   const auto sides = sides_of(comm);
   return byte_rules::scatter(
-      part_of(sides, root), sides, in_place, [&] { return byte_rules::bytes(rcount(), rtype.size()); },
-      [&] { return byte_rules::bytes(scount(), stype.size()); },
-      [&] { return sides.peers * byte_rules::bytes(scount(), stype.size()); });
+      part_of(sides, root), sides, in_place, [&] { return part(rcount, rtype, 0); },
+      [&] { return part(scounts, stype, sides.rank); }, [&] { return parts(sides.peers, scounts, stype); });
 }
-inline Volume scatterv(MPI_Comm comm, bool in_place, const auto* scounts, auto stype, auto rcount, auto rtype,
-                       int root) {
-  const auto sides = sides_of(comm);
-  return byte_rules::scatter(
-      part_of(sides, root), sides, in_place, [&] { return byte_rules::bytes(rcount(), rtype.size()); },
-      [&] { return byte_rules::bytes(scounts[sides.rank], stype.size()); },
-      [&] { return sum_of(sides.peers, scounts, stype); });
-}
-inline Volume allgather(MPI_Comm comm, bool in_place, auto scount, auto stype, auto rcount, auto rtype) {
+inline Volume allgather(MPI_Comm comm, bool in_place, auto scount, auto stype, auto rcounts, auto rtype) {
   const auto sides = sides_of(comm);
   return byte_rules::allgather(
-      in_place, [&] { return byte_rules::bytes(scount(), stype.size()); },
-      [&] { return byte_rules::bytes(rcount(), rtype.size()); },
-      [&] { return sides.peers * byte_rules::bytes(rcount(), rtype.size()); });
+      in_place, [&] { return part(scount, stype, 0); }, [&] { return part(rcounts, rtype, sides.rank); },
+      [&] { return parts(sides.peers, rcounts, rtype); });
 }
-inline Volume allgatherv(MPI_Comm comm, bool in_place, auto scount, auto stype, const auto* rcounts, auto rtype) {
-  const auto sides = sides_of(comm);
-  return byte_rules::allgather(
-      in_place, [&] { return byte_rules::bytes(scount(), stype.size()); },
-      [&] { return byte_rules::bytes(rcounts[sides.rank], rtype.size()); },
-      [&] { return sum_of(sides.peers, rcounts, rtype); });
-}
-inline Volume alltoall(MPI_Comm comm, bool in_place, auto scount, auto stype, auto rcount, auto rtype) {
+inline Volume alltoall(MPI_Comm comm, bool in_place, auto scounts, auto stypes, auto rcounts, auto rtypes) {
   const auto peers = sides_of(comm).peers;
   return byte_rules::alltoall(
-      in_place, [&] { return peers * byte_rules::bytes(scount(), stype.size()); },
-      [&] { return peers * byte_rules::bytes(rcount(), rtype.size()); });
-}
-inline Volume alltoallv(MPI_Comm comm, bool in_place, const auto* scounts, auto stype, const auto* rcounts,
-                        auto rtype) {
-  const auto peers = sides_of(comm).peers;
-  return byte_rules::alltoall(
-      in_place, [&] { return sum_of(peers, scounts, stype); }, [&] { return sum_of(peers, rcounts, rtype); });
-}
-inline Volume alltoallw(MPI_Comm comm, bool in_place, const auto* scounts, auto stypes, const auto* rcounts,
-                        auto rtypes) {
-  const auto peers = sides_of(comm).peers;
-  return byte_rules::alltoall(
-      in_place, [&] { return sum_of_types(peers, scounts, stypes); },
-      [&] { return sum_of_types(peers, rcounts, rtypes); });
+      in_place, [&] { return parts(peers, scounts, stypes); }, [&] { return parts(peers, rcounts, rtypes); });
 }
 
-}  // namespace ardoise::vmpi::volumes
+}  // namespace volumes
+}  // namespace ardoise::vmpi

@@ -10,8 +10,11 @@ namespace {
 constexpr int kSizeTag = 1, kPieceTag = 2;
 constexpr std::size_t kPiece = std::size_t{1} << 30;
 
-bool wait(EventLoop& loop, MPI_Request& request) {
-  int done = 0, code = MPI_SUCCESS;
+// Waits for what start(request) has begun.
+bool complete(EventLoop& loop, const auto& start) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  int done = 0, code = start(&request);
+  if (code != MPI_SUCCESS) return false;
   const auto message = loop.poll([&] {
     code = PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
     if (code == MPI_SUCCESS && done == 0) return Found::nothing;
@@ -22,39 +25,36 @@ bool wait(EventLoop& loop, MPI_Request& request) {
   return code == MPI_SUCCESS;
 }
 
-}  // namespace
-
-bool send_bytes(EventLoop& loop, MPI_Comm comm, int to, std::span<const std::byte> bytes) {
-  const std::uint64_t size = bytes.size();
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (PMPI_Isend(&size, sizeof size, MPI_BYTE, to, kSizeTag, comm, &request) != MPI_SUCCESS || !wait(loop, request))
-    return false;
+// Calls start(piece, request) for each piece of the bytes, one after the other.
+bool complete_pieces(EventLoop& loop, auto bytes, const auto& start) {
   for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
     const auto piece = bytes.subspan(at, std::min(kPiece, bytes.size() - at));
-    if (PMPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, to, kPieceTag, comm, &request) !=
-            MPI_SUCCESS ||
-        !wait(loop, request)) {
-      return false;
-    }
+    if (!complete(loop, [&](MPI_Request* request) { return start(piece, request); })) return false;
   }
   return true;
 }
 
+}  // namespace
+
+bool send_bytes(EventLoop& loop, MPI_Comm comm, int to, std::span<const std::byte> bytes) {
+  const std::uint64_t size = bytes.size();
+  return complete(
+             loop,
+             [&](auto* request) { return PMPI_Isend(&size, sizeof size, MPI_BYTE, to, kSizeTag, comm, request); }) &&
+         complete_pieces(loop, bytes, [&](auto piece, auto* request) {
+           return PMPI_Isend(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, to, kPieceTag, comm, request);
+         });
+}
+
 bool receive_bytes(EventLoop& loop, MPI_Comm comm, int from, std::vector<std::byte>& bytes) {
   std::uint64_t size = 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (PMPI_Irecv(&size, sizeof size, MPI_BYTE, from, kSizeTag, comm, &request) != MPI_SUCCESS || !wait(loop, request))
+  if (!complete(loop,
+                [&](auto* request) { return PMPI_Irecv(&size, sizeof size, MPI_BYTE, from, kSizeTag, comm, request); }))
     return false;
   bytes.resize(size);
-  for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
-    const auto piece = std::span(bytes).subspan(at, std::min(kPiece, bytes.size() - at));
-    if (PMPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, from, kPieceTag, comm, &request) !=
-            MPI_SUCCESS ||
-        !wait(loop, request)) {
-      return false;
-    }
-  }
-  return true;
+  return complete_pieces(loop, std::span(bytes), [&](auto piece, auto* request) {
+    return PMPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, from, kPieceTag, comm, request);
+  });
 }
 
 bool merge_to_root(EventLoop& loop, MPI_Comm comm, AnalyzerRun& run) {

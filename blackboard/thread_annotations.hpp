@@ -12,17 +12,11 @@
 #define CAPABILITY(name) ARDOISE_THREAD_ATTRIBUTE(capability(name))
 #define SCOPED_CAPABILITY ARDOISE_THREAD_ATTRIBUTE(scoped_lockable)
 
-// Data: read and written with the lock only; what a pointer points at likewise.
+// Data: read and written with the lock only.
 #define GUARDED_BY(lock) ARDOISE_THREAD_ATTRIBUTE(guarded_by(lock))
-#define PT_GUARDED_BY(lock) ARDOISE_THREAD_ATTRIBUTE(pt_guarded_by(lock))
 
-// Functions: called with the lock; never called with it; take it; give it back; take it when they return the value.
+// Functions: called with the lock; take it; give it back; take it when they return the value.
 #define REQUIRES(...) ARDOISE_THREAD_ATTRIBUTE(requires_capability(__VA_ARGS__))
-#define EXCLUDES(...) ARDOISE_THREAD_ATTRIBUTE(locks_excluded(__VA_ARGS__))
 #define ACQUIRE(...) ARDOISE_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
 #define RELEASE(...) ARDOISE_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
 #define TRY_ACQUIRE(...) ARDOISE_THREAD_ATTRIBUTE(try_acquire_capability(__VA_ARGS__))
-
-// Functions that say which lock they return, and those that the compiler cannot follow: say why at each.
-#define RETURN_CAPABILITY(lock) ARDOISE_THREAD_ATTRIBUTE(lock_returned(lock))
-#define NO_THREAD_SAFETY_ANALYSIS ARDOISE_THREAD_ATTRIBUTE(no_thread_safety_analysis)

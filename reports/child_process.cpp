@@ -21,13 +21,9 @@ constexpr int kNotFound = 127, kNotStarted = 126;
 [[noreturn]] void become(char* const* arguments, char* const* environment, const ChildOptions& options) {
   ::setpgid(0, 0);
   if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) ::_exit(kNotStarted);
-  const int in = ::open("/dev/null", O_RDONLY);
-  const int out = ::open(options.output_file.empty() ? "/dev/null" : options.output_file.c_str(),
-                         O_WRONLY | O_CREAT | O_TRUNC, 0666);
-  if (in < 0 || out < 0) ::_exit(kNotStarted);
-  ::dup2(in, 0);
-  ::dup2(out, 1);
-  ::dup2(out, 2);
+  const int nothing = ::open("/dev/null", O_RDWR);
+  if (nothing < 0) ::_exit(kNotStarted);
+  for (const int stream : {0, 1, 2}) ::dup2(nothing, stream);
   ::execvpe(arguments[0], arguments, environment);
   ::_exit(errno == ENOENT ? kNotFound : kNotStarted);
 }

@@ -13,12 +13,11 @@ struct ChildResult {
 };
 
 struct ChildOptions {
-  std::string folder;       // working directory, "" this one
-  std::string output_file;  // standard output and error; "" thrown away
+  std::string folder;  // working directory, "" this one
   double timeout_seconds = 60;
 };
 
-// `arguments[0]` is looked up in PATH; no shell is involved. Standard input is empty. A child that takes too long is
+// `arguments[0]` is looked up in PATH; no shell is involved. Standard input is empty, output is thrown away. A child that takes too long is
 // killed with its own children. The variables that would put our preload library or a launcher into it are removed.
 [[nodiscard]] ChildResult run_child(const std::vector<std::string>& arguments, const ChildOptions& options);
 

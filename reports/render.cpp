@@ -27,7 +27,7 @@ ChildResult run_latex(const RenderOptions& options, const std::string& folder, b
   std::vector<std::string> command{options.latex, "-interaction=batchmode", "-halt-on-error", "-no-shell-escape"};
   if (!pdf && std::filesystem::path(options.latex).filename() == "xelatex") command.emplace_back("-no-pdf");
   command.emplace_back("report.tex");
-  return run_child(command, {folder, "", options.latex_timeout_seconds});
+  return run_child(command, {folder, options.latex_timeout_seconds});
 }
 
 // What LaTeX complained about first, `: "..."`; empty when its log does not say.

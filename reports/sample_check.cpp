@@ -16,15 +16,18 @@ void check_indices(Check& check, const std::string& place, const std::vector<std
   check.require(bad == list.end(), "{}[{}] is not below {}", place, bad - list.begin(), below);
 }
 
+// A struct of lists with an element each for the same things.
+template <class T>
+void check_columns(Check& check, const std::string& at, const T& columns, std::size_t wanted) {
+  const auto one = [&](const auto& field) {
+    check_length(check, fmt::format("{}.{}", at, field.key), columns.*(field.member), wanted);
+  };
+  std::apply([&](const auto&... field) { (one(field), ...); }, kFields<T>);
+}
+
 void check_tree(Check& check, const std::string& at, const CallTree& tree, std::size_t functions) {
   const std::size_t nodes = tree.parent.size();
-  check_length(check, at + ".function", tree.function, nodes);
-  check_length(check, at + ".samples", tree.samples, nodes);
-  check_length(check, at + ".self", tree.self, nodes);
-  check_length(check, at + ".calls", tree.calls, nodes);
-  check_length(check, at + ".call_seconds", tree.call_seconds, nodes);
-  check_length(check, at + ".bytes_sent", tree.bytes_sent, nodes);
-  check_length(check, at + ".bytes_received", tree.bytes_received, nodes);
+  check_columns(check, at, tree, nodes);
   check_indices(check, at + ".function", tree.function, functions);
   for (std::size_t i = 0; i < nodes; ++i) {
     if (tree.parent[i] == kNoParent || tree.parent[i] < i) continue;
@@ -52,21 +55,6 @@ void check_ranks(Check& check, const std::string& at, const SampleProfile& s, st
     const std::string place = fmt::format("{}.clusters[{}]", at, i);
     check.require(s.clusters[i].leader < ranks, "{}.leader is not below {}", place, ranks);
     check_length(check, place + ".mean_share", s.clusters[i].mean_share, s.per_rank.functions.size());
-  }
-}
-
-void check_threads(Check& check, const std::string& at, const SampledThreads& t, std::uint32_t ranks) {
-  const std::size_t threads = t.rank.size();
-  check_indices(check, at + ".rank", t.rank, ranks);
-  check_length(check, at + ".thread", t.thread, threads);
-  for (const auto& [name, list] :
-       {std::pair("taken", &t.taken), std::pair("stored", &t.stored), std::pair("discarded", &t.discarded),
-        std::pair("partial", &t.partial), std::pair("inside_tool", &t.inside_tool)}) {
-    check_length(check, fmt::format("{}.{}", at, name), *list, threads);
-  }
-  for (const auto& [name, list] : {std::pair("cost_seconds", &t.cost_seconds),
-                                   std::pair("wall_seconds", &t.wall_seconds), std::pair("self", &t.self)}) {
-    check_length(check, fmt::format("{}.{}", at, name), *list, threads);
   }
 }
 
@@ -100,7 +88,8 @@ void check_samples(Check& check, const std::string& at, const SampleProfile& s, 
       std::find_if(s.rate_changes.begin(), s.rate_changes.end(), [&](const RateChange& c) { return c.rank >= ranks; });
   check.require(change == s.rate_changes.end(), "{}.rate_changes[{}] names a rank that is not below {}", at,
                 change - s.rate_changes.begin(), ranks);
-  check_threads(check, at + ".threads", s.threads, ranks);
+  check_indices(check, at + ".threads.rank", s.threads.rank, ranks);
+  check_columns(check, at + ".threads", s.threads, s.threads.rank.size());
 }
 
 }  // namespace ardoise::reports

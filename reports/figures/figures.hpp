@@ -13,6 +13,14 @@ namespace ardoise::reports {
 // Which weight of an edge or of a cell.
 enum class Weight { calls, bytes, seconds };
 
+// How one is shown.
+struct WeightStyle {
+  const char *file_name, *title, *what;
+  std::string (*format)(double);
+  double (*of)(const Edge&);
+};
+[[nodiscard]] const WeightStyle& style_of(Weight weight);
+
 [[nodiscard]] Figure rank_times_figure(const Application& app);
 [[nodiscard]] Figure message_sizes_figure(const Application& app);
 // The communication matrix; above kMaxMatrixCells ranks cells are blocks of ranks. `small`: for two side by side.

@@ -19,12 +19,6 @@ namespace ardoise::reports {
 
 namespace {
 
-double weight_of(const Edge& e, Weight weight) {
-  return weight == Weight::calls   ? static_cast<double>(e.messages)
-         : weight == Weight::bytes ? static_cast<double>(e.bytes)
-                                   : e.seconds;
-}
-
 // Graphviz' layout; also writes its input, the .dot file.
 std::vector<Position> layout(const Graph& graph, const std::string& title, FigureFolder& folder) {
   const std::string dot_file = folder.file("graph.dot"), plain = dot_file + ".plain";
@@ -34,7 +28,7 @@ std::vector<Position> layout(const Graph& graph, const std::string& title, Figur
   }
   if (graph.nodes <= 4) return circle_layout(graph.nodes);
   const ChildResult result = run_child({folder.graphviz, "-Goverlap=prism", "-Tplain", "-o", plain, dot_file},
-                                       {"", "", folder.graph_timeout_seconds});
+                                       {"", folder.graph_timeout_seconds});
   std::vector<Position> places;
   if (result.ok()) {
     std::ifstream in(plain);
@@ -58,24 +52,13 @@ struct Picture {
   std::vector<Position> places;
 };
 
-struct Style {
-  const char* suffix;
-  const char* title;
-  std::string (*format)(double);
-};
-const Style& style_of(Weight weight) {
-  static const Style calls{"messages", "Messages", human_count}, bytes{"bytes", "Bytes", human_bytes},
-      seconds{"seconds", "Time", human_seconds};
-  return weight == Weight::calls ? calls : weight == Weight::bytes ? bytes : seconds;
-}
-
 double size_of(Weight weight) { return weight == Weight::bytes ? 330 : 205; }
 
 void draw(Canvas& canvas, const Graph& graph, const std::vector<Position>& places, Weight weight) {
   const bool large = weight == Weight::bytes;
   const double size = size_of(weight), margin = large ? 22 : 15;
   std::vector<double> weights;
-  for (const Edge& e : graph.edges) weights.push_back(weight_of(e, weight));
+  for (const Edge& e : graph.edges) weights.push_back(style_of(weight).of(e));
   const Scale scale = Scale::over(weights, true);
   double nearest = size;
   const auto x = [&](const Position& p) { return margin + p.x * (size - 2 * margin); };
@@ -102,7 +85,7 @@ void draw(Canvas& canvas, const Graph& graph, const std::vector<Position>& place
     const double font = std::min({fit, radius * 1.05, 8.5});
     canvas.text(x(places[n]), y(places[n]) + font * 0.36, graph.labels[n], Align::centre, font);
   }
-  const Style& style = style_of(weight);
+  const WeightStyle& style = style_of(weight);
   if (large) {
     canvas.legend(size + 8, 60, 150, scale, style.title, style.format);
   } else {
@@ -128,11 +111,11 @@ std::vector<Figure> graph_figures(const Application& app) {
   std::vector<Figure> figures;
   for (const Weight weight : {Weight::bytes, Weight::calls, Weight::seconds}) {
     const bool large = weight == Weight::bytes;
-    const char* what = large ? "bytes" : weight == Weight::calls ? "messages" : "time in the sending calls";
+    const WeightStyle& style = style_of(weight);
     const double size = size_of(weight);
     figures.push_back(
-        {std::string("graph_") + style_of(weight).suffix,
-         fmt::format("Communication graph by {}. {}; wide and dark arrows are heavy.{}", what, nodes, drawn),
+        {std::string("graph_") + style.file_name,
+         fmt::format("Communication graph by {}. {}; wide and dark arrows are heavy.{}", style.what, nodes, drawn),
          large ? 0.82 : 0.48, size + (large ? 75 : 0), size + (large ? 0 : 24),
          [picture, weight, &app](Canvas& canvas, FigureFolder& folder) {
            if (picture->places.empty()) picture->places = layout(picture->graph, app.name, folder);

@@ -9,22 +9,25 @@
 
 namespace ardoise::reports {
 
+const WeightStyle& style_of(Weight weight) {
+  static const WeightStyle calls{"messages", "Messages", "messages", human_count,
+                                 [](const Edge&e) { return static_cast<double>(e.messages); }},
+      bytes{"bytes", "Bytes", "bytes", human_bytes, [](const Edge&e) { return static_cast<double>(e.bytes); }},
+      time{"seconds", "Time", "time in the sending calls", human_seconds, [](const Edge&e) { return e.seconds; }};
+  return weight == Weight::calls ? calls : weight == Weight::bytes ? bytes : time;
+}
+
 Figure matrix_figure(const Application& app, Weight weight, bool small) {
   if (app.edges.empty()) return {};
   const std::uint32_t block = (app.ranks + kMaxMatrixCells - 1) / kMaxMatrixCells;
   const std::uint32_t side = (app.ranks + block - 1) / block;
-  const char* title = weight == Weight::calls ? "Messages" : weight == Weight::bytes ? "Bytes" : "Time";
-  const char* name = weight == Weight::calls ? "messages" : weight == Weight::bytes ? "bytes" : "seconds";
-  const auto format = weight == Weight::calls ? human_count : weight == Weight::bytes ? human_bytes : human_seconds;
-
+  const WeightStyle& style = style_of(weight);
   const double size = small ? 150 : 300, x0 = 36, y0 = 24;
-  const auto draw = [=, &app](Canvas& canvas, FigureFolder&) {
+  const auto draw = [=, &app, &style](Canvas& canvas, FigureFolder&) {
     Grid grid(side, side);
     for (const Edge& e : app.edges) {
       double& cell = grid.at(e.target / block, e.source / block);
-      const double v = weight == Weight::calls   ? static_cast<double>(e.messages)
-                       : weight == Weight::bytes ? static_cast<double>(e.bytes)
-                                                 : e.seconds;
+      const double v = style.of(e);
       cell = std::isnan(cell) ? v : cell + v;
     }
     const Scale scale = Scale::over(grid.values, true);
@@ -41,16 +44,13 @@ Figure matrix_figure(const Application& app, Weight weight, bool small) {
     }
     canvas.text(x0 + size / 2, 8, "receiving rank", Align::centre);
     canvas.text_upwards(9, y0 + size / 2, "sending rank");
-    canvas.legend(x0 + size + 12, y0 + 12, size * (small ? 0.75 : 0.6), scale, title, format);
+    canvas.legend(x0 + size + 12, y0 + 12, size * (small ? 0.75 : 0.6), scale, style.title, style.format);
   };
 
-  const char* what = weight == Weight::calls   ? "messages"
-                     : weight == Weight::bytes ? "bytes"
-                                               : "time in the sending calls";
   std::string caption =
-      fmt::format("Communication matrix: {} from each rank (row) to each (column); white: none.", what);
+      fmt::format("Communication matrix: {} from each rank (row) to each (column); white: none.", style.what);
   if (block > 1) caption += fmt::format(" Each cell is the sum over a block of {0} x {0} ranks.", block);
-  return {std::string("matrix_") + name, caption, small ? 0.49 : 0.86, x0 + size + 76, y0 + size + 14, draw};
+  return {std::string("matrix_") + style.file_name, caption, small ? 0.49 : 0.86, x0 + size + 76, y0 + size + 14, draw};
 }
 
 }  // namespace ardoise::reports

@@ -53,28 +53,17 @@ Figure functions_over_time_figure(const Application& app) {
       x = legend_entry(canvas, x, row, kClassColours[i], name);
     }
     std::vector<double> below(t.bins, 0.0);
+    const auto begin = [&](std::size_t b) { return static_cast<double>(b) / t.bins; };
     for (std::size_t i = 0; i <= bands; ++i) {
-      std::vector<std::pair<double, double>> upper, lower;
-      for (std::size_t b = 0; b < t.bins; ++b) {
-        const double all = t.all[b], from = below[b];
-        // The last band is the rest. Where nothing was sampled nothing is drawn.
-        const double share = !(all > 0) ? 0 : i == bands ? 1 - from : std::min(t.self[i * t.bins + b] / all, 1 - from);
-        const double left = kTimeLeft + kTimePlot * static_cast<double>(b) / t.bins,
-                     right = kTimeLeft + kTimePlot * static_cast<double>(b + 1) / t.bins;
-        lower.emplace_back(left, y0 + h * (1 - from));
-        lower.emplace_back(right, y0 + h * (1 - from));
-        below[b] = from + share;
-        upper.emplace_back(left, y0 + h * (1 - below[b]));
-        upper.emplace_back(right, y0 + h * (1 - below[b]));
-      }
-      upper.insert(upper.end(), lower.rbegin(), lower.rend());
-      canvas.polygon(upper, i == bands ? kComputation : kClassColours[i]);
+      // The last band is the rest. Where nothing was sampled nothing is drawn.
+      const auto share = [&](std::size_t b) {
+        if (!(t.all[b] > 0)) return 0.0;
+        return i == bands ? 1 - below[b] : t.self[i * t.bins + b] / t.all[b];
+      };
+      stacked_band(canvas, y0, h, below, begin, share, i == bands ? kComputation : kClassColours[i]);
     }
     canvas.box(kTimeLeft, y0, kTimePlot, h);
-    for (int percent = 0; percent <= 100; percent += 25) {
-      canvas.line(kTimeLeft - 3, y0 + h * (1 - percent / 100.0), kTimeLeft, y0 + h * (1 - percent / 100.0));
-      canvas.text(kTimeLeft - 5, y0 + h * (1 - percent / 100.0) + 2.5, fmt::format("{} %", percent), Align::right, 7);
-    }
+    percent_axis(canvas, y0, h);
     time_axis(canvas, y0 + h, seconds);
   };
   std::string caption = "Functions over time since MPI_Init: shares of the samples in each, an estimate";

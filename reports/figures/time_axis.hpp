@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "reports/figures/canvas.hpp"
 #include "reports/text/units.hpp"
@@ -30,6 +32,30 @@ inline double legend_entry(Canvas& canvas, double x, double y, Rgb colour, const
   canvas.box(x, y - 6, 8, 7, 0.3);
   canvas.text(x + 11, y, text);
   return x + 22 + canvas.text_width(text);
+}
+
+// From 0 to 100 %, at the left of a plot that is `h` high.
+inline void percent_axis(Canvas& canvas, double y0, double h) {
+  for (int percent = 0; percent <= 100; percent += 25) {
+    const double y = y0 + h * (1 - percent / 100.0);
+    canvas.line(kTimeLeft - 3, y, kTimeLeft, y);
+    canvas.text(kTimeLeft - 5, y + 2.5, std::to_string(percent) + " %", Align::right, 7);
+  }
+}
+
+// A band of a stacked plot over time, from below[i] to below[i] + share(i), which below[i] becomes, at most 1.
+// `begin(i)` to begin(i + 1) are the part of the time that i stands for.
+inline void stacked_band(Canvas& canvas, double y0, double h, std::vector<double>& below, const auto& begin,
+                         const auto& share, Rgb colour) {
+  std::vector<std::pair<double, double>> upper, lower;
+  for (std::size_t i = 0; i < below.size(); ++i) {
+    const double left = kTimeLeft + kTimePlot * begin(i), right = kTimeLeft + kTimePlot * begin(i + 1), from = below[i];
+    below[i] = std::min(1.0, from + share(i));
+    lower.insert(lower.end(), {{left, y0 + h * (1 - from)}, {right, y0 + h * (1 - from)}});
+    upper.insert(upper.end(), {{left, y0 + h * (1 - below[i])}, {right, y0 + h * (1 - below[i])}});
+  }
+  upper.insert(upper.end(), lower.rbegin(), lower.rend());
+  canvas.polygon(upper, colour);
 }
 
 inline void time_axis(Canvas& canvas, double y, double seconds) {

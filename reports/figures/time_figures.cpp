@@ -160,9 +160,11 @@ Figure temporal_figure(const Application& app) {
     }
     canvas.fill(kTimeLeft, y0, kTimePlot, h, kComputation);
     std::vector<double> below((bins + per - 1) / per, 0.0);
+    const auto begin = [&](std::size_t k) {
+      return static_cast<double>(std::min(bins, k * per)) / static_cast<double>(bins);
+    };
     for (std::size_t i = 0; i < used.size(); ++i) {
-      std::vector<std::pair<double, double>> upper, lower;
-      for (std::size_t k = 0; k < below.size(); ++k) {
+      const auto mean_share = [&](std::size_t k) {
         double sum = 0, weight = 0;
         for (std::size_t b = k * per; b < std::min(bins, (k + 1) * per); ++b) {
           for (std::size_t g = 0; g < groups; ++g) {
@@ -170,24 +172,12 @@ Figure temporal_figure(const Application& app) {
             weight += ranks_in(g);
           }
         }
-        const double left = kTimeLeft + kTimePlot * static_cast<double>(k * per) / static_cast<double>(bins);
-        const double right =
-            kTimeLeft + kTimePlot * static_cast<double>(std::min(bins, (k + 1) * per)) / static_cast<double>(bins);
-        const double from = below[k], to = std::min(1.0, from + (weight > 0 ? sum / weight : 0));
-        below[k] = to;
-        lower.emplace_back(left, y0 + h * (1 - from));
-        lower.emplace_back(right, y0 + h * (1 - from));
-        upper.emplace_back(left, y0 + h * (1 - to));
-        upper.emplace_back(right, y0 + h * (1 - to));
-      }
-      upper.insert(upper.end(), lower.rbegin(), lower.rend());
-      canvas.polygon(upper, kClassColours[i % kClassColours.size()]);
+        return weight > 0 ? sum / weight : 0;
+      };
+      stacked_band(canvas, y0, h, below, begin, mean_share, kClassColours[i % kClassColours.size()]);
     }
     canvas.box(kTimeLeft, y0, kTimePlot, h);
-    for (int percent = 0; percent <= 100; percent += 25) {
-      canvas.line(kTimeLeft - 3, y0 + h * (1 - percent / 100.0), kTimeLeft, y0 + h * (1 - percent / 100.0));
-      canvas.text(kTimeLeft - 5, y0 + h * (1 - percent / 100.0) + 2.5, fmt::format("{} %", percent), Align::right, 7);
-    }
+    percent_axis(canvas, y0, h);
     time_axis(canvas, y0 + h, seconds);
 
     double y = y0 + h + 38;

@@ -12,37 +12,18 @@ namespace {
 constexpr std::size_t kLongWord = 24;
 
 void append_escaped(std::string& out, char32_t c) {
-  switch (c) {
-    case '\\':
-      out += "\\textbackslash{}";
-      return;
-    case '{':
-      out += "\\{";
-      return;
-    case '}':
-      out += "\\}";
-      return;
-    case '~':
-      out += "\\textasciitilde{}";
-      return;
-    case '^':
-      out += "\\textasciicircum{}";
-      return;
-    case '#':
-    case '$':
-    case '%':
-    case '&':
-    case '_':
-      out += '\\';
-      out += static_cast<char>(c);
-      return;
-    default:
-      break;
-  }
-  if (c >= 0x20 && c < 0x7F) {
-    out += static_cast<char>(c);
-  } else {
+  constexpr std::string_view kWithBackslash = "{}#$%&_";
+  if (c == '\\') {
+    out += "\\textbackslash{}";
+  } else if (c == '~') {
+    out += "\\textasciitilde{}";
+  } else if (c == '^') {
+    out += "\\textasciicircum{}";
+  } else if (c < 0x20 || c >= 0x7F) {
     out += fmt::format("\\U{{{:04X}}}", static_cast<std::uint32_t>(c));
+  } else {
+    if (kWithBackslash.find(static_cast<char>(c)) != std::string_view::npos) out += '\\';
+    out += static_cast<char>(c);
   }
 }
 

@@ -68,13 +68,17 @@ struct AnalysisContext {
 class Analysis {
  public:
   virtual ~Analysis() = default;
+  // These three are for analyses that want events; one that works from the Resolver alone has no partial results.
+
   // Registers knowledge sources for the spans it wants. Called once, before the first pack of the level;
   // they leave the board before the analysis goes.
-  virtual void attach(LevelSources& sources) = 0;
+  virtual void attach(LevelSources&) {}
   // All partial results of this analyzer as bytes. Nothing runs concurrently.
-  [[nodiscard]] virtual std::vector<std::byte> partial() const = 0;
+  [[nodiscard]] virtual std::vector<std::byte> partial() const { return {}; }
   // Adds another analyzer's partial results. Throws BadPartial.
-  virtual void absorb(std::span<const std::byte> partial) = 0;
+  virtual void absorb(std::span<const std::byte> partial) {
+    if (!partial.empty()) throw BadPartial("A partial result from another analyzer should be empty.");
+  }
   // Writes the finished numbers. Called once, on the root analyzer.
   virtual void contribute(const Resolver& resolver, reports::Application& application) const = 0;
 };

@@ -21,25 +21,25 @@ class CallAnalysis : public Analysis {
  public:
   void attach(LevelSources& sources) override {
     slots_.create(sources, [this] { return std::make_unique<Slot>(functions_, record_class_); });
-    subscribe<Span<Record>>(sources, name_, level_, entry_, slots_, [this](Slot& slot, const Span<Record>& span) {
-      const auto& header = *span.header;
+    const auto in_pack = [this](Slot& slot, const instrument::PackHeader& header, const auto& add_all) {
       slot.scratch.begin(slot.results, header, ns_per_tick(header, ticks_per_second_));
-      add(slot, span);
+      add_all();
       slot.scratch.finish();
       if (!slot.files.empty()) files_.add(header.rank, header.weight, slot.files);
+    };
+    subscribe<Span<Record>>(sources, name_, level_, entry_, slots_, [=, this](Slot& slot, const Span<Record>& span) {
+      in_pack(slot, *span.header, [&] { add(slot, span); });
     });
-    subscribe<AggregateSpan>(sources, name_, level_, kAggregates, slots_,
-                             [this](Slot& slot, const AggregateSpan& span) {
-                               const auto& header = *span.header;
-                               slot.scratch.begin(slot.results, header, ns_per_tick(header, ticks_per_second_));
-                               for (const auto& record : span.records) {
-                                 const bool posix = record.part == instrument::AggregatePart::kPosix;
-                                 if (is_known(record) && posix == (record_class_ == instrument::PackClass::kPosix))
-                                   add(slot, header, record);
-                               }
-                               slot.scratch.finish();
-                               if (!slot.files.empty()) files_.add(header.rank, header.weight, slot.files);
-                             });
+    const auto add_aggregates = [=, this](Slot& slot, const AggregateSpan& span) {
+      in_pack(slot, *span.header, [&] {
+        for (const auto& record : span.records) {
+          const bool posix = record.part == instrument::AggregatePart::kPosix;
+          if (is_known(record) && posix == (record_class_ == instrument::PackClass::kPosix))
+            add(slot, *span.header, record);
+        }
+      });
+    };
+    subscribe<AggregateSpan>(sources, name_, level_, kAggregates, slots_, add_aggregates);
   }
 
   std::vector<std::byte> partial() const override { return write_partial(kVersion, merged(), files_); }

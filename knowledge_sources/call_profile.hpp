@@ -50,12 +50,7 @@ class CallScratch {
   void begin(CallProfile& profile, const instrument::PackHeader& header, double ns_per_tick);
   // One call; `function` is below the number given to the constructor.
   void add(std::uint32_t function, std::uint32_t call_site, std::uint64_t ticks, std::uint64_t bytes) {
-    SiteTicks& site = at(function, call_site);
-    site.calls += 1;
-    site.ticks += ticks;
-    site.bytes += bytes;
-    site.min = ticks < site.min ? ticks : site.min;
-    site.max = ticks > site.max ? ticks : site.max;
+    add(function, call_site, {1, ticks, bytes, ticks, ticks});
   }
   // Many calls at once: `sums` of their own, and how many were of each size.
   void add(std::uint32_t function, std::uint32_t call_site, const SiteTicks& sums) {

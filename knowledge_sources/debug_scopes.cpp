@@ -4,6 +4,7 @@
 #include <dwarf.h>
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace ardoise::knowledge_sources {
@@ -21,21 +22,10 @@ void for_each_range(Dwarf_Die* die, Visit&& visit) {
 }
 
 bool may_hold_code(int tag) {
-  switch (tag) {
-    case DW_TAG_subprogram:
-    case DW_TAG_inlined_subroutine:
-    case DW_TAG_lexical_block:
-    case DW_TAG_try_block:
-    case DW_TAG_catch_block:
-    case DW_TAG_namespace:
-    case DW_TAG_module:
-    case DW_TAG_class_type:
-    case DW_TAG_structure_type:
-    case DW_TAG_union_type:
-      return true;
-    default:
-      return false;
-  }
+  constexpr int kTags[] = {DW_TAG_subprogram,     DW_TAG_inlined_subroutine, DW_TAG_lexical_block, DW_TAG_try_block,
+                           DW_TAG_catch_block,    DW_TAG_namespace,          DW_TAG_module,        DW_TAG_class_type,
+                           DW_TAG_structure_type, DW_TAG_union_type};
+  return std::ranges::find(kTags, tag) != std::end(kTags);
 }
 
 }  // namespace

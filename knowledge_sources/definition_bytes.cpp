@@ -10,8 +10,7 @@ constexpr std::uint32_t kDefinitionsVersion = 2;
 
 enum Present : std::uint8_t { kProcess = 1, kClock = 2, kLists = 4 };
 
-TextId get_text_id(ByteReader& in, const std::vector<TextId>& texts) {
-  const auto id = in.get<TextId>();
+TextId known_text(const ByteReader& in, TextId id, const std::vector<TextId>& texts) {
   in.check(id < texts.size(), "refers to a text that it doesn't hold");
   return texts[id];
 }
@@ -83,18 +82,16 @@ void DefinitionStore::absorb(std::span<const std::byte> partial) {
     if ((present & kProcess) != 0) {
       rank.has_process = true;
       rank.process = in.get<instrument::ProcessDefinition>();
-      for (TextId* id : {&rank.program, &rank.command_line, &rank.host, &rank.directory}) *id = get_text_id(in, texts);
+      for (TextId* id : {&rank.program, &rank.command_line, &rank.host, &rank.directory})
+        *id = known_text(in, in.get<TextId>(), texts);
     }
     if ((present & kClock) != 0) {
       rank.has_clock = true;
       rank.clock = in.get<instrument::ClockDefinition>();
-      for (TextId* id : {&rank.clock_name, &rank.node}) *id = get_text_id(in, texts);
+      for (TextId* id : {&rank.clock_name, &rank.node}) *id = known_text(in, in.get<TextId>(), texts);
     }
     if ((present & kLists) == 0) continue;
-    const auto known = [&](TextId id) {
-      in.check(id < texts.size(), "refers to a text that it doesn't hold");
-      return texts[id];
-    };
+    const auto known = [&](TextId id) { return known_text(in, id, texts); };
     for (const auto& entry : in.get_array<ModuleEntry>()) {
       other.add_module(rank, {entry.module, known(entry.path), known(entry.build_id)});
     }

@@ -8,25 +8,16 @@
 
 namespace ardoise::knowledge_sources {
 
-void FileProfile::add(std::vector<Entry>& files, const Entry& entry) {
+void FileProfile::add(std::vector<Entry>& files, const Entry& entry, std::uint64_t times) {
   auto place = std::ranges::lower_bound(files, entry.file, {}, &Entry::file);
   if (place == files.end() || place->file != entry.file) place = files.insert(place, {entry.file, {}});
-  place->sums.opens += entry.sums.opens;
-  place->sums.reads += entry.sums.reads;
-  place->sums.writes += entry.sums.writes;
-  place->sums.calls += entry.sums.calls;
-  place->sums.bytes_read += entry.sums.bytes_read;
-  place->sums.bytes_written += entry.sums.bytes_written;
-  place->sums.ticks += entry.sums.ticks;
+  entry.sums.add_to(place->sums, times);
+  place->sums.ticks += entry.sums.ticks * times;
 }
 
 void FileProfile::add(std::uint32_t rank, std::uint64_t weight, FileScratch& scratch) {
   const auto guard = locks_.lock(rank);
-  scratch.for_each([&](std::uint64_t key, const FileSums& sums) {
-    add(ranks_[rank], {key - 1,
-                       {sums.opens * weight, sums.reads * weight, sums.writes * weight, sums.calls * weight,
-                        sums.bytes_read * weight, sums.bytes_written * weight, sums.ticks * weight}});
-  });
+  scratch.for_each([&](std::uint64_t key, const FileSums& sums) { add(ranks_[rank], {key - 1, sums}, weight); });
   scratch.clear();
 }
 
@@ -49,43 +40,24 @@ void FileProfile::read(ByteReader& in) {
 }
 
 void FileProfile::contribute(const Resolver& resolver, reports::Application& application) const {
-  std::map<std::string, reports::FileProfile, std::less<>> profiles;
+  std::map<std::string, std::size_t, std::less<>> places;  // in application.files
+  for (std::size_t i = 0; i < application.files.size(); ++i) places.emplace(application.files[i].path, i);
+  std::map<std::size_t, std::uint32_t> ranks_of;  // by place
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     std::set<std::string_view> seen;  // a file may have had several numbers
     for (const auto& [file, sums] : ranks_[rank]) {
       std::string_view path = resolver.file(rank, static_cast<std::uint32_t>(file));
       if (path.empty()) path = "(unknown file)";
-      auto place = profiles.find(path);
-      if (place == profiles.end())
-        place = profiles.emplace(path, reports::FileProfile{.path = std::string(path)}).first;
-      auto& profile = place->second;
-      profile.opens += sums.opens;
-      profile.reads += sums.reads;
-      profile.writes += sums.writes;
-      profile.calls += sums.calls;
-      profile.bytes_read += sums.bytes_read;
-      profile.bytes_written += sums.bytes_written;
+      const auto [place, is_new] = places.try_emplace(std::string(path), application.files.size());
+      if (is_new) application.files.push_back({.path = std::string(path)});
+      auto& profile = application.files[place->second];
+      sums.add_to(profile);
       profile.seconds += static_cast<double>(sums.ticks) * resolver.seconds_per_tick(rank);
-      if (seen.insert(path).second) ++profile.ranks;
+      if (seen.insert(path).second) ++ranks_of[place->second];
     }
   }
-  std::map<std::string, std::size_t, std::less<>> places;
-  for (std::size_t i = 0; i < application.files.size(); ++i) places.emplace(application.files[i].path, i);
-  for (auto& [path, profile] : profiles) {
-    const auto place = places.find(path);
-    if (place == places.end()) {
-      application.files.push_back(std::move(profile));
-      continue;
-    }
-    auto* const there = &application.files[place->second];
-    there->opens += profile.opens;
-    there->reads += profile.reads;
-    there->writes += profile.writes;
-    there->calls += profile.calls;
-    there->bytes_read += profile.bytes_read;
-    there->bytes_written += profile.bytes_written;
-    there->seconds += profile.seconds;
-    there->ranks = std::max(there->ranks, profile.ranks);
+  for (const auto& [place, ranks] : ranks_of) {
+    application.files[place].ranks = std::max(application.files[place].ranks, ranks);
   }
 }
 

@@ -16,6 +16,25 @@ namespace ardoise::knowledge_sources {
 
 struct FileSums {
   std::uint64_t opens = 0, reads = 0, writes = 0, calls = 0, bytes_read = 0, bytes_written = 0, ticks = 0;
+
+  // Calls that read, write or do neither, and their bytes.
+  enum class Kind { read, write, other };
+  void add(Kind kind, std::uint64_t more_calls, std::uint64_t bytes, std::uint64_t more_ticks) {
+    calls += more_calls;
+    ticks += more_ticks;
+    if (kind == Kind::other) return;
+    (kind == Kind::read ? reads : writes) += more_calls;
+    (kind == Kind::read ? bytes_read : bytes_written) += bytes;
+  }
+  // Adds `times` times these to sums with members of the same names, all but ticks.
+  void add_to(auto& into, std::uint64_t times = 1) const {
+    into.opens += opens * times;
+    into.reads += reads * times;
+    into.writes += writes * times;
+    into.calls += calls * times;
+    into.bytes_read += bytes_read * times;
+    into.bytes_written += bytes_written * times;
+  }
 };
 using FileScratch = PackTable<FileSums, 8>;  // by file number + 1
 
@@ -38,7 +57,7 @@ class FileProfile {
     std::uint64_t file;
     FileSums sums;
   };
-  static void add(std::vector<Entry>& files, const Entry& entry);
+  static void add(std::vector<Entry>& files, const Entry& entry, std::uint64_t times = 1);
 
   std::vector<std::vector<Entry>> ranks_;  // each sorted by file
   RankLocks locks_;

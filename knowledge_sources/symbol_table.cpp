@@ -12,15 +12,9 @@ namespace {
 constexpr GElf_Addr kUnknownSize = 4096;
 
 bool is_code(const GElf_Sym& symbol) {
-  switch (GELF_ST_TYPE(symbol.st_info)) {
-    case STT_FUNC:
-    case STT_GNU_IFUNC:
-      return true;
-    case STT_NOTYPE:  // of assembly
-      return symbol.st_size != 0;
-    default:
-      return false;
-  }
+  const auto type = GELF_ST_TYPE(symbol.st_info);
+  return type == STT_FUNC || type == STT_GNU_IFUNC ||
+         (type == STT_NOTYPE && symbol.st_size != 0);  // the last: assembly
 }
 
 }  // namespace
@@ -44,8 +38,9 @@ SymbolTable::SymbolTable(Dwfl_Module* module) {
     const auto x = key(a), y = key(b);
     return x != y ? x < y : std::strcmp(a.name, b.name) < 0;
   });
-  symbols_.erase(std::unique(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) { return a.low == b.low; }),
-                 symbols_.end());
+  symbols_.erase(
+      std::unique(symbols_.begin(), symbols_.end(), [](const Symbol& a, const Symbol& b) { return a.low == b.low; }),
+      symbols_.end());
   // Without a size a function ends at the next one, or soon.
   for (std::size_t i = 0; i < symbols_.size(); ++i) {
     Symbol& symbol = symbols_[i];

@@ -37,16 +37,9 @@ std::string hex(const unsigned char* bytes, int count) {
 
 // Fortran's mangled names have no demangler; the name in the source is the better one there.
 bool is_fortran(Dwarf_Die* unit) {
-  switch (dwarf_srclang(unit)) {
-    case DW_LANG_Fortran77:
-    case DW_LANG_Fortran90:
-    case DW_LANG_Fortran95:
-    case DW_LANG_Fortran03:
-    case DW_LANG_Fortran08:
-      return true;
-    default:
-      return false;
-  }
+  constexpr int kLanguages[] = {DW_LANG_Fortran77, DW_LANG_Fortran90, DW_LANG_Fortran95, DW_LANG_Fortran03,
+                                DW_LANG_Fortran08};
+  return std::ranges::find(kLanguages, dwarf_srclang(unit)) != std::end(kLanguages);
 }
 
 std::string function_name(Dwarf_Die* function, Dwarf_Die* unit) {

@@ -32,11 +32,6 @@ reports::Layout layout_of(const Resolver& resolver) {
 class Density final : public Analysis {
  public:
   explicit Density(const AnalysisContext&) {}
-  void attach(LevelSources&) override {}
-  std::vector<std::byte> partial() const override { return {}; }
-  void absorb(std::span<const std::byte> partial) override {
-    if (!partial.empty()) throw BadPartial("The partial result of density from another analyzer should be empty.");
-  }
   void contribute(const Resolver& resolver, reports::Application& application) const override;
 };
 

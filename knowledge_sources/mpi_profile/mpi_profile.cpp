@@ -36,7 +36,8 @@ class MpiProfile final : public CallAnalysis<instrument::MpiRecord> {
           if (shape != Shape::kPostReceive) [[likely]]
             scratch.add_size(function, size);
           if (shape == Shape::kFileRead || shape == Shape::kFileWrite) [[unlikely]]
-            add_file(file(slot, *span.header, static_cast<std::uint32_t>(event.record.peer)), event);
+            file(slot, *span.header, static_cast<std::uint32_t>(event.record.peer))
+                .add(kind_of(shape), 1, event.bytes, event.duration);
         },
         [&](const instrument::CompletionRecord& completion) {
           if (!tells_bytes(completion)) return;
@@ -69,20 +70,12 @@ class MpiProfile final : public CallAnalysis<instrument::MpiRecord> {
       scratch.add_sizes(record.function, size == 0 ? 0 : record.size_bits, record.calls);
     }
     if (shape != Shape::kFileRead && shape != Shape::kFileWrite) return;
-    FileSums& sums = file(slot, header, static_cast<std::uint32_t>(record.peer));
-    const bool read = shape == Shape::kFileRead;
-    sums.calls += record.calls;
-    (read ? sums.reads : sums.writes) += record.calls;
-    (read ? sums.bytes_read : sums.bytes_written) += record.bytes;
-    sums.ticks += record.ticks;
+    file(slot, header, static_cast<std::uint32_t>(record.peer))
+        .add(kind_of(shape), record.calls, record.bytes, record.ticks);
   }
 
-  static void add_file(FileSums& file, const instrument::MpiEvent& event) {
-    const bool read = event.record.shape() == Shape::kFileRead;
-    file.calls += 1;
-    (read ? file.reads : file.writes) += 1;
-    (read ? file.bytes_read : file.bytes_written) += event.bytes;
-    file.ticks += event.duration;
+  static FileSums::Kind kind_of(Shape shape) {
+    return shape == Shape::kFileRead ? FileSums::Kind::read : FileSums::Kind::write;
   }
 };
 

@@ -30,18 +30,7 @@ class PosixProfile final : public CallAnalysis<instrument::PosixRecord> {
       if (record.function >= instrument::kPosixFunctionCount) continue;  // of a later version
       slot.scratch.add(record.function, record.call_site, record.duration, record.bytes);
       slot.scratch.add_size(record.function, record.bytes);
-
-      FileSums& sums = file(slot, *span.header, record.file);
-      const PosixCategory category = instrument::kPosixFunctions[record.function].category;
-      const std::uint64_t read = category == PosixCategory::kRead ? 1 : 0;
-      const std::uint64_t written = category == PosixCategory::kWrite ? 1 : 0;
-      sums.calls += 1;
-      sums.opens += opens(record.function) ? 1 : 0;
-      sums.reads += read;
-      sums.writes += written;
-      sums.bytes_read += read * record.bytes;
-      sums.bytes_written += written * record.bytes;
-      sums.ticks += record.duration;
+      add_to_file(file(slot, *span.header, record.file), record.function, 1, record.bytes, record.duration);
     }
   }
 
@@ -49,19 +38,18 @@ class PosixProfile final : public CallAnalysis<instrument::PosixRecord> {
     if (record.function >= instrument::kPosixFunctionCount) return;
     slot.scratch.add(record.function, record.call_site, site_of(record, record.bytes));
     slot.scratch.add_sizes(record.function, record.size_bits, record.calls);
-    FileSums& sums = file(slot, header, static_cast<std::uint32_t>(record.peer));
-    const PosixCategory category = instrument::kPosixFunctions[record.function].category;
-    sums.calls += record.calls;
-    sums.opens += opens(record.function) ? record.calls : 0;
-    if (category == PosixCategory::kRead) {
-      sums.reads += record.calls;
-      sums.bytes_read += record.bytes;
-    }
-    if (category == PosixCategory::kWrite) {
-      sums.writes += record.calls;
-      sums.bytes_written += record.bytes;
-    }
-    sums.ticks += record.ticks;
+    add_to_file(file(slot, header, static_cast<std::uint32_t>(record.peer)), record.function, record.calls,
+                record.bytes, record.ticks);
+  }
+
+  static void add_to_file(FileSums& sums, std::uint16_t function, std::uint64_t calls, std::uint64_t bytes,
+                          std::uint64_t ticks) {
+    const PosixCategory category = instrument::kPosixFunctions[function].category;
+    sums.add(category == PosixCategory::kRead    ? FileSums::Kind::read
+             : category == PosixCategory::kWrite ? FileSums::Kind::write
+                                                 : FileSums::Kind::other,
+             calls, bytes, ticks);
+    if (opens(function)) sums.opens += calls;
   }
 };
 

@@ -9,8 +9,10 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "knowledge_sources/plugin.hpp"
+#include "reports/text/shell_quote.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -25,38 +27,16 @@ constexpr std::array<const char*, 4> kThreadLevels{"MPI_THREAD_SINGLE", "MPI_THR
 
 // Arguments separated by '\0' as one line that a shell would take apart again.
 std::string shell_line(std::string_view arguments) {
-  std::string line;
-  for (std::size_t begin = 0; begin < arguments.size();) {
-    const std::size_t end = std::min(arguments.find('\0', begin), arguments.size());
-    const std::string_view argument = arguments.substr(begin, end - begin);
-    if (!line.empty()) line += ' ';
-    constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-    if (!argument.empty() && argument.find_first_not_of(kPlain) == std::string_view::npos) {
-      line += argument;
-    } else {
-      line += '\'';
-      for (const char c : argument) {
-        if (c == '\'') {
-          line += "'\\''";
-        } else {
-          line += c;
-        }
-      }
-      line += '\'';
-    }
-    begin = end + 1;
+  std::vector<std::string_view> words;
+  for (std::size_t begin = 0; begin < arguments.size(); begin += words.back().size() + 1) {
+    words.push_back(arguments.substr(begin, arguments.find('\0', begin) - begin));
   }
-  return line;
+  return reports::shell_quote(words);
 }
 
 class RunSummary final : public Analysis {
  public:
   explicit RunSummary(const AnalysisContext&) {}
-  void attach(LevelSources&) override {}
-  std::vector<std::byte> partial() const override { return {}; }
-  void absorb(std::span<const std::byte> partial) override {
-    if (!partial.empty()) throw BadPartial("The partial result of run_summary from another analyzer should be empty.");
-  }
   void contribute(const Resolver& resolver, reports::Application& application) const override;
 
  private:
@@ -168,16 +148,15 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
     quality.pack_bytes += ledger.pack_bytes;
     quality.ranks_complete += ledger.complete ? 1 : 0;
     missing_packs += ledger.next_sequence > ledger.packs ? ledger.next_sequence - ledger.packs : 0;
-    mpi.recorded += ledger.mpi.recorded;
-    mpi.dropped += ledger.mpi.dropped;
-    mpi.received += ledger.mpi_received;
+    const auto add = [](reports::Ledger& sum, const instrument::ClassLedger& said, std::uint64_t received) {
+      sum.recorded += said.recorded;
+      sum.dropped += said.dropped;
+      sum.received += received;
+    };
+    add(mpi, ledger.mpi, ledger.mpi_received);
+    add(posix, ledger.posix, ledger.posix_received);
+    add(samples, ledger.samples, ledger.samples_received);
     aggregated += ledger.mpi.aggregated + ledger.posix.aggregated;
-    posix.recorded += ledger.posix.recorded;
-    posix.dropped += ledger.posix.dropped;
-    posix.received += ledger.posix_received;
-    samples.recorded += ledger.samples.recorded;
-    samples.dropped += ledger.samples.dropped;
-    samples.received += ledger.samples_received;
 
     const double blocked = static_cast<double>(ledger.blocked_ticks) * seconds_per_tick;
     std::uint64_t calls = 0;

@@ -85,9 +85,10 @@ class Temporal final : public Analysis {
     std::vector<TimeBins> bins;  // by group
   };
 
-  void add_mpi(Results& results, const MpiSpan& span) const;
-  void add_posix(Results& results, const PosixSpan& span) const;
-  void add_aggregates(Results& results, const AggregateSpan& span) const;
+  void add(Results& results, const auto& span) const;
+  void place(TimeBins& bins, const TickScale& scale, const MpiSpan& span) const;
+  void place(TimeBins& bins, const TickScale& scale, const PosixSpan& span) const;
+  void place(TimeBins& bins, const TickScale& scale, const AggregateSpan& span) const;
   [[nodiscard]] Results merged() const;
   [[nodiscard]] std::vector<TimeBins> available(const Resolver& resolver, unsigned shift) const;
 
@@ -101,12 +102,10 @@ class Temporal final : public Analysis {
 
 void Temporal::attach(LevelSources& sources) {
   slots_.create(sources, [this] { return std::make_unique<Results>(groups_); });
-  subscribe<MpiSpan>(sources, "temporal", level_, kMpiEvents, slots_,
-                     [this](Results& results, const MpiSpan& span) { add_mpi(results, span); });
-  subscribe<PosixSpan>(sources, "temporal", level_, kPosixEvents, slots_,
-                       [this](Results& results, const PosixSpan& span) { add_posix(results, span); });
-  subscribe<AggregateSpan>(sources, "temporal", level_, kAggregates, slots_,
-                           [this](Results& results, const AggregateSpan& span) { add_aggregates(results, span); });
+  const auto add_span = [this](Results& results, const auto& span) { add(results, span); };
+  subscribe<MpiSpan>(sources, "temporal", level_, kMpiEvents, slots_, add_span);
+  subscribe<PosixSpan>(sources, "temporal", level_, kPosixEvents, slots_, add_span);
+  subscribe<AggregateSpan>(sources, "temporal", level_, kAggregates, slots_, add_span);
 }
 
 // What begins before the origin (in MPI_Init) counts from there.
@@ -120,14 +119,18 @@ void add_interval(TimeBins& bins, Class row, const TickScale& scale, std::uint64
   bins.add(row, from, to, weight);
 }
 
-void Temporal::add_mpi(Results& results, const MpiSpan& span) const {
+// Places the records of a pack: place(bins, scale); a pack that does not say where is counted.
+void Temporal::add(Results& results, const auto& span) const {
   const auto& header = *span.header;
   if (header.origin_tick == 0) {
     results.unplaced += span.records.size();
     return;
   }
-  const TickScale scale(ns_per_tick(header, ticks_per_second_));
-  TimeBins& bins = results.bins[header.rank / ranks_per_group_];
+  place(results.bins[header.rank / ranks_per_group_], TickScale(ns_per_tick(header, ticks_per_second_)), span);
+}
+
+void Temporal::place(TimeBins& bins, const TickScale& scale, const MpiSpan& span) const {
+  const auto& header = *span.header;
   instrument::for_each_event(
       span.records,
       [&](const instrument::MpiEvent& event) {
@@ -138,34 +141,23 @@ void Temporal::add_mpi(Results& results, const MpiSpan& span) const {
       [](const instrument::StartedExtension&) {});
 }
 
-void Temporal::add_posix(Results& results, const PosixSpan& span) const {
+void Temporal::place(TimeBins& bins, const TickScale& scale, const PosixSpan& span) const {
   const auto& header = *span.header;
-  if (header.origin_tick == 0) {
-    results.unplaced += span.records.size();
-    return;
-  }
-  const TickScale scale(ns_per_tick(header, ticks_per_second_));
-  TimeBins& bins = results.bins[header.rank / ranks_per_group_];
   for (const auto& record : span.records) {
     add_interval(bins, kIo, scale, header.origin_tick, record.begin, record.duration, header.weight);
   }
 }
 
 // All that is known of calls that were folded is when the first began and the last ended: their time is spread evenly.
-void Temporal::add_aggregates(Results& results, const AggregateSpan& span) const {
+void Temporal::place(TimeBins& bins, const TickScale& scale, const AggregateSpan& span) const {
   const auto& header = *span.header;
-  if (header.origin_tick == 0 || header.last_tick <= header.origin_tick) {
-    results.unplaced += span.records.size();
-    return;
-  }
-  const TickScale scale(ns_per_tick(header, ticks_per_second_));
+  if (header.last_tick <= header.origin_tick) return;
   std::array<std::uint64_t, kClasses.size()> ticks{};
   for (const auto& record : span.records) {
     if (!is_known(record)) continue;
     const bool posix = record.part == instrument::AggregatePart::kPosix;
     ticks[posix ? std::size_t{kIo} : class_of_[record.function]] += record.ticks;
   }
-  TimeBins& bins = results.bins[header.rank / ranks_per_group_];
   const std::uint64_t from =
       header.first_tick > header.origin_tick ? scale.ns(header.first_tick - header.origin_tick) : 0;
   const std::uint64_t to = std::max(scale.ns(header.last_tick - header.origin_tick), from + 1);

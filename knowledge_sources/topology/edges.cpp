@@ -20,38 +20,26 @@ void Edges::add(std::uint32_t rank, std::uint64_t weight, EdgeScratch& scratch) 
 }
 
 void Edges::add_sorted(std::vector<Edge>& into, std::span<const Edge> more) {
-  const auto old_size = static_cast<std::ptrdiff_t>(into.size());
+  std::vector<Edge> added;
   auto from = into.begin();
-  std::size_t added = 0;
   for (const Edge& edge : more) {
-    from = std::lower_bound(from, into.begin() + old_size, edge.key,
-                            [](const Edge& a, std::uint64_t key) { return a.key < key; });
-    if (from == into.begin() + old_size || from->key != edge.key) {
-      ++added;
+    from = std::ranges::lower_bound(from, into.end(), edge.key, {}, &Edge::key);
+    if (from == into.end() || from->key != edge.key) {
+      added.push_back(edge);
       continue;
     }
     from->sums.messages += edge.sums.messages;
     from->sums.bytes += edge.sums.bytes;
     from->sums.ticks += edge.sums.ticks;
   }
-  if (added == 0) return;
+  if (added.empty()) return;
 
   // New neighbours come in the first packs only. Exactly sized while small, so that a hundred thousand ranks with few
   // neighbours each waste nothing; a rank that sends to everybody grows by half.
-  const std::size_t wanted = into.size() + added;
+  const std::size_t wanted = into.size() + added.size();
   if (wanted > into.capacity()) into.reserve(wanted < 64 ? wanted : wanted + wanted / 2);
-  auto old = into.begin();
-  const auto old_end = old_size;
-  for (const Edge& edge : more) {
-    old = std::lower_bound(old, into.begin() + old_end, edge.key,
-                           [](const Edge& a, std::uint64_t key) { return a.key < key; });
-    if (old == into.begin() + old_end || old->key != edge.key) {
-      const auto place = old - into.begin();
-      into.push_back(edge);
-      old = into.begin() + place;
-    }
-  }
-  std::ranges::inplace_merge(into, into.begin() + old_size, {}, &Edge::key);
+  const auto middle = into.insert(into.end(), added.begin(), added.end());
+  std::ranges::inplace_merge(into, middle, {}, &Edge::key);
 }
 
 void Edges::merge(const Edges& other) {

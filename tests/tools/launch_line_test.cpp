@@ -7,7 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "tools/ardoise/shell_quote.hpp"
+#include "reports/text/shell_quote.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -101,7 +101,7 @@ TEST(LaunchLine, WhatIsWrongIsNamed) {
 }
 
 TEST(ShellQuote, OnlyWhereNeeded) {
-  EXPECT_EQ(shell_quote({"mpirun", "-x", "A=b", "./a b", "it's", "", "$x"}),
+  EXPECT_EQ(reports::shell_quote(std::vector<std::string>{"mpirun", "-x", "A=b", "./a b", "it's", "", "$x"}),
             "mpirun -x A=b './a b' 'it'\\''s' '' '$x'");
 }
 
@@ -113,7 +113,8 @@ TEST(LaunchLine, HydrasOptionsAreItsOwn) {
   EXPECT_EQ(line.contexts[0].processes(), 4U);
   EXPECT_EQ(line.contexts[1].program, "./post");
   EXPECT_EQ(line.contexts[1].processes(), 2U);
-  EXPECT_EQ(to_words(line), split("mpirun -genv A 1 -genv B=2 -hosts=a,b -n 4 -env C 3 ./solver -n 9 : -np=2 -l ./post"));
+  EXPECT_EQ(to_words(line),
+            split("mpirun -genv A 1 -genv B=2 -hosts=a,b -n 4 -env C 3 ./solver -n 9 : -np=2 -l ./post"));
   EXPECT_THROW((void)hydra("mpirun --oversubscribe -n 2 a"), UsageError);
   EXPECT_THROW((void)hydra("mpirun -n=x a"), UsageError);
 }

@@ -1,24 +1,27 @@
 // The command `ardoise`: in front of the user's own launch line it measures the launch; `ardoise report` renders a
 // report again from its data, `ardoise export` writes them for other tools. The options of the first are in
 // options.cpp.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <string>
 #include <string_view>
 
-#include "tools/ardoise/export_stacks.hpp"
+#include "reports/atomic_file.hpp"
+#include "reports/model_json.hpp"
+#include "reports/stack_export.hpp"
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/launch_line.hpp"
 #include "tools/ardoise/measure.hpp"
+#include "tools/ardoise/message.hpp"
 #include "tools/ardoise/options.hpp"
 
 namespace {
 
 using namespace ardoise::launcher;
+namespace reports = ardoise::reports;
 
 int report(int argc, char** argv) {
   CLI::App app{"Renders a report again, on any machine, from the profile.json of a run.", "ardoise report"};
@@ -27,13 +30,7 @@ int report(int argc, char** argv) {
   app.add_option("profile", profile, "profile.json of a run")->required();
   app.add_option("--output", output, "folder of the report [that of profile.json]");
   app.add_flag("--quiet", quiet, "print no summary");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; see ardoise report --help.", error.what()));
-  }
+  if (const auto status = parse_or_end(app, argc, argv)) return *status;
   return render_again(profile, output, quiet);
 }
 
@@ -46,14 +43,26 @@ int export_profile(int argc, char** argv) {
       ->check(CLI::IsMember({"folded", "speedscope"}));
   app.add_option("--program", program, "only this program of the run");
   app.add_option("-o,--output", output, "file to write [standard output]");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; see ardoise export --help.", error.what()));
+  if (const auto status = parse_or_end(app, argc, argv)) return *status;
+  const auto run = reports::read_profile_json(profile);
+  if (!run) return say("{}", run.error), kFailedStatus;
+  const bool folded = format == "folded";
+  const auto text = reports::export_stacks(*run.value, program,
+                                           folded ? reports::StackFormat::folded : reports::StackFormat::speedscope);
+  if (!text) return say("{}", text.error), kFailedStatus;
+  if (output == "-") {
+    const bool written = std::fwrite(text.value->data(), 1, text.value->size(), stdout) == text.value->size() &&
+                         std::fflush(stdout) == 0;
+    if (!written) say("Cannot write to standard output; give a file with -o.");
+    return written ? 0 : kFailedStatus;
   }
-  return export_stacks(profile, format, program, output);
+  if (const auto written = reports::write_file(output, *text.value); !written) {
+    return say("{}", written.error), kFailedStatus;
+  }
+  say("the call stacks are '{}', {}.", output,
+      folded ? "folded, values in microseconds (or events), summed over ranks and threads"
+             : "for https://www.speedscope.app, weights summed over ranks and threads");
+  return 0;
 }
 
 int run(int argc, char** argv) {

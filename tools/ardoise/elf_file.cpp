@@ -58,7 +58,6 @@ void read_dynamic(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, const std
     GElf_Dyn entry;
     if (gelf_getdyn(data, i, &entry) == nullptr || entry.d_tag == DT_NULL) return;
     if (entry.d_tag == DT_NEEDED) file.needed.emplace_back(text(entry));
-    if (entry.d_tag == DT_SONAME) file.soname = text(entry);
     if (entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH) file.runpath = split_paths(text(entry), origin);
   }
 }

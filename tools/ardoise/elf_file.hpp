@@ -9,9 +9,8 @@
 namespace ardoise::launcher {
 
 struct ElfFile {
-  bool dynamic = false;      // has a program interpreter: LD_PRELOAD works
-  bool defines_mpi = false;  // has PMPI_Init itself: MPI is linked statically
-  std::string soname;
+  bool dynamic = false;              // has a program interpreter: LD_PRELOAD works
+  bool defines_mpi = false;          // has PMPI_Init itself: MPI is linked statically
   std::vector<std::string> needed;   // DT_NEEDED
   std::vector<std::string> runpath;  // DT_RUNPATH or DT_RPATH, $ORIGIN replaced
 };

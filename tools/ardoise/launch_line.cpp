@@ -133,12 +133,24 @@ std::optional<unsigned> option_arity(std::string_view name, LauncherKind kind) {
   return std::nullopt;
 }
 
+std::string_view LauncherOption::bare_name() const {
+  const auto bare = without_dashes(name);
+  return bare.substr(0, bare.find('='));
+}
+
 std::string LauncherOption::value() const { return values.empty() ? name.substr(name.find('=') + 1) : values.back(); }
+
+std::optional<std::string> LauncherOption::value_for(std::string_view bare, std::string_view variable) const {
+  if (bare_name() != bare || values.empty()) return std::nullopt;
+  const auto& first = values.front();
+  if (values.size() == 2) return first == variable ? std::optional(values[1]) : std::nullopt;
+  if (!first.starts_with(variable) || first[variable.size()] != '=') return std::nullopt;
+  return first.substr(variable.size() + 1);
+}
 
 const LauncherOption* AppContext::find(std::initializer_list<std::string_view> names) const {
   const auto found = std::find_if(options.rbegin(), options.rend(), [&](const LauncherOption& option) {
-    const auto name = without_dashes(option.name);
-    return std::find(names.begin(), names.end(), name.substr(0, name.find('='))) != names.end();
+    return std::find(names.begin(), names.end(), option.bare_name()) != names.end();
   });
   return found == options.rend() ? nullptr : &*found;
 }
@@ -174,8 +186,7 @@ LaunchLine parse_launch_line(const std::vector<std::string>& words, LauncherKind
     auto contexts = read_app_file(app->value(), line.launcher, kind);
     std::vector<LauncherOption> global;
     for (const auto& option : line.contexts.front().options) {
-      const auto name = without_dashes(option.name);
-      if (name != "app" && name != "configfile") global.push_back(option);
+      if (option.bare_name() != "app" && option.bare_name() != "configfile") global.push_back(option);
     }
     if (!contexts.empty())
       contexts.front().options.insert(contexts.front().options.begin(), global.begin(), global.end());

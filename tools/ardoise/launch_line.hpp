@@ -2,8 +2,8 @@
 // parts keep every word of the user's in its order, so that putting them together again gives the line that was read.
 // Used by launch_plan.hpp, which adds the measurement to it; knows nothing of what Ardoise is.
 //
-// Options are those of Open MPI's mpirun (4.1, `mpirun --help all`, and the ones version 5 added) or of Hydra, the mpirun
-// of MPICH: to find where an app context's program begins one has to know how many words each option takes.
+// Options are those of Open MPI's mpirun (4.1, `mpirun --help all`, and the ones version 5 added) or of Hydra, the
+// mpirun of MPICH: to find where an app context's program begins one has to know how many words each option takes.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,13 @@ struct LauncherOption {
   std::string name;                 // as written, "-np" or "--np"; Hydra: perhaps "-n=4"
   std::vector<std::string> values;  // its arguments
 
+  // Its name without dashes and without "=4".
+  [[nodiscard]] std::string_view bare_name() const;
   // Its only argument, or the last one.
   [[nodiscard]] std::string value() const;
+  // What it gives to an environment variable, if it is the option `bare` (-x, -env or -genv) and of this variable:
+  // NAME=VALUE, or in Hydra NAME VALUE.
+  [[nodiscard]] std::optional<std::string> value_for(std::string_view bare, std::string_view variable) const;
 };
 
 struct AppContext {

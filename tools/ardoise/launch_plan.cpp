@@ -17,29 +17,14 @@ namespace {
 
 constexpr std::string_view kPreload = "LD_PRELOAD";
 
-// The value that Hydra's -env (one context) or -genv (all) gives to LD_PRELOAD; nothing: the option is another.
-std::optional<std::string> hydra_preload(const LauncherOption& option, std::string_view wanted) {
-  if (std::string_view(option.name).substr(option.name.starts_with("--") ? 2 : 1) != wanted) return {};
-  const auto& first = option.values.front();
-  if (option.values.size() == 2) return first == kPreload ? std::optional(option.values[1]) : std::nullopt;
-  if (!first.starts_with(kPreload) || first[kPreload.size()] != '=') return {};
-  return first.substr(kPreload.size() + 1);
-}
-
-// Takes the user's own "-x LD_PRELOAD[=value]" out of a context: two of them would not be one after the other.
+// Takes the user's own LD_PRELOAD out of a context: two of them would not be one after the other.
 std::optional<std::string> take_preload(AppContext& context, const std::optional<std::string>& from_environment) {
   std::optional<std::string> preload = from_environment;
   std::erase_if(context.options, [&](const LauncherOption& option) {
-    if (const auto value = hydra_preload(option, "env")) {
-      preload = value;
-      return true;
+    for (const char* name : {"env", "x"}) {
+      if (auto value = option.value_for(name, kPreload)) return preload = std::move(value), true;
     }
-    if (option.name != "-x" && option.name != "--x") return false;
-    const std::string_view value = option.values.front();
-    if (value == kPreload) return true;  // exports what the environment has
-    if (!value.starts_with(kPreload) || value[kPreload.size()] != '=') return false;
-    preload = value.substr(kPreload.size() + 1);
-    return true;
+    return option.bare_name() == "x" && option.value() == kPreload;  // exports what the environment has
   });
   return preload;
 }
@@ -48,14 +33,6 @@ std::optional<std::string> take_preload(AppContext& context, const std::optional
 LauncherOption hydra_option(const std::string& setting) {
   const auto equals = setting.find('=');
   return {"-env", {setting.substr(0, equals), setting.substr(equals + 1)}};
-}
-
-// Does the option give a value to the variable, for its own context or (Hydra's -genv) for all?
-bool gives(const LauncherOption& option, const std::string& variable) {
-  const auto name = std::string_view(option.name).substr(option.name.starts_with("--") ? 2 : 1);
-  if (name != "x" && name != "env" && name != "genv") return false;
-  const auto& first = option.values.front();
-  return option.values.size() == 2 ? first == variable : first.starts_with(variable + '=');
 }
 
 // The measurement's variables for one context. Those that the user gives in the line stay what they are there; they
@@ -69,7 +46,7 @@ std::vector<std::string> variables_for(const AppContext& context, const LaunchLi
       for (const auto& option : any.options) {
         const bool reaches =
             &any == &context || option.name.ends_with("genv") || measurement.preload_by == PreloadBy::kEnvProgram;
-        given = given || (reaches && gives(option, name));
+        for (const char* giver : {"x", "env", "genv"}) given = given || (reaches && option.value_for(giver, name));
       }
     }
     if (!given) settings.push_back(name + '=' + value);
@@ -154,7 +131,7 @@ LaunchLine plan_launch(const LaunchLine& user, const Measurement& measurement,
   auto preload_of_all = user_preload;
   for (auto& context : plan.contexts) {
     std::erase_if(context.options, [&](const LauncherOption& option) {
-      const auto value = hydra_preload(option, "genv");
+      const auto value = option.value_for("genv", kPreload);
       if (value) preload_of_all = value;
       return value.has_value();
     });
@@ -207,8 +184,7 @@ std::vector<std::string> slot_question(const LaunchLine& line) {
   for (const auto& context : line.contexts) {
     AppContext asking;
     for (const auto& option : context.options) {
-      const auto bare = std::string_view(option.name).substr(option.name.starts_with("--") ? 2 : 1);
-      if (std::find(kKept.begin(), kKept.end(), bare) != kKept.end()) asking.options.push_back(option);
+      if (std::find(kKept.begin(), kKept.end(), option.bare_name()) != kKept.end()) asking.options.push_back(option);
     }
     asking.options.push_back({"-n", {"1"}});
     asking.program = "printenv";

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "reports/text/shell_quote.hpp"
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/hydra_status.hpp"
 #include "tools/ardoise/installation.hpp"
@@ -20,7 +21,6 @@
 #include "tools/ardoise/partition_option.hpp"
 #include "tools/ardoise/process.hpp"
 #include "tools/ardoise/program_check.hpp"
-#include "tools/ardoise/shell_quote.hpp"
 #include "vmpi/world/window_folders.hpp"
 
 namespace ardoise::launcher {
@@ -83,15 +83,9 @@ Measurement describe(const Options& options, const Installation& installation, c
   Measurement measurement;
   measurement.preload_library = installation.preload_library;
   measurement.environment = options.environment;
-  measurement.analyzer = {installation.analyzer,
-                          "--no-report",
-                          "--quiet",
-                          "--status-file",
-                          status_file_in(output).string(),
-                          "--output",
-                          output.string(),
-                          "--command",
-                          shell_quote(words)};
+  measurement.analyzer = {installation.analyzer,           "--no-report", "--quiet",       "--status-file",
+                          status_file_in(output).string(), "--output",    output.string(), "--command",
+                          reports::shell_quote(words)};
   if (!options.on_command_line.empty()) {
     measurement.analyzer.insert(measurement.analyzer.end(),
                                 {"--on-command-line", fmt::format("{}", fmt::join(options.on_command_line, ","))});
@@ -147,7 +141,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
                                                : PreloadBy::kExportOption;
   const char* preload = std::getenv("LD_PRELOAD");
   auto launch = to_words(plan_launch(line, measurement, preload ? std::optional<std::string>(preload) : std::nullopt));
-  if (options.verbose) say("{}", shell_quote(launch));
+  if (options.verbose) say("{}", reports::shell_quote(launch));
 
   const auto job = mpirun.hydra ? run_hydra(launch, line) : run_and_wait(launch);
   vmpi::remove_stale_window_folders();  // left by programs that did not end by themselves

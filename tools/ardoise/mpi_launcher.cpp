@@ -28,14 +28,12 @@ void check_launcher_name(const std::string& word) {
 
 MpiLauncher read_version(const std::string& output) {
   MpiLauncher found;
-  found.first_line = output.substr(0, output.find('\n'));
-  const auto at = found.first_line.find(") ");
-  found.open_mpi = found.first_line.find("Open MPI") != std::string::npos ||
-                   found.first_line.find("OpenRTE") != std::string::npos ||
-                   found.first_line.find("PRTE") != std::string::npos;
+  const auto line = output.substr(0, output.find('\n'));
+  const auto at = line.find(") ");
+  for (const char* name : {"Open MPI", "OpenRTE", "PRTE"}) found.open_mpi |= line.find(name) != std::string::npos;
   found.hydra = output.find("HYDRA build details") != std::string::npos;
   if (found.open_mpi && at != std::string::npos) {
-    std::from_chars(found.first_line.data() + at + 2, found.first_line.data() + found.first_line.size(), found.major);
+    std::from_chars(line.data() + at + 2, line.data() + line.size(), found.major);
   }
   return found;
 }
@@ -48,10 +46,11 @@ MpiLauncher identify_launcher(const std::string& launcher) {
   try {
     return read_version(run_and_read({launcher, "--version"}).output);
   } catch (const std::system_error&) {
-    throw UsageError(fmt::format(
-        "there is no '{}'; install the MPI that Ardoise was built for (Debian: openmpi-bin or mpich) or give the path of "
-        "its mpirun.",
-        launcher));
+    throw UsageError(
+        fmt::format("there is no '{}'; install the MPI that Ardoise was built for (Debian: openmpi-bin or mpich) or "
+                    "give the path of "
+                    "its mpirun.",
+                    launcher));
   }
 }
 

@@ -11,7 +11,6 @@ struct MpiLauncher {
   bool open_mpi = false;
   bool hydra = false;  // of MPICH
   unsigned major = 0;
-  std::string first_line;  // of its --version
 };
 
 // Refuses, with a sentence each, words that are no launcher of MPI programs, and srun.

@@ -52,6 +52,17 @@ Options typed(const OptionValues& values) {
 
 }  // namespace
 
+std::optional<int> parse_or_end(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}; see {} --help.", error.what(), app.get_name()));
+  }
+}
+
 ParsedCommandLine parse_command_line(int argc, const char* const* argv, instrument::GetVariable get) {
   CLI::App app{kDescription, "ardoise"};
   app.footer(kFooter);
@@ -60,14 +71,7 @@ ParsedCommandLine parse_command_line(int argc, const char* const* argv, instrume
   OptionValues values;
   for (const Option& row : instrument::kOptions) analyzer::add_row(app, row, values);
   ParsedCommandLine parsed;
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {
-    parsed.status = app.exit(success);
-    return parsed;
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; see ardoise --help.", error.what()));
-  }
+  if ((parsed.status = parse_or_end(app, argc, argv))) return parsed;
   values.read_environment(get);
   if (const auto bad = values.drop_bad(); !bad.empty()) throw UsageError(bad.front() + '.');
   parsed.options = typed(values);

@@ -47,11 +47,9 @@ std::vector<std::size_t> contexts_of(const std::string& word, const LaunchLine& 
 
 // "-x VARIABLE=value" of a context; the last one counts.
 std::optional<std::string> exported_name(const AppContext& context) {
-  const std::string prefix = std::string(kPartitionVariable) + '=';
   std::optional<std::string> name;
   for (const auto& option : context.options) {
-    if (option.name != "-x" && option.name != "--x") continue;
-    if (option.values.front().starts_with(prefix)) name = option.values.front().substr(prefix.size());
+    if (auto value = option.value_for("x", kPartitionVariable)) name = std::move(value);
   }
   return name;
 }

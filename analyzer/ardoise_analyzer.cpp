@@ -17,7 +17,6 @@
 #include <cstdlib>
 #include <exception>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "analyzer/analyzer_run.hpp"

@@ -2,7 +2,6 @@
 #include "knowledge_sources/definition_store.hpp"
 
 #include <algorithm>
-#include <tuple>
 #include <variant>
 
 namespace ardoise::knowledge_sources {

@@ -41,6 +41,4 @@ void derived_members(JsonWriter& writer, const Application& application) {
   writer.member("efficiency", derived);
 }
 
-void derived_members(JsonWriter&, const Run&) {}
-
 }  // namespace ardoise::reports

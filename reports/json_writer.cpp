@@ -1,6 +1,8 @@
 // The parts of the writer that depend on no type; see json_writer.hpp.
 #include "reports/json_writer.hpp"
 
+#include <cmath>
+
 #include "reports/text/utf8.hpp"
 
 namespace ardoise::reports {

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -24,13 +23,9 @@ class JsonWriter {
 
   template <class T>
   void value(const T& v);
-  // An object's content comes from `members`, which calls member() and members_of().
-  template <class Members>
-  void object(Members&& members, bool one_line = false);
+  // Of the object that is being written; keys need no escapes.
   template <class T>
   void member(std::string_view key, const T& v);
-  template <class T>
-  void members_of(const T& v);
   void flush();
 
  private:
@@ -40,6 +35,8 @@ class JsonWriter {
   void text(std::string_view s);
   void number(double v, int digits);  // significant ones; 0: as many as it takes to read the same value back
   void separator();
+  template <class T>
+  void object(const T& v);
   template <class T>
   void array(const std::vector<T>& v);
 
@@ -52,18 +49,18 @@ class JsonWriter {
 
 // Called for each object of type T after its own members: derived values that readers skip. Specialise by overloading.
 void derived_members(JsonWriter& writer, const Application& application);
-void derived_members(JsonWriter& writer, const Run& run);
 template <class T>
 void derived_members(JsonWriter&, const T&) {}
 
-template <class Members>
-void JsonWriter::object(Members&& members, bool one_line) {
+template <class T>
+void JsonWriter::object(const T& v) {
   const bool outer_first = first_, outer_line = one_line_;
-  one_line_ = one_line_ || one_line;
+  one_line_ = one_line_ || kOneLine<T>;
   first_ = true;
   ++depth_;
   out_.push_back('{');
-  members();
+  std::apply([&](const auto&... field) { (member(field.key, v.*(field.member)), ...); }, kFields<T>);
+  derived_members(*this, v);
   --depth_;
   if (!one_line_ && !first_) fmt::format_to(std::back_inserter(out_), "\n{:{}}", "", depth_);
   out_.push_back('}');
@@ -74,15 +71,8 @@ void JsonWriter::object(Members&& members, bool one_line) {
 template <class T>
 void JsonWriter::member(std::string_view key, const T& v) {
   separator();
-  text(key);
-  out_.push_back(':');
-  if (!one_line_) out_.push_back(' ');
+  fmt::format_to(std::back_inserter(out_), "\"{}\":{}", key, one_line_ ? "" : " ");
   value(v);
-}
-
-template <class T>
-void JsonWriter::members_of(const T& v) {
-  std::apply([&](const auto&... field) { (member(field.key, v.*(field.member)), ...); }, kFields<T>);
 }
 
 template <class T>
@@ -122,12 +112,7 @@ void JsonWriter::value(const T& v) {
     const std::string dump = v.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     out_.append(dump.data(), dump.data() + dump.size());
   } else if constexpr (kIsStruct<T>) {
-    object(
-        [&] {
-          members_of(v);
-          derived_members(*this, v);
-        },
-        kOneLine<T>);
+    object(v);
   } else {
     array(v);
   }

@@ -91,16 +91,11 @@ Outcome write_results(const Run& run, const std::string& output, std::string& su
 }
 
 RenderResult render_report(const Run& run, const RenderOptions& options) {
-  RenderResult result;
   const std::string folder = options.output + "/latex";
-  if (const Outcome made = make_folder(folder + "/figures"); !made) {
-    result.error = made.error;
-    return result;
-  }
+  if (const Outcome made = make_folder(folder + "/figures"); !made) return {.error = made.error};
   FigureFolder figures{folder + "/figures", "", options.graph_timeout_seconds, options.graphviz, {}, {}};
   const std::string latex = latex_document(document_of(run), figures);
-  result.notices = figures.notices;
-  result.error = figures.error;
+  RenderResult result{.error = figures.error, .notices = figures.notices};
   if (!result.ok()) return result;
   if (const Outcome written = write_file(folder + "/report.tex", latex); !written) {
     result.error = written.error;
@@ -111,20 +106,13 @@ RenderResult render_report(const Run& run, const RenderOptions& options) {
 }
 
 RenderResult report_again(const std::string& profile_json, RenderOptions options, std::string& summary) {
-  RenderResult result;
   const Result<Run> run = read_profile_json(profile_json);
-  if (!run) {
-    result.error = run.error;
-    return result;
-  }
+  if (!run) return {.error = run.error};
   if (options.output.empty()) options.output = folder_of(profile_json);
   summary = summary_text(document_of(*run.value));
   Outcome written = make_folder(options.output);
   if (written) written = write_file(options.output + "/summary.txt", summary);
-  if (!written) {
-    result.error = written.error;
-    return result;
-  }
+  if (!written) return {.error = written.error};
   return render_report(*run.value, options);
 }
 

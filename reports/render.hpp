@@ -24,9 +24,9 @@ struct RenderOptions {
 };
 
 struct RenderResult {
-  std::string error;                 // empty: everything asked for was made
-  std::string pdf;                   // path of report.pdf, empty when this call did not make it
-  std::vector<std::string> notices;  // sentences for the user: what to install, what was left out
+  std::string error{};                 // empty: everything asked for was made
+  std::string pdf{};                   // path of report.pdf, empty when this call did not make it
+  std::vector<std::string> notices{};  // sentences for the user: what to install, what was left out
   [[nodiscard]] bool ok() const { return error.empty(); }
 };
 

@@ -4,7 +4,6 @@
 // arrived. Contributes Application::layout and density.
 #include <cmath>
 #include <map>
-#include <string>
 #include <utility>
 
 #include "knowledge_sources/functions.hpp"

@@ -62,11 +62,7 @@ Section cover(const Run& run) {
   }
   const std::size_t most = run.applications.size() <= 2 ? 5 : run.applications.size() <= 4 ? 4 : 2;
   for (const Application& a : run.applications) {
-    FindingList list{findings_of(a), ""};
-    if (list.findings.size() > most) {
-      list.rest = fmt::format("{} more in the chapter.", list.findings.size() - most);
-      list.findings.resize(most);
-    }
+    FindingList list = first_of(findings_of(a), most, "chapter");
     for (Finding& finding : list.findings) finding.advice.clear();  // the chapter gives it
     Section& program = cover.sections.emplace_back();
     program.title = a.name.empty() ? "program" : a.name;

@@ -42,6 +42,14 @@ std::string shown(const Number& number) {
   return {};
 }
 
+FindingList first_of(std::vector<Finding> findings, std::size_t most, const char* where_the_rest_is) {
+  FindingList list{std::move(findings), ""};
+  if (list.findings.size() <= most) return list;
+  list.rest = fmt::format("{} more in the {}.", list.findings.size() - most, where_the_rest_is);
+  list.findings.resize(most);
+  return list;
+}
+
 void add_rest(std::vector<Block>& to, std::size_t all, std::size_t shown, const std::string& plural) {
   if (all > shown)
     to.push_back(remark(fmt::format("{} more {} in profile.json.", with_separators(all - shown), plural)));

@@ -3,8 +3,6 @@
 // refers to the Run that it was made from, which must outlive it.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -110,6 +108,9 @@ struct FindingList {
   std::vector<Finding> findings{};
   std::string rest{};  // what is said of those that are not shown here; "" when all are
 };
+
+// The first `most` of them; "12 more in the report." where there are more.
+[[nodiscard]] FindingList first_of(std::vector<Finding> findings, std::size_t most, const char* where_the_rest_is);
 
 struct Bullets {
   std::vector<Text> items{};

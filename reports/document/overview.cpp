@@ -28,12 +28,7 @@ std::string in_one_line(const Application& a, const Facts& facts) {
 
 FindingList first_findings(std::vector<Finding> all) {
   std::erase_if(all, [](const Finding& f) { return f.id == "hot_function"; });  // the table of hot functions says it
-  FindingList list{std::move(all), ""};
-  if (list.findings.size() > kSummaryFindings) {
-    list.rest = fmt::format("{} more in the report.", list.findings.size() - kSummaryFindings);
-    list.findings.resize(kSummaryFindings);
-  }
-  return list;
+  return first_of(std::move(all), kSummaryFindings, "report");
 }
 
 FactList facts_of(const Application& a, const Facts& facts) {

@@ -3,7 +3,6 @@
 // figure printed in grey says the same.
 #pragma once
 
-#include <string>
 #include <vector>
 
 namespace ardoise::reports {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -27,6 +26,14 @@ std::vector<double> blocks_of(const std::vector<double>& of_rank, std::size_t pe
                   static_cast<double>(end - i));
   }
   return out;
+}
+
+// The least size in a bucket of reports::SizeHistogram.
+std::string bucket_label(std::size_t bucket) {
+  if (bucket == 0) return "0";
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB"};
+  const std::size_t unit = std::min<std::size_t>((bucket - 1) / 10, 3);
+  return fmt::format("≥ {:.0f} {}", std::exp2(static_cast<double>(bucket - 1 - 10 * unit)), kUnits[unit]);
 }
 
 }  // namespace
@@ -97,20 +104,7 @@ Figure message_sizes_figure(const Application& app) {
     for (std::size_t i = 0; i < shown; ++i) {
       const double x = kTimeLeft + 6 + bar * static_cast<double>(i), height = h * calls[first + i] / (1.1 * top);
       canvas.fill(x + bar * 0.1, y0 + h - height, bar * 0.8, height, kClassColours[2]);
-      const double size = first + i == 0 ? 0 : std::exp2(static_cast<double>(first + i) - 1);
-      if (bar > 32 || i % 2 == 0)
-        canvas.text(x + bar / 2, y0 + h + 9,
-                    i + first == 0 ? "0"
-                                   : "≥ " + fmt::format("{:.0f} {}",
-                                                        size < 1024         ? size
-                                                        : size < 1048576    ? size / 1024
-                                                        : size < 1073741824 ? size / 1048576
-                                                                            : size / 1073741824,
-                                                        size < 1024         ? "B"
-                                                        : size < 1048576    ? "KiB"
-                                                        : size < 1073741824 ? "MiB"
-                                                                            : "GiB"),
-                    Align::centre, 6);
+      if (bar > 32 || i % 2 == 0) canvas.text(x + bar / 2, y0 + h + 9, bucket_label(first + i), Align::centre, 6);
     }
     canvas.line(kTimeLeft, y0 + h, kTimeLeft + kTimePlot, y0 + h);
     canvas.line(kTimeLeft, y0, kTimeLeft, y0 + h);

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
 
 namespace ardoise::reports {
@@ -52,6 +51,13 @@ std::string base_name(const std::string& path) {
 
 std::string in_sentence(const std::string& name) { return shortened(printable(name), 60); }
 
+std::string without_parameters(const std::string& symbol) {
+  const std::size_t bracket = symbol.find('(', 1);
+  const bool plain = bracket != std::string::npos && symbol[0] != '(' &&
+                     symbol.find("(anonymous") == std::string::npos && symbol.find("operator()") == std::string::npos;
+  return plain ? symbol.substr(0, bracket) : symbol;
+}
+
 std::string name_of(const CallSite& site) {
   const std::string place =
       site.source_file.empty() ? "" : fmt::format("{}:{}", base_name(site.source_file), site.line);
@@ -59,11 +65,7 @@ std::string name_of(const CallSite& site) {
     if (!place.empty()) return place;
     return site.module.empty() ? "unknown place" : fmt::format("{}+{:#x}", base_name(site.module), site.offset);
   }
-  // Parameter lists make C++ names unreadable in a sentence. "(anonymous namespace)" and operator() keep theirs.
-  const std::size_t bracket = site.symbol.find('(', 1);
-  const bool plain = bracket != std::string::npos && site.symbol.find("(anonymous") == std::string::npos &&
-                     site.symbol.find("operator()") == std::string::npos;
-  const std::string symbol = plain ? site.symbol.substr(0, bracket) : site.symbol;
+  const std::string symbol = without_parameters(site.symbol);
   return place.empty() ? symbol : fmt::format("{} ({})", symbol, place);
 }
 

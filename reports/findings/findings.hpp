@@ -56,6 +56,10 @@ void find_samples(const Facts& facts, std::vector<Finding>& out);
 // "solve_step (solver.cpp:214)", "solver+0x4a20" when not resolved.
 [[nodiscard]] std::string name_of(const CallSite& site);
 
+// A C++ name without its parameters, which make it unreadable in a sentence. "(anonymous namespace)" and operator()
+// keep theirs, and so does what begins with a bracket.
+[[nodiscard]] std::string without_parameters(const std::string& symbol);
+
 // A name from a program, fit for a sentence: printable and not too long.
 [[nodiscard]] std::string in_sentence(const std::string& name);
 

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "reports/findings/findings.hpp"
 #include "reports/text/units.hpp"

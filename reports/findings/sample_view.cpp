@@ -35,13 +35,7 @@ std::string full_name(const SampledFunction& f) {
   return f.module.empty() ? "(unknown)" : "[" + base_name(f.module) + "]";
 }
 
-std::string short_name(const SampledFunction& f) {
-  const std::string name = full_name(f);
-  const std::size_t bracket = name.find('(', 1);
-  const bool plain = bracket != std::string::npos && name.find("(anonymous") == std::string::npos &&
-                     name.find("operator()") == std::string::npos;
-  return plain && name[0] != '(' ? name.substr(0, bracket) : name;
-}
+std::string short_name(const SampledFunction& f) { return without_parameters(full_name(f)); }
 
 std::string place_of(const SampleProfile& s, std::size_t function) {
   const auto hot =

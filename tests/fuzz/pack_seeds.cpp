@@ -53,8 +53,8 @@ Pack samples() {
     SampleRecord record;
     std::array<std::uint64_t, 2> counters;
   };
-  const std::array<Sample, 2> records{Sample{{5, 1, 100000, 0, 1, 0, 0}, {10, 20}},
-                                      Sample{{9, 2, 100000, 6, 2, kInsideMpi, 0}, {30, 40}}};
+  const std::array<Sample, 2> records{Sample{{5, 1, 100000, 0, 1, 0, 0, 0, 0}, {10, 20}},
+                                      Sample{{9, 2, 100000, 6, 2, kInsideMpi, 0, 0, 0}, {30, 40}}};
   Pack pack = make_record_pack(PackClass::kSamples, std::span<const Sample>(records));
   pack.header().counter_count = 2;
   pack.header().level = 1;

@@ -1,8 +1,6 @@
 // See finish_report.hpp.
 #include "tools/ardoise/finish_report.hpp"
 
-#include <fmt/format.h>
-
 #include <fstream>
 #include <iostream>
 #include <optional>

@@ -51,11 +51,12 @@ struct Room {
 
 // How many analyzers, and do they fit beside the programs? mpirun itself is asked for its slots: only it knows what
 // host files, resource managers and its configuration say.
-Room find_room(const Options& options, const LaunchLine& line) {
-  const bool allowed = allows_oversubscription(line);
+// Hydra starts as many processes as it is told, whatever the cores.
+Room find_room(const Options& options, const LaunchLine& line, bool hydra) {
+  const bool allowed = hydra || allows_oversubscription(line);
   std::optional<unsigned> slots;
   auto ranks = count_ranks(line, std::nullopt);
-  if (!ranks || !allowed) slots = read_slot_answer(run_and_read(slot_question(line)).output);
+  if (!hydra && (!ranks || !allowed)) slots = read_slot_answer(run_and_read(slot_question(line)).output);
   if (!ranks) ranks = count_ranks(line, slots);
   Room room;
   room.analyzers = options.analyzers != 0 ? options.analyzers : default_analyzers(ranks ? ranks : slots);
@@ -68,13 +69,6 @@ Room find_room(const Options& options, const LaunchLine& line) {
                     room.analyzers, room.analyzers == 1 ? " is" : "s are"));
   }
   room.oversubscribe = true;
-  return room;
-}
-
-// Hydra starts as many processes as it is told, whatever the cores.
-Room room_without_slots(const Options& options, const LaunchLine& line) {
-  Room room;
-  room.analyzers = options.analyzers != 0 ? options.analyzers : default_analyzers(count_ranks(line, std::nullopt));
   return room;
 }
 
@@ -127,7 +121,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
     if (check.not_measurable) return run_untouched(words, *check.not_measurable);
   }
   check_plugins(options.plugins, installation);
-  const auto room = mpirun.hydra ? room_without_slots(options, line) : find_room(options, line);
+  const auto room = find_room(options, line, mpirun.hydra);
   const auto output = make_output_folder(options.output);
   if (!options.capture.empty()) make_writable_folder(options.capture);
   if (output.renamed) say("'{}' is taken; the report goes to '{}'.", options.output, output.path.string());

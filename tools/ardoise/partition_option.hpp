@@ -3,7 +3,6 @@
 // that is wrong with names is found here, before the launch: inside it, a code without its partners could only wait.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>

@@ -4,7 +4,6 @@
 //   ardoise-generate-wrappers wrappers <table> <preprocessed mpi.h> <folder>
 //
 // Exit status 1 and one sentence when the table is wrong.
-#include <cstdio>
 #include <exception>
 #include <fstream>
 #include <iostream>

@@ -125,10 +125,10 @@ bool imports(const void* address, const char* name) noexcept {
   return false;
 }
 
-// The next definition of PMPI_x may be that of a second copy of ours. The library is where a PMPI_ function is that we
-// never define.
+// The next definition of PMPI_x may be that of a second copy of ours. The library is where a PMPI_ function is that
+// neither we nor tools define. Where it exports none (Open MPI) the next definition is taken, a tool's included.
 void* find_in_mpi_library(const char* name) noexcept {
-  static void* const handle = handle_of(dlsym(RTLD_NEXT, "PMPI_Get_version"));
+  static void* const handle = handle_of(dlsym(RTLD_NEXT, "PMPI_Aint_add"));
   char twin[128];
   std::snprintf(twin, sizeof twin, "P%s", name);
   if (handle != nullptr) {

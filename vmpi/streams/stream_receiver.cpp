@@ -2,7 +2,6 @@
 #include "vmpi/streams/stream_receiver.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace ardoise::vmpi {
 

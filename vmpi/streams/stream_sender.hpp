@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "vmpi/streams/balance.hpp"

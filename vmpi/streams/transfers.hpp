@@ -1,7 +1,6 @@
 // A set of MPI requests, each with what it is about; one Testsome asks for all. Used by both ends of a stream.
 #pragma once
 
-#include <span>
 #include <utility>
 #include <vector>
 

@@ -2,7 +2,6 @@
 #include "vmpi/world/partition_name.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
-#include <string_view>
 
 namespace ardoise::vmpi {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -70,6 +70,13 @@ bool in_range(const Option& option, const std::optional<Number>& value) {
 }
 
 }  // namespace
+
+std::string Option::variable() const {
+  if (repeats()) return {};
+  std::string variable = "ARDOISE_";
+  for (const char c : name) variable += c == '-' ? '_' : static_cast<char>(std::toupper(c));
+  return variable;
+}
 
 std::optional<std::string> what_is_wanted(const Option& option, std::string_view value) {
   switch (option.kind) {

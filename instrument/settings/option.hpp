@@ -23,31 +23,29 @@ enum class OptionKind : std::uint8_t {
   kFolder     // a path, made absolute before it is forwarded
 };
 
-// Who needs an option: bits of Option::needed_by.
-inline constexpr unsigned kForLauncher = 1, kForProgram = 2, kForAnalyzer = 4;
+// Option::flags: who needs it; it could change while the program runs (nothing changes it yet); it may be given several
+// times, on the command line only.
+inline constexpr unsigned kForLauncher = 1, kForProgram = 2, kForAnalyzer = 4, kMayChange = 8, kRepeats = 16;
 
 struct Option {
-  std::string_view name{};      // "sample-share": --sample-share
-  std::string_view variable{};  // "ARDOISE_SAMPLE_SHARE"; "": it may be given several times, on the command line only
+  std::string_view name{};  // "sample-share": --sample-share, ARDOISE_SAMPLE_SHARE
   OptionKind kind = OptionKind::kText;
-  std::string_view value{};    // as --help shows it: "SIZE"; "" for a flag
-  std::string_view initial{};  // the default; "": see default_words
-  std::string_view
-      default_words{};         // what happens without a value, where the default is none: "one for every 32 ranks"
-  double least = 0, most = 0;  // kCount, kNumber, kSize
-  unsigned needed_by = 0;
-  bool may_change = false;  // it could change while the program runs; nothing changes it yet
+  std::string_view value{};          // as --help shows it: "SIZE"; "" for a flag
+  std::string_view initial{};        // the default; "": see default_words
+  std::string_view default_words{};  // what happens without a value, where the default is none
+  double least = 0, most = 0;        // kCount, kNumber, kSize
+  unsigned flags = 0;
   std::string_view help{};
+  char letter = '\0';  // 'o': -o is --output, too
 
-  [[nodiscard]] constexpr bool repeats() const { return variable.empty(); }
+  [[nodiscard]] std::string variable() const;  // "": it repeats
+  [[nodiscard]] constexpr bool repeats() const { return (flags & kRepeats) != 0; }
   [[nodiscard]] constexpr bool has_value() const { return kind != OptionKind::kFlag; }
-  [[nodiscard]] constexpr bool of_program() const { return (needed_by & kForProgram) != 0; }
+  [[nodiscard]] constexpr bool of_program() const { return (flags & kForProgram) != 0; }
   // Goes to all processes as a variable. What only the launcher and the analyzer need, the launcher hands over itself.
-  [[nodiscard]] constexpr bool forwarded() const { return of_program() || needed_by == kForAnalyzer; }
+  [[nodiscard]] constexpr bool forwarded() const { return of_program() || (flags & ~kMayChange) == kForAnalyzer; }
   // On the command line of ardoise-analyzer. What programs need as well is a variable, equal for both.
-  [[nodiscard]] constexpr bool of_analyzer() const {
-    return (needed_by & (kForProgram | kForAnalyzer)) == kForAnalyzer;
-  }
+  [[nodiscard]] constexpr bool of_analyzer() const { return (flags & (kForProgram | kForAnalyzer)) == kForAnalyzer; }
 };
 
 // What a value has to be, "a size from 32k to 64M"; nothing: this one is allowed.

@@ -11,7 +11,7 @@ namespace ardoise::instrument {
 namespace {
 
 std::string shown(const Option& option, std::string_view text, bool on_command_line) {
-  if (!on_command_line) return fmt::format("{}={}", option.variable, text);
+  if (!on_command_line) return fmt::format("{}={}", option.variable(), text);
   return option.has_value() ? fmt::format("--{} {}", option.name, text) : fmt::format("--{}", option.name);
 }
 
@@ -26,8 +26,8 @@ void OptionValues::give(const Option& option, std::string value) {
 
 void OptionValues::read_environment(GetVariable get, bool (Option::*wanted)() const) {
   for (const Option& option : kOptions) {
-    if (option.variable.empty() || is_given(option) || (wanted != nullptr && !(option.*wanted)())) continue;
-    const char* const value = get(option.variable.data());
+    if (option.repeats() || is_given(option) || (wanted != nullptr && !(option.*wanted)())) continue;
+    const char* const value = get(option.variable().c_str());
     if (value != nullptr && *value != '\0') given_[&option].texts.emplace_back(value);
   }
 }

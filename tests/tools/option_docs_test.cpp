@@ -39,7 +39,7 @@ std::string markdown_table() {
   for (const Option& row : instrument::kOptions) {
     text += fmt::format(
         "| {} | {} | {} | {} |\n", code(fmt::format("--{}{}{}", row.name, row.value.empty() ? "" : " ", row.value)),
-        code(row.variable), row.initial.empty() ? std::string(row.default_words) : code(analyzer::shown_default(row)),
+        code(row.variable()), row.initial.empty() ? std::string(row.default_words) : code(analyzer::shown_default(row)),
         row.help);
   }
   return text;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -80,10 +81,18 @@ TEST_F(ProgramCheckTest, BuiltInMpiIsTold) {
 }
 
 TEST(ElfFile, NamesOfMpiLibraries) {
-  EXPECT_TRUE(is_mpi_library("libmpi.so.40"));
-  EXPECT_TRUE(is_mpi_library("libmpich.so.12"));
-  EXPECT_FALSE(is_mpi_library("libmpi_mpifh.so.40"));
-  EXPECT_FALSE(is_mpi_library("libmpifort.so.12"));
+  EXPECT_EQ(mpi_library_among({"libmpi_mpifh.so.40", "libmpi.so.40"}), "libmpi.so.40");
+  EXPECT_EQ(mpi_library_among({"libmpich.so.12"}), "libmpich.so.12");
+  EXPECT_EQ(mpi_library_among({"libmpi_mpifh.so.40", "libmpifort.so.12"}), "");
+}
+
+TEST(ElfFile, LibrariesAreListedByTheLoader) {
+  const auto file = read_elf("/proc/self/exe");
+  ASSERT_TRUE(file);
+  const auto libraries = libraries_of("/proc/self/exe", file->loader);
+  EXPECT_NE(std::find(libraries.begin(), libraries.end(), "libc.so.6"), libraries.end());
+  EXPECT_TRUE(libraries_of("/etc/passwd", file->loader).empty());
+  EXPECT_TRUE(libraries_of("/proc/self/exe", "/no/such/loader").empty());
 }
 
 TEST(ElfFile, TruncatedFileIsNone) {

@@ -1,5 +1,5 @@
 // What the launcher must know of a program before it preloads anything into it: which shared libraries it will load and
-// whether it has an MPI built in. Read with libelf; the program is never run (ldd would).
+// what is built into it. Read with libelf; the libraries are listed by the program's own loader, which does not run it.
 #pragma once
 
 #include <optional>
@@ -9,20 +9,18 @@
 namespace ardoise::launcher {
 
 struct ElfFile {
-  bool dynamic = false;              // has a program interpreter: LD_PRELOAD works
-  bool defines_mpi = false;          // has PMPI_Init itself: MPI is linked statically
-  std::vector<std::string> needed;   // DT_NEEDED
-  std::vector<std::string> runpath;  // DT_RUNPATH or DT_RPATH, $ORIGIN replaced
+  std::string loader;        // the program interpreter; "": linked statically (or a library), LD_PRELOAD means nothing
+  bool defines_mpi = false;  // has PMPI_Init itself: MPI is linked statically
 };
 
 // Nothing: not an ELF file (a script) or not readable.
 [[nodiscard]] std::optional<ElfFile> read_elf(const std::string& path);
 
-// The MPI libraries ("libmpi.so.40", "libmpich.so.12") among the libraries that the program at `path` loads, directly
-// or through others, as far as they are found where the loader looks: run paths, LD_LIBRARY_PATH, ld.so.conf.
-[[nodiscard]] std::vector<std::string> mpi_libraries_of(const std::string& path);
+// Names of the libraries ("libmpi.so.40") that `loader` loads for the program or library at `path`, directly or through
+// others; also those that it does not find. Empty where the loader cannot say it (another architecture).
+[[nodiscard]] std::vector<std::string> libraries_of(const std::string& path, const std::string& loader);
 
-// Is this the name of an MPI library proper (not of its Fortran or C++ layer)?
-[[nodiscard]] bool is_mpi_library(const std::string& soname);
+// The first MPI library proper among them (not its Fortran or C++ layer), or "".
+[[nodiscard]] std::string mpi_library_among(const std::vector<std::string>& libraries);
 
 }  // namespace ardoise::launcher

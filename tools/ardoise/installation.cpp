@@ -28,8 +28,8 @@ Installation find_installation() {
   if (!fs::exists(found.analyzer, ignored)) {
     throw UsageError(fmt::format("ardoise-analyzer is not in '{}'; install Ardoise again.", here.string()));
   }
-  const auto libraries = mpi_libraries_of(found.preload_library);
-  if (!libraries.empty()) found.mpi_library = libraries.front();
+  if (const auto self = read_elf("/proc/self/exe"))
+    found.mpi_library = mpi_library_among(libraries_of(found.preload_library, self->loader));
   return found;
 }
 

@@ -44,7 +44,7 @@ Options typed(const OptionValues& values) {
     std::string text(values.text(row));
     // Programs may start in another folder.
     if (row.kind == instrument::OptionKind::kFolder) text = std::filesystem::absolute(text).string();
-    options.environment.emplace_back(row.variable, std::move(text));
+    options.environment.emplace_back(row.variable(), std::move(text));
     if (values.is_on_command_line(row)) options.on_command_line.emplace_back(row.name);
   }
   return options;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -60,15 +59,15 @@ ProgramCheck check_program(const AppContext& context, const std::string& own_mpi
         fmt::format("'{}' has its MPI linked statically, so its calls cannot be seen", context.program);
     return check;
   }
-  if (!file->dynamic) {
+  if (file->loader.empty()) {
     check.not_measurable =
         fmt::format("'{}' is linked statically, so nothing can be preloaded into it", context.program);
     return check;
   }
-  const auto libraries = mpi_libraries_of(check.path);
-  if (!libraries.empty() && std::find(libraries.begin(), libraries.end(), own_mpi) == libraries.end()) {
-    check.not_measurable = fmt::format("'{}' uses the MPI library {}, and this Ardoise was built for {}",
-                                       context.program, libraries.front(), own_mpi);
+  const auto mpi = mpi_library_among(libraries_of(check.path, file->loader));
+  if (!mpi.empty() && mpi != own_mpi) {
+    check.not_measurable =
+        fmt::format("'{}' uses the MPI library {}, and this Ardoise was built for {}", context.program, mpi, own_mpi);
   }
   return check;
 }

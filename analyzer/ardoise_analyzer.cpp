@@ -27,6 +27,7 @@
 #include "analyzer/plugins.hpp"
 #include "analyzer/replay.hpp"
 #include "analyzer/results.hpp"
+#include "analyzer/status_file.hpp"
 #include "analyzer/stream_source.hpp"
 #include "analyzer/tree_reduction.hpp"
 #include "analyzer/warm_start.hpp"
@@ -119,6 +120,14 @@ int serve(const Options& options, int argc, char** argv) {
   for (const auto& program : programs) run.add_program(program);
   {
     StreamSource stream(programs, {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes});
+    if (rank == 0) {
+      leave_state(kStateRunning, options);
+      loop.on_signal(SIGTERM, [&] {
+        leave_state(kStateTerminated, options);
+        std::signal(SIGTERM, SIG_DFL);
+        std::raise(SIGTERM);
+      });
+    }
     ingest(loop, stream, run);
     facts.programs_ended = std::chrono::steady_clock::now();
     run.drain();  // gives every block back

@@ -33,7 +33,8 @@ namespace ardoise::analyzer {
 
 // Adds the row to `app`; what is typed goes to `values`, which must stay until `app` has parsed.
 inline void add_row(CLI::App& app, const instrument::Option& row, instrument::OptionValues& values) {
-  const std::string name = "--" + std::string(row.name);
+  const std::string letter = row.letter != '\0' ? std::string{'-', row.letter, ','} : std::string();
+  const std::string name = letter + "--" + std::string(row.name);
   if (!row.has_value()) {
     app.add_flag_callback(
         name, [&] { values.give(row, "on"); }, wrapped(std::string(row.help)));

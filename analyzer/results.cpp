@@ -16,11 +16,15 @@ void say(const std::string& sentence) {
   std::cerr << fmt::format("ardoise-analyzer: {}\n", sentence) << std::flush;
 }
 
-int exit_status(int status, const Options& options) {
-  if (options.status_file.empty()) return status;
-  if (const auto written = reports::write_file(options.status_file, fmt::format("{}\n", status)); !written)
+void leave_state(std::string_view state, const Options& options) {
+  if (options.status_file.empty()) return;
+  if (const auto written = reports::write_file(options.status_file, fmt::format("{}\n", state)); !written)
     say(written.error);
-  return 0;
+}
+
+int exit_status(int status, const Options& options) {
+  leave_state(std::to_string(status), options);
+  return options.status_file.empty() ? status : 0;
 }
 
 int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Options& options) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "analyzer/analyzer_run.hpp"
 #include "analyzer/options.hpp"
@@ -22,6 +23,9 @@ inline constexpr int kDone = 0, kIncomplete = 1, kUsage = 2;
 
 // Writes, prints and renders as the options say, complaints on standard error. Returns kDone or kIncomplete.
 [[nodiscard]] int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Options& options);
+
+// One word for the launcher, in the file of --status-file; nothing without it.
+void leave_state(std::string_view state, const Options& options);
 
 // Ends with `status`, or, with --status-file, writes it there and returns 0.
 [[nodiscard]] int exit_status(int status, const Options& options);

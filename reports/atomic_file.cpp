@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,11 +32,23 @@ std::string what_to_do(int error_number) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::string path)
-    : path_(std::move(path)), beside_(fmt::format("{}.part{}", path_, ::getpid())) {
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  struct stat old {};
+  const bool exists = ::stat(path_.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) {
+    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd_ < 0) fail(errno);
+    return;
+  }
+  if (exists) {
+    if (fs::path target = fs::canonical(path_, none); !none) path_ = target;
+  }
+  beside_ = fmt::format("{}.part{}", path_, ::getpid());
   ::unlink(beside_.c_str());  // left by a killed process with our number
   fd_ = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd_ < 0) fail(errno);
+  if (fd_ < 0 || (exists && ::fchmod(fd_, old.st_mode & 07777) != 0)) fail(errno);
 }
 
 AtomicFile::~AtomicFile() { discard(); }
@@ -54,12 +67,12 @@ void AtomicFile::append(std::string_view bytes) {
 Outcome AtomicFile::commit() {
   if (fd_ >= 0) {
     // Some file systems report a full disk only here.
-    if (::fsync(fd_) != 0 && errno != EINVAL && errno != EROFS) fail(errno);
+    if (::fsync(fd_) != 0 && errno != EINVAL && errno != EROFS) fail(errno);  // EINVAL: a terminal, a FIFO
   }
   if (fd_ >= 0) {
     const int fd = fd_;
     fd_ = -1;
-    if (::close(fd) != 0 || ::rename(beside_.c_str(), path_.c_str()) != 0) fail(errno);
+    if (::close(fd) != 0 || (!beside_.empty() && ::rename(beside_.c_str(), path_.c_str()) != 0)) fail(errno);
   }
   return {error_};
 }
@@ -69,14 +82,14 @@ void AtomicFile::fail(int error_number) {
     error_ = fmt::format("Cannot write {}: {}; {}.", path_, std::strerror(error_number), what_to_do(error_number));
   }
   discard();
-  ::unlink(beside_.c_str());
+  if (!beside_.empty()) ::unlink(beside_.c_str());
 }
 
 void AtomicFile::discard() {
   if (fd_ < 0) return;
   ::close(fd_);
   fd_ = -1;
-  ::unlink(beside_.c_str());
+  if (!beside_.empty()) ::unlink(beside_.c_str());
 }
 
 Outcome write_file(const std::string& path, std::string_view content) {

@@ -1,5 +1,6 @@
-// Writes a file so that readers see the old one or the whole new one, never a part: write beside, fsync, rename.
-// Used for profile.json, summary.txt, report.tex and the figures' data.
+// Writes a file so that readers see the old one or the whole new one, never a part: write beside, fsync, rename. What
+// is there and no regular file (a device, a FIFO) is written to as it is. A symbolic link stays, and so does the mode
+// of a file that was there. Used for profile.json, summary.txt, report.tex and the figures' data.
 #pragma once
 
 #include <string>
@@ -9,8 +10,8 @@
 
 namespace ardoise::reports {
 
-// One writer, one thread. Append as often as needed, then commit(). Until then, and when anything failed, `path` is
-// untouched; the file beside it is removed. The first error is kept and comes out of commit().
+// One writer, one thread. Append as often as needed, then commit(). Until then, and when anything failed, a regular file
+// at `path` is untouched; the file beside it is removed. The first error is kept and comes out of commit().
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -26,7 +27,7 @@ class AtomicFile {
   void fail(int error_number);
   void discard();
 
-  std::string path_, beside_, error_;
+  std::string path_, beside_, error_;  // beside_ "": written to directly
   int fd_ = -1;
 };
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -15,6 +16,10 @@ namespace ardoise::reports {
 namespace {
 
 constexpr int kNotFound = 127, kNotStarted = 126;
+
+// Written by signal handlers. Relaxed: nothing else is handed over with it.
+std::atomic<bool> is_interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 // In the child, after fork: only async-signal-safe calls, for the caller may have had threads.
 [[noreturn]] void become(char* const* arguments, char* const* environment, const ChildOptions& options) {
@@ -47,7 +52,11 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
+void interrupt_children(bool interrupted) noexcept { is_interrupted.store(interrupted, std::memory_order_relaxed); }
+
 ChildResult run_child(const std::vector<std::string>& arguments, const ChildOptions& options) {
+  const auto interrupted = [] { return is_interrupted.load(std::memory_order_relaxed); };
+  if (interrupted()) return {ChildResult::End::interrupted};
   std::vector<std::string> words = arguments, variables = clean_environment();
   const std::vector<char*> argv = pointers(words), envp = pointers(variables);
   const pid_t child = ::fork();
@@ -56,22 +65,22 @@ ChildResult run_child(const std::vector<std::string>& arguments, const ChildOpti
 
   using Clock = std::chrono::steady_clock;
   const auto deadline = Clock::now() + std::chrono::duration<double>(options.timeout_seconds);
-  bool late = false;
+  ChildResult::End end = ChildResult::End::finished;
   int status = 0;
   // Polling with a growing pause: a pidfd or a SIGCHLD handler would need Linux 5.3 or reach into the caller's process.
   for (int pause_ms = 1;;) {
     const pid_t ended = ::waitpid(child, &status, WNOHANG);
     if (ended == child) break;
     if (ended < 0 && errno != EINTR) return {};
-    if (!late && Clock::now() >= deadline) {
-      late = true;
+    if (end == ChildResult::End::finished && (interrupted() || Clock::now() >= deadline)) {
+      end = interrupted() ? ChildResult::End::interrupted : ChildResult::End::timed_out;
       ::kill(-child, SIGKILL);
       ::kill(child, SIGKILL);  // it may not have made its group yet
     }
     ::poll(nullptr, 0, pause_ms);
     if (pause_ms < 16) pause_ms *= 2;
   }
-  if (late) return {ChildResult::End::timed_out, -1};
+  if (end != ChildResult::End::finished) return {end};
   if (WIFSIGNALED(status)) return {ChildResult::End::finished, 128 + WTERMSIG(status)};
   if (WEXITSTATUS(status) == kNotFound) return {ChildResult::End::not_found, kNotFound};
   if (WEXITSTATUS(status) == kNotStarted) return {ChildResult::End::failed_to_start, kNotStarted};

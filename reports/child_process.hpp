@@ -7,7 +7,7 @@
 namespace ardoise::reports {
 
 struct ChildResult {
-  enum class End { finished, not_found, timed_out, failed_to_start } end = End::failed_to_start;
+  enum class End { finished, not_found, timed_out, interrupted, failed_to_start } end = End::failed_to_start;
   int status = -1;  // exit status when finished; 128 + signal when a signal ended it
   [[nodiscard]] bool ok() const { return end == End::finished && status == 0; }
 };
@@ -16,6 +16,9 @@ struct ChildOptions {
   std::string folder;  // working directory, "" this one
   double timeout_seconds = 60;
 };
+
+// From now on run_child starts nothing, and ends what runs; 0 again: as before. Async-signal-safe.
+void interrupt_children(bool interrupted) noexcept;
 
 // `arguments[0]` is looked up in PATH; no shell is involved. Standard input is empty, output is thrown away. A child that takes too long is
 // killed with its own children. The variables that would put our preload library or a launcher into it are removed.

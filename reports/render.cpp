@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 
@@ -21,6 +21,9 @@ namespace {
 constexpr const char* kInstallLatex =
     "sudo apt-get install --no-install-recommends texlive-xetex texlive-latex-recommended texlive-fonts-recommended "
     "lmodern fonts-dejavu-core";
+
+// Below it, LaTeX can be believed to have failed for want of space.
+constexpr std::uintmax_t kLeastSpace = std::uintmax_t{1} << 20;
 
 // One run; `pdf` false is the first, which only finds out page numbers.
 ChildResult run_latex(const RenderOptions& options, const std::string& folder, bool pdf) {
@@ -63,6 +66,15 @@ void make_pdf(const RenderOptions& options, const std::string& folder, RenderRes
     } else {
       result.pdf = wanted.string();
     }
+    return;
+  }
+  if (run.end == ChildResult::End::interrupted) {
+    result.error = fmt::format("The report was interrupted; to make it, run: ardoise report {}/profile.json", options.output);
+    return;
+  }
+  if (std::error_code unknown; std::filesystem::space(folder, unknown).available < kLeastSpace && !unknown) {
+    result.error = fmt::format("No new report.pdf: the disk of {0} is full; free some space there and run: ardoise "
+                               "report {0}/profile.json", options.output);
     return;
   }
   const std::string why = run.end == ChildResult::End::timed_out

@@ -13,7 +13,7 @@ inline constexpr auto kOptions = [] {
   using enum OptionKind;
   return std::to_array<Option>({
     // name, kind, value, initial, default_words, least, most, flags,
-    // help
+    // help, letter
     {"analyzers", kCount, "N", "", "one for every 32 ranks", 1, 100'000, kForLauncher,
      "analyzer processes"},
     {"workers", kCount, "N", "", "the cores that the programs leave over, 1 to 8", 1, 4096, kForAnalyzer,
@@ -22,7 +22,7 @@ inline constexpr auto kOptions = [] {
      "event packs that each analyzer works on at a time; above it the streams of the programs fill"},
     {"output", kFolder, "DIR", "ardoise-report", "", 0, 0, kForLauncher | kForAnalyzer,
      "folder of the report; ardoise leaves a folder with something in it alone and takes the first free of DIR-2, "
-     "DIR-3 ..., ardoise-analyzer replaces the files of an earlier report"},
+     "DIR-3 ..., ardoise-analyzer replaces the files of an earlier report", 'o'},
     {"no-report", kFlag, "", "off", "", 0, 0, kForLauncher | kForAnalyzer,
      "write profile.json and summary.txt, render no PDF (ardoise report renders later)"},
     {"plugin", kText, "FILE", "", "none", 0, 0, kForLauncher | kForAnalyzer | kRepeats,

@@ -112,6 +112,16 @@ TEST(ChildProcess, TakesTheGrandchildrenAlong) {
   fs::remove(pid_file);
 }
 
+TEST(ChildProcess, AnInterruptionEndsIt) {
+  ChildResult interrupted;
+  std::jthread waiting([&] { interrupted = run_child({"sleep", "1000"}, {"", 1000}); });
+  interrupt_children(true);
+  waiting.join();
+  EXPECT_EQ(interrupted.end, ChildResult::End::interrupted);
+  interrupt_children(false);
+  EXPECT_TRUE(run_child({"true"}, {}).ok());
+}
+
 TEST(ChildProcess, OurPreloadDoesNotReachIt) {
   ::setenv("OMPI_MCA_ardoise_test", "1", 1);
   EXPECT_TRUE(run_child({"sh", "-c", "test -z \"$OMPI_MCA_ardoise_test\""}, {}).ok());

@@ -1,11 +1,15 @@
 // The whole chain under mpirun: launcher, preload library, streams, analyzer, profile. Every number is counted by hand.
 #include <gmock/gmock.h>
+#include <signal.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
+#include <future>
 #include <map>
+#include <thread>
 
 #include "tests/tools/launch_fixture.hpp"
 #include "tools/ardoise/measure.hpp"
@@ -107,6 +111,67 @@ TEST_F(LaunchTest, AProgramThatIsKilledCostsItsOwnPartOfTheReportWhereOthersLive
   ASSERT_THAT(run.applications, SizeIs(2));
   EXPECT_EQ(run.applications[0].quality.ranks_complete, 0U);
   expect_ring(run.applications[1], 2, 50);
+}
+
+TEST_F(LaunchTest, AKilledAnalyzerIsNotBlamedOnThePrograms) {
+  if (MPI_IS_MPICH) GTEST_SKIP() << "Hydra kills all processes at once, so there is no telling which died first";
+  std::jthread killer([&] {
+    for (std::string state; state != "running"; ::usleep(1000))
+      std::ifstream(output_ + "/.analyzer-status") >> state;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      std::ifstream file(entry.path() / "cmdline");
+      const std::string words((std::istreambuf_iterator<char>(file)), {});
+      if (words.starts_with(ANALYZER) && words.find(output_) != std::string::npos)
+        ::kill(std::stoi(entry.path().filename()), SIGKILL);
+    }
+  });
+  const auto result = ardoise({}, {"-n", "2", RING, "100000000"});
+  EXPECT_EQ(result.status, 128 + 9) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("the analyzer was ended by a signal, and mpirun then ends the whole launch"));
+}
+
+TEST_F(LaunchTest, LaunchesSideBySideHaveReportsOfTheirOwn) {
+  auto other = std::async(std::launch::async, [&] { return ardoise({}, {"-n", "2", RING, "30"}); });
+  const auto result = ardoise({}, {"-n", "2", RING, "30"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(other.get().status, 0);
+  ASSERT_THAT(profile().applications, SizeIs(1));
+  expect_ring(profile().applications[0], 2, 30);
+  output_ += "-2";
+  ASSERT_THAT(profile().applications, SizeIs(1));
+  expect_ring(profile().applications[0], 2, 30);
+}
+
+TEST_F(LaunchTest, StandardOutputIsTheProgramsAlone) {
+  const auto output = (folder_ / "output").string();
+  (void)launched({"sh", "-c", "exec \"$@\" > " + output, "sh", ARDOISE, "--no-report", "--output", output_},
+                 {"-n", "2", RING, "20"});
+  EXPECT_EQ(content("output"), "ring of 2 ranks, sum 2\n");
+}
+
+TEST_F(LaunchTest, AnInterruptedRenderingLeavesNothingRunning) {
+  const auto pid_file = (folder_ / "pid").string(), latex = (folder_ / "xelatex").string();
+  std::ofstream(latex) << "#!/bin/sh\necho $$ > " << pid_file << "\nexec sleep 1000\n";
+  fs::permissions(latex, fs::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (folder_.string() + ":" + path).c_str(), 1);
+  // The shell's own number becomes that of ardoise.
+  const auto own = (folder_ / "own").string();
+  auto launch = std::async(std::launch::async, [&] {
+    return launched({"sh", "-c", "echo $$ > " + own + "; exec \"$@\"", "sh", ARDOISE, "--output", output_},
+                    {"-n", "2", RING, "20", "exit", "3"});
+  });
+  int rendering = 0;
+  while (!(std::ifstream(pid_file) >> rendering)) ::usleep(1000);
+  int ardoise_id = 0;
+  std::ifstream(own) >> ardoise_id;
+  ::kill(ardoise_id, SIGINT);
+  const auto result = launch.get();
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_EQ(result.status, 3) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("The report was interrupted; to make it, run: ardoise report"));
+  EXPECT_NE(::kill(rendering, 0), 0);
+  EXPECT_TRUE(fs::exists(output_ + "/profile.json"));
 }
 
 TEST_F(LaunchTest, ProgramsWorkOnAfterFinalizeUndisturbed) {

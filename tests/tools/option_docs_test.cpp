@@ -34,11 +34,13 @@ std::string code(std::string_view text) {
   return text.empty() ? "" : fmt::format("`{}`", replaced(std::string(text), "|", "\\|"));
 }
 
+std::string letter(const Option& row) { return row.letter != '\0' ? fmt::format("-{}, ", row.letter) : ""; }
+
 std::string markdown_table() {
   std::string text = "| option | variable | default | meaning |\n|---|---|---|---|\n";
   for (const Option& row : instrument::kOptions) {
     text += fmt::format(
-        "| {} | {} | {} | {} |\n", code(fmt::format("--{}{}{}", row.name, row.value.empty() ? "" : " ", row.value)),
+        "| {} | {} | {} | {} |\n", code(fmt::format("{}--{}{}{}", letter(row), row.name, row.value.empty() ? "" : " ", row.value)),
         code(row.variable()), row.initial.empty() ? std::string(row.default_words) : code(analyzer::shown_default(row)),
         row.help);
   }
@@ -49,7 +51,7 @@ std::string manual_section(bool of_analyzer) {
   std::string text = ".SH OPTIONS\n";
   for (const Option& row : instrument::kOptions) {
     if (of_analyzer && !row.of_analyzer()) continue;
-    const std::string name = replaced(fmt::format("--{}", row.name), "-", "\\-");
+    const std::string name = replaced(fmt::format("{}--{}", letter(row), row.name), "-", "\\-");
     const std::string help = replaced(std::string(row.help), "--", "\\-\\-");
     text += row.has_value()
                 ? fmt::format(".TP\n.BI {} \" {}\"\n{} [{}].\n", name, row.value, help, analyzer::shown_default(row))

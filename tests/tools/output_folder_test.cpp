@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <fstream>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "tools/ardoise/launch_line.hpp"
 
@@ -24,11 +29,9 @@ class OutputFolderTest : public ::testing::Test {
 };
 
 TEST_F(OutputFolderTest, NewFolderIsMadeWithItsParents) {
-  const auto folder = make_output_folder(base_ / "a" / "b/");
-  EXPECT_EQ(folder.path, base_ / "a" / "b");
-  EXPECT_TRUE(folder.made);
-  EXPECT_FALSE(folder.renamed);
-  EXPECT_TRUE(fs::is_empty(folder.path));
+  const OutputFolder folder(base_ / "a" / "b/");
+  EXPECT_EQ(folder.path(), base_ / "a" / "b");
+  EXPECT_FALSE(folder.renamed());
 }
 
 TEST_F(OutputFolderTest, FullFolderIsLeftAloneAndTheNextNumberTaken) {
@@ -36,41 +39,56 @@ TEST_F(OutputFolderTest, FullFolderIsLeftAloneAndTheNextNumberTaken) {
   fs::create_directories(base_ / "r-2");
   std::ofstream(base_ / "r" / "profile.json") << "{}";
   std::ofstream(base_ / "r-2" / "profile.json") << "{}";
-  const auto folder = make_output_folder(base_ / "r");
-  EXPECT_EQ(folder.path, base_ / "r-3");
-  EXPECT_TRUE(folder.renamed);
+  const OutputFolder folder(base_ / "r");
+  EXPECT_EQ(folder.path(), base_ / "r-3");
+  EXPECT_TRUE(folder.renamed());
+}
+
+TEST_F(OutputFolderTest, LaunchesSideBySideHaveFoldersOfTheirOwn) {
+  std::vector<std::string> taken(8);
+  std::barrier start(8), end(8);
+  std::vector<std::jthread> launches;
+  for (auto& path : taken) {
+    launches.emplace_back([&] {
+      start.arrive_and_wait();
+      const OutputFolder folder(base_ / "r");
+      path = folder.path();
+      end.arrive_and_wait();
+    });
+  }
+  launches.clear();
+  EXPECT_EQ(std::set<std::string>(taken.begin(), taken.end()).size(), 8u);
+  EXPECT_TRUE(fs::is_empty(base_));
 }
 
 TEST_F(OutputFolderTest, EmptyFolderIsUsedAndKept) {
   fs::create_directories(base_ / "r");
-  const auto folder = make_output_folder(base_ / "r");
-  EXPECT_EQ(folder.path, base_ / "r");
-  remove_if_empty(folder);
-  EXPECT_TRUE(fs::exists(base_ / "r"));
+  { EXPECT_EQ(OutputFolder(base_ / "r").path(), base_ / "r"); }
+  EXPECT_TRUE(fs::is_empty(base_ / "r"));
 }
 
 TEST_F(OutputFolderTest, WhatWasMadeForNothingGoesAgain) {
-  const auto empty = make_output_folder(base_ / "e");
-  const auto full = make_output_folder(base_ / "f");
-  std::ofstream(full.path / "x") << "x";
-  remove_if_empty(empty);
-  remove_if_empty(full);
-  EXPECT_FALSE(fs::exists(empty.path));
-  EXPECT_TRUE(fs::exists(full.path));
+  {
+    const OutputFolder empty(base_ / "e"), full(base_ / "f");
+    std::ofstream(full.path() / "x") << "x";
+  }
+  EXPECT_FALSE(fs::exists(base_ / "e"));
+  EXPECT_TRUE(fs::exists(base_ / "f"));
+  EXPECT_FALSE(fs::exists(status_file_in(base_ / "f")));
 }
 
 TEST_F(OutputFolderTest, BelowAFileThereIsNoFolder) {
   std::ofstream(base_ / "file") << "x";
-  EXPECT_THROW((void)make_output_folder(base_ / "file" / "r"), UsageError);
+  EXPECT_THROW(OutputFolder(base_ / "file" / "r"), UsageError);
 }
 
 TEST_F(OutputFolderTest, AFileIsNoFolder) {
   std::ofstream(base_ / "file") << "x";
-  EXPECT_THROW((void)make_output_folder(base_ / "file"), UsageError);
+  EXPECT_THROW(OutputFolder(base_ / "file"), UsageError);
 }
 
 TEST_F(OutputFolderTest, WhereNothingCanBeWrittenIsTold) {
-  EXPECT_THROW((void)make_output_folder("/proc/self/r"), UsageError);
+  EXPECT_THROW(OutputFolder("/proc/self/r"), UsageError);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ int report(int argc, char** argv) {
   std::string profile, output;
   bool quiet = false;
   app.add_option("profile", profile, "profile.json of a run")->required();
-  app.add_option("--output", output, "folder of the report [that of profile.json]");
+  app.add_option("-o,--output", output, "folder of the report [that of profile.json]");
   app.add_flag("--quiet", quiet, "print no summary");
   if (const auto status = parse_or_end(app, argc, argv)) return *status;
   return render_again(profile, output, quiet);
@@ -68,6 +68,8 @@ int export_profile(int argc, char** argv) {
 int run(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "report") return report(argc - 1, argv + 1);
   if (argc > 1 && std::string_view(argv[1]) == "export") return export_profile(argc - 1, argv + 1);
+  char help[] = "--help";
+  if (argc == 2 && std::string_view(argv[1]) == "help") argv[1] = help;
   const auto parsed = parse_command_line(argc, argv, [](const char* name) -> const char* { return std::getenv(name); });
   if (parsed.status) return *parsed.status;
   if (parsed.launch_line.empty())

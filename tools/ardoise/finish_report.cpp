@@ -1,27 +1,68 @@
 // See finish_report.hpp.
 #include "tools/ardoise/finish_report.hpp"
 
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
 #include <fstream>
 #include <iostream>
-#include <optional>
 
+#include "analyzer/status_file.hpp"
+#include "reports/child_process.hpp"
 #include "reports/render.hpp"
 #include "tools/ardoise/measure.hpp"
 #include "tools/ardoise/message.hpp"
+#include "tools/ardoise/output_folder.hpp"
 
 namespace ardoise::launcher {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<int> take_status(const fs::path& output) {
-  int status = 0;
-  std::error_code ignored;
-  const auto path = status_file_in(output);
-  if (std::ifstream file(path); !(file >> status)) return std::nullopt;
-  fs::remove(path, ignored);
-  return status;
+// What the analyzer left in its status file; "" where it never came so far.
+std::string analyzer_state(const fs::path& output) {
+  std::string word;
+  std::ifstream(status_file_in(output)) >> word;
+  return word;
 }
+
+std::string why_there_is_none(const fs::path& output, int job_status) {
+  const auto state = analyzer_state(output);
+  if (state == analyzer::kStateRunning && job_status != 0) {
+    return "there is no report: the analyzer was ended by a signal, and mpirun then ends the whole launch. Out of memory? "
+           "It takes some --memory, for each of the --analyzers.";
+  }
+  if (job_status != 0) return "there is no report, because the launch was ended before its programs had finished MPI.";
+  if (!state.empty()) return "there is no report.";
+  return fmt::format(
+      "there is no report; on another machine, the analyzer may not reach '{}': name a shared folder with --output.",
+      output.string());
+}
+
+// While it lives, SIGINT, SIGTERM and SIGHUP end the rendering and not this process, so that no LaTeX goes on alone and
+// the status of the job is told. Signals that are ignored stay so.
+class InterruptibleRendering {
+ public:
+  InterruptibleRendering() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { reports::interrupt_children(true); };
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      sigaction(kSignals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+    }
+  }
+  ~InterruptibleRendering() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+    reports::interrupt_children(false);
+  }
+  InterruptibleRendering(const InterruptibleRendering&) = delete;
+  InterruptibleRendering& operator=(const InterruptibleRendering&) = delete;
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
 
 // Says what came out of a rendering. True: everything that was asked for.
 bool tell(const reports::RenderResult& result, bool quiet) {
@@ -33,37 +74,27 @@ bool tell(const reports::RenderResult& result, bool quiet) {
 
 }  // namespace
 
-fs::path status_file_in(const fs::path& output) { return output / ".analyzer-status"; }
-
 void finish_report(const FinishOptions& options, const fs::path& output, int job_status) {
-  const auto status = take_status(output);
   std::error_code ignored;
   const auto profile = output / "profile.json";
-  if (!fs::exists(profile, ignored)) {
-    if (job_status != 0) {
-      say("there is no report, because the programs did not end as they should.");
-    } else if (!status) {
-      say("there is no report; on another machine, the analyzer may not reach '{}': name a shared folder with "
-          "--output.",
-          output.string());
-    } else {
-      say("there is no report.");
-    }
-    return;
-  }
+  if (!fs::exists(profile, ignored)) return say("{}", why_there_is_none(output, job_status));
   if (!options.quiet) {
-    if (std::ifstream summary(output / "summary.txt"); summary) std::cout << summary.rdbuf() << std::flush;
+    // In a file or pipe, standard output is the programs' alone.
+    auto& terminal = ::isatty(STDOUT_FILENO) != 0 ? std::cout : std::cerr;
+    if (std::ifstream summary(output / "summary.txt"); summary) terminal << summary.rdbuf() << std::flush;
   }
   if (!options.render) {
     if (!options.quiet) say("the profile is '{}'.", profile.string());
     return;
   }
   std::string summary;
+  const InterruptibleRendering rendering;
   tell(reports::report_again(profile.string(), {.output = output.string()}, summary), options.quiet);
 }
 
 int render_again(const std::string& profile, const std::string& output, bool quiet) {
   std::string summary;
+  const InterruptibleRendering rendering;
   const auto result = reports::report_again(profile, {.output = output}, summary);
   if (!quiet) std::cout << summary << std::flush;
   return tell(result, quiet) ? 0 : kFailedStatus;

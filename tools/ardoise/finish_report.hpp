@@ -13,9 +13,6 @@ struct FinishOptions {
   bool quiet = false;
 };
 
-// The file in the output folder in which the analyzer leaves its exit status (its --status-file).
-[[nodiscard]] std::filesystem::path status_file_in(const std::filesystem::path& output);
-
 // What is missing of what was asked for is said. `job_status` is only for the words.
 void finish_report(const FinishOptions& options, const std::filesystem::path& output, int job_status);
 

@@ -122,11 +122,11 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   }
   check_plugins(options.plugins, installation);
   const auto room = find_room(options, line, mpirun.hydra);
-  const auto output = make_output_folder(options.output);
+  const OutputFolder output(options.output);
   if (!options.capture.empty()) make_writable_folder(options.capture);
-  if (output.renamed) say("'{}' is taken; the report goes to '{}'.", options.output, output.path.string());
+  if (output.renamed()) say("'{}' is taken; the report goes to '{}'.", options.output, output.path().string());
 
-  auto measurement = describe(options, installation, output.path, words);
+  auto measurement = describe(options, installation, output.path(), words);
   measurement.partitions = partitions;
   measurement.analyzers = room.analyzers;
   measurement.oversubscribe = room.oversubscribe;
@@ -139,8 +139,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
 
   const auto job = mpirun.hydra ? run_hydra(launch, line) : run_and_wait(launch);
   vmpi::remove_stale_window_folders();  // left by programs that did not end by themselves
-  finish_report({options.render, options.quiet}, output.path, job.status);
-  remove_if_empty(output);
+  finish_report({options.render, options.quiet}, output.path(), job.status);
   return job.status;
 }
 

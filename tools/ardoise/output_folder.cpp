@@ -1,8 +1,12 @@
-// Makes the output folder; see output_folder.hpp.
+// See output_folder.hpp.
 #include "tools/ardoise/output_folder.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
 
 #include "tools/ardoise/launch_line.hpp"
 
@@ -15,51 +19,54 @@ namespace fs = std::filesystem;
   throw UsageError(fmt::format("the folder '{}' cannot be written: {}; name another one.", path.string(), why));
 }
 
-// Permission bits do not tell (root, read-only mounts, full disks): a file does.
-void try_writing(const fs::path& folder) {
-  auto name = (folder / ".ardoise-XXXXXX").string();
-  const int file = ::mkstemp(name.data());
-  if (file < 0) refuse(folder, std::generic_category().message(errno));
-  const bool written = ::write(file, "x", 1) == 1;
-  const int error = errno;
-  ::close(file);
-  ::unlink(name.c_str());
-  if (!written) refuse(folder, std::generic_category().message(error));
+// Makes the file and writes a byte: permission bits do not tell (root, read-only mounts, full disks). Returns 0 or the
+// error.
+int make_file(const fs::path& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return errno;
+  int error = ::write(file, "\n", 1) == 1 ? 0 : errno;
+  if (::close(file) != 0 && error == 0) error = errno;
+  if (error != 0) ::unlink(path.c_str());
+  return error;
 }
 
 }  // namespace
 
-OutputFolder make_output_folder(const fs::path& wished) {
+fs::path status_file_in(const fs::path& folder) { return folder / ".analyzer-status"; }
+
+OutputFolder::OutputFolder(const fs::path& wished) {
   auto base = fs::absolute(wished).lexically_normal();
   if (!base.has_filename()) base = base.parent_path();  // "reports/"
   constexpr int kMostReports = 100000;
   for (int number = 1; number < kMostReports; ++number) {
-    const auto path = number == 1 ? base : fs::path(fmt::format("{}-{}", base.string(), number));
+    path_ = number == 1 ? base : fs::path(fmt::format("{}-{}", base.string(), number));
+    renamed_ = number > 1;
     std::error_code error;
-    const bool made = fs::create_directories(path, error);
-    if (error) refuse(path, error.message());
-    if (!made && !fs::is_empty(path, error)) continue;
-    try {
-      try_writing(path);
-    } catch (...) {
-      if (made) fs::remove(path, error);
-      throw;
-    }
-    return {path, number > 1, made};
+    made_ = fs::create_directories(path_, error);
+    if (error) refuse(path_, error.message());
+    if (!made_ && !fs::is_empty(path_, error)) continue;
+    const int claimed = make_file(status_file_in(path_));
+    if (claimed == 0) return;
+    if (claimed == EEXIST) continue;  // a launch that began at the same time
+    if (made_) fs::remove(path_, error);
+    refuse(path_, std::generic_category().message(claimed));
   }
   refuse(base, "it and all its numbered neighbours are taken");
+}
+
+OutputFolder::~OutputFolder() {
+  std::error_code ignored;
+  fs::remove(status_file_in(path_), ignored);
+  if (made_) fs::remove(path_, ignored);  // fails, as it should, when something is in it
 }
 
 void make_writable_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) refuse(folder, error.message());
-  try_writing(folder);
-}
-
-void remove_if_empty(const OutputFolder& folder) {
-  std::error_code ignored;
-  if (folder.made) fs::remove(folder.path, ignored);  // fails, as it should, when something is in it
+  const auto trial = folder / fmt::format(".ardoise-{}", ::getpid());
+  if (const int failed = make_file(trial); failed != 0) refuse(folder, std::generic_category().message(failed));
+  fs::remove(trial, error);
 }
 
 }  // namespace ardoise::launcher

@@ -1,24 +1,34 @@
-// The folder that the report goes into: made before the launch, so that a wrong name is told before a long run.
+// The folder that the report goes into: made and claimed before the launch, so that a wrong name is told before a long
+// run, and launches that run side by side never share one.
 #pragma once
 
 #include <filesystem>
 
 namespace ardoise::launcher {
 
-struct OutputFolder {
-  std::filesystem::path path;  // absolute
-  bool renamed = false;        // the wished name was taken by an earlier report, `path` has a number behind it
-  bool made = false;           // was not there before
-};
+// The file by which a launch claims its folder, and in which the analyzer leaves its exit status (its --status-file).
+[[nodiscard]] std::filesystem::path status_file_in(const std::filesystem::path& folder);
 
-// Makes `wished` or, where that is not empty, the first free of wished-2, wished-3 … Throws UsageError when the folder
-// cannot be made or written into.
-[[nodiscard]] OutputFolder make_output_folder(const std::filesystem::path& wished);
+class OutputFolder {
+ public:
+  // Takes `wished` or, where that is not empty or another launch has it, the first free of wished-2, wished-3 … Throws
+  // UsageError when the folder cannot be made or written into.
+  explicit OutputFolder(const std::filesystem::path& wished);
+  // Gives up the claim. A folder that was made here and is still empty goes, too.
+  ~OutputFolder();
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }  // absolute
+  [[nodiscard]] bool renamed() const { return renamed_; }                    // has a number behind the wished name
+
+ private:
+  std::filesystem::path path_;
+  bool renamed_ = false;
+  bool made_ = false;  // was not there before
+};
 
 // Makes a folder where there is none, with the same sentence when it cannot be written into.
 void make_writable_folder(const std::filesystem::path& folder);
-
-// Removes it again where it is still empty and was made here.
-void remove_if_empty(const OutputFolder& folder);
 
 }  // namespace ardoise::launcher

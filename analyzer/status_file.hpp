@@ -1,0 +1,9 @@
+// What an analyzer leaves for the launcher in the file of its --status-file: its exit status, or how far it came.
+#pragma once
+
+namespace ardoise::analyzer {
+
+inline constexpr const char* kStateRunning = "running";        // it takes events
+inline constexpr const char* kStateTerminated = "terminated";  // it was told to end (SIGTERM) while it did
+
+}  // namespace ardoise::analyzer

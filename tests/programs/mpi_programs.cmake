@@ -25,6 +25,11 @@ if(ARDOISE_HAS_STATIC_ASAN)
   target_link_libraries(mpi_ways_sanitized PRIVATE MPI::MPI_C)
   target_compile_options(mpi_ways_sanitized PRIVATE -fsanitize=address)
   target_link_options(mpi_ways_sanitized PRIVATE -fsanitize=address -static-libasan)
+  # With the sanitizer as a library, which wants to be the first of all.
+  add_executable(mpi_ways_sanitizer_library mpi_ways.c)
+  target_link_libraries(mpi_ways_sanitizer_library PRIVATE MPI::MPI_C)
+  target_compile_options(mpi_ways_sanitizer_library PRIVATE -fsanitize=address)
+  target_link_options(mpi_ways_sanitizer_library PRIVATE -fsanitize=address)
 endif()
 
 # Programs that look MPI up by themselves.

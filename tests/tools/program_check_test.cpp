@@ -81,9 +81,9 @@ TEST_F(ProgramCheckTest, BuiltInMpiIsTold) {
 }
 
 TEST(ElfFile, NamesOfMpiLibraries) {
-  EXPECT_EQ(mpi_library_among({"libmpi_mpifh.so.40", "libmpi.so.40"}), "libmpi.so.40");
-  EXPECT_EQ(mpi_library_among({"libmpich.so.12"}), "libmpich.so.12");
-  EXPECT_EQ(mpi_library_among({"libmpi_mpifh.so.40", "libmpifort.so.12"}), "");
+  EXPECT_EQ(mpi_library_among({{"libmpi_mpifh.so.40", ""}, {"libmpi.so.40", ""}}), "libmpi.so.40");
+  EXPECT_EQ(mpi_library_among({{"libmpich.so.12", ""}}), "libmpich.so.12");
+  EXPECT_EQ(mpi_library_among({{"libmpi_mpifh.so.40", ""}, {"libmpifort.so.12", ""}}), "");
 }
 
 TEST(ElfFile, LibrariesAreListedByTheLoader) {
@@ -91,7 +91,9 @@ TEST(ElfFile, LibrariesAreListedByTheLoader) {
   const auto file = read_elf(self);
   ASSERT_TRUE(file);
   const auto libraries = libraries_of(self, file->loader);
-  EXPECT_NE(std::find(libraries.begin(), libraries.end(), "libc.so.6"), libraries.end());
+  const auto c_library = std::ranges::find(libraries, "libc.so.6", &Library::name);
+  ASSERT_NE(c_library, libraries.end());
+  EXPECT_TRUE(fs::exists(c_library->path));
   EXPECT_TRUE(libraries_of("/etc/passwd", file->loader).empty());
   EXPECT_TRUE(libraries_of(self, "/no/such/loader").empty());
 }

@@ -105,6 +105,20 @@ TEST_F(WaysTest, PreloadsOfTheUserStayAndSeeTheCalls) {
   }
 }
 
+#ifdef SANITIZER_LIBRARY_PROGRAM
+TEST_F(WaysTest, ASanitizerThatWantsToBeTheFirstLibraryIs) {
+  Words launch = exported("ASAN_OPTIONS", "detect_leaks=0");
+  launch.insert(launch.end(), {"-n", "2", SANITIZER_LIBRARY_PROGRAM});
+  const auto native = natively(launch);
+  ASSERT_EQ(native.status, 0) << native.output;
+  const auto result = launched({ARDOISE, "--no-report", "--quiet", "--output", output_}, launch);
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(result.output, native.output);
+  ASSERT_EQ(profile().applications.size(), 1u);
+  EXPECT_EQ(function(profile().applications[0].mpi, "MPI_Allreduce").calls, 2U);
+}
+#endif
+
 TEST_F(WaysTest, EveryEndHasTheStatusOfTheNativeRun) {
   for (const std::string how : {"abort", "zero", "self", "half", "return", "signal", "kill"}) {
     const auto result = observed({"-n", "2", END_PROGRAM, how});

@@ -25,6 +25,9 @@ TEST(PreloadEnvironment, SimilarNamesAreNotOurs) {
 }
 
 TEST(PreloadEnvironment, EmptyListsStayEmpty) {
+  EXPECT_EQ(without_own_entries("/lib/libasan.so.8:/x/libardoise.so:libother.so"), "libother.so");
+  EXPECT_EQ(without_own_entries("/lib/libasan.so.8:libother.so"), "/lib/libasan.so.8:libother.so");
+  EXPECT_EQ(without_own_entries("first.so:/lib/libasan.so.8:libardoise.so"), "first.so:/lib/libasan.so.8");
   EXPECT_EQ(without_own_entries(""), "");
   EXPECT_EQ(without_own_entries(" : :"), "");
 }

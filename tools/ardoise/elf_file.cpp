@@ -65,23 +65,30 @@ std::optional<ElfFile> read_elf(const std::string& path) {
   return file;
 }
 
-std::vector<std::string> libraries_of(const std::string& path, const std::string& loader) try {
-  std::vector<std::string> libraries;
+std::vector<Library> libraries_of(const std::string& path, const std::string& loader) try {
+  std::vector<Library> libraries;
   std::istringstream lines(run_and_read({loader, "--list", path}).output);
-  for (std::string line, name; std::getline(lines, line);) {
-    if (line.starts_with('\t') && std::istringstream(line) >> name) libraries.push_back(name);
+  // "<tab>name => path (address)"; a library that the loader has by its path, itself first of all, "<tab>path (address)".
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    Library library;
+    std::string arrow;
+    if (!line.starts_with('\t') || !(words >> library.name)) continue;
+    if (words >> arrow && arrow == "=>") words >> library.path;
+    if (!library.path.starts_with('/')) library.path.clear();  // "not found"
+    libraries.push_back(std::move(library));
   }
   return libraries;
 } catch (const std::system_error&) {
   return {};
 }
 
-std::string mpi_library_among(const std::vector<std::string>& libraries) {
+std::string mpi_library_among(const std::vector<Library>& libraries) {
   static constexpr std::array<std::string_view, 5> kNames{"libmpi.so", "libmpich.so", "libmpi_cray.so",
                                                           "libmvapich.so", "libmpi_mt.so"};
   for (const auto& library : libraries) {
     for (const auto name : kNames) {
-      if (library.starts_with(name)) return library;
+      if (library.name.starts_with(name)) return library.name;
     }
   }
   return {};

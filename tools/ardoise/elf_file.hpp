@@ -16,11 +16,16 @@ struct ElfFile {
 // Nothing: not an ELF file (a script) or not readable.
 [[nodiscard]] std::optional<ElfFile> read_elf(const std::string& path);
 
-// Names of the libraries ("libmpi.so.40") that `loader` loads for the program or library at `path`, directly or through
-// others; also those that it does not find. Empty where the loader cannot say it (another architecture).
-[[nodiscard]] std::vector<std::string> libraries_of(const std::string& path, const std::string& loader);
+struct Library {
+  std::string name;  // "libmpi.so.40"
+  std::string path;  // where the loader finds it; "": nowhere
+};
 
-// The first MPI library proper among them (not its Fortran or C++ layer), or "".
-[[nodiscard]] std::string mpi_library_among(const std::vector<std::string>& libraries);
+// What `loader` loads for the program or library at `path`, directly or through others. Empty where the loader cannot
+// say it (another architecture).
+[[nodiscard]] std::vector<Library> libraries_of(const std::string& path, const std::string& loader);
+
+// Name of the first MPI library proper among them (not its Fortran or C++ layer), or "".
+[[nodiscard]] std::string mpi_library_among(const std::vector<Library>& libraries);
 
 }  // namespace ardoise::launcher

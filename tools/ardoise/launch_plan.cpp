@@ -70,13 +70,18 @@ void set_variables(AppContext& context, std::vector<std::string> settings, Prelo
   context.program = "env";
 }
 
-void add_preload(AppContext& context, const LaunchLine& line, const Measurement& measurement,
-                 const std::optional<std::string>& user_preload, const std::optional<std::string>& partition) {
+void add_preload(LaunchLine& line, std::size_t place, const Measurement& measurement,
+                 const std::optional<std::string>& user_preload) {
+  auto& context = line.contexts[place];
   const auto theirs = take_preload(context, user_preload);
   auto settings = variables_for(context, line, measurement);
-  settings.insert(settings.begin(), std::string(kPreload) + '=' + measurement.preload_library +
-                                        (theirs && !theirs->empty() ? ':' + *theirs : ""));
-  if (partition) settings.push_back(std::string(kPartitionVariable) + '=' + *partition);
+  std::string preload = measurement.preload_library;
+  if (place < measurement.sanitizers.size() && !measurement.sanitizers[place].empty())
+    preload = measurement.sanitizers[place] + ':' + preload;
+  if (theirs && !theirs->empty()) preload += ':' + *theirs;
+  settings.insert(settings.begin(), fmt::format("{}={}", kPreload, preload));
+  if (place < measurement.partitions.size() && measurement.partitions[place])
+    settings.push_back(fmt::format("{}={}", kPartitionVariable, *measurement.partitions[place]));
   set_variables(context, std::move(settings), measurement.preload_by);
 }
 
@@ -136,10 +141,7 @@ LaunchLine plan_launch(const LaunchLine& user, const Measurement& measurement,
       return value.has_value();
     });
   }
-  for (std::size_t i = 0; i < plan.contexts.size(); ++i) {
-    add_preload(plan.contexts[i], plan, measurement, preload_of_all,
-                i < measurement.partitions.size() ? measurement.partitions[i] : std::nullopt);
-  }
+  for (std::size_t i = 0; i < plan.contexts.size(); ++i) add_preload(plan, i, measurement, preload_of_all);
   if (measurement.preload_by == PreloadBy::kHydraEnvOption) add_own_ranks(plan, measurement.analyzers);
   plan.contexts.push_back(analyzer_context(plan, measurement, user_preload.has_value()));
   if (measurement.oversubscribe) {

@@ -22,6 +22,7 @@ struct Measurement {
   std::vector<std::pair<std::string, std::string>> environment;  // more variables, for all processes
   std::vector<std::string> analyzer;                             // its program and arguments
   std::vector<std::optional<std::string>> partitions;            // of each context (partition_option.hpp)
+  std::vector<std::string> sanitizers;  // of each context: a library that is preloaded in front of ours, or ""
   unsigned analyzers = 1;
   bool oversubscribe = false;  // add --oversubscribe
   PreloadBy preload_by = PreloadBy::kExportOption;

@@ -116,9 +116,11 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   check_partition_variable(line, std::getenv(kPartitionVariable));
   if (!options.disabled.empty()) return run_untouched(words, options.disabled + " is given");
   // Programs of one launch share one real MPI_COMM_WORLD: either all of them are measured or none.
+  std::vector<std::string> sanitizers;
   for (const auto& context : line.contexts) {
     const auto check = check_program(context, installation.mpi_library);
     if (check.not_measurable) return run_untouched(words, *check.not_measurable);
+    sanitizers.push_back(check.sanitizer);
   }
   check_plugins(options.plugins, installation);
   const auto room = find_room(options, line, mpirun.hydra);
@@ -128,6 +130,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
 
   auto measurement = describe(options, installation, output.path(), words);
   measurement.partitions = partitions;
+  measurement.sanitizers = std::move(sanitizers);
   measurement.analyzers = room.analyzers;
   measurement.oversubscribe = room.oversubscribe;
   measurement.preload_by = mpirun.hydra        ? PreloadBy::kHydraEnvOption

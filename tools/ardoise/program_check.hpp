@@ -11,6 +11,9 @@ namespace ardoise::launcher {
 struct ProgramCheck {
   std::string path;                           // where it was found
   std::optional<std::string> not_measurable;  // one sentence: why nothing can be preloaded into it
+  // The runtime of GCC's AddressSanitizer where the program is linked to it: it has to be the first library of all. "":
+  // there is none.
+  std::string sanitizer;
 };
 
 // Looks for the program as mpirun does: with a slash in its name relative to the working directory of the context, else

@@ -24,6 +24,10 @@ bool is_own(std::string_view entry, std::string_view loaded_as) {
   return false;
 }
 
+bool is_sanitizer(std::string_view list) {
+  return list.find(':') == std::string_view::npos && file_name(list).starts_with("libasan.so");
+}
+
 }  // namespace
 
 std::string without_own_entries(std::string_view list, std::string_view loaded_as) {
@@ -31,6 +35,7 @@ std::string without_own_entries(std::string_view list, std::string_view loaded_a
   for (std::size_t begin = 0; begin < list.size();) {
     const auto end = std::min(list.find_first_of(": ", begin), list.size());
     const auto entry = list.substr(begin, end - begin);
+    if (is_own(entry, loaded_as) && is_sanitizer(kept)) kept.clear();  // `ardoise` has put it in front of us
     if (!entry.empty() && !is_own(entry, loaded_as)) kept.append(kept.empty() ? "" : ":").append(entry);
     begin = end + 1;
   }

@@ -7,7 +7,8 @@
 namespace ardoise::vmpi {
 
 // `list` (entries separated by ':' or blanks) without the entries whose file name is that of one of our libraries
-// (libvmpi.so, libardoise.so, with or without version) or the one this code was loaded from. Others keep their order.
+// (libvmpi.so, libardoise.so, with or without version) or the one this code was loaded from, and without the runtime of
+// AddressSanitizer where that stands first and we behind it. Others keep their order.
 std::string without_own_entries(std::string_view list, std::string_view loaded_as = {});
 
 // The file that this code was loaded from; "" when that is not known.

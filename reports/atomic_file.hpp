@@ -10,8 +10,8 @@
 
 namespace ardoise::reports {
 
-// One writer, one thread. Append as often as needed, then commit(). Until then, and when anything failed, a regular file
-// at `path` is untouched; the file beside it is removed. The first error is kept and comes out of commit().
+// One writer, one thread. Append as often as needed, then commit(). Until then, and when anything failed, a regular
+// file at `path` is untouched; the file beside it is removed. The first error is kept and comes out of commit().
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);

@@ -20,8 +20,9 @@ struct ChildOptions {
 // From now on run_child starts nothing, and ends what runs; 0 again: as before. Async-signal-safe.
 void interrupt_children(bool interrupted) noexcept;
 
-// `arguments[0]` is looked up in PATH; no shell is involved. Standard input is empty, output is thrown away. A child that takes too long is
-// killed with its own children. The variables that would put our preload library or a launcher into it are removed.
+// `arguments[0]` is looked up in PATH; no shell is involved. Standard input is empty, output is thrown away. A child
+// that takes too long is killed with its own children. The variables that would put our preload library or a launcher
+// into it are removed.
 [[nodiscard]] ChildResult run_child(const std::vector<std::string>& arguments, const ChildOptions& options);
 
 }  // namespace ardoise::reports

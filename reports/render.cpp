@@ -69,12 +69,15 @@ void make_pdf(const RenderOptions& options, const std::string& folder, RenderRes
     return;
   }
   if (run.end == ChildResult::End::interrupted) {
-    result.error = fmt::format("The report was interrupted; to make it, run: ardoise report {}/profile.json", options.output);
+    result.error =
+        fmt::format("The report was interrupted; to make it, run: ardoise report {}/profile.json", options.output);
     return;
   }
   if (std::error_code unknown; std::filesystem::space(folder, unknown).available < kLeastSpace && !unknown) {
-    result.error = fmt::format("No new report.pdf: the disk of {0} is full; free some space there and run: ardoise "
-                               "report {0}/profile.json", options.output);
+    result.error = fmt::format(
+        "No new report.pdf: the disk of {0} is full; free some space there and run: ardoise "
+        "report {0}/profile.json",
+        options.output);
     return;
   }
   const std::string why = run.end == ChildResult::End::timed_out

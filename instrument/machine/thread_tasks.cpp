@@ -10,8 +10,8 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <ctime>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +25,19 @@ struct KernelEntry {  // struct linux_dirent64
   std::uint8_t type;
   char name[1];
 };
+
+// The number behind `field` in a status file of /proc.
+std::optional<std::uint64_t> status_number(const std::string& path, std::string_view field, int base) {
+  const long descriptor = ::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return std::nullopt;
+  std::string text(8192, '\0');
+  const long got = ::syscall(SYS_read, descriptor, text.data(), text.size() - 1);
+  ::syscall(SYS_close, descriptor);
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  const std::size_t at = text.find(field);
+  if (at == std::string::npos) return std::nullopt;
+  return std::strtoull(text.c_str() + at + field.size(), nullptr, base);
+}
 
 }  // namespace
 
@@ -50,19 +63,11 @@ std::vector<std::uint32_t> running_tasks() {
 }
 
 bool blocks_signal(std::uint32_t tid, int signal) {
-  const std::string path = fmt::format("/proc/self/task/{}/status", tid);
-  const long descriptor = ::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return true;
-  std::string text(8192, '\0');
-  const long got = ::syscall(SYS_read, descriptor, text.data(), text.size() - 1);
-  ::syscall(SYS_close, descriptor);
-  if (got <= 0) return true;
-  text.resize(static_cast<std::size_t>(got));
-  const std::size_t at = text.find("\nSigBlk:");
-  if (at == std::string::npos) return true;
-  const std::uint64_t mask = std::strtoull(text.c_str() + at + std::strlen("\nSigBlk:"), nullptr, 16);
-  return (mask >> (signal - 1) & 1u) != 0;
+  const auto mask = status_number(fmt::format("/proc/self/task/{}/status", tid), "\nSigBlk:", 16);
+  return !mask || (*mask >> (signal - 1) & 1u) != 0;
 }
+
+bool is_traced() { return status_number("/proc/self/status", "\nTracerPid:", 10).value_or(0) != 0; }
 
 std::uint64_t cpu_time_of(std::uint32_t tid) {
   timespec time{};

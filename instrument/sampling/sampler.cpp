@@ -276,6 +276,10 @@ std::uint32_t Sampler::halvings_for(std::uint64_t interrupt_ticks) const {
 
 bool Sampler::start() {
   if (settings_.mode == SampleMode::kOff) return false;
+  if (is_traced()) {
+    say_("a debugger is attached and would stop at each sample: the program is not sampled.");
+    return false;
+  }
   if (!choose_signal()) {
     say_("no signal is free: the program is not sampled.");
     return false;

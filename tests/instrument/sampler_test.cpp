@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -679,6 +680,16 @@ TEST(Sampler, SamplesCpuTimeWhereAnEventCannotBeHad) {
   EXPECT_TRUE(sentences[0].ends_with("; CPU time is sampled instead.")) << sentences[0];
   burn_ns(20'000'000);
   EXPECT_GT(sampled.finish().samples.size(), 50u);
+}
+
+// With a tracer, each sample would stop the program at a prompt.
+TEST(SamplerUnderADebugger, ItIsNoticed) {
+  EXPECT_FALSE(is_traced());
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0 && is_traced() ? 7 : 1);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
 }
 
 }  // namespace

@@ -68,7 +68,8 @@ std::optional<ElfFile> read_elf(const std::string& path) {
 std::vector<Library> libraries_of(const std::string& path, const std::string& loader) try {
   std::vector<Library> libraries;
   std::istringstream lines(run_and_read({loader, "--list", path}).output);
-  // "<tab>name => path (address)"; a library that the loader has by its path, itself first of all, "<tab>path (address)".
+  // "<tab>name => path (address)"; a library that the loader has by its path, itself first of all, "<tab>path
+  // (address)".
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     Library library;
@@ -84,8 +85,8 @@ std::vector<Library> libraries_of(const std::string& path, const std::string& lo
 }
 
 std::string mpi_library_among(const std::vector<Library>& libraries) {
-  static constexpr std::array<std::string_view, 5> kNames{"libmpi.so", "libmpich.so", "libmpi_cray.so",
-                                                          "libmvapich.so", "libmpi_mt.so"};
+  static constexpr std::array<std::string_view, 5> kNames{"libmpi.so", "libmpich.so", "libmpi_cray.so", "libmvapich.so",
+                                                          "libmpi_mt.so"};
   for (const auto& library : libraries) {
     for (const auto name : kNames) {
       if (library.name.starts_with(name)) return library.name;

@@ -30,7 +30,8 @@ std::string analyzer_state(const fs::path& output) {
 std::string why_there_is_none(const fs::path& output, int job_status) {
   const auto state = analyzer_state(output);
   if (state == analyzer::kStateRunning && job_status != 0) {
-    return "there is no report: the analyzer was ended by a signal, and mpirun then ends the whole launch. Out of memory? "
+    return "there is no report: the analyzer was ended by a signal, and mpirun then ends the whole launch. Out of "
+           "memory? "
            "It takes some --memory, for each of the --analyzers.";
   }
   if (job_status != 0) return "there is no report, because the launch was ended before its programs had finished MPI.";

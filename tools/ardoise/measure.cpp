@@ -60,6 +60,7 @@ Room find_room(const Options& options, const LaunchLine& line, bool hydra) {
   if (!ranks) ranks = count_ranks(line, slots);
   Room room;
   room.analyzers = options.analyzers != 0 ? options.analyzers : default_analyzers(ranks ? ranks : slots);
+  if (ranks) check_rank_file(line, *ranks, room.analyzers);
   if (allowed || !slots) return room;
   // Where the programs alone ask for too much, mpirun says so, as it would without us.
   if (ranks && (*ranks > *slots || *ranks + room.analyzers <= *slots)) return room;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <utility>
 
+#include "instrument/format/event_format.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 
 namespace ardoise::analyzer {
@@ -24,9 +25,22 @@ AnalyzerRun::AnalyzerRun(Options options)
                   }}),
       reduction_(board_, std::move(options.analyses)) {}
 
-void AnalyzerRun::add_program(knowledge_sources::Program program) { reduction_.add_program(std::move(program)); }
+void AnalyzerRun::add_program(knowledge_sources::Program program) {
+  programs_.push_back(program);
+  reduction_.add_program(std::move(program));
+}
 
 void AnalyzerRun::submit(const SourcedPack& pack) {
+  if (pack.bytes.size() >= sizeof(instrument::PackHeader)) {  // else the dispatcher will say what is wrong with it
+    auto& header = *reinterpret_cast<instrument::PackHeader*>(pack.bytes.data());
+    const knowledge_sources::Program* found = nullptr;
+    for (const auto& program : programs_) {
+      const bool may_be = program.world == header.partition && program.place.first_rank <= header.rank;
+      if (may_be && (found == nullptr || program.place.first_rank > found->place.first_rank)) found = &program;
+    }
+    header.partition = found != nullptr ? found->partition : UINT32_MAX;
+    if (found != nullptr) header.rank -= found->place.first_rank;
+  }
   board_.submit(
       blackboard::adopt_entry(knowledge_sources::Reduction::pack_type(), pack.bytes, pack.release, pack.context));
 }

@@ -36,6 +36,7 @@ class AnalyzerRun {
 
   void add_program(knowledge_sources::Program program);
 
+  // Makes partition and rank of the pack, which are those of a world, the numbers of the program and of the rank in it.
   // The pack is released when its last user is done, on any thread.
   void submit(const SourcedPack& pack);
   // False: more than the memory limit is being worked on, and was so for the whole time.
@@ -55,6 +56,7 @@ class AnalyzerRun {
   knowledge_sources::Sentences complaints_ GUARDED_BY(complaints_mutex_);
   blackboard::Blackboard board_;
   knowledge_sources::Reduction reduction_;
+  std::vector<knowledge_sources::Program> programs_;
 };
 
 }  // namespace ardoise::analyzer

@@ -33,7 +33,7 @@ std::vector<fs::path> files_of(const std::vector<std::string>& paths) {
   return files;
 }
 
-using Programs = std::map<std::uint32_t, knowledge_sources::Program>;
+using Programs = std::map<std::pair<std::uint32_t, std::uint32_t>, knowledge_sources::Program>;  // world, first rank
 
 void note_program(const instrument::PackView& pack, Programs& programs) {
   if (pack.pack_class() != instrument::PackClass::kDefinitions) return;
@@ -41,10 +41,12 @@ void note_program(const instrument::PackView& pack, Programs& programs) {
   while (const auto definition = reader.next()) {
     const auto* process = std::get_if<instrument::DecodedProcess>(&*definition);
     if (process == nullptr) continue;
-    auto& program = programs[pack.header().partition];
-    program.partition = pack.header().partition;
-    program.name = std::string(process->program);
-    program.ranks = std::max(program.ranks, process->fixed.world_size);
+    const auto& fixed = process->fixed;
+    const std::uint32_t world = pack.header().partition;
+    programs[{world, fixed.first_rank}] = {.name = std::string(process->program),
+                                           .ranks = fixed.ranks,
+                                           .world = world,
+                                           .place = {fixed.first_rank, fixed.world_size}};
   }
 }
 
@@ -68,7 +70,10 @@ Capture read_capture(const std::vector<std::string>& paths) {
     }
     capture.files.push_back(std::move(file));
   }
-  for (auto& [partition, program] : programs) capture.programs.push_back(std::move(program));
+  for (auto& [place, program] : programs) {
+    program.partition = static_cast<std::uint32_t>(capture.programs.size());
+    capture.programs.push_back(std::move(program));
+  }
   return capture;
 }
 

@@ -16,13 +16,12 @@ void give_back(void* stream, std::span<std::byte> block) noexcept {
   VMPI_Stream_release(static_cast<VMPI_Stream*>(stream), block.data());
 }
 
-std::string sentence_of(int partition_id, const std::vector<int>& ranks) {
+std::string sentence_of(const VMPI_Program_desc& program, const std::vector<int>& ranks) {
   constexpr std::size_t kMostNamed = 8;
-  const auto* partition = VMPI_Get_desc_by_id(partition_id);
   const auto named = std::span(ranks).first(std::min(ranks.size(), kMostNamed));
   return fmt::format(
       "{} of {} processes of {} ended without finishing {} measurement (rank {}{}); what had not been sent is missing.",
-      ranks.size(), partition->size, partition->name, ranks.size() == 1 ? "its" : "their", fmt::join(named, ", "),
+      ranks.size(), program.size, program.name, ranks.size() == 1 ? "its" : "their", fmt::join(named, ", "),
       ranks.size() > kMostNamed ? ", ..." : "");
 }
 
@@ -30,12 +29,15 @@ std::string sentence_of(int partition_id, const std::vector<int>& ranks) {
 
 std::vector<knowledge_sources::Program> programs_of_launch() {
   std::vector<knowledge_sources::Program> programs;
-  for (int id = 0; id < VMPI_Get_partition_count(); ++id) {
-    const auto* partition = VMPI_Get_desc_by_id(id);
-    if (id == VMPI_Get_partition_id() || partition == nullptr) continue;
-    programs.push_back({.partition = static_cast<std::uint32_t>(id),
-                        .name = partition->name,
-                        .ranks = static_cast<std::uint32_t>(partition->size)});
+  for (int id = 0; id < VMPI_Get_program_count(); ++id) {
+    const auto* const program = VMPI_Get_program_by_id(id);
+    if (program->partition == VMPI_Get_partition_id()) continue;
+    programs.push_back({.partition = static_cast<std::uint32_t>(programs.size()),
+                        .name = program->name,
+                        .ranks = static_cast<std::uint32_t>(program->size),
+                        .world = static_cast<std::uint32_t>(program->partition),
+                        .place = {static_cast<std::uint32_t>(program->first_rank),
+                                  static_cast<std::uint32_t>(VMPI_Get_desc_by_id(program->partition)->size)}});
   }
   return programs;
 }
@@ -43,7 +45,8 @@ std::vector<knowledge_sources::Program> programs_of_launch() {
 StreamSource::StreamSource(const std::vector<knowledge_sources::Program>& programs, const Options& options) {
   VMPI_Map_clear(&map_);
   for (const auto& program : programs) {
-    const int code = VMPI_Map_partitions(static_cast<int>(program.partition), VMPI_MAP_ROUND_ROBIN, &map_);
+    if (program.place.first_rank != 0) continue;  // its world is mapped
+    const int code = VMPI_Map_partitions(static_cast<int>(program.world), VMPI_MAP_ROUND_ROBIN, &map_);
     if (code != VMPI_SUCCESS) {
       complaints_.push_back(fmt::format("The program {} could not be mapped to the analyzers: {}.", program.name,
                                         VMPI_Error_string(code)));
@@ -84,17 +87,17 @@ PackSource::Next StreamSource::next(SourcedPack& pack) {
 }
 
 void StreamSource::note_lost(int universe_rank) {
-  for (int id = 0; id < VMPI_Get_partition_count(); ++id) {
-    const auto* partition = VMPI_Get_desc_by_id(id);
-    for (int rank = 0; partition != nullptr && rank < partition->size; ++rank) {
-      if (VMPI_Get_universe_rank(id, rank) == universe_rank) lost_[id].push_back(rank);
+  for (int id = 0; id < VMPI_Get_program_count(); ++id) {
+    const auto* const program = VMPI_Get_program_by_id(id);
+    for (int rank = program->first_rank; rank < program->first_rank + program->size; ++rank) {
+      if (VMPI_Get_universe_rank(program->partition, rank) == universe_rank) lost_[program].push_back(rank);
     }
   }
 }
 
 std::vector<std::string> StreamSource::complaints() const {
   auto all = complaints_;
-  for (const auto& [partition, ranks] : lost_) all.push_back(sentence_of(partition, ranks));
+  for (const auto& [program, ranks] : lost_) all.push_back(sentence_of(*program, ranks));
   return all;
 }
 

@@ -12,7 +12,7 @@
 
 namespace ardoise::analyzer {
 
-// Every partition but this process's own.
+// Those of every partition but this process's own.
 [[nodiscard]] std::vector<knowledge_sources::Program> programs_of_launch();
 
 class StreamSource final : public PackSource {
@@ -38,7 +38,8 @@ class StreamSource final : public PackSource {
   VMPI_Stream stream_{};
   bool is_open_ = false;
   std::vector<std::string> complaints_;
-  std::map<int, std::vector<int>> lost_;  // ranks whose stream ended without being closed, by partition
+  std::map<const VMPI_Program_desc*, std::vector<int>>
+      lost_;  // ranks whose stream ended without being closed, by program
 };
 
 }  // namespace ardoise::analyzer

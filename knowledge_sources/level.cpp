@@ -185,8 +185,10 @@ void Level::absorb(std::span<const std::byte> partial) {
 
 void Level::contribute(reports::Application& application) const {
   application.name = program_.name;
-  application.partition = program_.partition;
+  application.partition = program_.world;
   application.ranks = program_.ranks;
+  application.first_rank = program_.place.first_rank;
+  application.world_ranks = std::max(program_.place.world_ranks, program_.ranks);
   const LevelResolver resolver(program_, *definitions_, *accounts_);
   for (const Member& member : members_) {
     try {

@@ -22,16 +22,21 @@
 #include "knowledge_sources/accounts.hpp"
 #include "knowledge_sources/analysis.hpp"
 #include "knowledge_sources/definition_store.hpp"
+#include "knowledge_sources/resolver.hpp"
 #include "knowledge_sources/sentences.hpp"
 #include "reports/model.hpp"
 
 namespace ardoise::knowledge_sources {
 
 struct Program {
-  std::uint32_t partition = 0;
-  std::string name;  // of the partition, unique in the launch
+  std::uint32_t partition =
+      0;             // number of the program in the launch: what its packs have as partition when they come here
+  std::string name;  // unique in the launch
   std::uint32_t ranks = 0;
   double ticks_per_second = 1e9;  // nominal; used where neither a pack nor a definition of the rank says better
+  // Its MPI_COMM_WORLD, which other programs may share; the program's ranks are neighbours there.
+  std::uint32_t world = 0;  // the partition
+  WorldPart place{};        // ranks 0: the whole world
 };
 
 class Level {

@@ -18,7 +18,8 @@ constexpr std::size_t kMaxDimensions = 32;  // that the model holds
 }  // namespace
 
 LevelResolver::LevelResolver(const Program& program, const DefinitionStore& definitions, const Accounts& accounts)
-    : definitions_(definitions), accounts_(accounts) {
+    : place_(program.place), definitions_(definitions), accounts_(accounts) {
+  if (place_.world_ranks == 0) place_ = {0, program.ranks};
   processes_.resize(program.ranks);
   seconds_per_tick_.resize(program.ranks);
   sums_.resize(program.ranks);
@@ -71,7 +72,8 @@ const CommEntry* LevelResolver::find_comm(std::uint32_t rank, std::uint32_t comm
 
 std::int64_t LevelResolver::world_rank(std::uint32_t rank, std::uint32_t comm, std::int32_t peer) const {
   if (peer < 0) return kOutsideWorld;
-  if (comm == instrument::kWorldComm) return static_cast<std::uint32_t>(peer) < ranks() ? peer : kUnknownRank;
+  if (comm == instrument::kWorldComm)
+    return static_cast<std::uint32_t>(peer) < place_.world_ranks ? peer : kUnknownRank;
   const CommEntry* const entry = find_comm(rank, comm);
   if (entry == nullptr) return kUnknownRank;
   const auto group = groups_.find(group_key(*entry));
@@ -87,7 +89,7 @@ std::int64_t LevelResolver::world_rank(std::uint32_t rank, std::uint32_t comm, s
   if (members_of.start < 0) return kOutsideWorld;
   const std::int64_t world =
       members_of.start + static_cast<std::int64_t>(place - members.begins[range]) * std::int64_t{members_of.stride};
-  return world >= 0 && world < ranks() ? world : kUnknownRank;
+  return world >= 0 && world < place_.world_ranks ? world : kUnknownRank;
 }
 
 const Location& LevelResolver::call_site(std::uint32_t id) const {
@@ -132,7 +134,7 @@ std::string_view LevelResolver::file(std::uint32_t rank, std::uint32_t file) con
 
 std::optional<Resolver::Cartesian> LevelResolver::cartesian() const {
   if (ranks() == 0) return std::nullopt;
-  // One that spans the world has rank 0 among its members.
+  // One that spans the program has its first rank among its members.
   for (const TopologyEntry& topology : definitions_.ranks()[0].topologies) {
     Cartesian result;
     std::uint64_t cells = 1;
@@ -143,10 +145,10 @@ std::optional<Resolver::Cartesian> LevelResolver::cartesian() const {
     if (cells != ranks() || result.extents.size() < 2 || result.extents.size() > kMaxDimensions) continue;
     std::vector<bool> seen(ranks());
     for (std::uint32_t cell = 0; cell < ranks(); ++cell) {
-      const auto world = world_rank(0, topology.comm, static_cast<std::int32_t>(cell));
-      if (world < 0 || seen[static_cast<std::size_t>(world)]) break;
-      seen[static_cast<std::size_t>(world)] = true;
-      result.rank_of_cell.push_back(static_cast<std::uint32_t>(world));
+      const auto rank = world_rank(0, topology.comm, static_cast<std::int32_t>(cell)) - place_.first_rank;
+      if (rank < 0 || rank >= ranks() || seen[static_cast<std::size_t>(rank)]) break;
+      seen[static_cast<std::size_t>(rank)] = true;
+      result.rank_of_cell.push_back(static_cast<std::uint32_t>(rank));
     }
     if (result.rank_of_cell.size() == ranks()) return result;
   }

@@ -24,6 +24,7 @@ class LevelResolver final : public Resolver {
   LevelResolver(const Program& program, const DefinitionStore& definitions, const Accounts& accounts);
 
   std::uint32_t ranks() const override { return static_cast<std::uint32_t>(processes_.size()); }
+  WorldPart place() const override { return place_; }
   const ProcessFacts& process(std::uint32_t rank) const override { return processes_[rank]; }
   const RankLedger& ledger(std::uint32_t rank) const override { return accounts_.ledger(rank); }
   double seconds_per_tick(std::uint32_t rank) const override { return seconds_per_tick_[rank]; }
@@ -50,6 +51,7 @@ class LevelResolver final : public Resolver {
   static Members assemble(const GroupKey& key, const DefinitionStore::Parts& parts);
   [[nodiscard]] const CommEntry* find_comm(std::uint32_t rank, std::uint32_t comm) const;
 
+  WorldPart place_;
   const DefinitionStore& definitions_;
   const Accounts& accounts_;
   std::vector<ProcessFacts> processes_;

@@ -72,6 +72,12 @@ struct RankLedger {
   bool complete = false;                              // the rank's last pack arrived
 };
 
+// Where a program's ranks are in its world.
+struct WorldPart {
+  std::uint32_t first_rank = 0;
+  std::uint32_t world_ranks = 0;
+};
+
 struct CommunicatorFacts {
   std::string name;
   std::uint32_t size = 0;
@@ -83,6 +89,7 @@ class Resolver {
   virtual ~Resolver() = default;
 
   [[nodiscard]] virtual std::uint32_t ranks() const = 0;
+  [[nodiscard]] virtual WorldPart place() const { return {0, ranks()}; }
   [[nodiscard]] virtual const ProcessFacts& process(std::uint32_t rank) const = 0;
   [[nodiscard]] virtual const RankLedger& ledger(std::uint32_t rank) const = 0;
   // Of the rank's clock definition, else of its packs, else the level's nominal rate.
@@ -91,8 +98,8 @@ class Resolver {
   // Exact totals where they were sent, else sums of the recorded events; sorted by (record_class, function).
   [[nodiscard]] virtual std::span<const FunctionSums> sums(std::uint32_t rank) const = 0;
 
-  // The rank in the program's world of `peer` in communicator `comm` of `rank` (an intercommunicator: of its remote
-  // group); or kOutsideWorld, kUnknownRank.
+  // The rank in the program's world, which has ranks of other programs, too, where place() says so, of `peer` in
+  // communicator `comm` of `rank` (an intercommunicator: of its remote group); or kOutsideWorld, kUnknownRank.
   [[nodiscard]] virtual std::int64_t world_rank(std::uint32_t rank, std::uint32_t comm, std::int32_t peer) const = 0;
 
   [[nodiscard]] virtual const Location& call_site(std::uint32_t id) const = 0;
@@ -104,7 +111,7 @@ class Resolver {
   // "" for file 0 and for numbers that were never defined.
   [[nodiscard]] virtual std::string_view file(std::uint32_t rank, std::uint32_t file) const = 0;
 
-  // The extents of the first Cartesian topology that spans the whole world, and the world rank of each of its cells.
+  // The extents of the first Cartesian topology that spans the whole program, and the rank in it of each of its cells.
   struct Cartesian {
     std::vector<std::uint32_t> extents;
     std::vector<std::uint32_t> rank_of_cell;

@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -17,9 +16,7 @@ namespace {
 
 constexpr int kNotFound = 127, kNotStarted = 126;
 
-// Written by signal handlers. Relaxed: nothing else is handed over with it.
-std::atomic<bool> is_interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free);
+volatile std::sig_atomic_t is_interrupted = 0;  // written by signal handlers
 
 // In the child, after fork: only async-signal-safe calls, for the caller may have had threads.
 [[noreturn]] void become(char* const* arguments, char* const* environment, const ChildOptions& options) {
@@ -52,10 +49,10 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
-void interrupt_children(bool interrupted) noexcept { is_interrupted.store(interrupted, std::memory_order_relaxed); }
+void interrupt_children(bool interrupted) noexcept { is_interrupted = interrupted ? 1 : 0; }
 
 ChildResult run_child(const std::vector<std::string>& arguments, const ChildOptions& options) {
-  const auto interrupted = [] { return is_interrupted.load(std::memory_order_relaxed); };
+  const auto interrupted = [] { return is_interrupted != 0; };
   if (interrupted()) return {ChildResult::End::interrupted};
   std::vector<std::string> words = arguments, variables = clean_environment();
   const std::vector<char*> argv = pointers(words), envp = pointers(variables);

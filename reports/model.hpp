@@ -1,6 +1,6 @@
 // The model: the finished numbers of a run, as data, before any rendering. Knowledge sources fill it, model_json.hpp
 // writes and reads it as profile.json (schema: docs/profile_schema.md), every renderer works from it alone.
-// Units stand in the names; times are seconds, sizes bytes, ranks those of the program's own MPI_COMM_WORLD.
+// Units stand in the names; times are seconds, sizes bytes, ranks those of the program, from 0 on.
 #pragma once
 
 #include <cstdint>
@@ -123,10 +123,12 @@ struct Communicator {
 };
 
 struct Application {
-  std::string name;     // of the partition
+  std::string name;     // unique in the run
   std::string command;  // as one line, shell quoted
   std::string working_directory;
-  std::uint32_t partition = 0;
+  std::uint32_t partition = 0;    // programs with equal numbers share one MPI_COMM_WORLD
+  std::uint32_t first_rank = 0;   // in it: rank i of all lists here is rank first_rank + i of the world
+  std::uint32_t world_ranks = 0;  // of all programs in it
   std::uint32_t ranks = 0;
   std::uint32_t threads = 0;  // most recording threads in one rank
   std::string thread_level;   // "MPI_THREAD_SINGLE" …
@@ -136,7 +138,8 @@ struct Application {
   double start_seconds = 0;                 // of its first rank's MPI_Init after the first of the run
   std::vector<FunctionProfile> mpi, posix;  // sorted by seconds, descending
   std::vector<CallSite> call_sites;         // likewise
-  std::vector<Edge> edges;                  // sorted by (source, target)
+  std::vector<Edge> edges;                  // within the program, sorted by (source, target)
+  std::vector<Edge> edges_between;          // with other programs of the world, by ranks of the world; likewise
   std::vector<FileProfile> files;           // sorted by seconds, descending
   std::vector<Communicator> communicators;
   Layout layout;
@@ -145,6 +148,7 @@ struct Application {
   RankSummary per_rank;
   SampleProfile samples;
   Quality quality;
+  [[nodiscard]] std::uint32_t world_rank(std::uint32_t rank) const { return first_rank + rank; }
   // What plug-ins of third parties add: {"plug-in name": {"title": "...", "columns": [...], "rows": [[...]]}}.
   nlohmann::json extensions = nlohmann::json::object();
 };

@@ -63,6 +63,12 @@ void check_application(Check& check, const std::string& at, const Application& a
                                  [&](const Edge& e) { return e.source >= a.ranks || e.target >= a.ranks; });
   check.require(edge == a.edges.end(), "{}.edges[{}] names a rank that is not below {}", at, edge - a.edges.begin(),
                 a.ranks);
+  check.require(a.first_rank <= kMaxRanks && (a.world_ranks == 0 || a.world_ranks >= a.first_rank + a.ranks),
+                "{}.world_ranks are fewer than first_rank and ranks", at);
+  const auto between = std::ranges::find_if(
+      a.edges_between, [&](const Edge& e) { return e.source >= a.world_ranks || e.target >= a.world_ranks; });
+  check.require(between == a.edges_between.end(), "{}.edges_between[{}] names a rank that is not below {}", at,
+                between - a.edges_between.begin(), a.world_ranks);
   check_layout(check, at + ".layout", a.layout, a.ranks);
   for (std::size_t i = 0; i < a.density.size(); ++i) {
     const std::string place = fmt::format("{}.density[{}]", at, i);

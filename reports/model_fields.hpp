@@ -67,10 +67,11 @@ inline constexpr auto kFields<Quality> = ARDOISE_FIELDS(Quality, ledger, packs, 
                                                         clock_error_seconds, unresolved_call_sites, notices);
 template <>
 inline constexpr auto kFields<Application> = ARDOISE_FIELDS(Application, name, command, working_directory, partition,
-                                                            ranks, threads, thread_level, hosts, wall_seconds,
-                                                            init_seconds, start_seconds, mpi, posix, call_sites, edges,
-                                                            files, communicators, layout, density, temporal, per_rank,
-                                                            samples, quality, extensions);
+                                                            first_rank, world_ranks, ranks, threads, thread_level,
+                                                            hosts, wall_seconds, init_seconds, start_seconds, mpi,
+                                                            posix, call_sites, edges, edges_between, files,
+                                                            communicators, layout, density, temporal, per_rank, samples,
+                                                            quality, extensions);
 template <>
 inline constexpr auto kFields<RunSetting> = ARDOISE_FIELDS(RunSetting, name, value, set_by);
 template <>
@@ -105,10 +106,10 @@ inline constexpr auto kFields<SampledThreads> = ARDOISE_FIELDS(SampledThreads, r
                                                                partial, inside_tool, cost_seconds, wall_seconds, self);
 template <>
 inline constexpr auto kFields<SampleProfile> = ARDOISE_FIELDS(SampleProfile, unit, clock, counters, samples, self,
-                                                              kernel, at_shared_ticks, confidence,
-                                                              unknown_contexts, functions, lines, tree, per_rank,
-                                                              clusters, cluster_of_rank, cluster_distance, timeline,
-                                                              rate_changes, rate_changes_left_out, threads);
+                                                              kernel, at_shared_ticks, confidence, unknown_contexts,
+                                                              functions, lines, tree, per_rank, clusters,
+                                                              cluster_of_rank, cluster_distance, timeline, rate_changes,
+                                                              rate_changes_left_out, threads);
 
 template <class T>
 inline constexpr bool kIsStruct = std::tuple_size_v<std::remove_cvref_t<decltype(kFields<T>)>> != 0;

@@ -50,6 +50,16 @@ typedef struct VMPI_Partition_desc {
   int root;                 /* universe rank of its first process */
 } VMPI_Partition_desc;
 
+/** The processes of one application context in a partition: one program with one command line. A partition has one, or,
+ * where contexts were joined, several that share its MPI_COMM_WORLD. */
+typedef struct VMPI_Program_desc {
+  int partition;
+  int first_rank;           /* of its processes, which are neighbours, in the partition */
+  int size;                 /* processes */
+  char name[VMPI_MAX_NAME]; /* unique ("ocean", "ocean#2"); of a partition with one program: that of the partition */
+  const char* command;      /* as in VMPI_Partition_desc */
+} VMPI_Program_desc;
+
 /** The real world: all processes of the launch. MPI_COMM_NULL outside of MPI_Init ... MPI_Finalize. */
 VMPI_API MPI_Comm VMPI_Comm_universe(void);
 #define MPI_COMM_UNIVERSE VMPI_Comm_universe()
@@ -69,6 +79,10 @@ VMPI_API int VMPI_Get_partition_id(void);
 VMPI_API const VMPI_Partition_desc* VMPI_Get_desc_by_name(const char* name);
 /** NULL: no such partition. */
 VMPI_API const VMPI_Partition_desc* VMPI_Get_desc_by_id(int id);
+/** Number of programs of all partitions, or VMPI_ERR_STATE. Those of a partition are neighbours, in the order of ranks. */
+VMPI_API int VMPI_Get_program_count(void);
+/** Program 0 ... count-1; NULL: no such program. */
+VMPI_API const VMPI_Program_desc* VMPI_Get_program_by_id(int id);
 /** Universe rank of a partition's process; VMPI_ERR_ARG: no such partition or process. */
 VMPI_API int VMPI_Get_universe_rank(int partition, int rank);
 

@@ -110,7 +110,9 @@ Decoded decode(const DefinitionHeader& header, Cursor& in) {
   switch (static_cast<DefinitionKind>(header.kind)) {
     case DefinitionKind::kProcess: {
       DecodedProcess process{in.fixed<ProcessDefinition>(), in.string(), in.string(), in.string(), in.string()};
-      return {process, process.fixed.world_size > 0 && process.fixed.world_size <= kMaxInt};
+      const auto& fixed = process.fixed;
+      return {process, fixed.world_size > 0 && fixed.world_size <= kMaxInt && fixed.first_rank < fixed.world_size &&
+                           fixed.ranks > 0 && fixed.ranks <= fixed.world_size - fixed.first_rank};
     }
     case DefinitionKind::kClock: {
       DecodedClock clock{in.fixed<ClockDefinition>(), in.string(), in.string()};

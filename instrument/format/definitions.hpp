@@ -35,7 +35,7 @@ struct DefinitionHeader {
 static_assert(sizeof(DefinitionHeader) == 8);
 
 // One for each process, the first definition of its first pack.
-// Strings: program name (partition name), command line (arguments joined by '\0'), host name, working directory.
+// Strings: program name, command line (arguments joined by '\0'), host name, working directory.
 struct ProcessDefinition {
   std::uint32_t world_size;     // ranks of the program's world
   std::uint32_t universe_rank;  // rank in the real MPI_COMM_WORLD
@@ -44,6 +44,9 @@ struct ProcessDefinition {
   std::uint64_t begin_tick;    // end of MPI_Init
   std::uint64_t init_ticks;    // time spent in MPI_Init
   std::uint64_t budget_bytes;  // memory the recorder may use
+  // The program's ranks in the world, [first_rank, first_rank + ranks): a world can have several programs.
+  std::uint32_t first_rank;
+  std::uint32_t ranks;
 };
 
 // Sent at the start and again, with the better rate, at the end; the one with the greater `tick` counts.

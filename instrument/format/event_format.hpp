@@ -19,7 +19,7 @@
 namespace ardoise::instrument {
 
 inline constexpr std::uint32_t kPackMagic = 0x50445241;  // "ARDP"
-inline constexpr std::uint16_t kPackVersion = 3;
+inline constexpr std::uint16_t kPackVersion = 4;
 
 enum class PackClass : std::uint16_t {
   kDefinitions = 1,    // payload: DefinitionHeader + bytes, each padded to 8 (definitions.hpp)
@@ -57,7 +57,7 @@ struct PackHeader {
   std::uint32_t record_count;   // records (kDefinitions: definitions) in the payload
   std::uint32_t table_hash;     // hash of the table of MPI functions that numbers `function`
   std::uint32_t partition;      // partition id of the program in the launch
-  std::uint32_t rank;           // rank in the program's world
+  std::uint32_t rank;           // in the partition's world; the analyzer makes it the rank in the program
   std::uint32_t thread;         // number of the recording thread in its process, 0 the first
   std::uint32_t weight;         // occurrences a record stands for: 1; kSamples: 2^level
   std::uint64_t sequence;       // 0, 1, 2 … over all packs of the process, in the order of sending

@@ -104,7 +104,7 @@ void start_session(int thread_level) {
     }
   }
   if (!settings.capture_directory.empty()) {
-    const std::string path = fmt::format("{}/{}.{}.packs", settings.capture_directory, own->name, rank);
+    const std::string path = fmt::format("{}/{}.{}.packs", settings.capture_directory, own_program().name, rank);
     route.capture = std::make_unique<CaptureTransport>(path, route.stream.get());
     if (!route.capture->ready()) {
       say(fmt::format("cannot write {}: {}.", path, std::strerror(errno)));

@@ -120,6 +120,7 @@ void Session::define_process(std::uint64_t init_begin) {
   int size = 0, universe_rank = 0;
   PMPI_Comm_size(VMPI_Comm_partition(), &size);
   PMPI_Comm_rank(VMPI_Comm_universe(), &universe_rank);
+  const VMPI_Program_desc& own = own_program();
   const std::uint64_t begin = now();
   const ProcessDefinition process{static_cast<std::uint32_t>(size),
                                   static_cast<std::uint32_t>(universe_rank),
@@ -127,15 +128,15 @@ void Session::define_process(std::uint64_t init_begin) {
                                   static_cast<std::uint32_t>(thread_level_),
                                   begin,
                                   begin - init_begin,
-                                  settings_.budget_bytes};
+                                  settings_.budget_bytes,
+                                  static_cast<std::uint32_t>(own.first_rank),
+                                  static_cast<std::uint32_t>(own.size)};
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
   std::array<char, 4096> directory{};
   if (::getcwd(directory.data(), directory.size()) == nullptr) directory[0] = '\0';
-  const VMPI_Partition_desc* const own = VMPI_Get_desc_by_id(VMPI_Get_partition_id());
-  (void)recorder.definitions.add(process, std::string_view(own != nullptr ? own->name : ""),
-                                 std::string_view(read_command_line()), std::string_view(host.data()),
-                                 std::string_view(directory.data()));
+  (void)recorder.definitions.add(process, std::string_view(own.name), std::string_view(read_command_line()),
+                                 std::string_view(host.data()), std::string_view(directory.data()));
 }
 
 void Session::define_clock(std::uint64_t end_tick, double rate) {
@@ -228,6 +229,17 @@ void Session::thread_began() noexcept {
 }
 
 ThreadRecorder* recording_thread() noexcept { return current_thread; }
+
+const VMPI_Program_desc& own_program() noexcept {
+  int rank = 0;
+  PMPI_Comm_rank(VMPI_Comm_partition(), &rank);
+  const VMPI_Program_desc* program = VMPI_Get_program_by_id(0);
+  for (int id = 0; id < VMPI_Get_program_count(); ++id) {
+    program = VMPI_Get_program_by_id(id);
+    if (program->partition == VMPI_Get_partition_id() && rank - program->first_rank < program->size) break;
+  }
+  return *program;
+}
 
 double measure_record_cost() {
   Settings settings;

@@ -16,6 +16,7 @@
 #include "instrument/settings/settings.hpp"
 #include "instrument/transport/capture_transport.hpp"
 #include "instrument/transport/stream_transport.hpp"
+#include "vmpi/vmpi.h"
 
 namespace ardoise::instrument {
 
@@ -75,6 +76,9 @@ void switch_off(std::string_view why) noexcept;
 void say(std::string_view sentence) noexcept;
 // The recorder of the calling thread, if that has recorded an MPI call or was seen to begin. Async-signal-safe.
 [[nodiscard]] ThreadRecorder* recording_thread() noexcept;
+
+// Of this process; while MPI is up.
+[[nodiscard]] const VMPI_Program_desc& own_program() noexcept;
 
 // Ticks of one record with its two clock reads, on this machine now: the shortest of several batches into memory of
 // its own.

@@ -27,9 +27,11 @@ inline constexpr auto kOptions = [] {
      "write profile.json and summary.txt, render no PDF (ardoise report renders later)"},
     {"plugin", kText, "FILE", "", "none", 0, 0, kForLauncher | kForAnalyzer | kRepeats,
      "knowledge source to load, may be given several times"},
-    {"partition", kText, "NAME=CONTEXT[,CONTEXT...]", "", "each program has its own", 0, 0, kForLauncher | kRepeats,
-     "programs that share one MPI_COMM_WORLD; a context is its number on the launch line, from 0, or its program; "
-     "may be given several times"},
+    {"separate", kFlag, "", "off", "", 0, 0, kForLauncher,
+     "each program of the launch line has an MPI_COMM_WORLD of its own; without it all share one, as without ardoise"},
+    {"partition", kText, "NAME=CONTEXT[,CONTEXT...]", "", "see --separate", 0, 0, kForLauncher | kRepeats,
+     "programs that share one MPI_COMM_WORLD where others have their own; a context is its number on the launch line, "
+     "from 0, or its program; may be given several times"},
     {"sample", kSample, "cpu|off|EVENT", "cpu", "", 0, 0, kForProgram,
      "call stacks are sampled by CPU time or by an event, e.g. page-faults"},
     {"rate", kNumber, "HZ", "10000", "", 0.1, 100'000, kForProgram | kMayChange,

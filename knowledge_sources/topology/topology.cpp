@@ -1,12 +1,14 @@
 // Who sends how much to whom: edges weighted in messages, bytes and time, from point-to-point and one-sided calls and
 // from the parts of neighbourhood collectives. Each message counts once, at the sender; what a Get fetches flows from
-// its target to its origin and counts at the origin. Reads the mpi_events of its level; contributes Application::edges.
+// its target to its origin and counts at the origin. Reads the mpi_events of its level; contributes Application::edges,
+// and edges_between where programs share a world.
 //
 // Time is that of the sending call. A neighbourhood collective's time is shared evenly by its parts in the same pack.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/aggregate_bytes.hpp"
@@ -163,24 +165,8 @@ void Topology::add(EdgeScratch& scratch, const AggregateSpan& span) {
   edges_.add(header.rank, header.weight, scratch);
 }
 
-void Topology::contribute(const Resolver& resolver, reports::Application& application) const {
-  std::uint64_t unknown = 0, outside = 0;
-  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-    for (const Edge& edge : edges_.of(rank)) {
-      const std::int64_t peer = resolver.world_rank(rank, comm_of(edge.key), peer_of(edge.key));
-      if (peer < 0) {
-        (peer == kOutsideWorld ? outside : unknown) += edge.sums.messages;
-        continue;
-      }
-      const auto other = static_cast<std::uint32_t>(peer);
-      const bool to_peer = direction_of(edge.key) == Direction::kToPeer;
-      application.edges.push_back({to_peer ? rank : other, to_peer ? other : rank, edge.sums.messages, edge.sums.bytes,
-                                   static_cast<double>(edge.sums.ticks) * resolver.seconds_per_tick(rank)});
-    }
-  }
-
-  // The same pair may have talked over several communicators. Stable: the floating point sums keep their order.
-  auto& edges = application.edges;
+// The same pair may have talked over several communicators. Stable: the floating point sums keep their order.
+void sum_up(std::vector<reports::Edge>& edges) {
   std::ranges::stable_sort(edges, [](const auto& a, const auto& b) {
     return a.source != b.source ? a.source < b.source : a.target < b.target;
   });
@@ -195,6 +181,29 @@ void Topology::contribute(const Resolver& resolver, reports::Application& applic
     }
   }
   edges.resize(kept);
+}
+
+void Topology::contribute(const Resolver& resolver, reports::Application& application) const {
+  std::uint64_t unknown = 0, outside = 0;
+  const std::uint32_t first = resolver.place().first_rank;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    for (const Edge& edge : edges_.of(rank)) {
+      const std::int64_t peer = resolver.world_rank(rank, comm_of(edge.key), peer_of(edge.key));
+      if (peer < 0) {
+        (peer == kOutsideWorld ? outside : unknown) += edge.sums.messages;
+        continue;
+      }
+      const bool is_own = peer >= first && peer < std::int64_t{first} + ranks_;
+      std::uint32_t source = is_own ? rank : first + rank;
+      auto target = static_cast<std::uint32_t>(is_own ? peer - first : peer);
+      if (direction_of(edge.key) == Direction::kFromPeer) std::swap(source, target);
+      auto& edges = is_own ? application.edges : application.edges_between;
+      edges.push_back({source, target, edge.sums.messages, edge.sums.bytes,
+                       static_cast<double>(edge.sums.ticks) * resolver.seconds_per_tick(rank)});
+    }
+  }
+  sum_up(application.edges);
+  sum_up(application.edges_between);
 
   auto& notices = application.quality.notices;
   if (unknown != 0) {

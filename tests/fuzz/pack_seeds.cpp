@@ -17,7 +17,7 @@ Pack definitions() {
   DefinitionWriter writer(std::as_writable_bytes(std::span(room)));
   const std::array<RankRange, 2> ranges{RankRange{0, 3, 2}, RankRange{1, 1, 0}};
   const std::array<TopologyDimension, 2> dimensions{TopologyDimension{2, 1}, TopologyDimension{2, 0}};
-  bool all = writer.add(ProcessDefinition{4, 0, 1, 3, 10, 5, 1024}, "solver", "solver -x", "host", "/tmp");
+  bool all = writer.add(ProcessDefinition{4, 0, 1, 3, 10, 5, 1024, 0, 4}, "solver", "solver -x", "host", "/tmp");
   all = writer.add(ClockDefinition{10, 20, 2e9, 0, 1e-7, 0, 30}, "tsc", "node") && all;
   all = writer.add(ModuleDefinition{0, 0, 4096, 8192}, "/bin/solver", "abcdef") && all;
   all = writer.add(CallSiteDefinition{77, 0, 4100}) && all;

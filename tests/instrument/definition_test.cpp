@@ -74,7 +74,7 @@ TEST(Definitions, EveryKindComesBackAsWritten) {
   const std::vector<RankRange> ranges{{0, 4, 2}, {kNoPeer, 1, 0}, {7, 3, -1}};
   const std::vector<TopologyDimension> dimensions{{2, 1}, {3, 0}};
   ASSERT_TRUE(
-      out.writer.add(ProcessDefinition{4, 5, 6, 3, 7, 8, 9}, "solver", std::string_view("a\0b", 3), "host", "/d"));
+      out.writer.add(ProcessDefinition{6, 5, 6, 3, 7, 8, 9, 2, 4}, "solver", std::string_view("a\0b", 3), "host", "/d"));
   ASSERT_TRUE(out.writer.add(kClock, "tsc", "boot"));
   ASSERT_TRUE(out.writer.add(ModuleDefinition{1, 0, 0x1000, 0x2000}, "/lib/ü.so", "c0ffee"));
   ASSERT_TRUE(out.writer.add(CallSiteDefinition{11, 1, 0x123}));

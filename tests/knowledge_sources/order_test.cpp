@@ -25,7 +25,7 @@ std::vector<replay::Pack> all_packs() {
   }
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
     PackMaker maker({.partition = 1, .rank = rank, .origin_tick = 500 * rank + 1, .ticks_per_second = 3.1e9}, 20);
-    maker.define(instrument::ProcessDefinition{3, 27 + rank, 1, 0, 1000, 10, 0}, "b"sv, "b"sv, "host"sv, "/"sv);
+    maker.define(instrument::ProcessDefinition{3, 27 + rank, 1, 0, 1000, 10, 0, 0, 3}, "b"sv, "b"sv, "host"sv, "/"sv);
     maker.define(instrument::NoticeDefinition{1, 0}, rank == 0 ? "first"sv : "other"sv);
     const instrument::RankRange odd{1, 2, 1};
     maker.define(

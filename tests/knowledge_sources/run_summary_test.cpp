@@ -15,7 +15,7 @@ constexpr std::uint64_t kRealtime = 1'700'000'000'000'000'000;
 PackMaker process(std::uint32_t rank, std::string_view command = "./solver\0in put.cfg\0it's\0$x"sv,
                   std::uint64_t seconds_later = 0) {
   PackMaker maker({.rank = rank, .origin_tick = 1'000'000});
-  maker.define(instrument::ProcessDefinition{2, rank, 9, 1 + rank * 2, 1'000'000, 200'000 + rank, 0}, "solver"sv,
+  maker.define(instrument::ProcessDefinition{2, rank, 9, 1 + rank * 2, 1'000'000, 200'000 + rank, 0, 0, 2}, "solver"sv,
                command, rank == 0 ? "alpha"sv : "beta"sv, "/home/user"sv);
   maker.define(instrument::ClockDefinition{1'000'000, kRealtime + seconds_later * 1'000'000'000, 1e9, 0, 2e-6 * rank,
                                            3'000'000 + rank * 500'000, 40},
@@ -60,7 +60,8 @@ TEST(RunSummary, ProgramsStartRelativeToTheFirst) {
   late.finish();
   session.submit(late.take());
   PackMaker early({.partition = 3});
-  early.define(instrument::ProcessDefinition{1, 0, 9, 0, 1'000'000, 200'000, 0}, "early"sv, "early"sv, "h"sv, "/"sv);
+  early.define(instrument::ProcessDefinition{1, 0, 9, 0, 1'000'000, 200'000, 0, 0, 1}, "early"sv, "early"sv, "h"sv,
+               "/"sv);
   early.define(instrument::ClockDefinition{1'000'000, kRealtime, 1e9, 0, 0, 2'000'000, 0}, "tsc"sv, "boot"sv);
   early.finish();
   session.submit(early.take());
@@ -110,7 +111,7 @@ TEST(RunSummary, ARankThatDiedEndsWithItsLastRecord) {
   maker.flush();
   (void)maker.take();
   PackMaker dying({.origin_tick = 1'000'000});
-  dying.define(instrument::ProcessDefinition{2, 0, 9, 0, 1'000'000, 0, 0}, "solver"sv, "x"sv, "h"sv, "/"sv);
+  dying.define(instrument::ProcessDefinition{2, 0, 9, 0, 1'000'000, 0, 0, 0, 2}, "solver"sv, "x"sv, "h"sv, "/"sv);
   dying.call(FunctionId::kSend, Shape::kSend, 1'400'000, 100'000, 0, 0, 8);
   dying.flush();
   Session session({{0, "solver", 2}});

@@ -16,7 +16,7 @@ float share(const reports::TemporalMap& map, const std::string& name, std::uint3
 PackMaker rank_until(std::uint32_t rank, std::uint64_t origin, std::uint64_t end_ns, double rate = 1e9) {
   PackMaker maker({.rank = rank, .origin_tick = origin, .ticks_per_second = rate});
   const auto end = origin + static_cast<std::uint64_t>(static_cast<double>(end_ns) * rate * 1e-9);
-  maker.define(instrument::ProcessDefinition{2, rank, 1, 0, origin, 0, 0}, "p"sv, "p"sv, "h"sv, "/"sv);
+  maker.define(instrument::ProcessDefinition{2, rank, 1, 0, origin, 0, 0, 0, 2}, "p"sv, "p"sv, "h"sv, "/"sv);
   maker.define(instrument::ClockDefinition{origin, 1, rate, 0, 0, end, 0}, "tsc"sv, "node"sv);
   return maker;
 }

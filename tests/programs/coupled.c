@@ -24,6 +24,9 @@ int main(int argc, char** argv) {
   if (own_rank == 0 && context == 1) firsts[1] = rank;
   MPI_Allreduce(&firsts[0], &bounds[0], 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   MPI_Allreduce(&firsts[1], &bounds[1], 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  /* One message between them, too. */
+  if (rank == bounds[0]) MPI_Send(bounds, 2, MPI_INT, bounds[1], 7, MPI_COMM_WORLD);
+  if (rank == bounds[1]) MPI_Recv(firsts, 2, MPI_INT, bounds[0], 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   int sum = 0;
   if (context == 0 || context == 1) {
     MPI_Comm across;

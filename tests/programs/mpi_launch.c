@@ -3,16 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char* const kNames[] = {"PMI_RANK",
-                                     "PMI_SIZE",
-                                     "MPI_LOCALRANKID",
-                                     "MPI_LOCALNRANKS",
-                                     "OMPI_COMM_WORLD_RANK",
-                                     "OMPI_COMM_WORLD_SIZE",
-                                     "OMPI_COMM_WORLD_LOCAL_RANK",
+static const char* const kNames[] = {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS",
+                                     "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
                                      "OMPI_COMM_WORLD_LOCAL_SIZE",
-                                     "VMPI_OWN_RANKS"};
-enum { kCount = sizeof kNames / sizeof kNames[0] };
+                                     /* Of Ardoise's, gone after MPI_Init. */
+                                     "VMPI_OWN_RANKS", "VMPI_PARTITION_NAME", "VMPI_PARTITION_CONTEXTS"};
+enum { kCount = sizeof kNames / sizeof kNames[0], kOwn = kCount - 3 };
 
 static const char* value_of(int i) { return getenv(kNames[i]) != NULL ? getenv(kNames[i]) : "-"; }
 
@@ -23,8 +19,8 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int i = 0; i < kCount; ++i) {
-    if (i + 1 < kCount) printf("%d: %s %s %s\n", rank, kNames[i], before[i], value_of(i));
-    if (i + 1 == kCount) printf("%d: %s %s\n", rank, kNames[i], value_of(i));
+    if (i < kOwn) printf("%d: %s %s %s\n", rank, kNames[i], before[i], value_of(i));
+    if (i >= kOwn) printf("%d: %s %s\n", rank, kNames[i], value_of(i));
   }
   fflush(stdout);
   MPI_Finalize();

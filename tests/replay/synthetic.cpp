@@ -44,7 +44,7 @@ namespace {
 void define(PackMaker& maker, const SyntheticProgram& program, std::uint32_t rank, std::uint64_t end_tick) {
   using namespace std::string_view_literals;
   const std::uint64_t origin = synthetic_origin(rank);
-  maker.define(instrument::ProcessDefinition{program.ranks, rank, 1000 + rank, 0, origin, 5'000'000, 16 << 20},
+  maker.define(instrument::ProcessDefinition{program.ranks, rank, 1000 + rank, 0, origin, 5'000'000, 16 << 20, 0, program.ranks},
                "synthetic"sv, "./synthetic\0--steps\0ten"sv, rank % 2 == 0 ? "node-even"sv : "node-odd"sv,
                "/home/user"sv);
   maker.define(instrument::ClockDefinition{origin, 1'700'000'000'000'000'000, 1e9, 0, 1e-6, end_tick, 40}, "tsc"sv,

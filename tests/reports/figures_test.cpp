@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/time.h>
 
 #include <chrono>
 #include <cmath>
@@ -113,11 +114,11 @@ TEST(ChildProcess, TakesTheGrandchildrenAlong) {
 }
 
 TEST(ChildProcess, AnInterruptionEndsIt) {
-  ChildResult interrupted;
-  std::jthread waiting([&] { interrupted = run_child({"sleep", "1000"}, {"", 1000}); });
-  interrupt_children(true);
-  waiting.join();
-  EXPECT_EQ(interrupted.end, ChildResult::End::interrupted);
+  ::signal(SIGALRM, [](int) { interrupt_children(true); });
+  const itimerval soon{{0, 0}, {0, 50000}};
+  ASSERT_EQ(::setitimer(ITIMER_REAL, &soon, nullptr), 0);
+  EXPECT_EQ(run_child({"sleep", "1000"}, {"", 1000}).end, ChildResult::End::interrupted);
+  ::signal(SIGALRM, SIG_DFL);
   interrupt_children(false);
   EXPECT_TRUE(run_child({"true"}, {}).ok());
 }

@@ -26,6 +26,30 @@ class Coupled : public LaunchFixture {
     return lines;
   }
 
+  // Two programs that share a world: ranks 0 and 1, and 2 to 4.
+  static void expect_coupled(const reports::Application& ocean, const reports::Application& air) {
+    EXPECT_EQ(ocean.name, "coupled");
+    EXPECT_EQ(air.name, "coupled#2");
+    EXPECT_EQ(ocean.command, std::string(COUPLED) + " ocean");
+    EXPECT_EQ(air.command, std::string(COUPLED) + " air");
+    EXPECT_EQ(ocean.partition, air.partition);
+    EXPECT_EQ(ocean.first_rank, 0U);
+    EXPECT_EQ(air.first_rank, 2U);
+    EXPECT_EQ(ocean.ranks, 2U);
+    EXPECT_EQ(air.ranks, 3U);
+    for (const auto* program : {&ocean, &air}) {
+      EXPECT_EQ(program->world_ranks, 5U);
+      EXPECT_EQ(program->quality.ranks_complete, program->ranks);
+      EXPECT_EQ(function(program->mpi, "MPI_Comm_split").calls, program->ranks);
+    }
+    ASSERT_THAT(ocean.edges_between, SizeIs(1));
+    EXPECT_EQ(ocean.edges_between[0].source, 0U);
+    EXPECT_EQ(ocean.edges_between[0].target, 2U);
+    EXPECT_EQ(ocean.edges_between[0].messages, 1U);
+    EXPECT_EQ(ocean.edges_between[0].bytes, 8U);
+    EXPECT_THAT(air.edges_between, SizeIs(0));
+  }
+
   static Words native() {
     return lines_of(by_hand({"-n", "2", COUPLED, "ocean", ":", "-n", "3", COUPLED, "air"}).output);
   }
@@ -43,12 +67,19 @@ TEST_F(Coupled, AJoinedWorldIsThatOfALaunchAlone) {
   EXPECT_THAT(result.output, HasSubstr("ring of 1 ranks, sum 1"));
 
   const auto run = profile();
+  ASSERT_THAT(run.applications, SizeIs(3));
+  expect_coupled(run.applications[0], run.applications[1]);
+  EXPECT_EQ(run.applications[2].command, std::string(RING) + " 20");
+  EXPECT_EQ(run.applications[2].world_ranks, 1U);
+}
+
+TEST_F(Coupled, AllProgramsOfALaunchShareAWorldAsTheyDoNatively) {
+  const auto result = ardoise({}, {"-n", "2", COUPLED, "ocean", ":", "-n", "3", COUPLED, "air"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(lines_of(result.output), native());
+  const auto run = profile();
   ASSERT_THAT(run.applications, SizeIs(2));
-  const auto& earth = run.applications[0];
-  EXPECT_EQ(earth.name, "earth");
-  EXPECT_EQ(earth.ranks, 5U);
-  EXPECT_EQ(earth.command, std::string("-n 2 ") + COUPLED + " ocean : -n 3 " + COUPLED + " air");
-  EXPECT_EQ(run.applications[1].command, std::string(RING) + " 20");
+  expect_coupled(run.applications[0], run.applications[1]);
 }
 
 TEST_F(Coupled, TheVariableJoinsByHand) {

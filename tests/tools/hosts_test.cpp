@@ -37,7 +37,8 @@ class HostsTest : public LaunchFixture {
 };
 
 TEST_F(HostsTest, ProgramsHaveTheWorldsAndNumbersOfOneHost) {
-  const auto result = observed({"--analyzers", "2"}, {"-n", "3", RING, "200", ":", "-n", "2", RING, "50"});
+  const auto result =
+      observed({"--separate", "--analyzers", "2"}, {"-n", "3", RING, "200", ":", "-n", "2", RING, "50"});
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("ring of 3 ranks, sum 3"));
   EXPECT_THAT(result.output, HasSubstr("ring of 2 ranks, sum 2"));

@@ -51,7 +51,7 @@ class LaunchTest : public LaunchFixture {
 };
 
 TEST_F(LaunchTest, TwoProgramsHaveWorldsAndNumbersOfTheirOwn) {
-  const auto result = ardoise({}, {"-n", "2", RING, "200", ":", "-n", "3", RING, "50"});
+  const auto result = ardoise({"--separate"}, {"-n", "2", RING, "200", ":", "-n", "3", RING, "50"});
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("ring of 2 ranks, sum 2"));
   EXPECT_THAT(result.output, HasSubstr("ring of 3 ranks, sum 3"));
@@ -104,7 +104,7 @@ TEST_F(LaunchTest, AKilledProgramGivesTheStatusOfItsSignal) {
 TEST_F(LaunchTest, AProgramThatIsKilledCostsItsOwnPartOfTheReportWhereOthersLiveOn) {
   if (MPI_IS_MPICH) GTEST_SKIP() << "natively, too, Hydra 4.0 ends before those that live on";
   const auto result =
-      ardoise({}, {"--enable-recovery", "-n", "1", RING, "20", "signal", "9", ":", "-n", "2", RING, "50"});
+      ardoise({"--separate"}, {"--enable-recovery", "-n", "1", RING, "20", "signal", "9", ":", "-n", "2", RING, "50"});
   EXPECT_THAT(result.output,
               HasSubstr("1 of 1 processes of ring_program ended without finishing its measurement (rank 0)"));
   const auto run = profile();
@@ -116,8 +116,7 @@ TEST_F(LaunchTest, AProgramThatIsKilledCostsItsOwnPartOfTheReportWhereOthersLive
 TEST_F(LaunchTest, AKilledAnalyzerIsNotBlamedOnThePrograms) {
   if (MPI_IS_MPICH) GTEST_SKIP() << "Hydra kills all processes at once, so there is no telling which died first";
   std::jthread killer([&] {
-    for (std::string state; state != "running"; ::usleep(1000))
-      std::ifstream(output_ + "/.analyzer-status") >> state;
+    for (std::string state; state != "running"; ::usleep(1000)) std::ifstream(output_ + "/.analyzer-status") >> state;
     for (const auto& entry : fs::directory_iterator("/proc")) {
       std::ifstream file(entry.path() / "cmdline");
       const std::string words((std::istreambuf_iterator<char>(file)), {});
@@ -215,7 +214,8 @@ TEST_F(LaunchTest, ShellScriptsAndWrappersAreMeasured) {
   const auto script = folder_ / "wrapper.sh";
   std::ofstream(script) << "#!/bin/sh\necho before\n" << RING << " \"$@\"\nstatus=$?\necho after\nexit $status\n";
   fs::permissions(script, fs::perms::owner_all);
-  const auto result = ardoise({}, {"-n", "2", script.string(), "20", ":", "-n", "1", "env", "A=B", RING, "30"});
+  const auto result =
+      ardoise({"--separate"}, {"-n", "2", script.string(), "20", ":", "-n", "1", "env", "A=B", RING, "30"});
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_THAT(result.output, HasSubstr("after"));
   const auto run = profile();

@@ -15,8 +15,9 @@ class LookupTest : public LaunchFixture {
     EXPECT_EQ(native.status, 0) << native.output;
     EXPECT_FALSE(native.output.empty());
     const auto file = (folder_ / "observed").string();
-    const auto result = ardoise({}, {"-n", "2", "sh", "-c", "exec " + command + " >>'" + file + "' 2>&1", ":", "-n",
-                                     "1", "sh", "-c", "exec " + command + " >'" + file + ".other' 2>&1"});
+    const auto result =
+        ardoise({"--separate"}, {"-n", "2", "sh", "-c", "exec " + command + " >>'" + file + "' 2>&1", ":", "-n", "1",
+                                 "sh", "-c", "exec " + command + " >'" + file + ".other' 2>&1"});
     EXPECT_EQ(result.status, 0) << result.output;
     EXPECT_EQ(content("observed"), native.output);
     const auto run = profile();

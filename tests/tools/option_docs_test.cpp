@@ -39,10 +39,11 @@ std::string letter(const Option& row) { return row.letter != '\0' ? fmt::format(
 std::string markdown_table() {
   std::string text = "| option | variable | default | meaning |\n|---|---|---|---|\n";
   for (const Option& row : instrument::kOptions) {
-    text += fmt::format(
-        "| {} | {} | {} | {} |\n", code(fmt::format("{}--{}{}{}", letter(row), row.name, row.value.empty() ? "" : " ", row.value)),
-        code(row.variable()), row.initial.empty() ? std::string(row.default_words) : code(analyzer::shown_default(row)),
-        row.help);
+    text += fmt::format("| {} | {} | {} | {} |\n",
+                        code(fmt::format("{}--{}{}{}", letter(row), row.name, row.value.empty() ? "" : " ", row.value)),
+                        code(row.variable()),
+                        row.initial.empty() ? std::string(row.default_words) : code(analyzer::shown_default(row)),
+                        row.help);
   }
   return text;
 }

@@ -87,9 +87,7 @@ TEST_F(OutputFolderTest, AFileIsNoFolder) {
   EXPECT_THROW(OutputFolder(base_ / "file"), UsageError);
 }
 
-TEST_F(OutputFolderTest, WhereNothingCanBeWrittenIsTold) {
-  EXPECT_THROW(OutputFolder("/proc/self/r"), UsageError);
-}
+TEST_F(OutputFolderTest, WhereNothingCanBeWrittenIsTold) { EXPECT_THROW(OutputFolder("/proc/self/r"), UsageError); }
 
 }  // namespace
 }  // namespace ardoise::launcher

@@ -20,8 +20,18 @@ using ::testing::HasSubstr;
 class WaysTest : public LaunchFixture {
  protected:
   static Captured natively(const Words& launch) { return launched({"timeout", "60"}, launch); }
-  [[nodiscard]] Captured observed(const Words& launch) const {
-    return launched({"timeout", "100", ARDOISE, "--no-report", "--output", output_}, launch);
+  // Each program in a world of its own, but with {}.
+  [[nodiscard]] Captured observed(const Words& launch, const Words& options = {"--separate"}) const {
+    Words words{"timeout", "100", ARDOISE, "--no-report", "--output", output_};
+    words.insert(words.end(), options.begin(), options.end());
+    return launched(words, launch);
+  }
+  static Words sorted_lines(const std::string& text) {
+    Words lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    std::ranges::sort(lines);
+    return lines;
   }
   [[nodiscard]] std::string script(const std::string& name, const std::string& text) const {
     const auto path = folder_ / name;
@@ -163,14 +173,16 @@ TEST_F(WaysTest, TheEnvironmentDescribesTheProgramAlone) {
   const auto result =
       observed({"-n", "1", LAUNCH_PROGRAM, ":", "-n", "3", "sh", "-c", "(" + shell + ") >>'" + file + "'"});
   EXPECT_EQ(result.status, 0) << result.output;
-  const auto sorted = [](const std::string& text) {
-    Words lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);) lines.push_back(line);
-    std::ranges::sort(lines);
-    return lines;
-  };
-  EXPECT_EQ(sorted(content("observed")), sorted(native.output));
+  EXPECT_EQ(sorted_lines(content("observed")), sorted_lines(native.output));
+}
+
+TEST_F(WaysTest, TheEnvironmentOfASharedWorldIsTheNativeOne) {
+  const Words launch{"-n", "1", LAUNCH_PROGRAM, ":", "-n", "2", "sh", "-c", std::string("'") + LAUNCH_PROGRAM + "'"};
+  const auto native = natively(launch);
+  ASSERT_EQ(native.status, 0) << native.output;
+  const auto result = observed(launch, {"--quiet"});
+  EXPECT_EQ(result.status, 0);
+  EXPECT_EQ(sorted_lines(result.output), sorted_lines(native.output));
 }
 
 TEST_F(WaysTest, ProgramsWithSessionsOnlyHaveTheirOwnSetAndAreMeasured) {

@@ -41,6 +41,24 @@ TEST_F(LaunchEnvironment, ProgramIsFoundInTheLaunch) {
   EXPECT_EQ(launch.contexts, std::vector<int>{3});
 }
 
+TEST_F(LaunchEnvironment, JoinedContextsAreOneLaunch) {
+  variables["VMPI_PARTITION_NAME"] = "coupled";
+  variables["VMPI_PARTITION_CONTEXTS"] = "0,1";
+  ASSERT_TRUE(read_own_launch(variable, launch));
+  EXPECT_EQ(launch.rank, 3);
+  EXPECT_EQ(launch.size, 5);
+  EXPECT_EQ(launch.contexts, (std::vector<int>{2, 3}));
+  variables["VMPI_PARTITION_CONTEXTS"] = "1,2";
+  ASSERT_TRUE(read_own_launch(variable, launch));
+  EXPECT_EQ(launch.rank, 1);
+  EXPECT_EQ(launch.size, 4);
+  EXPECT_EQ(launch.contexts, (std::vector<int>{3, 1}));
+  for (const char* bad : {"0,2", "1,5", "x", ""}) {
+    variables["VMPI_PARTITION_CONTEXTS"] = bad;
+    EXPECT_FALSE(read_own_launch(variable, launch)) << bad;
+  }
+}
+
 TEST_F(LaunchEnvironment, WhatIsNotCertainIsLeftAlone) {
   const auto unchanged_with = [&](const char* name, const char* value) {
     SetUp();

@@ -2,6 +2,7 @@
 #include "tools/ardoise/launch_plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -72,6 +73,36 @@ void set_variables(AppContext& context, std::vector<std::string> settings, Prelo
   context.program = "env";
 }
 
+// The contexts that are in the world of this one, itself included.
+std::vector<std::size_t> joined_with(std::size_t place, const Measurement& measurement) {
+  if (place >= measurement.partitions.size() || !measurement.partitions[place]) return {place};
+  std::vector<std::size_t> joined;
+  for (std::size_t i = 0; i < measurement.partitions.size(); ++i) {
+    if (measurement.partitions[i] == measurement.partitions[place]) joined.push_back(i);
+  }
+  return joined;
+}
+
+// Where each world begins and ends in a launch of Hydra; nothing where the line does not tell, or the contexts of a
+// world are no neighbours.
+void add_own_ranks(LaunchLine& plan, const Measurement& measurement) {
+  std::vector<unsigned> begins{0};  // of each context, and the end of the last
+  for (const auto& context : plan.contexts) {
+    const auto processes = context.processes();
+    if (!processes) return;
+    begins.push_back(begins.back() + *processes);
+  }
+  for (std::size_t i = 0; i < plan.contexts.size(); ++i) {
+    const auto joined = joined_with(i, measurement);
+    if (joined.back() - joined.front() + 1 != joined.size()) continue;
+    const unsigned first = begins[joined.front()], size = begins[joined.back() + 1] - first;
+    plan.contexts[i].options.push_back(
+        {"-env",
+         {vmpi::kOwnRanksVariable,
+          fmt::format("{},{},{},{}", first, size, begins.back() + measurement.analyzers, vmpi::kNoConnection)}});
+  }
+}
+
 void add_preload(LaunchLine& line, std::size_t place, const Measurement& measurement,
                  const std::optional<std::string>& user_preload) {
   auto& context = line.contexts[place];
@@ -82,26 +113,12 @@ void add_preload(LaunchLine& line, std::size_t place, const Measurement& measure
     preload = measurement.sanitizers[place] + ':' + preload;
   if (theirs && !theirs->empty()) preload += ':' + *theirs;
   settings.insert(settings.begin(), fmt::format("{}={}", kPreload, preload));
-  if (place < measurement.partitions.size() && measurement.partitions[place])
+  if (measurement.partitions.size() > place && measurement.partitions[place]) {
     settings.push_back(fmt::format("{}={}", kPartitionVariable, *measurement.partitions[place]));
+    settings.push_back(
+        fmt::format("{}={}", vmpi::kPartitionContextsVariable, fmt::join(joined_with(place, measurement), ",")));
+  }
   set_variables(context, std::move(settings), measurement.preload_by);
-}
-
-// Where each program begins and ends in a launch of Hydra; nothing where the line does not tell.
-void add_own_ranks(LaunchLine& plan, unsigned analyzers) {
-  std::vector<unsigned> sizes;
-  unsigned all = analyzers;
-  for (const auto& context : plan.contexts) {
-    const auto processes = context.processes();
-    if (!processes) return;
-    sizes.push_back(*processes);
-    all += *processes;
-  }
-  unsigned first = 0;
-  for (std::size_t i = 0; i < sizes.size(); first += sizes[i++]) {
-    plan.contexts[i].options.push_back(
-        {"-env", {vmpi::kOwnRanksVariable, fmt::format("{},{},{},{}", first, sizes[i], all, vmpi::kNoConnection)}});
-  }
 }
 
 AppContext analyzer_context(const LaunchLine& line, const Measurement& measurement, bool preloads_something) {
@@ -144,7 +161,7 @@ LaunchLine plan_launch(const LaunchLine& user, const Measurement& measurement,
     });
   }
   for (std::size_t i = 0; i < plan.contexts.size(); ++i) add_preload(plan, i, measurement, preload_of_all);
-  if (measurement.preload_by == PreloadBy::kHydraEnvOption) add_own_ranks(plan, measurement.analyzers);
+  if (measurement.preload_by == PreloadBy::kHydraEnvOption) add_own_ranks(plan, measurement);
   plan.contexts.push_back(analyzer_context(plan, measurement, user_preload.has_value()));
   if (measurement.oversubscribe) {
     auto& first = plan.contexts.front().options;

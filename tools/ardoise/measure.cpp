@@ -113,8 +113,10 @@ int measure(const Options& options, const std::vector<std::string>& words) {
         words, fmt::format("'{}' is not the mpirun of {}, which this Ardoise was built for", words.front(), family));
   }
   const auto line = parse_launch_line(words, mpirun.hydra ? LauncherKind::kHydra : LauncherKind::kOpenMpi);
-  const auto partitions = assign_partitions(options.partitions, line);
-  check_partition_variable(line, std::getenv(kPartitionVariable));
+  const char* const partition = std::getenv(kPartitionVariable);
+  const bool is_shared = options.partitions.empty() && !options.separate;
+  const auto partitions = is_shared ? join_all(line, partition) : assign_partitions(options.partitions, line);
+  check_partition_variable(line, partition);
   if (!options.disabled.empty()) return run_untouched(words, options.disabled + " is given");
   // Programs of one launch share one real MPI_COMM_WORLD: either all of them are measured or none.
   std::vector<std::string> sanitizers;

@@ -35,6 +35,7 @@ Options typed(const OptionValues& values) {
   options.render = !values.is_on(*option("no-report"));
   options.plugins = values.texts(*option("plugin"));
   options.partitions = values.texts(*option("partition"));
+  options.separate = values.is_on(*option("separate"));
   options.capture = values.text(*option("capture"));
   if (values.is_on(*option("disable"))) options.disabled = values.as_given(*option("disable"));
   options.quiet = values.is_on(*option("quiet"));

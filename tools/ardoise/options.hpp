@@ -21,6 +21,7 @@ struct Options {
   bool render = true;
   std::vector<std::string> plugins;
   std::vector<std::string> partitions;  // NAME=CONTEXT[,CONTEXT...]
+  bool separate = false;                // each program has a world of its own
   std::string capture;                  // folder; "": none
   std::string disabled;                 // how the user said it, "ARDOISE_DISABLE=1"; "": the launch is measured
   bool quiet = false;

@@ -112,6 +112,14 @@ std::vector<std::optional<std::string>> assign_partitions(const std::vector<std:
   return names;
 }
 
+std::vector<std::optional<std::string>> join_all(const LaunchLine& line, const char* environment) {
+  const bool is_named =
+      environment != nullptr || std::any_of(line.contexts.begin(), line.contexts.end(), exported_name);
+  std::vector<std::optional<std::string>> names(line.contexts.size());
+  if (line.contexts.size() > 1 && !is_named) std::fill(names.begin(), names.end(), "launch");
+  return names;
+}
+
 void check_partition_variable(const LaunchLine& line, const char* environment) {
   if (environment != nullptr) check_name(environment, fmt::format("the environment variable {}", kPartitionVariable));
   for (const auto& context : line.contexts) {

@@ -1,6 +1,7 @@
-// The option --partition NAME=CONTEXT[,CONTEXT…]: which app contexts of the launch line share one MPI_COMM_WORLD, for
-// coupled codes that expect one. Each of them gets the name in VMPI_PARTITION_NAME; libvmpi does the rest. Everything
-// that is wrong with names is found here, before the launch: inside it, a code without its partners could only wait.
+// Which app contexts of the launch line share one MPI_COMM_WORLD: all of them, as without ardoise; with --separate each
+// has its own; --partition NAME=CONTEXT[,CONTEXT…] names those that share one where others stay apart. They get the
+// name in VMPI_PARTITION_NAME; libvmpi does the rest. Everything that is wrong with names is found here, before the
+// launch: inside it, a code without its partners could only wait.
 #pragma once
 
 #include <optional>
@@ -19,6 +20,9 @@ inline constexpr const char* kPartitionVariable = "VMPI_PARTITION_NAME";
 // name or a context that is given twice; a context that is not there; a context whose name stands on the line already.
 [[nodiscard]] std::vector<std::optional<std::string>> assign_partitions(const std::vector<std::string>& options,
                                                                         const LaunchLine& line);
+
+// The same without --partition and --separate: one world for all, unless the user names partitions by the variable.
+[[nodiscard]] std::vector<std::optional<std::string>> join_all(const LaunchLine& line, const char* environment);
 
 // Names that the user gives by the variable itself, on the line (-x) or in the environment (nullptr: not set). Throws
 // UsageError as above.

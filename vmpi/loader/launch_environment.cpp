@@ -6,10 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <numeric>
+#include <utility>
 
 #include "vmpi/loader/preload_environment.hpp"
 
@@ -50,6 +53,19 @@ bool read_number(const char* text, int& number) noexcept {
   if (*end != '\0' || value < 0 || value > 100'000'000) return false;
   number = static_cast<int>(value);
   return true;
+}
+
+// Positive or zero, between separators; nothing where the text is anything else.
+std::vector<int> read_numbers(const char* text, char separator) {
+  std::vector<int> numbers;
+  for (std::string_view rest = text == nullptr ? "" : text; !rest.empty();) {
+    const auto end = std::min(rest.find(separator), rest.size());
+    int number = 0;
+    if (!read_number(std::string(rest.substr(0, end)).c_str(), number)) return {};
+    numbers.push_back(number);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return numbers;
 }
 
 std::string joined(const std::vector<int>& numbers) {
@@ -150,36 +166,40 @@ bool is_preloaded() noexcept { return was_preloaded; }
 
 bool read_own_launch(const char* (*variable)(const char* name), OwnLaunch& launch) {
   int nodes = 0, contexts = 0, context = 0, rank = 0, size = 0;
-  if (variable("VMPI_PARTITION_NAME") != nullptr) return false;  // may join contexts of which we know nothing here
+  const char* const joined = variable(kPartitionContextsVariable);
+  // May join contexts of which we know nothing here.
+  if (joined == nullptr && variable("VMPI_PARTITION_NAME") != nullptr) return false;
   if (is_hydra(variable)) return read_own_hydra_launch(variable, launch);
   if (!read_number(variable(kNodes), nodes) || nodes < 1) return false;
   if (!read_number(variable(kContexts), contexts) || contexts < 2) return false;
   if (!read_number(variable(kContext), context) || context >= contexts) return false;
   if (!read_number(variable(kRank), rank) || !read_number(variable(kSize), size)) return false;
-  const char* const text = variable(kContextSizes);
   const char* const job = variable(kJob);
-  if (text == nullptr || job == nullptr || (std::strtoul(job, nullptr, 10) & 0xffffU) > 1) return false;
+  if (job == nullptr || (std::strtoul(job, nullptr, 10) & 0xffffU) > 1) return false;
+  const auto sizes = read_numbers(variable(kContextSizes), ' ');
+  auto own = joined != nullptr ? read_numbers(joined, ',') : std::vector<int>{context};
+  if (static_cast<int>(sizes.size()) != contexts || std::accumulate(sizes.begin(), sizes.end(), 0) != size)
+    return false;
+  if (std::find(own.begin(), own.end(), context) == own.end()) return false;
 
-  int first = 0, sum = 0, own = 0, read = 0;
-  const char* at = text;
-  for (; read < contexts; ++read) {
-    char* end = nullptr;
-    const long count = std::strtol(at, &end, 10);
-    if (end == at || count <= 0 || count > size) return false;
-    at = end;
-    if (read == context) {
-      first = sum;
-      own = static_cast<int>(count);
+  OwnLaunch found;
+  int first = 0;
+  for (int i = 0; i < contexts; ++i) {
+    const int processes = sizes[static_cast<std::size_t>(i)];
+    if (std::find(own.begin(), own.end(), i) != own.end()) {
+      if (i == context && (rank < first || rank >= first + processes)) return false;
+      if (i == context) found.rank = found.size + rank - first;
+      found.size += processes;
+      found.contexts.push_back(processes);
     }
-    sum += static_cast<int>(count);
-    if (sum > size) return false;
+    first += processes;
   }
-  if (sum != size || rank < first || rank >= first + own) return false;
-  launch = {rank - first, own, 0, 0, {own}};
+  if (found.contexts.size() != own.size()) return false;
   if (nodes == 1) {
-    launch.local_rank = launch.rank;
-    launch.local_size = own;
+    found.local_rank = found.rank;
+    found.local_size = found.size;
   }
+  launch = std::move(found);
   return true;
 }
 

@@ -18,6 +18,10 @@ namespace ardoise::vmpi {
 inline constexpr const char* kOwnRanksVariable = "VMPI_OWN_RANKS";
 inline constexpr const char* kNoConnection = "0000000000000000";
 
+// `ardoise` joins contexts of the launch line in one world by two variables, VMPI_PARTITION_NAME and this one: the
+// numbers of all contexts of that world, "0,1". They are gone after MPI_Init.
+inline constexpr const char* kPartitionContextsVariable = "VMPI_PARTITION_CONTEXTS";
+
 // One program's launch, as one of its processes sees it.
 struct OwnLaunch {
   int rank = 0;

@@ -45,6 +45,10 @@ const VMPI_Partition_desc* VMPI_Get_desc_by_name(const char* name) {
 
 const VMPI_Partition_desc* VMPI_Get_desc_by_id(int id) { return partition_descriptor(id); }
 
+int VMPI_Get_program_count(void) { return partitions() == nullptr ? VMPI_ERR_STATE : program_count(); }
+
+const VMPI_Program_desc* VMPI_Get_program_by_id(int id) { return program_descriptor(id); }
+
 int VMPI_Get_universe_rank(int partition, int rank) {
   const auto* all = partitions();
   if (all == nullptr) return VMPI_ERR_STATE;

@@ -13,11 +13,13 @@
 #include <cstdlib>
 #include <exception>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "vmpi/loader/launch_environment.hpp"
 #include "vmpi/real_functions.hpp"
 #include "vmpi/world/agreement.hpp"
 #include "vmpi/world/partition_name.hpp"
@@ -31,8 +33,9 @@ constexpr std::size_t kMaxCommand = 16 * 1024;
 struct State {
   Partitions partitions;
   std::unordered_map<int, std::int64_t> watchable;  // by universe rank: processes that can be watched from here
-  std::vector<std::string> commands;
+  std::vector<std::string> commands, program_commands;
   std::vector<VMPI_Partition_desc> descriptors;
+  std::vector<VMPI_Program_desc> programs;
   MPI_Comm universe = MPI_COMM_NULL;
   MPI_Comm control = MPI_COMM_NULL;
 };
@@ -116,12 +119,10 @@ PartitionKey own_key(std::int32_t context, const std::string& executable, const 
   return PartitionKey::command_line(executable, command);
 }
 
-// Name, a mark for explicit ones, command: what the first process of an application context tells the others.
+// The program's own name, the explicit name of its partition or none, the command: what the first process of an
+// application context tells the others.
 std::string texts_of(const std::string& program, const std::string& command) {
-  std::string text = explicit_name.empty() ? "-" : "+";
-  text += explicit_name.empty() ? program : explicit_name;
-  text += '\0';
-  return text + command;
+  return program + '\0' + explicit_name + '\0' + command;
 }
 
 // The processes of one application context in one partition: those that share a command line.
@@ -160,29 +161,54 @@ struct Texts {
   }
 };
 
+// What the texts say of one program.
+struct Described {
+  int partition;
+  std::string name, explicit_name, command;
+};
+
+std::vector<Described> read_texts(const Texts& texts, const PartitionTable& table) {
+  std::vector<Described> programs;
+  for (const auto& program : texts.programs) {
+    const std::string_view all(texts.text);
+    std::string_view rest = all.substr(static_cast<std::size_t>(texts.offsets[program.first_rank]),
+                                       static_cast<std::size_t>(texts.counts[program.first_rank]));
+    const auto take = [&rest] {
+      const auto end = std::min(rest.find('\0'), rest.size());
+      const std::string text(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      return text;
+    };
+    auto& described = programs.emplace_back();
+    described.partition = table.partition_of(static_cast<int>(program.first_rank));
+    described.name = take();
+    described.explicit_name = take();
+    described.command = rest;
+  }
+  return programs;
+}
+
 // Names and command lines of all partitions. A partition that joins several contexts has the command line that would
 // launch them alone: "-n 2 ./ocean : -n 4 ./atmosphere".
-void describe(const Texts& texts, State& made) {
+void describe_partitions(const Texts& texts, const std::vector<Described>& programs, State& made) {
   const auto& table = made.partitions.table;
   std::vector<std::string> names(static_cast<std::size_t>(table.count()));
   std::vector<bool> is_explicit(names.size(), false);
   std::vector<int> first_processes(names.size(), 0);
   made.commands.resize(names.size());
-  for (const auto& program : texts.programs) {
-    const auto id = static_cast<std::size_t>(table.partition_of(static_cast<int>(program.first_rank)));
-    const auto text = texts.text.substr(static_cast<std::size_t>(texts.offsets[program.first_rank]),
-                                        static_cast<std::size_t>(texts.counts[program.first_rank]));
-    const auto end_of_name = text.find('\0');
-    const auto command = text.substr(end_of_name + 1);
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const auto id = static_cast<std::size_t>(programs[i].partition);
+    const auto& command = programs[i].command;
+    const int processes = texts.programs[i].processes;
     auto& line = made.commands[id];
     if (names[id].empty()) {
-      is_explicit[id] = text[0] == '+';
-      names[id] = text.substr(1, end_of_name - 1);
-      first_processes[id] = program.processes;
+      is_explicit[id] = !programs[i].explicit_name.empty();
+      names[id] = is_explicit[id] ? programs[i].explicit_name : programs[i].name;
+      first_processes[id] = processes;
       line = command;
     } else if (line.size() < kMaxCommand) {
       if (first_processes[id] > 0) line = "-n " + std::to_string(std::exchange(first_processes[id], 0)) + " " + line;
-      line += " : -n " + std::to_string(program.processes) + " " + command;
+      line += " : -n " + std::to_string(processes) + " " + command;
     }
   }
   make_names_unique(names, is_explicit);
@@ -195,6 +221,47 @@ void describe(const Texts& texts, State& made) {
     descriptor.size = table.size(descriptor.id);
     descriptor.root = table.root(descriptor.id);
     made.descriptors.push_back(descriptor);
+  }
+}
+
+// The programs of all partitions, in the order of partitions. A context whose ranks are scattered among those of
+// others makes its whole partition one program.
+void describe_programs(const Texts& texts, const std::vector<Described>& described,
+                       const std::vector<Announcement>& announced, State& made) {
+  const auto& table = made.partitions.table;
+  std::vector<std::string> names;
+  std::vector<bool> is_explicit;
+  for (const auto& partition : made.descriptors) {
+    std::vector<std::size_t> runs;
+    std::set<std::int32_t> contexts;
+    for (std::size_t i = 0; i < described.size(); ++i) {
+      if (described[i].partition != partition.id) continue;
+      runs.push_back(i);
+      contexts.insert(announced[texts.programs[i].first_rank].context);
+    }
+    if (runs.size() == 1 || contexts.size() < runs.size()) {
+      made.programs.push_back({partition.id, 0, partition.size, {}, nullptr});
+      made.program_commands.emplace_back(partition.command);
+      names.emplace_back(partition.name);
+      is_explicit.push_back(true);
+      continue;
+    }
+    for (const auto i : runs) {
+      const auto& program = texts.programs[i];
+      made.programs.push_back({partition.id,
+                               table.rank_in(partition.id, static_cast<int>(program.first_rank)),
+                               program.processes,
+                               {},
+                               nullptr});
+      made.program_commands.push_back(described[i].command);
+      names.push_back(described[i].name);
+      is_explicit.push_back(false);
+    }
+  }
+  make_names_unique(names, is_explicit);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    names[i].copy(made.programs[i].name, kMaxPartitionName);
+    made.programs[i].command = made.program_commands[i].c_str();
   }
 }
 
@@ -256,7 +323,11 @@ bool build(int argc, char** argv, State& made, MPI_Comm& partition) {
   failure.check(PMPI_Allgatherv(own_text.data(), texts->counts[self], MPI_BYTE, texts->text.data(),
                                 texts->counts.data(), texts->offsets.data(), MPI_BYTE, MPI_COMM_WORLD),
                 "MPI_Allgatherv failed");
-  failure.attempt([&] { describe(*texts, made); });
+  failure.attempt([&] {
+    const auto programs = read_texts(*texts, all.table);
+    describe_partitions(*texts, programs, made);
+    describe_programs(*texts, programs, announced, made);
+  });
   make_communicators(made, partition, failure);
   return all_succeeded(failure, context, all.universe_rank);
 }
@@ -324,6 +395,23 @@ const VMPI_Partition_desc* partition_descriptor(std::string_view name) noexcept 
     if (name == descriptor.name) return &descriptor;
   }
   return nullptr;
+}
+
+int program_count() noexcept { return state ? static_cast<int>(state->programs.size()) : 0; }
+
+const VMPI_Program_desc* program_descriptor(int id) noexcept {
+  return id < 0 || id >= program_count() ? nullptr : &state->programs[static_cast<std::size_t>(id)];
+}
+
+void take_name_of_launcher() noexcept {
+  if (std::getenv(kPartitionContextsVariable) == nullptr) return;
+  try {
+    take_name_from_environment();
+  } catch (const std::exception&) {
+    // Without memory for a name MPI_Init will not come far.
+  }
+  unsetenv(kPartitionContextsVariable);
+  unsetenv("VMPI_PARTITION_NAME");
 }
 
 std::string_view requested_partition_name() noexcept {

@@ -50,6 +50,11 @@ std::int64_t watchable_process(int universe_rank) noexcept;
 // Descriptors, for the C API; nullptr: not there.
 const VMPI_Partition_desc* partition_descriptor(int id) noexcept;
 const VMPI_Partition_desc* partition_descriptor(std::string_view name) noexcept;
+int program_count() noexcept;
+const VMPI_Program_desc* program_descriptor(int id) noexcept;
+
+// `ardoise` names partitions by variables that the programs do not see: takes the name and removes them. Before MPI_Init.
+void take_name_of_launcher() noexcept;
 
 // Explicit name, before initialise_partitions. Returns VMPI_ERR_STATE afterwards, VMPI_ERR_ARG for a bad name, in which
 // case the default name stays.

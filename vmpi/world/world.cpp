@@ -175,6 +175,7 @@ void prepare_environment() noexcept {
   remove_own_preload();
   stop_passing_preload_on();
   restore_launch_environment();  // for another MPI than ours, too
+  take_name_of_launcher();
   if (!is_expected_library()) return;
   separate_window_files();
   drop_job_fence();

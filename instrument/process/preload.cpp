@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -98,7 +99,10 @@ void start_session(int thread_level) {
   Session::Route route;
   if (analyzer != nullptr) {
     route.stream = std::make_unique<StreamTransport>();
-    if (const int code = route.stream->open(analyzer->id, settings.bin_bytes); code != VMPI_SUCCESS) {
+    if (const int code =
+            route.stream->open(analyzer->id, settings.bin_bytes,
+                               std::chrono::nanoseconds(static_cast<std::int64_t>(settings.patience_seconds * 1e9)));
+        code != VMPI_SUCCESS) {
       return switch_off(
           fmt::format("no stream to the analyzer ({}); {} runs unobserved.", VMPI_Error_string(code), own->name));
     }

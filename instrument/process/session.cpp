@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "instrument/format/analyzer_partition.hpp"
 #include "instrument/format/definition_writer.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/shortest_batch.hpp"
@@ -68,11 +69,19 @@ void on_transport_failure() noexcept { switch_off("packs can no longer be sent o
   return sampling.measure_call_cost(frame);
 }
 
+// Of the processes that send to one analyzer (round robin), the one that speaks for all.
+bool is_first_of_its_analyzer() {
+  int rank = 0;
+  PMPI_Comm_rank(VMPI_Comm_partition(), &rank);
+  const VMPI_Partition_desc* const analyzer = VMPI_Get_desc_by_name(kAnalyzerPartition);
+  return analyzer != nullptr && rank < analyzer->size;
+}
+
 class NullTransport final : public Transport {
  public:
   [[nodiscard]] bool send(Bin*, std::size_t) override { return false; }
   [[nodiscard]] Bin* reclaim(bool) override { return nullptr; }
-  void close() override {}
+  [[nodiscard]] bool close() override { return true; }
 };
 
 }  // namespace
@@ -157,8 +166,14 @@ void Session::finish() {
   const ClockSample end = sample_clocks();
   sampling.finish(end.tick);
   define_clock(end.tick, ticks_per_second(loaded_, end));
-  recorder.finish(end.tick);
+  const bool all_taken = recorder.finish(end.tick);
   if (recorder.sender.failed()) on_transport_failure();
+  if (!all_taken && is_first_of_its_analyzer()) {
+    say(
+        fmt::format("the analyzer took nothing for {} s (--patience): what it has not taken is missing in the report, "
+                    "and the program goes on.",
+                    settings_.patience_seconds));
+  }
 }
 
 ThreadRecorder* Session::known_thread() noexcept {

@@ -193,7 +193,7 @@ bool Recorder::stop() {
   return all_left_;
 }
 
-void Recorder::finish(std::uint64_t tick) {
+bool Recorder::finish(std::uint64_t tick) {
   if (active.load(std::memory_order_relaxed)) (void)stop();
   threads.flush_all([&](ThreadRecorder& thread) { tell_queries(thread, tick); });
   if (!all_left_) {
@@ -204,7 +204,7 @@ void Recorder::finish(std::uint64_t tick) {
   submit_aggregates(true);
   Bin* const last = totals_pack();
   if (last != nullptr) last->header.last_tick = last->header.first_tick = tick;
-  sender.close(last);
+  return sender.close(last);
 }
 
 }  // namespace ardoise::instrument

@@ -80,8 +80,8 @@ class Recorder {
 
   // Ends recording: no thread records any more, all bins go out, then the totals as the last pack with the final
   // ledger. The calling thread may call MPI and is not inside. Definitions queued before
-  // (the final clock) are sent too.
-  void finish(std::uint64_t tick);
+  // (the final clock) are sent too. False: the analyzer did not take all of it.
+  bool finish(std::uint64_t tick);
   // No thread records any more when this returns, but for those that do not leave within a second: false, and what they
   // hold is lost uncounted. The calling thread is not inside.
   [[nodiscard]] bool stop();

@@ -58,6 +58,8 @@ inline constexpr auto kOptions = [] {
      "size of an event pack and of a block of the stream, equal in all processes of a launch"},
     {"flush", kNumber, "SECONDS", "1", "", 0.001, 1e6, kForProgram | kMayChange,
      "age at which a partly filled pack is sent, at the next recorded call of its thread"},
+    {"patience", kNumber, "SECONDS", "5", "", 0, 1e6, kForProgram | kMayChange,
+     "how long MPI_Finalize waits for an analyzer that takes no events; 0: without end"},
     {"capture", kFolder, "DIR", "", "none", 0, 0, kForLauncher | kForProgram,
      "folder for a copy of all event packs, PROGRAM.RANK.packs; ardoise-analyzer --replay DIR analyzes them again"},
     {"disable", kFlag, "", "off", "", 0, 0, kForLauncher | kForProgram,

@@ -35,6 +35,7 @@ Settings read_settings(GetVariable get) {
   settings.reduce = reduce_by(values.text(*option("reduce")));
   settings.mpi_share = values.number(*option("mpi-share"));
   settings.flush_seconds = values.number(*option("flush"));
+  settings.patience_seconds = values.number(*option("patience"));
   settings.capture_directory = values.text(*option("capture"));
   return settings;
 }

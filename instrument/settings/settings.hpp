@@ -25,6 +25,7 @@ struct Settings {
   Policy policy = Policy::kAdapt;
   double mpi_share = 0.5;  // part of the budget for MPI records
   ReduceBy reduce = ReduceBy::kClass;
+  double patience_seconds = 5;    // at MPI_Finalize, with an analyzer that takes nothing; 0: without end
   double flush_seconds = 1.0;     // age at which a partly filled bin is sent
   std::string capture_directory;  // "": none
   std::string complaint;          // sentences about values of any option of programs that are not allowed; "": none

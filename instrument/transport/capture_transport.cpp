@@ -40,9 +40,9 @@ Bin* CaptureTransport::reclaim(bool wait) {
   return bin;
 }
 
-void CaptureTransport::close() {
+bool CaptureTransport::close() {
   close_file();
-  if (next_ != nullptr) next_->close();
+  return next_ == nullptr || next_->close();
 }
 
 void CaptureTransport::close_file() {

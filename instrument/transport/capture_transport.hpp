@@ -19,7 +19,7 @@ class CaptureTransport final : public Transport {
   // A file that can't be written any more ends the capture. Without a next transport that is a failure.
   [[nodiscard]] bool send(Bin* bin, std::size_t bytes) override;
   [[nodiscard]] Bin* reclaim(bool wait) override;
-  void close() override;
+  [[nodiscard]] bool close() override;
 
  private:
   bool write(const std::byte* data, std::size_t bytes);

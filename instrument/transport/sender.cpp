@@ -79,7 +79,7 @@ void Sender::pump() {
   }
 }
 
-void Sender::close(Bin* last) {
+bool Sender::close(Bin* last) {
   const MutexLock guard(send_lock_);
   send_some(SIZE_MAX, true);
   send_definitions();
@@ -87,8 +87,9 @@ void Sender::close(Bin* last) {
     last->header.flags |= kLastPack;
     send(last);
   }
-  transport_.close();
+  const bool all_taken = transport_.close();
   (void)collect(false);
+  return all_taken;
 }
 
 void Sender::take_submitted() {

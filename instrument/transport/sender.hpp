@@ -62,8 +62,8 @@ class Sender {
   // when the transport's own buffers are all in flight.
   void pump();
   // The last thing: sends what was submitted, then `last` with the final ledger and kLastPack, and closes the
-  // transport.
-  void close(Bin* last);
+  // transport. False: not all of it was taken.
+  bool close(Bin* last);
 
   [[nodiscard]] std::size_t payload_bytes() const { return pool_.payload_bytes(); }  // of a bin
   [[nodiscard]] bool waits() const { return policy_ == Policy::kBlock; }

@@ -5,7 +5,7 @@
 
 namespace ardoise::instrument {
 
-int StreamTransport::open(int analyzer_partition, std::size_t block_bytes) {
+int StreamTransport::open(int analyzer_partition, std::size_t block_bytes, std::chrono::nanoseconds patience) {
   VMPI_Map map{};
   int code = VMPI_Map_clear(&map);
   if (code == VMPI_SUCCESS) code = VMPI_Map_partitions(analyzer_partition, VMPI_MAP_ROUND_ROBIN, &map);
@@ -14,7 +14,7 @@ int StreamTransport::open(int analyzer_partition, std::size_t block_bytes) {
   if (code == VMPI_SUCCESS) code = VMPI_Stream_init(&stream_, block_bytes, VMPI_STREAM_BALANCE_NONE);
   if (code == VMPI_SUCCESS) code = VMPI_Stream_open_map(&stream_, &map, "w");
   VMPI_Map_free(&map);
-  if (code == VMPI_SUCCESS) vmpi::leave_silently(stream_);
+  if (code == VMPI_SUCCESS) vmpi::set_tools_own(stream_, patience);
   return code;
 }
 
@@ -28,6 +28,6 @@ Bin* StreamTransport::reclaim(bool wait) {
                                                                                      : nullptr;
 }
 
-void StreamTransport::close() { VMPI_Stream_close(&stream_); }
+bool StreamTransport::close() { return VMPI_Stream_close(&stream_) != VMPI_ERR_TIMEOUT; }
 
 }  // namespace ardoise::instrument

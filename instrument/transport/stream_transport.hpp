@@ -1,6 +1,8 @@
 // Packs go to the analyzer over a VMPI stream, without copies: bins are lent and reclaimed. A bin is a block.
 #pragma once
 
+#include <chrono>
+
 #include "instrument/transport/transport.hpp"
 #include "vmpi/vmpi.h"
 
@@ -9,12 +11,13 @@ namespace ardoise::instrument {
 class StreamTransport final : public Transport {
  public:
   // Maps this process to the analyzer and opens the stream: collective over the program's world and the analyzer.
-  // VMPI_SUCCESS or what failed.
-  [[nodiscard]] int open(int analyzer_partition, std::size_t block_bytes);
+  // VMPI_SUCCESS or what failed. close() waits no longer than `patience` while the analyzer takes nothing; 0: without
+  // end.
+  [[nodiscard]] int open(int analyzer_partition, std::size_t block_bytes, std::chrono::nanoseconds patience);
 
   [[nodiscard]] bool send(Bin* bin, std::size_t bytes) override;
   [[nodiscard]] Bin* reclaim(bool wait) override;
-  void close() override;
+  [[nodiscard]] bool close() override;
 
  private:
   VMPI_Stream stream_{};

@@ -16,8 +16,9 @@ class Transport {
   [[nodiscard]] virtual bool send(Bin* bin, std::size_t bytes) = 0;
   // A bin that was sent and is free again, or nullptr: none is; with wait: none is in flight.
   [[nodiscard]] virtual Bin* reclaim(bool wait) = 0;
-  // All that was sent arrives, then the other end sees the end. Bins in flight become reclaimable.
-  virtual void close() = 0;
+  // All that was sent arrives, then the other end sees the end. Bins in flight become reclaimable. False: the other end
+  // did not take all of it.
+  [[nodiscard]] virtual bool close() = 0;
 };
 
 }  // namespace ardoise::instrument

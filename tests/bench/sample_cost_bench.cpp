@@ -36,7 +36,7 @@ class Nowhere final : public Transport {
     bins_.pop_back();
     return bin;
   }
-  void close() override {}
+  [[nodiscard]] bool close() override { return true; }
 
  private:
   std::vector<Bin*> bins_;

@@ -28,9 +28,10 @@ class FakeTransport final : public Transport {
     in_flight.pop_front();
     return bin;
   }
-  void close() override {
+  [[nodiscard]] bool close() override {
     closed = true;
     arrives_at_once = true;
+    return true;
   }
 
   // All packs one after the other, as in a capture file.

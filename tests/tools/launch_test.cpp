@@ -26,6 +26,18 @@ using ::testing::SizeIs;
 
 class LaunchTest : public LaunchFixture {
  protected:
+  // The process of this test's analyzer, once it takes events.
+  [[nodiscard]] pid_t running_analyzer() const {
+    for (std::string state; state != "running"; ::usleep(1000)) std::ifstream(output_ + "/.analyzer-status") >> state;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      std::ifstream file(entry.path() / "cmdline");
+      const std::string words((std::istreambuf_iterator<char>(file)), {});
+      if (words.starts_with(ANALYZER) && words.find(output_) != std::string::npos)
+        return std::stoi(entry.path().filename());
+    }
+    throw std::runtime_error("there is no analyzer");
+  }
+
   static void expect_ring(const reports::Application& application, std::uint32_t ranks, std::uint64_t rounds) {
     EXPECT_EQ(application.ranks, ranks);
     EXPECT_EQ(function(application.mpi, "MPI_Send").calls, ranks * rounds);
@@ -115,18 +127,25 @@ TEST_F(LaunchTest, AProgramThatIsKilledCostsItsOwnPartOfTheReportWhereOthersLive
 
 TEST_F(LaunchTest, AKilledAnalyzerIsNotBlamedOnThePrograms) {
   if (MPI_IS_MPICH) GTEST_SKIP() << "Hydra kills all processes at once, so there is no telling which died first";
-  std::jthread killer([&] {
-    for (std::string state; state != "running"; ::usleep(1000)) std::ifstream(output_ + "/.analyzer-status") >> state;
-    for (const auto& entry : fs::directory_iterator("/proc")) {
-      std::ifstream file(entry.path() / "cmdline");
-      const std::string words((std::istreambuf_iterator<char>(file)), {});
-      if (words.starts_with(ANALYZER) && words.find(output_) != std::string::npos)
-        ::kill(std::stoi(entry.path().filename()), SIGKILL);
-    }
-  });
+  std::jthread killer([&] { ::kill(running_analyzer(), SIGKILL); });
   const auto result = ardoise({}, {"-n", "2", RING, "100000000"});
   EXPECT_EQ(result.status, 128 + 9) << result.output;
   EXPECT_THAT(result.output, HasSubstr("the analyzer was ended by a signal, and mpirun then ends the whole launch"));
+}
+
+TEST_F(LaunchTest, AStoppedAnalyzerHoldsNoProgram) {
+  const auto late = (folder_ / "late").string();
+  std::jthread stopper([&] {
+    const pid_t analyzer = running_analyzer();
+    ::kill(analyzer, SIGSTOP);
+    // Written behind MPI_Finalize.
+    for (std::error_code none; fs::file_size(late, none) != 2 || none; ::usleep(1000)) continue;
+    ::kill(analyzer, SIGCONT);
+  });
+  const auto result = ardoise({"--patience", "0.5"}, {"-n", "2", RING, "20000", "late", late});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("the analyzer took nothing for 0.5 s (--patience)"));
+  EXPECT_THAT(result.output, HasSubstr("2 of 2 processes of ring_program ended without finishing their measurement"));
 }
 
 TEST_F(LaunchTest, LaunchesSideBySideHaveReportsOfTheirOwn) {

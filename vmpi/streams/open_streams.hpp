@@ -2,12 +2,15 @@
 // stream_api.cpp.
 #pragma once
 
+#include <chrono>
+
 #include "vmpi/vmpi.h"
 
 namespace ardoise::vmpi {
 
-// This stream is the tool's own: when it is left open, the program is not to blame, and nothing is said about it.
-void leave_silently(const VMPI_Stream& stream) noexcept;
+// This stream is the tool's own: when it is left open, the program is not to blame, and nothing is said about it. Its
+// end does not wait for readers that take nothing for so long; VMPI_Stream_close returns VMPI_ERR_TIMEOUT then.
+void set_tools_own(const VMPI_Stream& stream, std::chrono::nanoseconds patience) noexcept;
 
 // MPI is at work on a block for this stream: it is worth polling again soon.
 bool is_receiving(const VMPI_Stream& stream) noexcept;

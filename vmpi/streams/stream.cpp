@@ -216,8 +216,17 @@ int Stream::release(void* block) noexcept { return receiver_.release(block) ? VM
 
 void Stream::start_leaving() { receiver_.discard_all(); }
 
+bool Stream::is_out_of_patience() {
+  const auto now = std::chrono::steady_clock::now();
+  if (sender_.blocks_in_flight() != left_to_take_ || taken_last_.time_since_epoch().count() == 0) {
+    left_to_take_ = sender_.blocks_in_flight();
+    taken_last_ = now;
+  }
+  return patience_.count() > 0 && now - taken_last_ > patience_;
+}
+
 bool Stream::leave() {
-  if (progress(ReadAhead::everything) != VMPI_SUCCESS) return true;
+  if (progress(ReadAhead::everything) != VMPI_SUCCESS || is_out_of_patience()) return true;
   look_for_dead_peers();
   if (failure_ != VMPI_SUCCESS || !sender_.idle()) return failure_ != VMPI_SUCCESS;
   if (!told_left_) {
@@ -235,7 +244,10 @@ int Stream::close() {
   if (taken_blocks() > 0) return VMPI_ERR_STATE;
   receiver_.discard_all();
   int code = failure_;
-  if (code == VMPI_SUCCESS && mode_.writes) code = wait_until([this] { return sender_.idle(); }, while_writing());
+  if (code == VMPI_SUCCESS && mode_.writes) {
+    code = wait_until([this] { return sender_.idle() || is_out_of_patience(); }, while_writing());
+    if (code == VMPI_SUCCESS && !sender_.idle()) return failure_ = VMPI_ERR_TIMEOUT;
+  }
   if (code == VMPI_SUCCESS) code = sender_.tell_end(mode_.writes ? EndTo::everybody : EndTo::open_peers);
   // A reader that closes first has told the writers so; what they sent before they heard of it is thrown away.
   if (code == VMPI_SUCCESS && mode_.reads)

@@ -42,6 +42,8 @@ class Stream {
   int taken_blocks() const { return receiver_.taken_blocks(); }
   bool is_receiving() const { return receiver_.is_receiving(); }
   int close();
+  // Of close() and leave() with readers that take nothing; 0: without end.
+  void set_patience(std::chrono::nanoseconds patience) { patience_ = patience; }
   // MPI_Finalize with the stream open: the same in steps that don't wait, so that several streams go on together, and
   // with a word to the peers that it was not closed. Blocks that the program still holds are its own. leave(): true
   // when all is done that can be, to be called again until then.
@@ -54,6 +56,8 @@ class Stream {
   // Calls progress until ready() or an error, without spinning when nothing happens.
   template <typename Ready>
   int wait_until(Ready ready, ReadAhead how_far);
+  // At the end: no reader has taken a block for too long.
+  bool is_out_of_patience();
   // Once a second at most, when nothing happens: which peers have died?
   void look_for_dead_peers();
   // For calls of the writing half. A two-way stream reads ahead in them, so that two ends that write to each other
@@ -80,6 +84,9 @@ class Stream {
   int failure_ = VMPI_SUCCESS;     // an MPI or protocol error: the stream is of no more use
   std::deque<int> untold_deaths_;  // universe ranks
   bool told_left_ = false;
+  std::chrono::nanoseconds patience_{0};
+  std::size_t left_to_take_ = 0;  // blocks
+  std::chrono::steady_clock::time_point taken_last_{};
   std::chrono::steady_clock::time_point last_look_{};
 };
 

@@ -28,7 +28,7 @@ struct VMPI_Stream_state {
   StreamOptions options;
   std::unique_ptr<Transport> transport;
   std::unique_ptr<Stream> stream;  // set while open
-  bool is_silent = false;          // see leave_silently
+  bool is_silent = false;          // see set_tools_own
 };
 
 namespace {
@@ -117,8 +117,10 @@ int open_ranks(VMPI_Stream* stream, const int* ranks, int count, const char* mod
 
 namespace ardoise::vmpi {
 
-void leave_silently(const VMPI_Stream& stream) noexcept {
-  if (stream.state != nullptr) stream.state->is_silent = true;
+void set_tools_own(const VMPI_Stream& stream, std::chrono::nanoseconds patience) noexcept {
+  if (stream.state == nullptr) return;
+  stream.state->is_silent = true;
+  if (stream.state->stream != nullptr) stream.state->stream->set_patience(patience);
 }
 
 bool is_receiving(const VMPI_Stream& stream) noexcept {

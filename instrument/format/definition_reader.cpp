@@ -151,6 +151,8 @@ Decoded decode(const DefinitionHeader& header, Cursor& in) {
     }
     case DefinitionKind::kSamplerTotals:
       return {DecodedSamplerTotals{in.fixed<SamplerTotalsDefinition>()}};
+    case DefinitionKind::kUsage:
+      return {DecodedUsage{in.fixed<UsageDefinition>()}};
   }
   return {UnknownDefinition{header}};
 }

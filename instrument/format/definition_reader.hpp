@@ -62,6 +62,9 @@ struct DecodedCounters {
 struct DecodedSamplerTotals {
   SamplerTotalsDefinition fixed;
 };
+struct DecodedUsage {
+  UsageDefinition fixed;
+};
 // A kind that this reader does not know: a later writer's, to be skipped.
 struct UnknownDefinition {
   DefinitionHeader header;
@@ -69,7 +72,7 @@ struct UnknownDefinition {
 
 using Definition = std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite,
                                 DecodedCommunicator, DecodedTopology, DecodedFile, DecodedThread, DecodedNotice,
-                                DecodedSampling, DecodedCounters, DecodedSamplerTotals>;
+                                DecodedSampling, DecodedCounters, DecodedSamplerTotals, DecodedUsage>;
 
 // for (DefinitionReader reader(payload); auto definition = reader.next();) std::visit(…, *definition);
 //

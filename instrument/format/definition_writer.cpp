@@ -100,4 +100,8 @@ bool DefinitionWriter::add(const SamplerTotalsDefinition& totals) {
   return add(DefinitionKind::kSamplerTotals, bytes_of(totals), {}, {});
 }
 
+bool DefinitionWriter::add(const UsageDefinition& usage) {
+  return add(DefinitionKind::kUsage, bytes_of(usage), {}, {});
+}
+
 }  // namespace ardoise::instrument

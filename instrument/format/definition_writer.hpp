@@ -40,6 +40,7 @@ class DefinitionWriter {
   [[nodiscard]] bool add(const CountersDefinition& counters, std::string_view event,
                          std::span<const std::string_view> names);
   [[nodiscard]] bool add(const SamplerTotalsDefinition& totals);
+  [[nodiscard]] bool add(const UsageDefinition& usage);
 
   [[nodiscard]] std::size_t bytes() const { return used_; }
   [[nodiscard]] std::uint32_t count() const { return count_; }

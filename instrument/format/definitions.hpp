@@ -25,6 +25,7 @@ enum class DefinitionKind : std::uint16_t {
   kSampling = 10,
   kCounters = 11,
   kSamplerTotals = 12,
+  kUsage = 13,
 };
 
 struct DefinitionHeader {
@@ -182,6 +183,15 @@ struct SamplerTotalsDefinition {
   std::uint64_t cost_ticks;    // wall time that sampling took from the thread: in the handler, and an estimate of what
                                // the machine takes to interrupt it
   std::uint64_t thread_ticks;  // age of the thread since its sampling began, wall time
+};
+
+// What the kernel counted for the process between the end of MPI_Init and MPI_Finalize; of several, the last counts.
+// Strings: none.
+struct UsageDefinition {
+  std::uint64_t cpu_ns;             // CPU time of the thread that called MPI_Init
+  std::uint64_t waiting_ns;         // in which that thread was ready to run and waited for a processor
+  std::uint64_t process_cpu_ns;     // CPU time of all threads
+  std::uint64_t peak_memory_bytes;  // greatest resident set of the process, from its start on
 };
 
 }  // namespace ardoise::instrument

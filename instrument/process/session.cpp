@@ -105,6 +105,8 @@ bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> thr
   recorder.requests.set_shared(find_shared_request());
   record_cost_ticks_ = measure_record_cost();
   record_cost_ticks_ += measure_context_cost(sampling);
+  main_thread_ = static_cast<std::uint32_t>(::syscall(SYS_gettid));
+  usage_before_ = read_usage(main_thread_);
   define_process(init_begin);
   define_clock(0, clock_.rate);
   mpi.define(VMPI_Comm_partition());
@@ -159,6 +161,13 @@ void Session::define_clock(std::uint64_t end_tick, double rate) {
   (void)recorder.definitions.add(clock, std::string_view(clock_name()), std::string_view(node_id()));
 }
 
+void Session::define_usage() {
+  const Usage now = read_usage(main_thread_);
+  (void)recorder.definitions.add(
+      UsageDefinition{now.cpu_ns - usage_before_.cpu_ns, now.waiting_ns - usage_before_.waiting_ns,
+                      now.process_cpu_ns - usage_before_.process_cpu_ns, now.peak_memory_bytes});
+}
+
 // First no thread records any more, then what they hold is taken.
 void Session::finish() {
   (void)recorder.stop();
@@ -166,6 +175,7 @@ void Session::finish() {
   const ClockSample end = sample_clocks();
   sampling.finish(end.tick);
   define_clock(end.tick, ticks_per_second(loaded_, end));
+  define_usage();
   const bool all_taken = recorder.finish(end.tick);
   if (recorder.sender.failed()) on_transport_failure();
   if (!all_taken && is_first_of_its_analyzer()) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "instrument/machine/usage.hpp"
 #include "instrument/process/clock_calibration.hpp"
 #include "instrument/process/resting_threads.hpp"
 #include "instrument/record/mpi_recorder.hpp"
@@ -57,8 +58,11 @@ class Session {
   void retire_rested();
   void define_process(std::uint64_t init_begin);
   void define_clock(std::uint64_t end_tick, double rate);
+  void define_usage();
 
   const Settings settings_;
+  std::uint32_t main_thread_ = 0;  // tid of the one that called MPI_Init
+  Usage usage_before_{};           // at the end of MPI_Init
   Route route_;
   const SynchronizedClock clock_;
   const ClockSample loaded_;

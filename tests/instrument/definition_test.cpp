@@ -84,6 +84,7 @@ TEST(Definitions, EveryKindComesBackAsWritten) {
   ASSERT_TRUE(out.writer.add(FileDefinition{1, 0}, ""));
   ASSERT_TRUE(out.writer.add(ThreadDefinition{1, 4711, 99}));
   ASSERT_TRUE(out.writer.add(NoticeDefinition{1, 0}, "something"));
+  ASSERT_TRUE(out.writer.add(UsageDefinition{10, 20, 30, 40}));
 
   const Pack pack = make_pack(PackClass::kDefinitions, out.payload(), out.writer.count());
   const PackCheck check = check_pack(pack.bytes());
@@ -115,9 +116,10 @@ TEST(Definitions, EveryKindComesBackAsWritten) {
   EXPECT_EQ(std::get<DecodedFile>(reader.next().value()).path, "");
   EXPECT_EQ(std::get<DecodedThread>(reader.next().value()).fixed.tid, 4711u);
   EXPECT_EQ(std::get<DecodedNotice>(reader.next().value()).text, "something");
+  EXPECT_EQ(std::get<DecodedUsage>(reader.next().value()).fixed.peak_memory_bytes, 40u);
   EXPECT_FALSE(reader.next().has_value());
   EXPECT_EQ(reader.error(), "");
-  EXPECT_EQ(reader.count(), 9u);
+  EXPECT_EQ(reader.count(), 10u);
 }
 
 TEST(Definitions, OneThatDoesNotFitLeavesTheRestAsItWas) {

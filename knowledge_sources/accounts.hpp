@@ -2,28 +2,24 @@
 // exact totals that the process keeps, and the sums of the events that arrived, for ranks whose totals did
 // not. Level owns one; analyses read it through Resolver::sums() and ledger(). Memory: ranks x functions that they
 // called.
-//
-// The functions of a rank are a short vector sorted by (record_class, function).
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "blackboard/blackboard.hpp"
 #include "instrument/format/pack_reader.hpp"
 #include "knowledge_sources/analysis.hpp"
-#include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/rank_locks.hpp"
+#include "knowledge_sources/rank_sums.hpp"
 #include "knowledge_sources/resolver.hpp"
+#include "knowledge_sources/worker_slots.hpp"
 
 namespace ardoise::knowledge_sources {
 
 class Accounts {
  public:
   explicit Accounts(const AnalysisContext& context);
-  ~Accounts();
 
   void attach(LevelSources& sources);           // for events and totals
   void note(const instrument::PackView& pack);  // the ledger, for every pack that arrived; any thread
@@ -37,25 +33,37 @@ class Accounts {
   [[nodiscard]] std::vector<FunctionSums> sums(std::uint32_t rank) const;
 
  private:
-  struct RankAccount {
-    RankLedger ledger;
-    std::uint64_t totals_sequence = 0;  // + 1; 0: no totals yet
-    std::vector<FunctionSums> totals;
-    std::vector<FunctionSums> recorded;
+  struct Sums {
+    std::uint64_t calls = 0, ticks = 0, bytes_sent = 0, bytes_received = 0, bytes = 0;
+    void add(const Sums& more, std::uint64_t times = 1) {
+      calls += more.calls * times;
+      ticks += more.ticks * times;
+      bytes_sent += more.bytes_sent * times;
+      bytes_received += more.bytes_received * times;
+      bytes += more.bytes * times;
+    }
   };
-  class Scratch;
+  using Recorded = RankSums<Sums, 9>;  // by key()
+  struct Told {
+    RankLedger ledger;
+    std::uint64_t totals_sequence = 0;    // + 1; 0: no totals yet
+    std::vector<Recorded::Entry> totals;  // sorted by key
+  };
 
-  void add_mpi(Scratch& scratch, const MpiSpan& span);
-  void add_aggregates(const AggregateSpan& span);
-  void add_posix(Scratch& scratch, const PosixSpan& span);
+  // Of a function: its class and its number.
+  static std::uint64_t key(std::uint64_t record_class, std::uint16_t function) { return record_class << 16 | function; }
+  static Sums posix_sums(std::uint16_t function, std::uint64_t calls, std::uint64_t ticks, std::uint64_t bytes);
+  static FunctionSums function_sums(const Recorded::Entry& entry);
+  void add(Recorded::Scratch& scratch, const MpiSpan& span);
+  void add(Recorded::Scratch& scratch, const PosixSpan& span);
+  void add(Recorded::Scratch& scratch, const AggregateSpan& span);
   void set_totals(const TotalsSpan& span);
-  static void merge(RankAccount& into, RankAccount&& from);
-  static std::vector<RankAccount> read(std::span<const std::byte> partial, std::size_t ranks);
 
   std::string level_;
-  std::vector<RankAccount> ranks_;
-  RankLocks locks_;
-  std::vector<std::unique_ptr<Scratch>> scratch_;  // one for each worker
+  std::vector<Told> ranks_;
+  RankLocks locks_;  // of ranks_
+  Recorded recorded_;
+  WorkerSlots<Recorded::Scratch> slots_;
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -25,7 +25,7 @@ class CallAnalysis : public Analysis {
       slot.scratch.begin(slot.results, header, ns_per_tick(header, ticks_per_second_));
       add_all();
       slot.scratch.finish();
-      if (!slot.files.empty()) files_.add(header.rank, header.weight, slot.files);
+      if (!slot.files.empty()) files_.add(header, slot.files);
     };
     subscribe<Span<Record>>(sources, name_, level_, entry_, slots_, [=, this](Slot& slot, const Span<Record>& span) {
       in_pack(slot, *span.header, [&] { add(slot, span); });
@@ -56,7 +56,7 @@ class CallAnalysis : public Analysis {
   struct Slot {
     Slot(std::size_t functions, instrument::PackClass record_class) : scratch(functions), results(record_class) {}
     CallScratch scratch;
-    FileScratch files;
+    FileProfile::Scratch files;
     CallProfile results;
   };
 
@@ -83,8 +83,7 @@ class CallAnalysis : public Analysis {
 
   // The sums of one file, by its number in the process.
   FileSums& file(Slot& slot, const instrument::PackHeader& header, std::uint32_t number) {
-    return slot.files.at(std::uint64_t{number} + 1,
-                         [&](FileScratch& full) { files_.add(header.rank, header.weight, full); });
+    return files_.at(slot.files, header, std::uint64_t{number} + 1);
   }
 
   void contribute_to(const Resolver& resolver, std::vector<reports::FunctionProfile>& functions,

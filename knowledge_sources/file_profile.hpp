@@ -3,12 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <vector>
 
-#include "knowledge_sources/byte_stream.hpp"
-#include "knowledge_sources/pack_table.hpp"
-#include "knowledge_sources/rank_locks.hpp"
+#include "knowledge_sources/rank_sums.hpp"
 #include "knowledge_sources/resolver.hpp"
 #include "reports/model.hpp"
 
@@ -35,32 +31,18 @@ struct FileSums {
     into.bytes_read += bytes_read * times;
     into.bytes_written += bytes_written * times;
   }
+  void add(const FileSums& more, std::uint64_t times) {
+    more.add_to(*this, times);
+    ticks += more.ticks * times;
+  }
 };
-using FileScratch = PackTable<FileSums, 8>;  // by file number + 1
 
-class FileProfile {
+class FileProfile : public RankSums<FileSums, 8> {  // by file number + 1
  public:
-  explicit FileProfile(std::uint32_t ranks) : ranks_(ranks) {}
+  using RankSums::RankSums;
 
-  // Adds a pack's sums, times `weight`, and clears them. Any thread.
-  void add(std::uint32_t rank, std::uint64_t weight, FileScratch& scratch);
-
-  // Nothing runs concurrently with these.
-  void merge(const FileProfile& other);
-  void write(ByteWriter& out) const;
-  void read(ByteReader& in);  // into an empty one
   // Adds to application.files by path; where the path is there already, `ranks` becomes the greater of the two numbers.
   void contribute(const Resolver& resolver, reports::Application& application) const;
-
- private:
-  struct Entry {
-    std::uint64_t file;
-    FileSums sums;
-  };
-  static void add(std::vector<Entry>& files, const Entry& entry, std::uint64_t times = 1);
-
-  std::vector<std::vector<Entry>> ranks_;  // each sorted by file
-  RankLocks locks_;
 };
 
 }  // namespace ardoise::knowledge_sources

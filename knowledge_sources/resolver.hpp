@@ -69,7 +69,7 @@ struct RankLedger {
   std::uint64_t last_tick = 0;                        // latest of all records
   double ticks_per_second = 0;                        // as known to the latest pack; 0: unknown
   std::uint32_t threads = 0;                          // greatest thread number + 1
-  bool complete = false;                              // the rank's last pack arrived
+  std::uint32_t complete = 0;                         // 1: the rank's last pack arrived
 };
 
 // Where a program's ranks are in its world.

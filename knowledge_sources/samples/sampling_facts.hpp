@@ -11,7 +11,7 @@
 
 #include "instrument/format/definition_reader.hpp"
 #include "knowledge_sources/byte_stream.hpp"
-#include "knowledge_sources/samples/sorted_sums.hpp"
+#include "knowledge_sources/sorted_sums.hpp"
 
 namespace ardoise::knowledge_sources {
 

@@ -10,7 +10,7 @@
 
 #include "instrument/format/event_format.hpp"
 #include "knowledge_sources/byte_stream.hpp"
-#include "knowledge_sources/samples/sorted_sums.hpp"
+#include "knowledge_sources/sorted_sums.hpp"
 
 namespace ardoise::knowledge_sources {
 

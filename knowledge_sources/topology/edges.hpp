@@ -4,12 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <vector>
 
-#include "knowledge_sources/byte_stream.hpp"
-#include "knowledge_sources/pack_table.hpp"
-#include "knowledge_sources/rank_locks.hpp"
+#include "knowledge_sources/rank_sums.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -27,32 +23,13 @@ enum class Direction : std::uint32_t { kToPeer = 0, kFromPeer = 1 };
 
 struct EdgeSums {
   std::uint64_t messages = 0, bytes = 0, ticks = 0;
+  void add(const EdgeSums& more, std::uint64_t times = 1) {
+    messages += more.messages * times;
+    bytes += more.bytes * times;
+    ticks += more.ticks * times;
+  }
 };
-struct Edge {
-  std::uint64_t key;
-  EdgeSums sums;
-};
-using EdgeScratch = PackTable<EdgeSums, 9>;
-
-class Edges {
- public:
-  explicit Edges(std::uint32_t ranks) : ranks_(ranks) {}
-
-  // Adds a pack's sums, times `weight`, and clears them. Any thread.
-  void add(std::uint32_t rank, std::uint64_t weight, EdgeScratch& scratch);
-
-  // Nothing runs concurrently with these.
-  [[nodiscard]] std::span<const Edge> of(std::uint32_t rank) const { return ranks_[rank]; }  // sorted by key
-  void merge(const Edges& other);
-  void write(ByteWriter& out) const;
-  void read(ByteReader& in);  // into an empty one
-
- private:
-  // Merges sorted `more` into sorted `into`.
-  static void add_sorted(std::vector<Edge>& into, std::span<const Edge> more);
-
-  std::vector<std::vector<Edge>> ranks_;
-  RankLocks locks_;
-};
+using Edges = RankSums<EdgeSums, 9>;  // by edge_key
+using EdgeScratch = Edges::Scratch;
 
 }  // namespace ardoise::knowledge_sources

@@ -76,17 +76,13 @@ class NeighbourTime {
 void Topology::add(EdgeScratch& scratch, const MpiSpan& span) {
   const auto& header = *span.header;
   const auto edge = [&](Direction direction, std::uint32_t comm, std::int32_t peer) -> EdgeSums& {
-    return scratch.at(edge_key(direction, comm, peer),
-                      [&](EdgeScratch& full) { edges_.add(header.rank, header.weight, full); });
+    return edges_.at(scratch, header, edge_key(direction, comm, peer));
   };
   std::vector<instrument::NeighbourExtension> parts;
   NeighbourTime neighbour_time;
   const auto close_neighbours = [&] {
     for (std::uint64_t i = 0; i < parts.size(); ++i) {
-      EdgeSums& sums = edge(Direction::kToPeer, parts[i].comm, parts[i].destination);
-      sums.messages += 1;
-      sums.bytes += parts[i].bytes;
-      sums.ticks += neighbour_time.share(i);
+      edge(Direction::kToPeer, parts[i].comm, parts[i].destination).add({1, parts[i].bytes, neighbour_time.share(i)});
     }
     parts.clear();
     neighbour_time.call(0);
@@ -102,11 +98,8 @@ void Topology::add(EdgeScratch& scratch, const MpiSpan& span) {
           neighbour_time.call(event.duration);
         if (shape != Shape::kSend && shape != Shape::kPut && shape != Shape::kGet) return;
         if (event.record.peer < 0) return;  // MPI_PROC_NULL
-        EdgeSums& sums = edge(shape == Shape::kGet ? Direction::kFromPeer : Direction::kToPeer, event.record.comm(),
-                              event.record.peer);
-        sums.messages += 1;
-        sums.bytes += event.bytes;
-        sums.ticks += event.duration;
+        edge(shape == Shape::kGet ? Direction::kFromPeer : Direction::kToPeer, event.record.comm(), event.record.peer)
+            .add({1, event.bytes, event.duration});
       },
       [](const instrument::CompletionRecord&) {},
       [&](const instrument::NeighbourExtension& part) {
@@ -117,12 +110,10 @@ void Topology::add(EdgeScratch& scratch, const MpiSpan& span) {
       [&](const instrument::StartedExtension& started) {
         const instrument::MpiRecord operation = record_of(started.operation);
         if (operation.shape() != Shape::kSend || started.peer < 0) return;
-        EdgeSums& sums = edge(Direction::kToPeer, operation.comm(), started.peer);
-        sums.messages += 1;
-        sums.bytes += started.bytes;
+        edge(Direction::kToPeer, operation.comm(), started.peer).add({1, started.bytes, 0});
       });
   close_neighbours();
-  edges_.add(header.rank, header.weight, scratch);
+  edges_.add(header, scratch);
 }
 
 // The time of neighbourhood collectives is shared by all their parts in the pack, in proportion to their number.
@@ -156,17 +147,14 @@ void Topology::add(EdgeScratch& scratch, const AggregateSpan& span) {
     } else if (record.part != AggregatePart::kStarted || shape != Shape::kSend) {
       continue;
     }
-    EdgeSums& sums = scratch.at(edge_key(direction, operation.comm(), record.peer),
-                                [&](EdgeScratch& full) { edges_.add(header.rank, header.weight, full); });
-    sums.messages += record.calls;
-    sums.bytes += record.bytes;
-    sums.ticks += ticks;
+    edges_.at(scratch, header, edge_key(direction, operation.comm(), record.peer))
+        .add({record.calls, record.bytes, ticks});
   }
-  edges_.add(header.rank, header.weight, scratch);
+  edges_.add(header, scratch);
 }
 
 // The same pair may have talked over several communicators. Stable: the floating point sums keep their order.
-void sum_up(std::vector<reports::Edge>& edges) {
+void sum_up_pairs(std::vector<reports::Edge>& edges) {
   std::ranges::stable_sort(edges, [](const auto& a, const auto& b) {
     return a.source != b.source ? a.source < b.source : a.target < b.target;
   });
@@ -187,7 +175,7 @@ void Topology::contribute(const Resolver& resolver, reports::Application& applic
   std::uint64_t unknown = 0, outside = 0;
   const std::uint32_t first = resolver.place().first_rank;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-    for (const Edge& edge : edges_.of(rank)) {
+    for (const auto& edge : edges_.of(rank)) {
       const std::int64_t peer = resolver.world_rank(rank, comm_of(edge.key), peer_of(edge.key));
       if (peer < 0) {
         (peer == kOutsideWorld ? outside : unknown) += edge.sums.messages;
@@ -202,8 +190,8 @@ void Topology::contribute(const Resolver& resolver, reports::Application& applic
                        static_cast<double>(edge.sums.ticks) * resolver.seconds_per_tick(rank)});
     }
   }
-  sum_up(application.edges);
-  sum_up(application.edges_between);
+  sum_up_pairs(application.edges);
+  sum_up_pairs(application.edges_between);
 
   auto& notices = application.quality.notices;
   if (unknown != 0) {

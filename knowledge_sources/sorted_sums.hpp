@@ -43,9 +43,13 @@ void add_sums(std::vector<Entry>& into, const std::vector<Entry>& more) {
     }
   }
   if (fresh == 0) return;
+  // Exactly sized while small, so that a hundred thousand ranks with a few entries each waste nothing; grows by half
+  // beyond.
+  const std::size_t wanted = into.size() + fresh;
+  if (wanted > into.capacity()) into.reserve(wanted < 64 ? wanted : wanted + wanted / 2);
   // From the back, so that nothing is moved twice. What was added above is not new here.
   std::size_t from = into.size(), more_left = more.size();
-  into.resize(into.size() + fresh);
+  into.resize(wanted);
   for (std::size_t to = into.size(); fresh != 0; --to) {
     while (from != 0 && more_left != 0 && into[from - 1].key == more[more_left - 1].key) --more_left;
     if (more_left == 0 || (from != 0 && into[from - 1].key > more[more_left - 1].key)) {

@@ -70,7 +70,7 @@ class Temporal final : public Analysis {
         groups_((ranks_ + ranks_per_group_ - 1) / ranks_per_group_) {}
 
   void attach(LevelSources& sources) override;
-  std::vector<std::byte> partial() const override;
+  std::vector<std::byte> partial() const override { return write_partial(kVersion, merged()); }
   void absorb(std::span<const std::byte> partial) override;
   void contribute(const Resolver& resolver, reports::Application& application) const override;
 
@@ -80,6 +80,16 @@ class Temporal final : public Analysis {
     void merge(const Results& other) {
       unplaced += other.unplaced;
       for (std::size_t group = 0; group < bins.size(); ++group) bins[group].merge(other.bins[group]);
+    }
+    void write(ByteWriter& out) const {
+      out.put_count(bins.size());
+      out.put(unplaced);
+      for (const TimeBins& each : bins) each.write(out);
+    }
+    void read(ByteReader& in) {
+      in.check(in.get_count(1) == bins.size(), "is of a program with another number of ranks");
+      unplaced = in.get<std::uint64_t>();
+      for (TimeBins& each : bins) each.read(in);
     }
     std::uint64_t unplaced = 0;  // records of packs without an origin
     std::vector<TimeBins> bins;  // by group
@@ -184,33 +194,9 @@ Temporal::Results Temporal::merged() const {
   return all;
 }
 
-std::vector<std::byte> Temporal::partial() const {
-  const Results all = merged();
-  ByteWriter out;
-  out.put(kVersion);
-  out.put(groups_);
-  out.put(all.unplaced);
-  for (const TimeBins& bins : all.bins) {
-    out.put(static_cast<std::uint32_t>(bins.shift()));
-    out.put_array(std::span<const std::uint64_t>(bins.values()));
-  }
-  return out.take();
-}
-
 void Temporal::absorb(std::span<const std::byte> partial) {
-  ByteReader in(partial, "temporal");
-  in.expect_version(kVersion);
-  in.check(in.get<std::uint32_t>() == groups_, "is of a program with another number of ranks");
   Results other(groups_);
-  other.unplaced = in.get<std::uint64_t>();
-  for (TimeBins& bins : other.bins) {
-    const auto shift = in.get<std::uint32_t>();
-    in.check(shift >= TimeBins::kFirstShift && shift <= TimeBins::kLastShift, "has an impossible bin width");
-    auto values = in.get_array<std::uint64_t>();
-    in.check(values.empty() || values.size() == kClasses.size() * TimeBins::kBins, "has an impossible number of bins");
-    bins.assign(shift, std::move(values));
-  }
-  in.expect_end();
+  read_partial(partial, "temporal", kVersion, other);
   absorbed_->merge(other);
 }
 

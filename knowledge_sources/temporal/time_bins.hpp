@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "knowledge_sources/byte_stream.hpp"
+
 namespace ardoise::knowledge_sources {
 
 class TimeBins {
@@ -65,11 +67,15 @@ class TimeBins {
   [[nodiscard]] bool empty() const { return rows_of_bins_.empty(); }
   [[nodiscard]] unsigned shift() const { return shift_; }
   [[nodiscard]] std::uint64_t at(std::size_t row, std::size_t bin) const { return rows_of_bins_[row * kBins + bin]; }
-  [[nodiscard]] const std::vector<std::uint64_t>& values() const { return rows_of_bins_; }
-  // From values() and shift(); `values` is empty or rows * kBins long, shift in kFirstShift … kLastShift.
-  void assign(unsigned shift, std::vector<std::uint64_t> values) {
-    shift_ = shift;
-    rows_of_bins_ = std::move(values);
+  void write(ByteWriter& out) const {
+    out.put(static_cast<std::uint32_t>(shift_));
+    out.put_array(std::span<const std::uint64_t>(rows_of_bins_));
+  }
+  void read(ByteReader& in) {  // into an empty one
+    shift_ = in.get<std::uint32_t>();
+    in.check(shift_ >= kFirstShift && shift_ <= kLastShift, "has an impossible bin width");
+    rows_of_bins_ = in.get_array<std::uint64_t>();
+    in.check(rows_of_bins_.empty() || rows_of_bins_.size() == rows_ * kBins, "has an impossible number of bins");
   }
 
  private:

@@ -32,7 +32,6 @@ class JsonWriter {
   static constexpr std::size_t kFlush = 1U << 16;
   static constexpr int kArrayDigits = 9;  // a nanosecond in a second; half the size of all digits
 
-  void text(std::string_view s);
   void number(double v, int digits);  // significant ones; 0: as many as it takes to read the same value back
   void separator();
   template <class T>
@@ -104,12 +103,11 @@ void JsonWriter::value(const T& v) {
   } else if constexpr (std::is_integral_v<T>) {
     const fmt::format_int digits(v);
     out_.append(digits.data(), digits.data() + digits.size());
-  } else if constexpr (std::is_convertible_v<T, std::string_view>) {
-    text(v);
   } else if constexpr (std::is_same_v<T, SizeHistogram>) {
     array(v.calls);
-  } else if constexpr (std::is_same_v<T, nlohmann::json>) {
-    const std::string dump = v.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  } else if constexpr (std::is_same_v<T, nlohmann::json> || std::is_same_v<T, std::string>) {
+    const nlohmann::json& json = v;
+    const std::string dump = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     out_.append(dump.data(), dump.data() + dump.size());
   } else if constexpr (kIsStruct<T>) {
     object(v);

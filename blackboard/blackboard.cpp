@@ -29,10 +29,8 @@ Blackboard::Implementation::~Implementation() {
   parking_.wake_all();
   for (std::thread& thread : threads_) thread.join();
   delete table_.load(std::memory_order_relaxed);
-  // Their waiting entries too, before the account is given back.
   sources_.clear();
   removed_.clear();
-  ByteAccount::retire(account_);
 }
 
 void Blackboard::Implementation::submit(EntryRef entry) {

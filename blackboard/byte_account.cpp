@@ -1,49 +1,17 @@
-// Waiting for bytes to go, and the reuse of accounts.
+// Opening accounts, and waiting for bytes to go.
 #include "blackboard/byte_account.hpp"
 
 #include <algorithm>
-#include <vector>
+#include <forward_list>
 
 namespace ardoise::blackboard {
-namespace {
-
-struct Retired {
-  Mutex mutex;
-  std::vector<ByteAccount*> accounts GUARDED_BY(mutex);
-};
-
-// Never destroyed: entries may go after static destructors ran.
-Retired& retired() {
-  static auto* const list = new Retired;
-  return *list;
-}
-
-}  // namespace
 
 ByteAccount* ByteAccount::open(std::size_t limit) {
-  ByteAccount* account = nullptr;
-  {
-    Retired& list = retired();
-    const MutexLock lock(list.mutex);
-    // Retired accounts see only subtractions, so a sum of 0 is final (SlotCounter::sum).
-    const auto idle = std::find_if(list.accounts.begin(), list.accounts.end(),
-                                   [](const ByteAccount* candidate) { return candidate->bytes_.sum() == 0; });
-    if (idle != list.accounts.end()) {
-      account = *idle;
-      list.accounts.erase(idle);
-    }
-    // Room for this account, so that retire() need not allocate.
-    list.accounts.reserve(list.accounts.size() + 16);
-  }
-  if (account == nullptr) account = new ByteAccount;
-  account->limit_ = limit;
-  return account;
-}
-
-void ByteAccount::retire(ByteAccount* account) noexcept {
-  Retired& list = retired();
-  const MutexLock lock(list.mutex);
-  list.accounts.push_back(account);
+  // Never destroyed: entries may go after static destructors ran.
+  static auto* const accounts = new std::forward_list<ByteAccount>;
+  static auto* const mutex = new Mutex;
+  const MutexLock lock(*mutex);
+  return &accounts->emplace_front(limit);
 }
 
 std::size_t ByteAccount::bytes() const noexcept {

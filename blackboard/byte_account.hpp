@@ -1,6 +1,6 @@
 // The payload bytes alive of one blackboard. Entries keep a plain pointer to the account they were charged to and may
-// outlive the board; so accounts are never deleted: a board gives its account back, and the next board takes one whose
-// last entry is gone. Counting references instead would put one contended cache line into every entry's life.
+// outlive the board; so accounts are never deleted: a process has few boards, and each leaves some KiB behind. Counting
+// references instead would put one contended cache line into every entry's life.
 #pragma once
 
 #include <chrono>
@@ -16,10 +16,9 @@ namespace ardoise::blackboard {
 // Thread safety: all functions, any thread.
 class ByteAccount {
  public:
-  // An account with no bytes that is the caller's until retire().
+  explicit ByteAccount(std::size_t limit) : limit_(limit) {}
+  // A new one; it stays until the process ends.
   [[nodiscard]] static ByteAccount* open(std::size_t limit);
-  // The caller charges no more. The account is used again when the entries charged to it are gone.
-  static void retire(ByteAccount* account) noexcept;
 
   void charge(std::size_t bytes) noexcept { bytes_.add(static_cast<std::int64_t>(bytes)); }
   void discharge(std::size_t bytes) noexcept {
@@ -38,7 +37,7 @@ class ByteAccount {
 
   SlotCounter bytes_;
   std::atomic<unsigned> waiters_{0};
-  std::size_t limit_ = 0;
+  const std::size_t limit_;
   Mutex mutex_;  // for below_ alone
   Condition below_;
 };

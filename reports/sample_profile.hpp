@@ -92,7 +92,7 @@ struct SampledThreads {
 
 struct SampleProfile {
   std::string unit;   // "seconds" or "events"; "": nothing was sampled
-  std::string clock;  // "wall", "cpu", or the name of the event
+  std::string clock;  // "cpu", or the name of the event
   std::vector<std::string> counters;
   std::uint64_t samples = 0;   // that arrived
   double self = 0;             // sum of all weights

@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 // Calls visit(functions, value) for each node with a value; functions are indices, root first.
 template <class Visit>
 void for_each_stack(const SampleProfile& s, Visit&& visit) {
-  const std::vector<double> values = node_values(s);
+  const std::vector<double>& values = s.tree.self;
   std::vector<std::uint32_t> stack;
   for (std::size_t node = 0; node < values.size(); ++node) {
     if (!(values[node] > 0)) continue;

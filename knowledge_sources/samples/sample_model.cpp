@@ -111,7 +111,7 @@ class Builder {
   std::vector<std::uint32_t> followed_;  // functions of the tree
 };
 
-// That of the lowest rank which says it; without any the weights are taken for nanoseconds of wall time.
+// That of the lowest rank which says it; without any the weights are taken for nanoseconds of CPU time.
 bool Builder::choose_unit() {
   bool any = false;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
@@ -123,9 +123,7 @@ bool Builder::choose_unit() {
   const bool events = counters_.unit == instrument::SampleUnit::kEvents;
   scale_ = events ? 1 : 1e-9;
   model_.unit = events ? "events" : "seconds";
-  model_.clock = counters_.unit == instrument::SampleUnit::kWallNanoseconds  ? "wall"
-                 : counters_.unit == instrument::SampleUnit::kCpuNanoseconds ? "cpu"
-                                                                             : counters_.event;
+  model_.clock = events ? counters_.event : "cpu";
   model_.counters = counters_.names;
   return true;
 }

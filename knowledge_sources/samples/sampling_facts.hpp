@@ -41,7 +41,7 @@ class SamplingFacts {
   // What one rank sampled.
   struct Counters {
     bool known = false;
-    instrument::SampleUnit unit = instrument::SampleUnit::kWallNanoseconds;
+    instrument::SampleUnit unit = instrument::SampleUnit::kCpuNanoseconds;
     std::string event;
     std::vector<std::string> names;
     friend bool operator==(const Counters&, const Counters&) = default;

@@ -30,7 +30,7 @@ Cell partners(const SampleProfile& s, const std::vector<CallShare>& list, double
 Section callers_and_callees(const Application& a) {
   const SampleProfile& s = a.samples;
   Section section{.title = "Callers and callees"};
-  const std::vector<double> totals = node_totals(s.tree, node_values(s));
+  const std::vector<double> totals = node_totals(s.tree, s.tree.self);
   Table table{"", {left("Function", 28), left("is called from", 37), left("and calls", 37)}, {}};
   for (std::uint32_t f = 0; f < s.functions.size() && table.rows.size() < kFunctionsWithCallers; ++f) {
     const SampledFunction& function = s.functions[f];

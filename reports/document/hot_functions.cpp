@@ -15,9 +15,7 @@ constexpr std::size_t kHotFunctions = 20, kLines = 15, kSummaryFunctions = 4;
 constexpr double kMattering = 0.95;          // of what was sampled
 constexpr double kLeastSummaryShare = 0.01;  // of a function: smaller ones are for the report
 
-std::string clock_name(const SampleProfile& s) {
-  return s.clock == "wall" ? "wall clock time" : s.clock == "cpu" ? "CPU time" : code(s.clock, 20).text;
-}
+std::string clock_name(const SampleProfile& s) { return s.clock == "cpu" ? "CPU time" : code(s.clock, 20).text; }
 
 Text error(const SampleProfile& s, double value) { return "± " + shown(amount(s, value)); }
 
@@ -45,8 +43,7 @@ std::string kernel_time(const SampleProfile& s) {
 
 void add_summary(const SampleProfile& s, std::vector<Block>& to) {
   // Shares of CPU time are not those of the wall clock in the tables beneath.
-  const std::string what = s.clock == "wall" ? "" : " " + clock_name(s);
-  Table table{"", {{"hot function (sampled" + what + ")", false, 48}, "self", "99 %", "share", "total"}, {}};
+  Table table{"", {{"hot function (sampled " + clock_name(s) + ")", false, 48}, "self", "99 %", "share", "total"}, {}};
   for (std::size_t i = 0; i < s.functions.size() && table.rows.size() < kSummaryFunctions; ++i) {
     const SampledFunction& f = s.functions[i];
     if (!(f.self > 0) || f.self < kLeastSummaryShare * s.self) break;

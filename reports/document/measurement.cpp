@@ -56,10 +56,7 @@ Section overhead(const Run& run) {
 Section sampling(const Run& run) {
   Section section{.title = "Sampling", .together = 8};
   std::vector<Block> figures;
-  Table table{
-      "",
-      {left("Program", 21), "Threads", "Taken", "Discarded", "Arrived", "Incomplete", "Lost", "Cost", "Weights"},
-      {}};
+  Table table{"", {left("Program", 21), "Threads", "Taken", "Discarded", "Arrived", "Incomplete", "Lost", "Cost"}, {}};
   const auto sum = [](const auto& list) {
     return std::accumulate(list.begin(), list.end(), typename std::decay_t<decltype(list)>::value_type{});
   };
@@ -70,8 +67,7 @@ Section sampling(const Run& run) {
     const double wall = sum(s.threads.wall_seconds), cost = sum(s.threads.cost_seconds);
     table.rows.push_back({code(a.name), exact(s.threads.rank.size()), count(sum(s.threads.taken)),
                           count(sum(s.threads.discarded)), count(s.samples), count(sum(s.threads.partial)),
-                          count(sum(s.threads.inside_tool)), wall > 0 ? Cell{share(cost / wall)} : Cell{"–"},
-                          Text(wall > 0 && s.clock == "wall" ? fmt::format("{:.1f} %", 100 * s.self / wall) : "–")});
+                          count(sum(s.threads.inside_tool)), wall > 0 ? Cell{share(cost / wall)} : Cell{"–"}});
     if (Figure figure = sampling_rate_figure(a); figure) {
       figure.id += fmt::format("_{}", i);
       figure.caption = in_sentence(a.name) + ": " + figure.caption;
@@ -83,8 +79,7 @@ Section sampling(const Run& run) {
       Paragraph{
           "Taken samples are discarded when the rate has been lowered; those that arrived stand for them. "
           "Incomplete: the call stack could not be followed to its outermost function. Lost: inside this tool, or "
-          "where no sample can be taken. Cost is the share of the threads' time that sampling took; weights are "
-          "what the samples stand for, of the threads' wall time."},
+          "where no sample can be taken. Cost is the share of the threads' time that sampling took."},
       std::move(table)};
   std::move(figures.begin(), figures.end(), std::back_inserter(section.blocks));
   return section;

@@ -100,7 +100,7 @@ std::string fitting(Canvas& canvas, const std::string& name, double room, double
 
 Figure flame_figure(const Application& app) {
   const SampleProfile& s = app.samples;
-  const std::vector<double> totals = node_totals(s.tree, node_values(s));
+  const std::vector<double> totals = node_totals(s.tree, s.tree.self);
   double all = 0;
   for (std::size_t i = 0; i < totals.size(); ++i) {
     if (s.tree.parent[i] == kNoParent) all += totals[i];

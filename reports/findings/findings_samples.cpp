@@ -18,8 +18,7 @@ constexpr double kHot = 0.10, kNearlyAll = 0.8;
 
 // What the shares are shares of: CPU time leaves out the time in which a thread waits without its processor.
 std::string sampled_quantity(const SampleProfile& profile) {
-  if (profile.unit != "seconds") return in_sentence(profile.clock);
-  return profile.clock == "wall" ? "time" : "CPU time";
+  return profile.unit == "seconds" ? "CPU time" : in_sentence(profile.clock);
 }
 
 void hot_functions(const Facts& facts, std::vector<Finding>& out) {

@@ -52,16 +52,6 @@ std::string name_and_place(const SampleProfile& s, std::size_t function) {
   return place.empty() ? name : fmt::format("{} ({})", name, in_sentence(place));
 }
 
-std::vector<double> node_values(const SampleProfile& s) {
-  std::vector<double> values = s.tree.self;
-  if (s.clock != "wall") return values;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::string& kind = s.functions[s.tree.function[i]].kind;
-    if ((kind == "mpi" || kind == "posix") && s.tree.calls[i] != 0) values[i] = s.tree.call_seconds[i];
-  }
-  return values;
-}
-
 std::vector<double> node_totals(const CallTree& tree, std::vector<double> values) {
   for (std::size_t i = values.size(); i-- != 0;) {
     if (tree.parent[i] != kNoParent) values[tree.parent[i]] += values[i];

@@ -20,10 +20,7 @@ namespace ardoise::reports {
 
 [[nodiscard]] bool is_code(const SampledFunction& function);
 
-// The time (or events) of each node itself. MPI and POSIX calls have their exact time where it is known and comparable
-// (wall clock), everything else its sampled one.
-[[nodiscard]] std::vector<double> node_values(const SampleProfile& samples);
-// With everything beneath. Sums over parents: O(nodes).
+// Of each node with everything beneath. Sums over parents: O(nodes).
 [[nodiscard]] std::vector<double> node_totals(const CallTree& tree, std::vector<double> values);
 
 // The exact time in MPI calls that each function made, itself or in what it called; recursion counts once.

@@ -338,7 +338,7 @@ TEST(Samples, UnitsCountersAndSamplersAreSaid) {
   instrument::DecodedCounters counters{{2, instrument::SampleUnit::kEvents}, "cache-misses", {}};
   std::ranges::copy(names, counters.names.begin());
   p.facts.add(0, counters);
-  p.facts.add(1, instrument::DecodedCounters{{0, instrument::SampleUnit::kWallNanoseconds}, "", {}});
+  p.facts.add(1, instrument::DecodedCounters{{0, instrument::SampleUnit::kCpuNanoseconds}, "", {}});
   p.facts.add(0, instrument::DecodedSamplerTotals{{3, 0, 100, 80, 20, 4, 1, 5'000'000, 1'000'000'000}});
   p.facts.add(0, instrument::DecodedSamplerTotals{{3, 0, 50, 40, 10, 2, 0, 2'500'000, 500'000'000}});
   p.facts.add(0, instrument::DecodedSampling{{3, instrument::SamplingCause::kStart, 2'000, 10'000, 0, 0, 9, 16, 0, 0}});
@@ -399,7 +399,7 @@ TEST(Samples, FromPacksToTheModel) {
     maker.samples(0, late, 3, counters);
     maker.context_totals(0, calls);
     maker.context_totals(0, calls);
-    maker.define(instrument::CountersDefinition{2, instrument::SampleUnit::kWallNanoseconds}, ""sv,
+    maker.define(instrument::CountersDefinition{2, instrument::SampleUnit::kCpuNanoseconds}, ""sv,
                  std::span<const std::string_view>(std::array{"cycles"sv, "instructions"sv}));
     maker.define(instrument::ModuleDefinition{4, 0, 0, 0}, "/no/such/program"sv, ""sv);
     maker.finish();

@@ -53,7 +53,7 @@ void add_samples(Application& a) {
   const double all = std::accumulate(a.per_rank.wall_seconds.begin(), a.per_rank.wall_seconds.end(), 0.0);
   const double hertz = 625;
   s.unit = "seconds";
-  s.clock = "wall";
+  s.clock = "cpu";
   s.counters = {"cycles", "instructions"};
   double shares = 0;
   for (const Spot& spot : kSpots) shares += spot.share;

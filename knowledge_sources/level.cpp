@@ -43,14 +43,6 @@ void sort_lists(reports::Application& application) {
 Level::Level(blackboard::Blackboard& board, Program program, std::span<const AnalysisFactory> factories)
     : program_(std::move(program)),
       context_(context_of(program_)),
-      mpi_(blackboard::entry_type(context_.level, kMpiEvents)),
-      posix_(blackboard::entry_type(context_.level, kPosixEvents)),
-      aggregates_(blackboard::entry_type(context_.level, kAggregates)),
-      totals_(blackboard::entry_type(context_.level, kTotals)),
-      definitions_type_(blackboard::entry_type(context_.level, kDefinitions)),
-      samples_(blackboard::entry_type(context_.level, kSamples)),
-      contexts_(blackboard::entry_type(context_.level, kContexts)),
-      context_totals_(blackboard::entry_type(context_.level, kContextTotals)),
       accounts_(std::make_unique<Accounts>(context_)),
       definitions_(std::make_unique<DefinitionStore>(context_)),
       own_sources_(board) {
@@ -71,11 +63,6 @@ Level::Level(blackboard::Blackboard& board, Program program, std::span<const Ana
 
 Level::~Level() = default;
 
-void Level::leave_board() {
-  own_sources_.remove_all();
-  for (const Member& member : members_) member.sources->remove_all();
-}
-
 void Level::note(std::string sentence) const {
   const std::scoped_lock guard(notes_mutex_);
   notes_.add(sentence);
@@ -95,34 +82,27 @@ void Level::unpack(const blackboard::Context& context, const blackboard::EntryRe
     return;
   }
   accounts_->note(view);
-  const auto submit = [&]<class Record>(blackboard::EntryType type, std::span<const Record> records) {
-    context.board.submit(blackboard::make_entry_of(type, Span<Record>{pack, &header, records}));
+  const auto submit = [&]<class Record>(std::string_view entry, std::span<const Record> records) {
+    context.board.submit(
+        blackboard::make_entry_of(blackboard::entry_type(context_.level, entry), Span<Record>{pack, &header, records}));
   };
   switch (view.pack_class()) {
     case instrument::PackClass::kMpi:
-      submit(mpi_, view.records<instrument::MpiRecord>());
-      break;
+      return submit(kMpiEvents, view.records<instrument::MpiRecord>());
     case instrument::PackClass::kPosix:
-      submit(posix_, view.records<instrument::PosixRecord>());
-      break;
+      return submit(kPosixEvents, view.records<instrument::PosixRecord>());
     case instrument::PackClass::kTotals:
-      submit(totals_, view.records<instrument::TotalsRecord>());
-      break;
+      return submit(kTotals, view.records<instrument::TotalsRecord>());
     case instrument::PackClass::kDefinitions:
-      submit(definitions_type_, view.payload());
-      break;
+      return submit(kDefinitions, view.payload());
     case instrument::PackClass::kSamples:
-      submit(samples_, view.payload());
-      break;
+      return submit(kSamples, view.payload());
     case instrument::PackClass::kContexts:
-      submit(contexts_, view.records<instrument::ContextRecord>());
-      break;
+      return submit(kContexts, view.records<instrument::ContextRecord>());
     case instrument::PackClass::kContextTotals:
-      submit(context_totals_, view.records<instrument::ContextTotalsRecord>());
-      break;
+      return submit(kContextTotals, view.records<instrument::ContextTotalsRecord>());
     case instrument::PackClass::kAggregates:
-      submit(aggregates_, view.records<instrument::AggregateRecord>());
-      break;
+      return submit(kAggregates, view.records<instrument::AggregateRecord>());
   }
 }
 

@@ -42,7 +42,7 @@ struct Program {
 class Level {
  public:
   // Creates and attaches one analysis of each factory. The board must outlive the level, and must have run all jobs of
-  // the level (drain()) before the level goes or leaves it.
+  // the level (drain()) before the level goes.
   Level(blackboard::Blackboard& board, Program program, std::span<const AnalysisFactory> factories);
   ~Level();
   Level(const Level&) = delete;
@@ -58,8 +58,6 @@ class Level {
 
   // The following need a drained board.
 
-  // Takes the analyses off the board: what has come so far is all that the following functions know of.
-  void leave_board();
   [[nodiscard]] std::vector<std::byte> partial() const;
   // Adds the partial results of another analyzer's level of the same program. Throws BadPartial when the whole can't be
   // read; a malformed part of one analysis costs that part only, with a notice.
@@ -76,7 +74,6 @@ class Level {
 
   Program program_;
   AnalysisContext context_;
-  blackboard::EntryType mpi_, posix_, aggregates_, totals_, definitions_type_, samples_, contexts_, context_totals_;
   std::unique_ptr<Accounts> accounts_;
   std::unique_ptr<DefinitionStore> definitions_;
   LevelSources own_sources_;  // of the accounts and the definitions

@@ -58,15 +58,6 @@ Level& Reduction::add_program(Program program) {
   return *levels_.emplace(partition, std::make_unique<Level>(board_, std::move(program), factories_)).first->second;
 }
 
-std::unique_ptr<Level> Reduction::remove_program(std::uint32_t partition) {
-  board_.drain();  // no dispatcher is at work on a level that it has found
-  const std::unique_lock guard(levels_mutex_);
-  auto taken = levels_.extract(partition);
-  if (taken.empty()) return nullptr;
-  taken.mapped()->leave_board();
-  return std::move(taken.mapped());
-}
-
 Level* Reduction::find(std::uint32_t partition) {
   const std::shared_lock guard(levels_mutex_);
   const auto found = levels_.find(partition);

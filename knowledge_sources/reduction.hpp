@@ -40,10 +40,6 @@ class Reduction {
   // Before the first pack of the program. Any thread. Throws std::invalid_argument for a partition that is there
   // already.
   Level& add_program(Program program);
-  // Drains the board and takes the program off it; packs of it that come later are refused. The level keeps what has
-  // come so far and can still give it (partial(), contribute()), or be dropped. By the thread that submits packs, or
-  // while none does. nullptr: no such program.
-  [[nodiscard]] std::unique_ptr<Level> remove_program(std::uint32_t partition);
   [[nodiscard]] Level* find(std::uint32_t partition);  // nullptr: no such program
 
   // The type of the entries to submit: one pack each, aligned to 8 bytes.

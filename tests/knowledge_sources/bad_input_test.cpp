@@ -87,32 +87,6 @@ TEST(BadInput, AProgramCanBeAddedOnce) {
   EXPECT_THROW(session.reduction().add_program({4, "other", 1}), std::invalid_argument);
 }
 
-TEST(BadInput, ARemovedProgramKeepsItsNumbersAndLeavesTheBoard) {
-  Session session({{0, "program", 1}, {1, "other", 1}}, 2);
-  session.submit(one_send());
-  EXPECT_EQ(session.reduction().remove_program(7), nullptr);
-  const auto removed = session.reduction().remove_program(0);
-  ASSERT_NE(removed, nullptr);
-  EXPECT_EQ(session.reduction().find(0), nullptr);
-  session.submit(one_send());  // refused: nobody is left to take it
-  const auto rest = session.finish();
-  ASSERT_EQ(rest.applications.size(), 1u);
-  EXPECT_EQ(rest.applications[0].name, "other");
-  EXPECT_THAT(rest.notices, Contains(HasSubstr("partition 0, which is not analyzed")));
-  reports::Application finished;
-  removed->contribute(finished);
-  EXPECT_EQ(find(finished.mpi, "MPI_Send").calls, 1u);
-}
-
-TEST(BadInput, AProgramCanBeAddedAgain) {
-  Session session({{0, "program", 1}});
-  session.submit(one_send());
-  (void)session.reduction().remove_program(0);
-  session.reduction().add_program({0, "program", 1});
-  session.submit(one_send());
-  EXPECT_EQ(find(session.application().mpi, "MPI_Send").calls, 1u);
-}
-
 // Throws where it is told to.
 enum class Fault { kCreate, kAttach, kPartial, kAbsorb, kContribute };
 template <Fault fault>

@@ -56,36 +56,20 @@ class Topology final : public Analysis {
   Edges edges_;
 };
 
-// The time of a neighbourhood collective, until its parts are known.
-class NeighbourTime {
- public:
-  void call(std::uint64_t ticks) {
-    ticks_ = ticks;
-    parts_ = 0;
-  }
-  void part() { ++parts_; }
-  [[nodiscard]] std::uint64_t share(std::uint64_t part) const {
-    return ticks_ / parts_ + (part < ticks_ % parts_ ? 1 : 0);  // sums to ticks_
-  }
-  [[nodiscard]] std::uint64_t parts() const { return parts_; }
-
- private:
-  std::uint64_t ticks_ = 0, parts_ = 0;
-};
-
 void Topology::add(EdgeScratch& scratch, const MpiSpan& span) {
   const auto& header = *span.header;
   const auto edge = [&](Direction direction, std::uint32_t comm, std::int32_t peer) -> EdgeSums& {
     return edges_.at(scratch, header, edge_key(direction, comm, peer));
   };
   std::vector<instrument::NeighbourExtension> parts;
-  NeighbourTime neighbour_time;
+  std::uint64_t neighbour_ticks = 0;  // of the collective that they are parts of
   const auto close_neighbours = [&] {
     for (std::uint64_t i = 0; i < parts.size(); ++i) {
-      edge(Direction::kToPeer, parts[i].comm, parts[i].destination).add({1, parts[i].bytes, neighbour_time.share(i)});
+      edge(Direction::kToPeer, parts[i].comm, parts[i].destination)
+          .add({1, parts[i].bytes, neighbour_ticks / parts.size() + (i < neighbour_ticks % parts.size() ? 1 : 0)});
     }
     parts.clear();
-    neighbour_time.call(0);
+    neighbour_ticks = 0;
   };
 
   instrument::for_each_event(
@@ -95,7 +79,7 @@ void Topology::add(EdgeScratch& scratch, const MpiSpan& span) {
           close_neighbours();
         const Shape shape = event.record.shape();
         if (shape == Shape::kNeighbour) [[unlikely]]
-          neighbour_time.call(event.duration);
+          neighbour_ticks = event.duration;
         if (shape != Shape::kSend && shape != Shape::kPut && shape != Shape::kGet) return;
         if (event.record.peer < 0) return;  // MPI_PROC_NULL
         edge(shape == Shape::kGet ? Direction::kFromPeer : Direction::kToPeer, event.record.comm(), event.record.peer)
@@ -103,9 +87,7 @@ void Topology::add(EdgeScratch& scratch, const MpiSpan& span) {
       },
       [](const instrument::CompletionRecord&) {},
       [&](const instrument::NeighbourExtension& part) {
-        if (part.destination < 0) return;
-        parts.push_back(part);
-        neighbour_time.part();
+        if (part.destination >= 0) parts.push_back(part);
       },
       [&](const instrument::StartedExtension& started) {
         const instrument::MpiRecord operation = record_of(started.operation);

@@ -104,11 +104,11 @@ class Builder {
   std::vector<std::uint64_t> samples_of_rank_;
   std::vector<double> self_of_thread_;  // in the order of threads
   std::map<std::uint32_t, std::vector<double>> bins_of_function_;
-  std::uint64_t other_unit_ = 0;           // ranks
-  std::vector<std::uint32_t> node_place_;  // of each node in the model; kNoNode: nothing is in it or beneath
-  std::vector<bool> function_used_;
-  std::vector<std::uint32_t> place_;     // of each used function in the model
-  std::vector<std::uint32_t> followed_;  // functions of the tree
+  std::uint64_t other_unit_ = 0;               // ranks
+  std::vector<std::uint32_t> node_place_;      // of each node in the model; kNoNode: nothing is in it or beneath
+  std::vector<std::uint32_t> place_;           // of each function in the model; kNoNode: it is not in it
+  std::vector<std::uint32_t> used_functions_;  // in the order of the model
+  std::vector<std::uint32_t> followed_;        // functions of the tree
 };
 
 // That of the lowest rank which says it; without any the weights are taken for nanoseconds of CPU time.
@@ -217,20 +217,19 @@ void Builder::prune() {
     if (nodes[node].parent != kNoNode) used[nodes[node].parent] = true;
   }
   node_place_.assign(nodes.size(), kNoNode);
-  function_used_.assign(tree_.functions().size(), false);
+  place_.assign(tree_.functions().size(), kNoNode);
   std::uint32_t kept = 0;
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     if (!used[node]) continue;
     node_place_[node] = kept++;
-    function_used_[nodes[node].function] = true;
+    place_[nodes[node].function] = 0;  // fill_functions() says which
   }
 }
 
 void Builder::fill_functions() {
   const std::size_t count = tree_.functions().size();
-  std::vector<std::uint32_t> order;
   for (std::uint32_t f = 0; f < count; ++f) {
-    if (function_used_[f]) order.push_back(f);
+    if (place_[f] != kNoNode) used_functions_.push_back(f);
   }
   std::vector<double> call_seconds(count);
   std::vector<std::uint64_t> calls(count);
@@ -238,14 +237,13 @@ void Builder::fill_functions() {
     call_seconds[tree_.nodes()[node].function] += calls_[node].seconds;
     calls[tree_.nodes()[node].function] += calls_[node].calls;
   }
-  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::sort(used_functions_, [&](std::uint32_t a, std::uint32_t b) {
     const auto key = [&](std::uint32_t f) { return std::pair(by_function_[f].self, call_seconds[f]); };
     return key(a) != key(b) ? key(a) > key(b) : tree_.functions()[a] < tree_.functions()[b];
   });
-  place_.assign(count, kNoNode);
-  model_.functions.resize(order.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) {
-    const std::uint32_t f = order[i];
+  model_.functions.resize(used_functions_.size());
+  for (std::uint32_t i = 0; i < used_functions_.size(); ++i) {
+    const std::uint32_t f = used_functions_[i];
     const ContextTree::Function& from = tree_.functions()[f];
     place_[f] = i;
     auto& into = model_.functions[i];
@@ -284,7 +282,7 @@ void Builder::fill_totals() {
     if (outermost[node]) totals[function[node]].add(beneath[node]);
   }
   for (std::size_t f = 0; f < totals.size(); ++f) {
-    if (!function_used_[f]) continue;
+    if (place_[f] == kNoNode) continue;
     model_.functions[place_[f]].total = totals[f].self;
     model_.functions[place_[f]].total_error = error_of(totals[f], all_);
   }
@@ -320,14 +318,10 @@ void Builder::fill_lines() {
 }
 
 void Builder::follow() {
-  std::vector<std::uint32_t> function_at(model_.functions.size());
-  for (std::uint32_t f = 0; f < place_.size(); ++f) {
-    if (function_used_[f]) function_at[place_[f]] = f;
-  }
   double sum = 0;
-  for (std::size_t i = 0; i < function_at.size() && followed_.size() < kMostFollowed; ++i) {
+  for (std::size_t i = 0; i < used_functions_.size() && followed_.size() < kMostFollowed; ++i) {
     if (sum >= kMattering * all_.self || !(model_.functions[i].self > 0)) break;
-    followed_.push_back(function_at[i]);
+    followed_.push_back(used_functions_[i]);
     sum += model_.functions[i].self;
   }
 }
@@ -381,7 +375,7 @@ void Builder::fill_ranks() {
     }
   }
   for (std::size_t f = 0; f < extremes.size(); ++f) {
-    if (!function_used_[f]) continue;
+    if (place_[f] == kNoNode) continue;
     auto& into = model_.functions[place_[f]];
     into.rank_min = extremes[f].seen == ranks_ && ranks_ != 0 ? extremes[f].min : 0;
     into.rank_mean = ranks_ == 0 ? 0 : into.self / ranks_;

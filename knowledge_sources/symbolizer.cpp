@@ -5,6 +5,8 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -23,16 +25,6 @@ std::string demangle(const char* name) {
   const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
                                                          &std::free);
   return status == 0 && text ? text.get() : name;
-}
-
-std::string hex(const unsigned char* bytes, int count) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (int i = 0; i < count; ++i) {
-    text += kDigits[bytes[i] >> 4];
-    text += kDigits[bytes[i] & 15];
-  }
-  return text;
 }
 
 // Fortran's mangled names have no demangler; the name in the source is the better one there.
@@ -95,7 +87,9 @@ class Symbolizer::Module {
     const unsigned char* bits = nullptr;
     GElf_Addr address = 0;
     const int bytes = dwfl_module_build_id(module_, &bits, &address);
-    if (!build_id.empty() && bytes > 0 && hex(bits, bytes) != build_id) module_ = nullptr;  // was built again since
+    if (build_id.empty() || bytes <= 0) return;
+    const auto id = fmt::format("{:02x}", fmt::join(bits, bits + bytes, ""));
+    if (id != build_id) module_ = nullptr;  // was built again since
   }
 
   std::vector<SourceFrame> frames(std::uint64_t offset) {

@@ -70,7 +70,7 @@ TEST(RunSummary, ProgramsStartRelativeToTheFirst) {
   EXPECT_EQ(run.applications[0].name, "late");
   EXPECT_NEAR(run.applications[0].start_seconds, 7, 1e-6);
   EXPECT_EQ(run.applications[1].start_seconds, 0);
-  EXPECT_EQ(run.applications[1].partition, 3u);
+  EXPECT_EQ(run.applications[1].name, "early");
 }
 
 TEST(RunSummary, TheLedgerAddsUp) {

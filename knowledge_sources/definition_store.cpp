@@ -7,9 +7,15 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
+// Inserts the entry, or, where there is one of its number, calls meet(that one).
 template <class Entry>
-auto find_place(std::vector<Entry>& entries, std::uint32_t number, std::uint32_t Entry::*key) {
-  return std::ranges::lower_bound(entries, number, {}, key);
+void put(std::vector<Entry>& entries, const Entry& entry, std::uint32_t Entry::*number, const auto& meet) {
+  const auto place = std::ranges::lower_bound(entries, entry.*number, {}, number);
+  if (place == entries.end() || (*place).*number != entry.*number) {
+    entries.insert(place, entry);
+  } else {
+    meet(*place);
+  }
 }
 
 }  // namespace
@@ -106,36 +112,29 @@ void DefinitionStore::add_clock(RankDefinitions& rank, const instrument::ClockDe
 }
 
 void DefinitionStore::add_module(RankDefinitions& rank, const ModuleEntry& entry) {
-  const auto place = find_place(rank.modules, entry.module, &ModuleEntry::module);
-  if (place == rank.modules.end() || place->module != entry.module) {
-    rank.modules.insert(place, entry);
-  } else if (std::pair(text(entry.path), text(entry.build_id)) < std::pair(text(place->path), text(place->build_id))) {
-    *place = entry;
-  }
+  const auto key = [&](const ModuleEntry& each) { return std::pair(text(each.path), text(each.build_id)); };
+  put(rank.modules, entry, &ModuleEntry::module, [&](ModuleEntry& other) {
+    if (key(entry) < key(other)) other = entry;
+  });
 }
 
 void DefinitionStore::add_file(RankDefinitions& rank, const FileEntry& entry) {
-  const auto place = find_place(rank.files, entry.file, &FileEntry::file);
-  if (place == rank.files.end() || place->file != entry.file) {
-    rank.files.insert(place, entry);
-  } else if (text(entry.path) < text(place->path)) {
-    *place = entry;
-  }
+  put(rank.files, entry, &FileEntry::file, [&](FileEntry& other) {
+    if (text(entry.path) < text(other.path)) other = entry;
+  });
 }
 
 void DefinitionStore::add_comm(RankDefinitions& rank, const CommEntry& entry) {
-  const auto place = find_place(rank.comms, entry.comm, &CommEntry::comm);
-  if (place == rank.comms.end() || place->comm != entry.comm) {
-    rank.comms.insert(place, entry);
-  } else if (std::pair(entry.name_sequence, text(entry.name)) > std::pair(place->name_sequence, text(place->name))) {
-    place->name = entry.name;
-    place->name_sequence = entry.name_sequence;
-  }
+  const auto key = [&](const CommEntry& each) { return std::pair(each.name_sequence, text(each.name)); };
+  put(rank.comms, entry, &CommEntry::comm, [&](CommEntry& other) {
+    if (key(entry) <= key(other)) return;
+    other.name = entry.name;
+    other.name_sequence = entry.name_sequence;
+  });
 }
 
-void DefinitionStore::add_topology(RankDefinitions& rank, TopologyEntry entry) {
-  const auto place = find_place(rank.topologies, entry.comm, &TopologyEntry::comm);
-  if (place == rank.topologies.end() || place->comm != entry.comm) rank.topologies.insert(place, std::move(entry));
+void DefinitionStore::add_topology(RankDefinitions& rank, const TopologyEntry& entry) {
+  put(rank.topologies, entry, &TopologyEntry::comm, [](const TopologyEntry&) {});
 }
 
 void DefinitionStore::add_call_site(std::uint32_t id, const CallSiteEntry& entry) {

@@ -102,7 +102,7 @@ class DefinitionStore {
   void add_file(RankDefinitions& rank, const FileEntry& entry);
   void add_comm(RankDefinitions& rank, const CommEntry& entry);
   void add_clock(RankDefinitions& rank, const instrument::ClockDefinition& clock, TextId name, TextId node);
-  static void add_topology(RankDefinitions& rank, TopologyEntry entry);
+  static void add_topology(RankDefinitions& rank, const TopologyEntry& entry);
   void add_call_site(std::uint32_t id, const CallSiteEntry& entry);
 
   std::string level_;

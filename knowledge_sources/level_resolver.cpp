@@ -15,6 +15,13 @@ namespace {
 
 constexpr std::size_t kMaxDimensions = 32;  // that the model holds
 
+// nullptr: there is none of that number.
+template <class Entry>
+const Entry* find(const std::vector<Entry>& entries, std::uint32_t Entry::*key, std::uint32_t number) {
+  const auto place = std::ranges::lower_bound(entries, number, {}, key);
+  return place != entries.end() && (*place).*key == number ? &*place : nullptr;
+}
+
 }  // namespace
 
 LevelResolver::LevelResolver(const Program& program, const DefinitionStore& definitions, const Accounts& accounts)
@@ -64,17 +71,11 @@ LevelResolver::Members LevelResolver::assemble(const GroupKey& key, const Defini
   return members;
 }
 
-const CommEntry* LevelResolver::find_comm(std::uint32_t rank, std::uint32_t comm) const {
-  const auto& comms = definitions_.ranks()[rank].comms;
-  const auto place = std::ranges::lower_bound(comms, comm, {}, &CommEntry::comm);
-  return place != comms.end() && place->comm == comm ? &*place : nullptr;
-}
-
 std::int64_t LevelResolver::world_rank(std::uint32_t rank, std::uint32_t comm, std::int32_t peer) const {
   if (peer < 0) return kOutsideWorld;
   if (comm == instrument::kWorldComm)
     return static_cast<std::uint32_t>(peer) < place_.world_ranks ? peer : kUnknownRank;
-  const CommEntry* const entry = find_comm(rank, comm);
+  const CommEntry* const entry = find(definitions_.ranks()[rank].comms, &CommEntry::comm, comm);
   if (entry == nullptr) return kUnknownRank;
   const auto group = groups_.find(group_key(*entry));
   if (group == groups_.end()) return kUnknownRank;
@@ -120,16 +121,14 @@ std::vector<std::string> LevelResolver::notices() const {
 }
 
 ModuleFacts LevelResolver::module(std::uint32_t rank, std::uint32_t module) const {
-  const auto& modules = definitions_.ranks()[rank].modules;
-  const auto place = std::ranges::lower_bound(modules, module, {}, &ModuleEntry::module);
-  if (place == modules.end() || place->module != module) return {};
-  return {definitions_.text(place->path), definitions_.text(place->build_id)};
+  const auto* const entry = find(definitions_.ranks()[rank].modules, &ModuleEntry::module, module);
+  return entry == nullptr ? ModuleFacts{}
+                          : ModuleFacts{definitions_.text(entry->path), definitions_.text(entry->build_id)};
 }
 
 std::string_view LevelResolver::file(std::uint32_t rank, std::uint32_t file) const {
-  const auto& files = definitions_.ranks()[rank].files;
-  const auto place = std::ranges::lower_bound(files, file, {}, &FileEntry::file);
-  return place != files.end() && place->file == file ? definitions_.text(place->path) : std::string_view{};
+  const auto* const entry = find(definitions_.ranks()[rank].files, &FileEntry::file, file);
+  return entry == nullptr ? std::string_view{} : definitions_.text(entry->path);
 }
 
 std::optional<Resolver::Cartesian> LevelResolver::cartesian() const {

@@ -49,7 +49,6 @@ class LevelResolver final : public Resolver {
     bool complete = false;              // no part is missing
   };
   static Members assemble(const GroupKey& key, const DefinitionStore::Parts& parts);
-  [[nodiscard]] const CommEntry* find_comm(std::uint32_t rank, std::uint32_t comm) const;
 
   WorldPart place_;
   const DefinitionStore& definitions_;

@@ -121,12 +121,12 @@ int serve(const Options& options, int argc, char** argv) {
   {
     StreamSource stream(programs, {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes});
     if (rank == 0) {
-      leave_state(kStateRunning, options);
       loop.on_signal(SIGTERM, [&] {
         leave_state(kStateTerminated, options);
         std::signal(SIGTERM, SIG_DFL);
         std::raise(SIGTERM);
       });
+      leave_state(kStateRunning, options);
     }
     ingest(loop, stream, run);
     facts.programs_ended = std::chrono::steady_clock::now();

@@ -30,7 +30,7 @@ same virtual 1
 same virtual 2
 
 folders
-timeout 100 "$ardoise" --no-report --output "$work/report" $launcher \
+timeout 100 "$ardoise" --separate --no-report --output "$work/report" $launcher \
   -n 4 sh -c "exec '$first' $work/files.1 >$work/observed.1 2>$work/observed.1.errors" : \
   -n 4 sh -c "exec '$second' $work/files.2 >$work/observed.2 2>$work/observed.2.errors" \
   >"$work/observed.errors" 2>&1 </dev/null || fail "observed: $(cat "$work/observed.errors" "$work/observed.1.errors" "$work/observed.2.errors")"

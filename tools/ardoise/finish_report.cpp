@@ -29,7 +29,8 @@ std::string analyzer_state(const fs::path& output) {
 
 std::string why_there_is_none(const fs::path& output, int job_status) {
   const auto state = analyzer_state(output);
-  if (state == analyzer::kStateRunning && job_status != 0) {
+  constexpr int kSignals = 128;  // a status above is that of a process that died of one
+  if (state == analyzer::kStateRunning && job_status > kSignals) {
     return "there is no report: the analyzer was ended by a signal, and mpirun then ends the whole launch. Out of "
            "memory? "
            "It takes some --memory, for each of the --analyzers.";

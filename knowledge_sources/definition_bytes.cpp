@@ -6,9 +6,9 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kDefinitionsVersion = 2;
+constexpr std::uint32_t kDefinitionsVersion = 3;
 
-enum Present : std::uint8_t { kProcess = 1, kClock = 2, kLists = 4 };
+enum Present : std::uint8_t { kProcess = 1, kClock = 2, kLists = 4, kUsage = 8 };
 
 TextId known_text(const ByteReader& in, TextId id, const std::vector<TextId>& texts) {
   in.check(id < texts.size(), "refers to a text that it doesn't hold");
@@ -26,7 +26,7 @@ std::vector<std::byte> DefinitionStore::partial() const {
   for (const RankDefinitions& rank : ranks_) {
     const bool lists = !rank.modules.empty() || !rank.files.empty() || !rank.comms.empty() || !rank.topologies.empty();
     out.put(static_cast<std::uint8_t>((rank.has_process ? kProcess : 0) | (rank.has_clock ? kClock : 0) |
-                                      (lists ? kLists : 0)));
+                                      (lists ? kLists : 0) | (rank.has_usage ? kUsage : 0)));
     out.put(rank.threads);
     if (rank.has_process) {
       out.put(rank.process);
@@ -36,6 +36,7 @@ std::vector<std::byte> DefinitionStore::partial() const {
       out.put(rank.clock);
       for (const TextId id : {rank.clock_name, rank.node}) out.put(id);
     }
+    if (rank.has_usage) out.put(rank.usage);
     if (!lists) continue;
     out.put_array(std::span<const ModuleEntry>(rank.modules));
     out.put_array(std::span<const FileEntry>(rank.files));

@@ -53,6 +53,10 @@ class DefinitionReceiver {
   void operator()(const instrument::DecodedClock& clock) {
     store_.add_clock(rank_, clock.fixed, intern(clock.name), intern(clock.node));
   }
+  void operator()(const instrument::DecodedUsage& usage) {
+    rank_.has_usage = true;
+    rank_.usage = usage.fixed;
+  }
   void operator()(const instrument::DecodedModule& module) {
     store_.add_module(rank_, {module.fixed.module, intern(module.path), intern(module.build_id)});
   }

@@ -44,11 +44,12 @@ struct TopologyEntry {
 };
 
 struct RankDefinitions {
-  bool has_process = false, has_clock = false;
+  bool has_process = false, has_clock = false, has_usage = false;
   instrument::ProcessDefinition process{};
   TextId program = 0, command_line = 0, host = 0, directory = 0;
   instrument::ClockDefinition clock{};
   TextId clock_name = 0, node = 0;
+  instrument::UsageDefinition usage{};
   std::uint32_t threads = 0;
   // Each sorted by its number.
   std::vector<ModuleEntry> modules;

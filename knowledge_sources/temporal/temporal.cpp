@@ -43,6 +43,23 @@ std::array<std::uint8_t, std::size_t{1} << instrument::kFunctionBits> class_tabl
   return table;
 }
 
+// Ticks since the program's origin to nanoseconds in fixed point: exact to 2^-32 of the rate, no floating point per
+// event.
+class TickScale {
+ public:
+  explicit TickScale(double ns_per_tick)
+      : factor_(static_cast<std::uint64_t>(std::min(ns_per_tick, 4e9) * 4294967296.0 + 0.5)) {}
+  [[nodiscard]] std::uint64_t ns(std::uint64_t ticks) const {
+    const auto product = static_cast<Wide>(ticks) * factor_ >> 32;
+    return product < kLatest ? static_cast<std::uint64_t>(product) : kLatest;
+  }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+  static constexpr std::uint64_t kLatest = (std::uint64_t{1} << 63) - 1;
+  std::uint64_t factor_;
+};
+
 class Temporal final : public Analysis {
  public:
   explicit Temporal(const AnalysisContext& context)
@@ -79,9 +96,9 @@ class Temporal final : public Analysis {
   };
 
   void add(Results& results, const auto& span) const;
-  void place(TimeBins& bins, double ns_per_tick, const MpiSpan& span) const;
-  void place(TimeBins& bins, double ns_per_tick, const PosixSpan& span) const;
-  void place(TimeBins& bins, double ns_per_tick, const AggregateSpan& span) const;
+  void place(TimeBins& bins, const TickScale& scale, const MpiSpan& span) const;
+  void place(TimeBins& bins, const TickScale& scale, const PosixSpan& span) const;
+  void place(TimeBins& bins, const TickScale& scale, const AggregateSpan& span) const;
   [[nodiscard]] Results merged() const;
   [[nodiscard]] std::vector<TimeBins> available(const Resolver& resolver, unsigned shift) const;
 
@@ -102,47 +119,47 @@ void Temporal::attach(LevelSources& sources) {
 }
 
 // What begins before the origin (in MPI_Init) counts from there.
-void add_interval(TimeBins& bins, Class row, double ns_per_tick, std::uint64_t origin, std::uint64_t begin,
+void add_interval(TimeBins& bins, Class row, const TickScale& scale, std::uint64_t origin, std::uint64_t begin,
                   std::uint64_t duration, std::uint64_t weight) {
   const std::uint64_t end = begin + duration;
   if (end <= origin || end < begin) [[unlikely]]
     return;
-  const std::uint64_t from = begin > origin ? scale_ticks(begin - origin, ns_per_tick) : 0;
-  const std::uint64_t to = scale_ticks(end - origin, ns_per_tick);
+  const std::uint64_t from = begin > origin ? scale.ns(begin - origin) : 0;
+  const std::uint64_t to = scale.ns(end - origin);
   bins.add(row, from, to, weight);
 }
 
-// Places the records of a pack: place(bins, ns_per_tick); a pack that does not say where is counted.
+// Places the records of a pack: place(bins, scale); a pack that does not say where is counted.
 void Temporal::add(Results& results, const auto& span) const {
   const auto& header = *span.header;
   if (header.origin_tick == 0) {
     results.unplaced += span.records.size();
     return;
   }
-  place(results.bins[header.rank / ranks_per_group_], ns_per_tick(header, ticks_per_second_), span);
+  place(results.bins[header.rank / ranks_per_group_], TickScale(ns_per_tick(header, ticks_per_second_)), span);
 }
 
-void Temporal::place(TimeBins& bins, double ns_per_tick, const MpiSpan& span) const {
+void Temporal::place(TimeBins& bins, const TickScale& scale, const MpiSpan& span) const {
   const auto& header = *span.header;
   instrument::for_each_event(
       span.records,
       [&](const instrument::MpiEvent& event) {
-        add_interval(bins, static_cast<Class>(class_of_[event.record.function()]), ns_per_tick, header.origin_tick,
+        add_interval(bins, static_cast<Class>(class_of_[event.record.function()]), scale, header.origin_tick,
                      event.record.begin, event.duration, header.weight);
       },
       [](const instrument::CompletionRecord&) {}, [](const instrument::NeighbourExtension&) {},
       [](const instrument::StartedExtension&) {});
 }
 
-void Temporal::place(TimeBins& bins, double ns_per_tick, const PosixSpan& span) const {
+void Temporal::place(TimeBins& bins, const TickScale& scale, const PosixSpan& span) const {
   const auto& header = *span.header;
   for (const auto& record : span.records) {
-    add_interval(bins, kIo, ns_per_tick, header.origin_tick, record.begin, record.duration, header.weight);
+    add_interval(bins, kIo, scale, header.origin_tick, record.begin, record.duration, header.weight);
   }
 }
 
 // All that is known of calls that were folded is when the first began and the last ended: their time is spread evenly.
-void Temporal::place(TimeBins& bins, double ns_per_tick, const AggregateSpan& span) const {
+void Temporal::place(TimeBins& bins, const TickScale& scale, const AggregateSpan& span) const {
   const auto& header = *span.header;
   if (header.last_tick <= header.origin_tick) return;
   std::array<std::uint64_t, kClasses.size()> ticks{};
@@ -152,11 +169,11 @@ void Temporal::place(TimeBins& bins, double ns_per_tick, const AggregateSpan& sp
     ticks[posix ? std::size_t{kIo} : class_of_[record.function]] += record.ticks;
   }
   const std::uint64_t from =
-      header.first_tick > header.origin_tick ? scale_ticks(header.first_tick - header.origin_tick, ns_per_tick) : 0;
-  const std::uint64_t to = std::max(scale_ticks(header.last_tick - header.origin_tick, ns_per_tick), from + 1);
+      header.first_tick > header.origin_tick ? scale.ns(header.first_tick - header.origin_tick) : 0;
+  const std::uint64_t to = std::max(scale.ns(header.last_tick - header.origin_tick), from + 1);
   constexpr std::uint64_t kSlices = 64;
   for (std::size_t row = 0; row < ticks.size(); ++row) {
-    const std::uint64_t total = scale_ticks(ticks[row], ns_per_tick);
+    const std::uint64_t total = scale.ns(ticks[row]);
     for (std::uint64_t slice = 0; slice < kSlices && total != 0; ++slice) {
       const auto part = [slice](std::uint64_t all, std::uint64_t more) {
         return all / kSlices * (slice + more) + all % kSlices * (slice + more) / kSlices;
@@ -193,8 +210,8 @@ std::vector<TimeBins> Temporal::available(const Resolver& resolver, unsigned shi
     const ProcessFacts& facts = resolver.process(rank);
     const std::uint64_t end = std::max(facts.has_clock ? facts.clock.end_tick : 0, ledger.last_tick);
     if (ledger.origin_tick == 0 || end <= ledger.origin_tick) continue;
-    result[rank / ranks_per_group_].add(0, 0,
-                                        scale_ticks(end - ledger.origin_tick, resolver.seconds_per_tick(rank) * 1e9));
+    const TickScale scale(resolver.seconds_per_tick(rank) * 1e9);
+    result[rank / ranks_per_group_].add(0, 0, scale.ns(end - ledger.origin_tick));
   }
   return result;
 }

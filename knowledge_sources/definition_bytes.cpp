@@ -91,6 +91,10 @@ void DefinitionStore::absorb(std::span<const std::byte> partial) {
       rank.clock = in.get<instrument::ClockDefinition>();
       for (TextId* id : {&rank.clock_name, &rank.node}) *id = known_text(in, in.get<TextId>(), texts);
     }
+    if ((present & kUsage) != 0) {
+      rank.has_usage = true;
+      rank.usage = in.get<instrument::UsageDefinition>();
+    }
     if ((present & kLists) == 0) continue;
     const auto known = [&](TextId id) { return known_text(in, id, texts); };
     for (const auto& entry : in.get_array<ModuleEntry>()) {

@@ -162,6 +162,10 @@ void DefinitionStore::merge(const DefinitionStore& other) {
       into.host = adopt(from.host);
       into.directory = adopt(from.directory);
     }
+    if (from.has_usage) {
+      into.has_usage = true;
+      into.usage = from.usage;
+    }
     if (from.has_clock) add_clock(into, from.clock, adopt(from.clock_name), adopt(from.node));
     into.threads = std::max(into.threads, from.threads);
     for (const auto& entry : from.modules) add_module(into, {entry.module, adopt(entry.path), adopt(entry.build_id)});

@@ -39,6 +39,8 @@ LevelResolver::LevelResolver(const Program& program, const DefinitionStore& defi
     facts.command_line = definitions.text(from.command_line);
     facts.host = definitions.text(from.host);
     facts.directory = definitions.text(from.directory);
+    facts.has_usage = from.has_usage;
+    facts.usage = from.usage;
     facts.has_clock = from.has_clock;
     facts.clock = from.clock;
     facts.clock_name = definitions.text(from.clock_name);

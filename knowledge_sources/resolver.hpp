@@ -54,6 +54,8 @@ struct ProcessFacts {
   instrument::ClockDefinition clock{};
   std::string_view clock_name, node;
   bool has_clock = false;
+  instrument::UsageDefinition usage{};
+  bool has_usage = false;
   std::uint32_t threads = 0;  // that recorded
 };
 

@@ -35,6 +35,9 @@ void derived_members(JsonWriter& writer, const Application& application) {
   nlohmann::json derived;
   derived["mpi_share"] = rounded(e.mpi_share);
   derived["io_share"] = rounded(e.io_share);
+  derived["computing_share"] = rounded(e.computing_share);
+  derived["waiting_for_processor_share"] = rounded(e.waiting_share);
+  derived["blocked_share"] = rounded(e.blocked_share);
   derived["load_balance"] = rounded(e.load_balance);
   derived["communication_efficiency"] = rounded(e.communication);
   derived["parallel_efficiency"] = rounded(e.parallel);

@@ -12,8 +12,9 @@
 
 namespace ardoise::reports {
 
-// 2: Application::samples. Files of version 1 are read as profiles without samples.
-inline constexpr int kSchemaVersion = 2;
+// 2: Application::samples. 3: programs that share a world; CPU time and memory of ranks. Files of older versions are read
+// as profiles without these.
+inline constexpr int kSchemaVersion = 3;
 
 // Calls by size in bytes: bucket 0 holds size 0, bucket k the sizes in [2^(k-1), 2^k).
 struct SizeHistogram {
@@ -94,7 +95,12 @@ struct TemporalMap {
 // Per-rank sums, index = rank.
 struct RankSummary {
   std::vector<double> wall_seconds, mpi_seconds, io_seconds;
-  std::vector<std::uint32_t> host;  // index into Application::hosts
+  // What the kernel counted between MPI_Init and MPI_Finalize; 0: not told.
+  std::vector<double> cpu_seconds;      // of the thread that called MPI_Init
+  std::vector<double> waiting_seconds;  // that thread, ready to run, waited for a processor
+  std::vector<double> process_cpu_seconds;
+  std::vector<std::uint64_t> peak_memory_bytes;  // resident, from the start of the process on
+  std::vector<std::uint32_t> host;               // index into Application::hosts
 };
 
 struct Ledger {

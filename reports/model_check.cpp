@@ -80,6 +80,10 @@ void check_application(Check& check, const std::string& at, const Application& a
   check_cells(check, at + ".per_rank.wall_seconds", a.per_rank.wall_seconds, a.ranks);
   check_cells(check, at + ".per_rank.mpi_seconds", a.per_rank.mpi_seconds, a.ranks);
   check_cells(check, at + ".per_rank.io_seconds", a.per_rank.io_seconds, a.ranks);
+  check_cells(check, at + ".per_rank.cpu_seconds", a.per_rank.cpu_seconds, a.ranks);
+  check_cells(check, at + ".per_rank.waiting_seconds", a.per_rank.waiting_seconds, a.ranks);
+  check_cells(check, at + ".per_rank.process_cpu_seconds", a.per_rank.process_cpu_seconds, a.ranks);
+  check_cells(check, at + ".per_rank.peak_memory_bytes", a.per_rank.peak_memory_bytes, a.ranks);
   check_cells(check, at + ".per_rank.host", a.per_rank.host, a.ranks);
   const auto host = std::find_if(a.per_rank.host.begin(), a.per_rank.host.end(),
                                  [&](std::uint32_t h) { return h >= a.hosts.size(); });

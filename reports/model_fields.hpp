@@ -58,7 +58,9 @@ template <>
 inline constexpr auto kFields<TemporalMap> = ARDOISE_FIELDS(TemporalMap, bin_seconds, bins, ranks_per_group, classes,
                                                             groups, share);
 template <>
-inline constexpr auto kFields<RankSummary> = ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds, host);
+inline constexpr auto kFields<RankSummary> = ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds,
+                                                            cpu_seconds, waiting_seconds, process_cpu_seconds,
+                                                            peak_memory_bytes, host);
 template <>
 inline constexpr auto kFields<Ledger> = ARDOISE_FIELDS(Ledger, record_class, recorded, received, dropped, lost);
 template <>
@@ -103,7 +105,8 @@ inline constexpr auto kFields<RateChange> = ARDOISE_FIELDS(RateChange, rank, thr
                                                            lowest_level, free_bins);
 template <>
 inline constexpr auto kFields<SampledThreads> = ARDOISE_FIELDS(SampledThreads, rank, thread, taken, stored, discarded,
-                                                               partial, inside_tool, cost_seconds, wall_seconds, self);
+                                                               partial, inside_tool, cost_seconds, wall_seconds, self,
+                                                               in_calls);
 template <>
 inline constexpr auto kFields<SampleProfile> = ARDOISE_FIELDS(SampleProfile, unit, clock, counters, samples, self,
                                                               kernel, at_shared_ticks, confidence, unknown_contexts,

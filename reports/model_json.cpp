@@ -63,6 +63,18 @@ Outcome write_profile_json(const Run& run, const std::string& path) {
   return file.commit();
 }
 
+namespace {
+
+// What older versions did not have.
+void fill_in(Run& run) {
+  for (Application& a : run.applications) {
+    a.world_ranks = std::max(a.world_ranks, a.first_rank + a.ranks);
+    a.samples.threads.in_calls.resize(a.samples.threads.rank.size());
+  }
+}
+
+}  // namespace
+
 Result<Run> profile_from_json(std::string_view text) {
   if (text.empty())
     return Result<Run>::fail("it is empty; the run that should have written it did not end, profile it again");
@@ -79,6 +91,7 @@ Result<Run> profile_from_json(std::string_view text) {
     return Result<Run>::fail(read.error + "; the file is damaged or not a profile, copy it again or profile again");
   if (run.schema_version <= 0)
     return Result<Run>::fail("it has no schema_version; give a profile.json that ardoise wrote");
+  if (run.schema_version < kSchemaVersion) fill_in(run);
   if (Outcome check = check_model(run); !check) {
     return Result<Run>::fail(check.error + "; the file is damaged, copy it again or profile again");
   }

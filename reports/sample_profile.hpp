@@ -87,7 +87,8 @@ struct SampledThreads {
   std::vector<std::uint32_t> rank, thread;
   std::vector<std::uint64_t> taken, stored, discarded, partial, inside_tool;  // samples
   std::vector<double> cost_seconds, wall_seconds;
-  std::vector<double> self;  // weights that arrived
+  std::vector<double> self;      // weights that arrived
+  std::vector<double> in_calls;  // of self: inside MPI and I/O calls
 };
 
 struct SampleProfile {

@@ -112,6 +112,10 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
   summary.wall_seconds.resize(count);
   summary.mpi_seconds.resize(count);
   summary.io_seconds.resize(count);
+  summary.cpu_seconds.resize(count);
+  summary.waiting_seconds.resize(count);
+  summary.process_cpu_seconds.resize(count);
+  summary.peak_memory_bytes.resize(count);
   summary.host.resize(count);
   std::map<std::string_view, std::uint32_t> hosts;
   for (std::uint32_t rank = 0; rank < count; ++rank) {
@@ -127,6 +131,12 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
     if (end == 0) end = resolver.ledger(rank).last_tick;
     if (begin != 0 && end > begin) summary.wall_seconds[rank] = static_cast<double>(end - begin) * seconds_per_tick;
     application.wall_seconds = std::max(application.wall_seconds, summary.wall_seconds[rank]);
+    if (facts.has_usage) {
+      summary.cpu_seconds[rank] = static_cast<double>(facts.usage.cpu_ns) * 1e-9;
+      summary.waiting_seconds[rank] = static_cast<double>(facts.usage.waiting_ns) * 1e-9;
+      summary.process_cpu_seconds[rank] = static_cast<double>(facts.usage.process_cpu_ns) * 1e-9;
+      summary.peak_memory_bytes[rank] = facts.usage.peak_memory_bytes;
+    }
 
     const std::string_view name = facts.host.empty() ? "(unknown)" : facts.host;
     const auto [host, added] = hosts.try_emplace(name, static_cast<std::uint32_t>(hosts.size()));

@@ -102,7 +102,10 @@ class Builder {
   std::vector<std::array<double, instrument::kMaxCounters>> counters_by_function_;
   std::vector<std::vector<RankValue>> by_rank_;  // sparse
   std::vector<std::uint64_t> samples_of_rank_;
-  std::vector<double> self_of_thread_;  // in the order of threads
+  struct ThreadSelf {
+    double all = 0, in_calls = 0;
+  };
+  std::vector<ThreadSelf> self_of_thread_;  // in the order of threads
   std::map<std::uint32_t, std::vector<double>> bins_of_function_;
   std::uint64_t other_unit_ = 0;               // ranks
   std::vector<std::uint32_t> node_place_;      // of each node in the model; kNoNode: nothing is in it or beneath
@@ -130,7 +133,7 @@ bool Builder::choose_unit() {
 
 void Builder::gather_thread(std::uint32_t rank, const ThreadSamples& thread, std::vector<double>& self) {
   tree_.begin(rank, thread);
-  double of_thread = 0;
+  double of_thread = 0, in_calls = 0;
   for (const SampleSums& sums : thread.samples) {
     const ContextTree::Place place = tree_.sample(sums.key);
     const std::uint32_t function = tree_.nodes()[place.node].function;
@@ -143,11 +146,12 @@ void Builder::gather_thread(std::uint32_t rank, const ThreadSamples& thread, std
     at(self, function) += value.self;
     samples_of_rank_[rank] += sums.samples;
     of_thread += value.self;
+    if (sums.key.function != 0 || sums.key == SampleKey{0, 0, 0, kKernelPart}) in_calls += value.self;
     if ((sums.key.flags & kKernelPart) != 0) model_.kernel += value.self;
     if ((sums.key.flags & instrument::kTimerInterrupt) != 0) model_.at_shared_ticks += value.self;
     if (!place.known) model_.unknown_contexts += sums.samples;
   }
-  self_of_thread_.push_back(of_thread);
+  self_of_thread_.push_back({of_thread, in_calls});
   for (const CounterSums& sums : thread.counters) {
     const std::uint32_t function = tree_.nodes()[tree_.sample(sums.key).node].function;
     auto& values = at(counters_by_function_, function);
@@ -395,7 +399,7 @@ void Builder::fill_samplers() {
   std::size_t next_self = 0;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     const double seconds_per_tick = resolver_.seconds_per_tick(rank);
-    std::map<std::uint32_t, std::pair<ThreadTotals, double>> rows;  // by thread; what it said and what arrived
+    std::map<std::uint32_t, std::pair<ThreadTotals, ThreadSelf>> rows;  // by thread; what it said and what arrived
     for (const ThreadTotals& totals : sampled_.facts.totals(rank)) rows[totals.key].first = totals;
     for (const ThreadSamples& thread : sampled_.ranks.of(rank)) {
       if (!thread.samples.empty()) rows[thread.thread].second = self_of_thread_[next_self];
@@ -414,7 +418,8 @@ void Builder::fill_samplers() {
       threads.cost_seconds.push_back(cost);
       quality_.overhead_seconds += cost;
       threads.wall_seconds.push_back(static_cast<double>(totals.thread_ticks) * seconds_per_tick);
-      threads.self.push_back(row.second);
+      threads.self.push_back(row.second.all);
+      threads.in_calls.push_back(row.second.in_calls);
     }
   }
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -39,37 +40,59 @@ std::string bucket_label(std::size_t bucket) {
 }  // namespace
 
 Figure rank_times_figure(const Application& app) {
-  const std::vector<double> useful = useful_seconds(app);
-  if (useful.empty() || app.ranks < 2) return {};
-  const std::size_t per = (useful.size() + 511) / 512;
-  const std::vector<double> mpi = blocks_of(app.per_rank.mpi_seconds, per), work = blocks_of(useful, per);
-  std::vector<double> io = blocks_of(app.per_rank.io_seconds, per);
-  io.resize(work.size(), 0);
-  double top = 0;
-  for (std::size_t i = 0; i < work.size(); ++i) top = std::max(top, work[i] + mpi[i]);
+  struct Part {
+    const char* name;
+    double RankTime::*time;
+    Rgb colour;
+  };
+  // From the bottom up; what is useful (not waiting) first.
+  static const std::array kParts{Part{"computation", &RankTime::computing, kComputation},
+                                 Part{"file I/O", &RankTime::io, kClassColours[3]},
+                                 Part{"asleep or blocked", &RankTime::blocked, {0.62, 0.62, 0.62}},
+                                 Part{"waiting for a processor", &RankTime::waiting, {0.85, 0.45, 0.35}},
+                                 Part{"MPI", &RankTime::mpi, kClassColours[0]}};
+  const std::vector<RankTime> times = times_of_ranks(app);
+  if (times.empty() || app.ranks < 2) return {};
+  const std::size_t per = (times.size() + 511) / 512;
+  std::array<std::vector<double>, kParts.size()> parts;
+  std::vector<double> all;
+  double sum = 0;
+  for (const RankTime& time : times) {
+    all.push_back(time.wall);
+    sum += time.wall;
+    for (std::size_t p = 0; p < kParts.size(); ++p) parts[p].push_back(time.*kParts[p].time);
+  }
+  std::array<bool, kParts.size()> shown{};
+  for (std::size_t p = 0; p < kParts.size(); ++p) {
+    shown[p] = std::accumulate(parts[p].begin(), parts[p].end(), 0.0) > 0.005 * sum;
+    parts[p] = blocks_of(parts[p], per);
+  }
+  all = blocks_of(all, per);
+  const double top = *std::max_element(all.begin(), all.end());
   if (top <= 0) return {};
-  std::string caption = "Time of each rank: its own work, file I/O and MPI.";
+  std::string caption =
+      "Time of each rank by what it was spent on; the parts outside of MPI and file I/O are estimates.";
   if (per > 1) caption += fmt::format(" Each bar is the mean of {} ranks.", per);
   const double h = 120, y0 = 18;
   const auto draw = [=, &app](Canvas& canvas, FigureFolder&) {
-    double x = legend_entry(canvas, kTimeLeft, 8, kComputation, "computation");
-    if (std::any_of(io.begin(), io.end(), [](double v) { return v > 0; }))
-      x = legend_entry(canvas, x, 8, kClassColours[3], "file I/O");
-    legend_entry(canvas, x, 8, kClassColours[0], "MPI");
-    const double bar = kTimePlot / static_cast<double>(work.size()), gap = bar > 4 ? bar * 0.15 : 0;
-    for (std::size_t i = 0; i < work.size(); ++i) {
-      const double left = kTimeLeft + bar * static_cast<double>(i) + gap / 2, width = bar - gap + (gap == 0 ? 0.2 : 0),
-                   bottom = y0 + h;
-      const double in_files = std::min(io[i], work[i]), a = h * (work[i] - in_files) / top, b = h * in_files / top,
-                   c = h * mpi[i] / top;
-      canvas.fill(left, bottom - a, width, a, kComputation);
-      if (b > 0) canvas.fill(left, bottom - a - b, width, b, kClassColours[3]);
-      if (c > 0) canvas.fill(left, bottom - a - b - c, width, c, kClassColours[0]);
+    double x = kTimeLeft;
+    for (std::size_t p = 0; p < kParts.size(); ++p) {
+      if (shown[p]) x = legend_entry(canvas, x, 8, kParts[p].colour, kParts[p].name);
+    }
+    const double bar = kTimePlot / static_cast<double>(all.size()), gap = bar > 4 ? bar * 0.15 : 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const double left = kTimeLeft + bar * static_cast<double>(i) + gap / 2, width = bar - gap + (gap == 0 ? 0.2 : 0);
+      double bottom = y0 + h;
+      for (std::size_t p = 0; p < kParts.size(); ++p) {
+        const double height = h * parts[p][i] / top;
+        if (height > 0) canvas.fill(left, bottom - height, width, height, kParts[p].colour);
+        bottom -= height;
+      }
     }
     const double mean = efficiency_of(app).mean_useful, at = y0 + h * (1 - mean / top);
     canvas.line(kTimeLeft, at, kTimeLeft + kTimePlot, at, 0.9, {0.75, 0.2, 0.15});
     canvas.line(kTimeLeft + kTimePlot - 100, 5, kTimeLeft + kTimePlot - 86, 5, 0.9, {0.75, 0.2, 0.15});
-    canvas.text(kTimeLeft + kTimePlot, 8, "mean time outside MPI", Align::right);
+    canvas.text(kTimeLeft + kTimePlot, 8, "mean of useful time", Align::right);
     canvas.box(kTimeLeft, y0, kTimePlot, h);
     for (const double tick : round_ticks(top, 4)) {
       canvas.line(kTimeLeft - 3, y0 + h * (1 - tick / top), kTimeLeft, y0 + h * (1 - tick / top));

@@ -1,6 +1,6 @@
-// Shares and POP efficiencies of one program, from its per-rank sums. Used by findings, summary, the report and the
-// derived part of profile.json. Useful time is time outside MPI, as POP defines it: file I/O through POSIX counts as
-// useful.
+// Where the time of each rank goes, and POP efficiencies of one program, from its per-rank sums. Used by findings,
+// summary, the report and the derived part of profile.json. Useful time is time outside MPI, as POP defines it, in
+// which the rank did not wait for a processor: file I/O through POSIX counts as useful.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,26 @@
 
 namespace ardoise::reports {
 
+// The wall time of a rank (of the thread that called MPI_Init) by what it was spent on; the parts add up to `wall`.
+// MPI and I/O are exact. What lies outside of them is parted by the CPU time and the wait for processors that the
+// kernel counted for the thread as a whole, and by the share of its samples outside of calls: estimates. Where the
+// kernel told nothing, all of it counts as computing.
+struct RankTime {
+  double wall = 0;
+  double mpi = 0, io = 0;
+  double computing = 0;  // CPU time of the program's own
+  double waiting = 0;    // ready to run, and not running
+  double blocked = 0;    // asleep, or blocked elsewhere
+  [[nodiscard]] double useful() const { return computing + io + blocked; }
+};
+
+// One for each rank; empty when per-rank times are not known.
+[[nodiscard]] std::vector<RankTime> times_of_ranks(const Application& application);
+
 struct Efficiency {
-  bool known = false;                      // false: no per-rank times, everything else is 0
-  double mpi_share = 0, io_share = 0;      // of the ranks' wall time; I/O: POSIX calls outside MPI
+  bool known = false;  // false: no per-rank times, everything else is 0
+  // Of the ranks' wall time; I/O: POSIX calls outside MPI.
+  double mpi_share = 0, io_share = 0, computing_share = 0, waiting_share = 0, blocked_share = 0;
   double mean_useful = 0, max_useful = 0;  // seconds
   double load_balance = 0;                 // mean(useful) / max(useful)
   double communication = 0;                // max(useful) / wall time
@@ -22,8 +39,5 @@ struct Efficiency {
 };
 
 [[nodiscard]] Efficiency efficiency_of(const Application& application);
-
-// Per rank: wall time without MPI, never negative. Empty when not known.
-[[nodiscard]] std::vector<double> useful_seconds(const Application& application);
 
 }  // namespace ardoise::reports

@@ -11,6 +11,7 @@ namespace ardoise::reports {
 namespace {
 
 constexpr double kAcceptable = 0.8;  // POP: efficiencies above are regarded as acceptable
+constexpr double kMention = 0.02;    // a smaller share is noise
 
 void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
   const Application& a = facts.app;
@@ -25,21 +26,39 @@ void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
     return;
   }
   if (facts.rank_seconds <= 0) return;
-  const double mpi = facts.share(facts.mpi_seconds), io = facts.share(facts.io_seconds),
-               rest = std::max(0.0, 1 - mpi - io);
-  const char* verdict = rest >= kAcceptable ? "most of the time is the program's own work"
-                        : mpi >= 0.5        ? "it spends more time in MPI than on its own work"
-                        : io >= 0.3         ? "file I/O is a large part"
-                                            : "MPI and I/O are a noticeable part";
+  const Efficiency& e = facts.efficiency;
+  const double mpi = e.known ? e.mpi_share : facts.share(facts.mpi_seconds),
+               io = e.known ? e.io_share : facts.share(facts.io_seconds),
+               computing = e.known ? e.computing_share : std::max(0.0, 1 - mpi - io);
+  const char* verdict = computing >= kAcceptable ? "most of the time is the program's own work"
+                        : mpi >= 0.5             ? "it spends more time in MPI than on its own work"
+                        : io >= 0.3              ? "file I/O is a large part"
+                        : e.blocked_share >= 0.2 ? "much of the time it sleeps or is blocked outside MPI"
+                        : e.waiting_share >= 0.2 ? "much of the time it waits for a processor"
+                                                 : "MPI and I/O are a noticeable part";
   const std::string ranks =
       a.ranks == 1 ? "the rank's time" : fmt::format("the time of its {} ranks", with_separators(a.ranks));
+  std::string text = fmt::format("{} of {} is computation, {} MPI, {} file I/O", human_share(computing), ranks,
+                                 human_share(mpi), human_share(io));
+  if (e.waiting_share >= kMention) text += fmt::format(", {} waiting for a processor", human_share(e.waiting_share));
+  if (e.blocked_share >= kMention)
+    text += fmt::format(", {} asleep or blocked elsewhere", human_share(e.blocked_share));
   out.push_back({"time_shares",
                  Severity::note,
                  1,
-                 fmt::format("{} of {} is computation, {} MPI, {} file I/O: {}.", human_share(rest), ranks,
-                             human_share(mpi), human_share(io), verdict),
+                 fmt::format("{}: {}.", text, verdict),
                  "",
-                 {{"computation_share", rest}, {"mpi_share", mpi}, {"io_share", io}}});
+                 {{"computation_share", computing},
+                  {"mpi_share", mpi},
+                  {"io_share", io},
+                  {"waiting_share", e.waiting_share},
+                  {"blocked_share", e.blocked_share}}});
+}
+
+// What the useful time of a rank is, for a sentence: "computes", or what takes most of it.
+std::string verb_of(const RankTime& time) {
+  if (time.computing >= time.io && time.computing >= time.blocked) return "computes";
+  return time.io >= time.blocked ? "does file I/O and computes" : "sleeps or is blocked outside MPI";
 }
 
 void balance(const Facts& facts, std::vector<Finding>& out) {
@@ -51,22 +70,23 @@ void balance(const Facts& facts, std::vector<Finding>& out) {
     out.push_back({"load_imbalance",
                    e.load_balance < kAcceptable ? Severity::high : Severity::medium,
                    std::min(1.0, share),
-                   fmt::format("Work is unevenly spread: rank {} computes for {}, the mean is {} (load balance "
+                   fmt::format("Work is unevenly spread: rank {} {} for {}, the mean is {} (load balance "
                                "{:.2f}); the others wait for it in "
                                "MPI. Spread evenly, the same work could end up to {} ({}) sooner (an estimate).",
-                               e.slowest_rank, human_seconds(e.max_useful), human_seconds(e.mean_useful),
-                               e.load_balance, human_seconds(gain), human_share(share)),
+                               facts.app.world_rank(e.slowest_rank), verb_of(times_of_ranks(facts.app)[e.slowest_rank]),
+                               human_seconds(e.max_useful), human_seconds(e.mean_useful), e.load_balance,
+                               human_seconds(gain), human_share(share)),
                    "The map of MPI time shows which ranks wait (the least loaded) and which ones are waited for.",
                    {{"load_balance", e.load_balance},
                     {"max_useful_seconds", e.max_useful},
                     {"mean_useful_seconds", e.mean_useful},
-                    {"slowest_rank", e.slowest_rank}}});
+                    {"slowest_rank", facts.app.world_rank(e.slowest_rank)}}});
   }
   if (e.communication < kAcceptable) {
     out.push_back({"communication_efficiency",
                    e.communication < 0.6 ? Severity::high : Severity::medium,
                    1 - e.communication,
-                   fmt::format("Even the busiest rank computes for only {} of the run (communication efficiency "
+                   fmt::format("Even the busiest rank is outside MPI for only {} of the run (communication efficiency "
                                "{:.2f}; above {:.1f} is regarded as "
                                "acceptable): messages, or ranks that wait for each other in turn, cost the rest.",
                                human_share(e.communication), e.communication, kAcceptable),

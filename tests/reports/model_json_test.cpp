@@ -134,8 +134,8 @@ TEST(ModelJson, ArraysThatDoNotFitTheRanksAreRefused) {
 }
 
 TEST(ModelJson, OtherVersionsAreNamed) {
-  EXPECT_THAT(profile_from_json(changed([](Json& j, Json&) { j["schema_version"] = 3; })).error,
-              AllOf(HasSubstr("schema version 3"), HasSubstr("reads up to 2")));
+  EXPECT_THAT(profile_from_json(changed([](Json& j, Json&) { j["schema_version"] = 4; })).error,
+              AllOf(HasSubstr("schema version 4"), HasSubstr("reads up to 3")));
   EXPECT_THAT(profile_from_json("{}").error, HasSubstr("schema_version"));
 }
 

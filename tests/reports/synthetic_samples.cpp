@@ -180,6 +180,7 @@ void add_samples(Application& a) {
     threads.cost_seconds.push_back(0.0061 * a.per_rank.wall_seconds[rank]);
     threads.wall_seconds.push_back(a.per_rank.wall_seconds[rank]);
     threads.self.push_back(0.998 * a.per_rank.wall_seconds[rank]);
+    threads.in_calls.push_back(0.9 * a.per_rank.mpi_seconds[rank]);
   }
 }
 

@@ -1,0 +1,74 @@
+// The time of each rank is parted by what the kernel counted and what was sampled, and the parts add up.
+#include "reports/findings/efficiency.hpp"
+
+#include <gtest/gtest.h>
+
+namespace ardoise::reports {
+namespace {
+
+// One rank of ten seconds, two of them in MPI, one in file I/O.
+Application one_rank(double cpu, double waiting, double sampled_in_calls) {
+  Application a;
+  a.ranks = 1;
+  a.per_rank.wall_seconds = {10};
+  a.per_rank.mpi_seconds = {2};
+  a.per_rank.io_seconds = {1};
+  a.per_rank.cpu_seconds = {cpu};
+  a.per_rank.waiting_seconds = {waiting};
+  a.samples.clock = "cpu";
+  a.samples.threads.rank = {0};
+  a.samples.threads.thread = {0};
+  a.samples.threads.self = {cpu};
+  a.samples.threads.in_calls = {sampled_in_calls};
+  return a;
+}
+
+void expect_sum(const RankTime& time) {
+  EXPECT_NEAR(time.mpi + time.io + time.computing + time.waiting + time.blocked, time.wall, 1e-9);
+  EXPECT_DOUBLE_EQ(time.mpi, 2);
+  EXPECT_DOUBLE_EQ(time.io, 1);
+}
+
+TEST(RankTimes, ARankThatComputes) {
+  const RankTime time = times_of_ranks(one_rank(9.5, 0.1, 2.5)).at(0);
+  expect_sum(time);
+  EXPECT_NEAR(time.computing, 7, 0.1);
+}
+
+TEST(RankTimes, ARankThatSleepsDoesNotCompute) {
+  const RankTime time = times_of_ranks(one_rank(2.1, 0, 2)).at(0);
+  expect_sum(time);
+  EXPECT_NEAR(time.computing, 0.1, 1e-9);
+  EXPECT_NEAR(time.blocked, 6.9, 1e-9);
+}
+
+TEST(RankTimes, OnACrowdedMachineARankWaitsForProcessors) {
+  const RankTime time = times_of_ranks(one_rank(5, 5, 1.5)).at(0);
+  expect_sum(time);
+  EXPECT_NEAR(time.computing, 3.5, 1e-9);
+  EXPECT_NEAR(time.waiting, 3.5, 1e-9);
+  EXPECT_DOUBLE_EQ(time.blocked, 0);
+}
+
+TEST(RankTimes, SamplesThatAreOffMakeNoSleepThatTheKernelDidNotSee) {
+  const RankTime time = times_of_ranks(one_rank(10, 0, 4)).at(0);  // too many in calls: they took three seconds
+  expect_sum(time);
+  EXPECT_NEAR(time.computing, 7, 1e-9);
+}
+
+TEST(RankTimes, WithoutTheKernelsNumbersAllOutsideOfCallsCountsAsComputing) {
+  Application a = one_rank(0, 0, 0);
+  expect_sum(times_of_ranks(a).at(0));
+  EXPECT_DOUBLE_EQ(times_of_ranks(a).at(0).computing, 7);
+  a.per_rank.cpu_seconds.clear();
+  EXPECT_DOUBLE_EQ(times_of_ranks(a).at(0).computing, 7);
+}
+
+TEST(RankTimes, WaitingForProcessorsIsNotUseful) {
+  const Efficiency e = efficiency_of(one_rank(5, 5, 1.5));
+  EXPECT_NEAR(e.max_useful, 4.5, 1e-9);
+  EXPECT_NEAR(e.mpi_share + e.io_share + e.computing_share + e.waiting_share + e.blocked_share, 1, 1e-9);
+}
+
+}  // namespace
+}  // namespace ardoise::reports

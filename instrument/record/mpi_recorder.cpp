@@ -285,7 +285,8 @@ void MpiRecorder::write_started(Event& event) {
   const bool single = call.function == FunctionId::kStart;
   for (int i = 0; i < call.request_count && call.result == MPI_SUCCESS; ++i) {
     const std::uint64_t id = call.begin + static_cast<std::uint64_t>(i);
-    const auto request = recorder_.requests.start(handle_value(call.requests[i]), id, event.call_site);
+    const auto request = recorder_.requests.start(handle_value(call.requests[i]), id, event.call_site,
+                                                  static_cast<std::uint32_t>(call.function));
     if (!request) continue;
     const auto operation = MpiRecord{0, 0, 0, 0, 0, 0, request->operation};
     const bool receives = operation.shape() == Shape::kPostReceive;

@@ -102,7 +102,8 @@ std::optional<Request> RequestTable::complete(std::uint64_t handle) {
   return (*link)->request;
 }
 
-std::optional<Request> RequestTable::start(std::uint64_t handle, std::uint64_t begin, std::uint32_t call_site) {
+std::optional<Request> RequestTable::start(std::uint64_t handle, std::uint64_t begin, std::uint32_t call_site,
+                                           std::uint32_t function) {
   const Guard guard(*this);
   Node** const link = handle == shared_ ? &queue_.first : find(handle);
   if (*link == nullptr) return std::nullopt;
@@ -110,6 +111,8 @@ std::optional<Request> RequestTable::start(std::uint64_t handle, std::uint64_t b
   request.active = true;
   request.post_begin = begin;
   request.call_site = call_site;
+  const MpiRecord made{0, 0, 0, 0, 0, 0, request.operation};
+  request.operation = make_word(made.comm(), function, made.shape());
   return request;
 }
 

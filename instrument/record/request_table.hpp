@@ -22,7 +22,7 @@ struct Request {
   std::uint64_t post_begin = 0;  // tick: with the rank, the id of the operation
   std::uint64_t sent = 0;        // bytes that one operation sends
   std::uint64_t received = 0;    // bytes that one operation receives: capacity of a receive
-  std::uint32_t operation = 0;   // make_word(comm, function, shape) of the call that made it
+  std::uint32_t operation = 0;   // make_word(comm, function, shape) of the call that began it, with the operation's shape
   std::uint32_t call_site = 0;
   std::int32_t peer = 0;
   std::int32_t tag = 0;
@@ -43,8 +43,9 @@ class RequestTable {
   bool post(std::uint64_t handle, const Request& request);
   // The operation is complete: forgets it, or deactivates it when persistent. Empty: unknown or inactive.
   std::optional<Request> complete(std::uint64_t handle);
-  // Starts a persistent request. Empty: unknown.
-  std::optional<Request> start(std::uint64_t handle, std::uint64_t begin, std::uint32_t call_site);
+  // Starts a persistent request by a call of `function`, under which its data are counted. Empty: unknown.
+  std::optional<Request> start(std::uint64_t handle, std::uint64_t begin, std::uint32_t call_site,
+                               std::uint32_t function);
   // Forgets it in any state. Empty: unknown.
   std::optional<Request> forget(std::uint64_t handle);
 

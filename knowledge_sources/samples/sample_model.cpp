@@ -1,8 +1,9 @@
 // See sample_model.hpp.
 //
 // Errors: with weights w the sum W_f of a function's samples estimates its time; the variance of its share p = W_f / W
-// is taken as ((1 - p)² Σ_f w² + p² Σ_others w²) / W², which for equal weights is the binomial p (1 - p) / n. The model
-// holds 2.576 standard deviations of it, times W: 99 %.
+// is taken as ((1 - p)² Σ_f w² + p² Σ_others w²) / W², which for equal weights is the binomial p (1 - p) / n. The n of
+// which that is the variance (at p = 0 and 1: W² / Σ w²) gives Wilson's score interval (E. B. Wilson, JASA 22, 1927), which
+// has a width at the edges, too. The model holds the distance of its farther end from p, times W: 99 %.
 #include "knowledge_sources/samples/sample_model.hpp"
 
 #include <fmt/format.h>
@@ -40,7 +41,12 @@ struct Sums {
 double error_of(const Sums& part, const Sums& all) {
   if (!(all.self > 0)) return 0;
   const double p = std::min(1.0, part.self / all.self), others = std::max(0.0, all.squares - part.squares);
-  return kDeviations * std::sqrt((1 - p) * (1 - p) * part.squares + p * p * others);
+  const double variance = ((1 - p) * (1 - p) * part.squares + p * p * others) / (all.self * all.self);
+  const double n = variance > 0 ? p * (1 - p) / variance : all.self * all.self / all.squares;
+  if (!(n > 0)) return all.self;
+  const double z = kDeviations * kDeviations / n;  // z² / n
+  const double centre = (p + z / 2) / (1 + z), half = std::sqrt(z * (p * (1 - p) + z / 4)) / (1 + z);
+  return all.self * std::max(p - (centre - half), centre + half - p);
 }
 
 struct Calls {

@@ -36,7 +36,7 @@ TEST_F(RequestTableTest, CompletesWhatWasPosted) {
 
 TEST_F(RequestTableTest, UnknownRequestsAreNone) {
   EXPECT_FALSE(table_.complete(1).has_value());
-  EXPECT_FALSE(table_.start(1, 0, 0).has_value());
+  EXPECT_FALSE(table_.start(1, 0, 0, 0).has_value());
   EXPECT_FALSE(table_.forget(1).has_value());
 }
 
@@ -52,10 +52,10 @@ TEST_F(RequestTableTest, SharedHandleIsFirstInFirstOut) {
 TEST_F(RequestTableTest, PersistentRequestsLiveUntilForgotten) {
   ASSERT_TRUE(table_.post(3, request(1, true)));
   EXPECT_FALSE(table_.complete(3).has_value()) << "was not started";
-  EXPECT_EQ(table_.start(3, 50, 77)->post_begin, 50u);
+  EXPECT_EQ(table_.start(3, 50, 77, 9)->post_begin, 50u);
   EXPECT_EQ(table_.complete(3)->call_site, 77u);
   EXPECT_FALSE(table_.complete(3).has_value()) << "inactive again";
-  EXPECT_TRUE(table_.start(3, 60, 78).has_value());
+  EXPECT_TRUE(table_.start(3, 60, 78, 9).has_value());
   EXPECT_TRUE(table_.forget(3).has_value());
   EXPECT_FALSE(table_.complete(3).has_value());
 }

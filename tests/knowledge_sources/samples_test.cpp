@@ -318,13 +318,22 @@ TEST(Samples, TheErrorIsTheBinomialOneForEqualWeights) {
   p.sample(0, 0, {1, 0, 0, 0}, 10, 300);
   p.sample(0, 0, {2, 0, 0, 0}, 10, 700);
   (void)p.model();
-  EXPECT_NEAR(p.function("f1").self_error, 10.0 * 2.5758 * std::sqrt(0.3 * 0.7 / 1000), 1e-4);
+  EXPECT_NEAR(p.function("f1").self_error, 10.0 * 2.5758 * std::sqrt(0.3 * 0.7 / 1000), 0.02);
   EXPECT_NEAR(p.function("f1").self_error, p.function("f2").self_error, 1e-12);
   // A few heavy samples know less than many light ones.
   p.sample(0, 0, {1, 0, 0, 0}, 1000, 3);
   const double light = p.function("f1").self_error;
   (void)p.model();
   EXPECT_GT(p.function("f1").self_error, 5 * light);
+}
+
+TEST(Samples, AShareOfOneHasAnErrorToo) {
+  Profile p(1);
+  p.context(0, 0, 1, 0, kApp, 0x100, true);
+  p.sample(0, 0, {1, 0, 0, 0}, 10, 1000);
+  (void)p.model();
+  const double z = 2.5758293 * 2.5758293 / 1000;
+  EXPECT_NEAR(p.function("f1").self_error, 10.0 * z / (1 + z), 1e-6);  // Wilson's lower bound there is 1 / (1 + z² / n)
 }
 
 TEST(Samples, UnitsCountersAndSamplersAreSaid) {

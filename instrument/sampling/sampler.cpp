@@ -663,6 +663,7 @@ void Sampler::stop() noexcept {
   const MutexLock guard(lock_);
   finished_ = true;
   for (SampledThread* thread : threads_) {
+    if (thread == current_sampled) take_rest(*thread);
     thread->timer.stop();
     thread->counters.close();
   }

@@ -105,6 +105,7 @@ class Sampler {
   void watch_modules();
   void forget_replaced(std::span<const LoadedModule> loaded) REQUIRES(lock_);
   void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick, std::uint8_t flags) noexcept;
+  void take_rest(SampledThread& thread) noexcept;  // of the calling thread, at the end
   bool choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept;
   [[nodiscard]] Passed elapsed(SampledThread& thread, std::uint64_t clock) const noexcept;
   [[nodiscard]] std::uint64_t read_clock() const noexcept;

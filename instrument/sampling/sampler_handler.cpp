@@ -110,6 +110,20 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   (void)thread.recorder->samples.store(sample, passed.weight, passed.kernel, counters);
 }
 
+// Time in the kernel since the last sample would be told by the next one. What the thread did itself is less than a
+// period.
+void Sampler::take_rest(SampledThread& thread) noexcept {
+  if (trigger_.mode == SampleMode::kEvent) return;
+  const std::uint64_t kernel = thread.due.kernel + elapsed(thread, read_clock()).kernel;
+  if (kernel == 0) return;
+  SampleRecord sample{};
+  sample.tick = now();
+  sample.flags = kKernelOfCalls;
+  SamplerCounts::add(thread.counts.taken, 1);
+  std::array<std::uint64_t, kMaxCounters> none{};
+  (void)thread.recorder->samples.store(sample, 0, kernel, std::span(none).first(counters_.size()));
+}
+
 // Where events are expensive. True: another timer runs from now on.
 bool Sampler::choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept {
   const std::uint64_t before = std::exchange(thread.switches, own_switches());

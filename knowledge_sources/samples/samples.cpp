@@ -132,8 +132,9 @@ void Samples::add_samples(Slot& slot, const SampleSpan& span) {
     // Where in MPI a sample fell is not shown: fewer entries.
     const SampleKey key{record.context, record.function == 0 ? record.pc_offset : 0, record.function,
                         static_cast<std::uint32_t>(record.flags & kStackFlags)};
-    slot.samples.push_back(SampleSums::one(key, std::uint64_t{record.weight} * header.weight));
-    if (!sample.counters.empty()) {
+    // Without weight it tells time in the kernel only.
+    if (record.weight != 0) slot.samples.push_back(SampleSums::one(key, std::uint64_t{record.weight} * header.weight));
+    if (record.weight != 0 && !sample.counters.empty()) {
       CounterSums& counters = slot.counters.emplace_back(CounterSums{key, {}});
       for (std::size_t c = 0; c < sample.counters.size(); ++c) counters.values[c] = sample.counters[c] * header.weight;
     }

@@ -4,6 +4,8 @@
 passed=0
 failed=0
 failures=()
+# Tests under mpirun, which count as two processes each, wait more than they compute.
+waiting_jobs=$((2 * $(nproc)))
 
 note_failure() {
   failed=$((failed + 1))
@@ -26,12 +28,12 @@ configure_and_build() {
   return 1
 }
 
-# run_tests NAME CTEST_ARGUMENT...: runs ctest, prints what failed, adds to the counts.
+# run_tests NAME JOBS CTEST_ARGUMENT...: runs ctest, prints what failed, adds to the counts.
 run_tests() {
-  local name=$1
-  shift
+  local name=$1 jobs=$2
+  shift 2
   local log=build-$name/test.log
-  ctest --test-dir "build-$name" --output-on-failure --no-tests=error -j "$(nproc)" "$@" >"$log" 2>&1
+  ctest --test-dir "build-$name" --output-on-failure --no-tests=error -j "$jobs" "$@" >"$log" 2>&1
   local total failing
   read -r failing total < <(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+)/\1 \2/p' "$log")
   if [[ -z ${total:-} ]]; then
@@ -59,7 +61,7 @@ stage_dev() {
   step "dev: building with g++, warnings are errors"
   configure_and_build dev all --preset dev || return
   step "dev: all tests"
-  run_tests dev -LE '^(torture|soak|scale)$'
+  run_tests dev "$waiting_jobs" -LE '^(torture|soak|scale)$'
 }
 
 # What knows no MPI is the same code as in dev: its tests are not run again.
@@ -73,7 +75,7 @@ stage_mpich() {
     -DMPI_Fortran_COMPILER=mpifort.mpich || return
   step "mpich: all tests with MPI"
   # The conformance programs are written for Open MPI: they test natively what MPICH 4.0 does otherwise, or not at all.
-  run_tests mpich -L '^(unit|mpi)$' -E '^vmpi_conformance'
+  run_tests mpich "$waiting_jobs" -L '^(unit|mpi)$' -E '^vmpi_conformance'
 }
 
 # Clang builds everything once, with sanitizers, and what the fuzz targets feed with coverage for libFuzzer: its warnings,
@@ -84,15 +86,20 @@ stage_asan() {
   configure_and_build asan all --preset asan || return
   passed=$((passed + 1))
   # A test asks for more memory than there is; like malloc, the sanitizer is to answer with null.
-  ASAN_OPTIONS=allocator_may_return_null=1 run_tests asan -L '^unit$'
+  ASAN_OPTIONS=allocator_may_return_null=1 run_tests asan "$(nproc)" -L '^unit$'
   mkdir -p build-asan/seeds/{eh_frame,pack,partial} build-asan/corpus/{eh_frame,pack,partial,profile_json}
   build-asan/bin/fuzz_eh_frame_seeds build-asan/seeds/eh_frame || note_failure "fuzz: seeds of call frame information"
   build-asan/bin/fuzz_pack_seeds build-asan/seeds/pack || note_failure "fuzz: seeds of packs"
   cp -r tests/fuzz/profile_json_seeds build-asan/seeds/profile_json
   local target
+  local -A fuzzers=()
   for target in eh_frame pack partial profile_json; do
-    if "build-asan/bin/fuzz_$target" -max_len=8192 -max_total_time=10 "build-asan/corpus/$target" "build-asan/seeds/$target" \
-      >"build-asan/$target.log" 2>&1; then
+    "build-asan/bin/fuzz_$target" -max_len=8192 -max_total_time=10 "build-asan/corpus/$target" "build-asan/seeds/$target" \
+      >"build-asan/$target.log" 2>&1 &
+    fuzzers[$target]=$!
+  done
+  for target in "${!fuzzers[@]}"; do
+    if wait "${fuzzers[$target]}"; then
       passed=$((passed + 1))
     else
       tail -n 20 "build-asan/$target.log"
@@ -105,7 +112,7 @@ stage_asan() {
 stage_tsan() {
   step "tsan: building the unit tests in which threads meet with the thread sanitizer"
   configure_and_build tsan threaded_unit_tests --preset tsan || return
-  run_tests tsan -L '^unit$'
+  run_tests tsan "$(nproc)" -L '^unit$'
 }
 
 # The presets compile files in batches (CMAKE_UNITY_BUILD), where one file may live on another one's includes.

@@ -1,7 +1,6 @@
 // See symbolizer.hpp.
 #include "knowledge_sources/symbolizer.hpp"
 
-#include <cxxabi.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
@@ -15,17 +14,11 @@
 #include <utility>
 
 #include "knowledge_sources/debug_scopes.hpp"
+#include "knowledge_sources/symbol_name.hpp"
 #include "knowledge_sources/symbol_table.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
-
-std::string demangle(const char* name) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
-                                                         &std::free);
-  return status == 0 && text ? text.get() : name;
-}
 
 // Fortran's mangled names have no demangler; the name in the source is the better one there.
 bool is_fortran(Dwarf_Die* unit) {
@@ -39,11 +32,11 @@ std::string function_name(Dwarf_Die* function, Dwarf_Die* unit) {
     Dwarf_Attribute attribute;
     if (dwarf_attr_integrate(function, DW_AT_linkage_name, &attribute) != nullptr ||
         dwarf_attr_integrate(function, DW_AT_MIPS_linkage_name, &attribute) != nullptr) {
-      if (const char* const name = dwarf_formstring(&attribute)) return demangle(name);
+      if (const char* const name = dwarf_formstring(&attribute)) return readable_symbol(name);
     }
   }
   const char* const name = dwarf_diename(function);
-  return name == nullptr ? "" : name;
+  return name == nullptr ? "" : readable_symbol(name);
 }
 
 std::uint32_t number(Dwarf_Die* die, unsigned int name) {
@@ -100,7 +93,7 @@ class Symbolizer::Module {
     if (result.empty()) result.emplace_back();
     if (result.back().symbol.empty()) {
       if (!symbols_) symbols_.emplace(module_);
-      if (const char* const name = symbols_->find(address)) result.back().symbol = demangle(name);
+      if (const char* const name = symbols_->find(address)) result.back().symbol = readable_symbol(name);
     }
     return result;
   }

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <string>
 
+#include "knowledge_sources/symbol_name.hpp"
+
 // Called by the library; what it returns is the call site.
 extern "C" [[gnu::visibility("default"), gnu::noinline]] void* current_return_address() {
   return __builtin_return_address(0);
@@ -31,6 +33,16 @@ std::uint64_t call_site(const char* function) {
   Dl_info info;
   if (dladdr(address, &info) == 0) throw std::runtime_error("no library at the call site");
   return static_cast<std::uint64_t>(static_cast<char*>(address) - static_cast<char*>(info.dli_fbase));
+}
+
+TEST(SymbolName, CopiesAndPartsOfFunctionsAreReadable) {
+  EXPECT_EQ(readable_symbol("_ZN4Grid4stepEi"), "Grid::step(int)");
+  EXPECT_EQ(readable_symbol("_ZN4Grid4stepEi.constprop.0"), "Grid::step(int)");
+  EXPECT_EQ(readable_symbol("_ZL4calcPdi._omp_fn.0"), "calc(double*, int) [OpenMP region 1]");
+  EXPECT_EQ(readable_symbol("solve._omp_fn.2"), "solve [OpenMP region 3]");
+  EXPECT_EQ(readable_symbol("solve.omp_outlined"), "solve [OpenMP region]");
+  EXPECT_EQ(readable_symbol("solve.omp_outlined.1"), "solve [OpenMP region 1]");
+  for (const char* other : {"solve", "a.b", ".omp_outlined.", ""}) EXPECT_EQ(readable_symbol(other), other);
 }
 
 TEST(Symbolizer, FunctionFileAndLine) {

@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <numeric>
 
+#include "reports/findings/extra_work.hpp"
+#include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
 
 namespace ardoise::reports {
@@ -14,9 +17,55 @@ namespace {
 
 double total(const std::vector<double>& v) { return std::accumulate(v.begin(), v.end(), 0.0); }
 
+bool is_one_of(const Finding& finding, std::initializer_list<const char*> ids) {
+  return std::any_of(ids.begin(), ids.end(), [&](const char* id) { return finding.id == id; });
+}
+
 double seconds_of(const std::vector<FunctionProfile>& list) {
   return std::accumulate(list.begin(), list.end(), 0.0,
                          [](double s, const FunctionProfile& f) { return s + f.seconds; });
+}
+
+// These say how much and where; the others say why.
+bool is_general(const Finding& f) {
+  return is_one_of(
+      f, {"dominating_call", "mpi_cause", "communication_efficiency", "collective_waiting", "collective_transfer"});
+}
+
+// What is general steps back where a rule names the cause.
+void let_causes_lead(std::vector<Finding>& out) {
+  const bool explained = std::any_of(out.begin(), out.end(), [](const Finding& f) {
+    return f.severity == Severity::high && is_one_of(f, {"load_imbalance", "serial_chain", "small_messages", "small_io",
+                                                         "shared_input", "no_overlap", "idle_threads"});
+  });
+  if (!explained) return;
+  for (Finding& f : out) {
+    if (!is_general(f)) continue;
+    f.severity = Severity::note;
+    f.advice.clear();
+  }
+}
+
+// Where ranks wait for processors, the time of a call is no measure of what it costs, and a little imbalance no fault
+// of the program.
+void leave_out_the_uncertain(const Facts& facts, std::vector<Finding>& out) {
+  if (!facts.crowded()) return;
+  const bool sure = extra_work(facts.app, facts.efficiency.slowest_rank).has_value();
+  std::erase_if(
+      out, [&](const Finding& f) { return f.id == "communication_efficiency" || (f.id == "load_imbalance" && !sure); });
+  for (Finding& f : out) {
+    if (is_general(f)) f.severity = Severity::note;
+  }
+  const double share = facts.share_without_processor();
+  out.push_back({"crowded",
+                 Severity::note,
+                 share,
+                 fmt::format("Ranks waited for a processor in {} of the time in which they could compute: how long "
+                             "calls took, and small differences "
+                             "between ranks, say little here.",
+                             human_share(share)),
+                 "Give every process a processor of its own.",
+                 {{"share", share}}});
 }
 
 }  // namespace
@@ -36,6 +85,11 @@ double Facts::share(double seconds) const {
   return rank_seconds > 0 ? std::clamp(seconds / rank_seconds, 0.0, 1.0) : 0;
 }
 
+double Facts::share_without_processor() const {
+  const double ready = efficiency.computing_share + efficiency.waiting_share;
+  return ready > 0 ? efficiency.waiting_share / ready : 0;
+}
+
 const DensityMap* Facts::density(const std::string& function) const {
   const auto found =
       std::find_if(app.density.begin(), app.density.end(), [&](const DensityMap& d) { return d.function == function; });
@@ -53,9 +107,11 @@ std::string in_sentence(const std::string& name) { return shortened(printable(na
 
 std::string without_parameters(const std::string& symbol) {
   const std::size_t bracket = symbol.find('(', 1);
+  const std::size_t region = symbol.rfind(" [OpenMP");
   const bool plain = bracket != std::string::npos && symbol[0] != '(' &&
                      symbol.find("(anonymous") == std::string::npos && symbol.find("operator()") == std::string::npos;
-  return plain ? symbol.substr(0, bracket) : symbol;
+  if (!plain) return symbol;
+  return symbol.substr(0, bracket) + (region == std::string::npos ? "" : symbol.substr(region));
 }
 
 std::string name_of(const CallSite& site) {
@@ -83,9 +139,13 @@ std::vector<Finding> findings_of(const Application& application) {
   std::vector<Finding> out;
   find_quality(facts, out);
   find_time(facts, out);
+  find_work(facts, out);
   find_communication(facts, out);
+  find_calls(facts, out);
   find_io(facts, out);
   find_samples(facts, out);
+  leave_out_the_uncertain(facts, out);
+  let_causes_lead(out);
   std::stable_sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
     return a.severity != b.severity ? a.severity > b.severity : a.weight > b.weight;
   });

@@ -1,7 +1,7 @@
 // What the numbers say, in sentences: where the time goes, what to change, how far to trust it. Pure functions of the
 // model, so the same model gives the same sentences. Shown first in the summary and on the report's cover; also written
-// into profile.json. Each rule is one function in findings_time, findings_communication, findings_io,
-// findings_samples or findings_quality.
+// into profile.json. Each rule is one function in findings_time, findings_work,
+// findings_communication, findings_calls, findings_io, findings_samples or findings_quality.
 #pragma once
 
 #include <string>
@@ -38,6 +38,10 @@ struct Facts {
   double mpi_seconds = 0, io_seconds = 0;  // summed over ranks
   double mpi_calls = 0;
   [[nodiscard]] double share(double seconds) const;  // of rank_seconds, 0 … 1
+  // Of the time in which ranks had work of their own to do: they waited for a processor.
+  [[nodiscard]] double share_without_processor() const;
+  // How long a call took is then no measure of what it cost.
+  [[nodiscard]] bool crowded() const { return share_without_processor() > 0.2; }
   [[nodiscard]] const DensityMap* density(const std::string& function) const;
   // "halo_exchange (solver.cpp:214)" of the call site of `function` that costs most; "" when not resolved.
   [[nodiscard]] std::string main_call_site(const std::string& function) const;
@@ -49,7 +53,9 @@ struct Facts {
 // The rules. Each appends what it finds, if anything.
 void find_quality(const Facts& facts, std::vector<Finding>& out);
 void find_time(const Facts& facts, std::vector<Finding>& out);
+void find_work(const Facts& facts, std::vector<Finding>& out);
 void find_communication(const Facts& facts, std::vector<Finding>& out);
+void find_calls(const Facts& facts, std::vector<Finding>& out);
 void find_io(const Facts& facts, std::vector<Finding>& out);
 void find_samples(const Facts& facts, std::vector<Finding>& out);
 

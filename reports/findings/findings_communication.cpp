@@ -74,7 +74,9 @@ void small_messages(const Facts& facts, std::vector<Finding>& out) {
   const std::string site = facts.main_call_site(most->function);
   out.push_back(
       {"small_messages",
-       share > 0.1 ? Severity::medium : Severity::note,
+       share > 0.25  ? Severity::high
+       : share > 0.1 ? Severity::medium
+                     : Severity::note,
        share,
        fmt::format("{} of {} messages are smaller than {} (mean {}), {} a second on each rank{}: latency, not "
                    "bandwidth, is what they cost.",
@@ -126,29 +128,37 @@ void hot_rank(const Facts& facts, std::vector<Finding>& out) {
                    fmt::format("Rank {} sends or receives {} of all {}, {:.1f} times the mean of the ranks: it may "
                                "become the bottleneck as ranks "
                                "are added.",
-                               rank, human_share(*hottest / total), human_bytes(total), factor),
+                               a.world_rank(static_cast<std::uint32_t>(rank)), human_share(*hottest / total),
+                               human_bytes(total), factor),
                    "Spread what it does over several ranks, or use a collective.",
-                   {{"rank", static_cast<double>(rank)}, {"bytes", *hottest}, {"times_mean", factor}}});
+                   {{"rank", static_cast<double>(a.world_rank(static_cast<std::uint32_t>(rank)))},
+                    {"bytes", *hottest},
+                    {"times_mean", factor}}});
   }
   const Edge& heavy =
       *std::max_element(a.edges.begin(), a.edges.end(), [](const Edge& x, const Edge& y) { return x.bytes < y.bytes; });
   const double ratio = static_cast<double>(heavy.bytes) * static_cast<double>(a.edges.size()) / total;
   if (a.edges.size() >= 8 && ratio >= 4) {
-    out.push_back({"heavy_edge",
-                   Severity::note,
-                   0,
-                   fmt::format("The heaviest connection, rank {} to {}, carries {}, {:.1f} times the mean of the {}.",
-                               heavy.source, heavy.target, human_bytes(static_cast<double>(heavy.bytes)), ratio,
-                               counted(a.edges.size(), "connection")),
-                   "",
-                   {{"source", heavy.source}, {"target", heavy.target}, {"bytes", static_cast<double>(heavy.bytes)}}});
+    out.push_back(
+        {"heavy_edge",
+         Severity::note,
+         0,
+         fmt::format("The heaviest connection, rank {} to {}, carries {}, {:.1f} times the mean of the {}.",
+                     a.world_rank(heavy.source), a.world_rank(heavy.target),
+                     human_bytes(static_cast<double>(heavy.bytes)), ratio, counted(a.edges.size(), "connection")),
+         "",
+         {{"source", a.world_rank(heavy.source)},
+          {"target", a.world_rank(heavy.target)},
+          {"bytes", static_cast<double>(heavy.bytes)}}});
   }
 }
 
 }  // namespace
 
 bool is_judged_as_collective(const Facts& facts, const FunctionProfile& function) {
-  if (function.category != "collective" || facts.share(function.seconds) < 0.03 || facts.app.ranks < 2) return false;
+  if (function.category != "collective" || facts.share(function.seconds) < 0.03 || facts.app.ranks < 2 ||
+      facts.crowded())
+    return false;
   const DensityMap* map = facts.density(function.function);
   return map != nullptr && !map->seconds.empty();
 }

@@ -20,7 +20,7 @@ void one_rank(const Facts& facts, std::vector<Finding>& out) {
   const auto top = std::max_element(io.begin(), io.end());
   const double of_io = *top / facts.io_seconds, of_run = std::min(1.0, *top / facts.app.wall_seconds);
   if (of_run < 0.05 || of_io < 0.8 || (io.size() == 2 && of_io < 0.95)) return;
-  const auto rank = top - io.begin();
+  const std::uint32_t rank = facts.app.world_rank(static_cast<std::uint32_t>(top - io.begin()));
   out.push_back(
       {"one_rank_io",
        of_run > 0.2 ? Severity::medium : Severity::note,
@@ -28,13 +28,15 @@ void one_rank(const Facts& facts, std::vector<Finding>& out) {
        fmt::format("Rank {} does {} of the file I/O; it takes {} of that rank's time while the others may wait.", rank,
                    of_io > 0.995 ? "all" : human_share(of_io), human_share(of_run)),
        "MPI-IO, or a parallel library such as HDF5 or NetCDF, lets all ranks write.",
-       {{"rank", static_cast<double>(rank)}, {"io_seconds", *top}, {"share_of_io", of_io}}});
+       {{"rank", rank}, {"io_seconds", *top}, {"share_of_io", of_io}}});
 }
 
 void small_requests(const Facts& facts, std::vector<Finding>& out) {
   double calls = 0, bytes = 0, seconds = 0;
+  const FunctionProfile* most = nullptr;
   for (const FunctionProfile& f : facts.app.posix) {
     if (f.bytes == 0) continue;
+    if (most == nullptr || f.calls > most->calls) most = &f;
     calls += static_cast<double>(f.calls);
     bytes += static_cast<double>(f.bytes);
     seconds += f.seconds;
@@ -46,15 +48,50 @@ void small_requests(const Facts& facts, std::vector<Finding>& out) {
   for (const FileProfile& f : facts.app.files) {
     if (busiest == nullptr || f.reads + f.writes > busiest->reads + busiest->writes) busiest = &f;
   }
+  const std::string site = facts.main_call_site(most->function);
   out.push_back({"small_io",
-                 share > 0.1 ? Severity::medium : Severity::note,
+                 share > 0.25  ? Severity::high
+                 : share > 0.1 ? Severity::medium
+                               : Severity::note,
                  share,
-                 fmt::format("{} read and write calls move {} each on average{} and take {} in all.",
+                 fmt::format("{} read and write calls move {} each on average{} and take {} in all{}.",
                              human_count(calls), human_bytes(bytes / calls),
                              busiest == nullptr ? "" : fmt::format(", most of them on {},", file_name(*busiest)),
-                             human_seconds(seconds)),
+                             human_seconds(seconds),
+                             site.empty() ? "" : fmt::format("; most are {} in {}", in_sentence(most->function), site)),
                  "Requests of a megabyte or more are what file systems are good at: buffer, or write larger blocks.",
                  {{"calls", calls}, {"mean_bytes", bytes / calls}, {"seconds", seconds}}});
+}
+
+// How much of a file each rank reads is known, which part is not.
+void shared_input(const Facts& facts, std::vector<Finding>& out) {
+  const Application& a = facts.app;
+  const FileProfile* most = nullptr;
+  for (const FileProfile& f : a.files) {
+    const bool input = a.ranks > 1 && f.ranks == a.ranks && f.bytes_read > 9 * f.bytes_written;
+    if (input && (most == nullptr || f.bytes_read > most->bytes_read)) most = &f;
+  }
+  if (most == nullptr) return;
+  const double share = facts.share(most->seconds);
+  if (share < 0.02) return;
+  const FunctionProfile* reader = nullptr;
+  for (const FunctionProfile& f : a.posix) {
+    if (f.bytes_received != 0 && (reader == nullptr || f.bytes_received > reader->bytes_received)) reader = &f;
+  }
+  const std::string site = reader == nullptr ? "" : facts.main_call_site(reader->function);
+  out.push_back({"shared_input",
+                 share > 0.25  ? Severity::high
+                 : share > 0.1 ? Severity::medium
+                               : Severity::note,
+                 share,
+                 fmt::format("All {} ranks read {}, {} each{}; that takes {} of the time. The file system does the "
+                             "same work for each of them.",
+                             a.ranks, file_name(*most), human_bytes(static_cast<double>(most->bytes_read) / a.ranks),
+                             site.empty() ? "" : fmt::format(" ({} in {})", in_sentence(reader->function), site),
+                             human_share(share)),
+                 "If all need the same: let one rank read it, once, and pass it on with MPI_Bcast. If each needs a "
+                 "part: MPI_File_read_at_all.",
+                 {{"bytes", static_cast<double>(most->bytes_read)}, {"share", share}}});
 }
 
 void reopened(const Facts& facts, std::vector<Finding>& out) {
@@ -76,6 +113,7 @@ void reopened(const Facts& facts, std::vector<Finding>& out) {
 void find_io(const Facts& facts, std::vector<Finding>& out) {
   one_rank(facts, out);
   small_requests(facts, out);
+  shared_input(facts, out);
   reopened(facts, out);
 }
 

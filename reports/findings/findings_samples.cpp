@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -32,7 +31,7 @@ void hot_functions(const Facts& facts, std::vector<Finding>& out) {
     ++said;
     out.push_back(
         {"hot_function",
-         share > 0.5 ? Severity::medium : Severity::note,
+         Severity::note,
          share,
          fmt::format("{} of the {} is spent in {} (sampled, ± {}).", human_share(share), sampled_quantity(s),
                      name_and_place(s, i), human_share(std::max(error, 1e-3))),
@@ -80,40 +79,6 @@ void mpi_cause(const Facts& facts, std::vector<Finding>& out) {
        {{"seconds", greatest->second.seconds}, {"share", share}, {"share_of_mpi", greatest->second.seconds / all}}});
 }
 
-void odd_ranks(const Facts& facts, std::vector<Finding>& out) {
-  const SampleProfile& s = facts.app.samples;
-  if (s.clusters.size() < 2) return;
-  const RankCluster &most = s.clusters[0], &odd = s.clusters[1];
-  std::size_t at = 0;
-  double difference = 0;
-  for (std::size_t i = 0; i < odd.mean_share.size(); ++i) {
-    if (std::abs(odd.mean_share[i] - most.mean_share[i]) > std::abs(difference)) {
-      difference = odd.mean_share[i] - most.mean_share[i];
-      at = i;
-    }
-  }
-  if (difference == 0) return;
-  std::vector<std::uint32_t> ranks;
-  for (std::uint32_t rank = 0; rank < s.cluster_of_rank.size(); ++rank) {
-    if (s.cluster_of_rank[rank] == 1) ranks.push_back(rank);
-  }
-  const double others = static_cast<double>(facts.app.ranks - most.ranks) / facts.app.ranks;
-  out.push_back(
-      {"rank_clusters",
-       Severity::note,
-       others * std::abs(difference),
-       fmt::format("Ranks do different things, in {}: {} of them ({}) {} {} of their {} in {}, where the {} others "
-                   "{} {} (sampled).",
-                   counted(s.clusters.size(), "group"), odd.ranks, rank_ranges(ranks, 4),
-                   odd.ranks == 1 ? "spends" : "spend", human_share(odd.mean_share[at]), sampled_quantity(s),
-                   name_and_place(s, s.per_rank.functions[at]), most.ranks, most.ranks == 1 ? "spends" : "spend",
-                   human_share(most.mean_share[at])),
-       "",
-       {{"groups", static_cast<double>(s.clusters.size())},
-        {"ranks", static_cast<double>(odd.ranks)},
-        {"difference_of_share", difference}}});
-}
-
 void sampling_quality(const Facts& facts, std::vector<Finding>& out) {
   const SampledThreads& t = facts.app.samples.threads;
   const double cost = std::accumulate(t.cost_seconds.begin(), t.cost_seconds.end(), 0.0);
@@ -146,7 +111,7 @@ void sampling_quality(const Facts& facts, std::vector<Finding>& out) {
     out.push_back({"partial_stacks",
                    Severity::note,
                    0,
-                   fmt::format("{} of the call stacks could not be followed to their begin; they are shown beneath "
+                   fmt::format("{} of the call stacks could not be followed to the start; they are shown beneath "
                                "\"(incomplete call stack)\".",
                                human_share(partial / taken)),
                    "Programs built with -fno-omit-frame-pointer, or with unwind tables, give whole stacks.",
@@ -158,10 +123,7 @@ void sampling_quality(const Facts& facts, std::vector<Finding>& out) {
 
 void find_samples(const Facts& facts, std::vector<Finding>& out) {
   const SampleProfile& s = facts.app.samples;
-  if (s.self > 0) {
-    hot_functions(facts, out);
-    odd_ranks(facts, out);
-  }
+  if (s.self > 0) hot_functions(facts, out);
   mpi_cause(facts, out);
   sampling_quality(facts, out);
 }

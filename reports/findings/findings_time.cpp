@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reports/findings/extra_work.hpp"
 #include "reports/findings/findings.hpp"
 #include "reports/text/units.hpp"
 
@@ -61,26 +62,38 @@ std::string verb_of(const RankTime& time) {
   return time.io >= time.blocked ? "does file I/O and computes" : "sleeps or is blocked outside MPI";
 }
 
+// The call that takes most of the time in MPI, and where it is made.
+std::string waiting_place(const Facts& facts) {
+  const auto most = std::max_element(facts.app.mpi.begin(), facts.app.mpi.end(),
+                                     [](const auto& x, const auto& y) { return x.seconds < y.seconds; });
+  if (most == facts.app.mpi.end()) return "MPI";
+  const std::string site = facts.main_call_site(most->function);
+  return in_sentence(most->function) + (site.empty() ? "" : " of " + site);
+}
+
 void balance(const Facts& facts, std::vector<Finding>& out) {
   const Efficiency& e = facts.efficiency;
   if (!e.known || facts.app.ranks < 2 || e.max_useful <= 0) return;
   const double gain = e.max_useful - e.mean_useful,
                share = facts.app.wall_seconds > 0 ? gain / facts.app.wall_seconds : 0;
   if (e.load_balance < 0.95 && share > 0.02) {
-    out.push_back({"load_imbalance",
-                   e.load_balance < kAcceptable ? Severity::high : Severity::medium,
-                   std::min(1.0, share),
-                   fmt::format("Work is unevenly spread: rank {} {} for {}, the mean is {} (load balance "
-                               "{:.2f}); the others wait for it in "
-                               "MPI. Spread evenly, the same work could end up to {} ({}) sooner (an estimate).",
-                               facts.app.world_rank(e.slowest_rank), verb_of(times_of_ranks(facts.app)[e.slowest_rank]),
-                               human_seconds(e.max_useful), human_seconds(e.mean_useful), e.load_balance,
-                               human_seconds(gain), human_share(share)),
-                   "The map of MPI time shows which ranks wait (the least loaded) and which ones are waited for.",
-                   {{"load_balance", e.load_balance},
-                    {"max_useful_seconds", e.max_useful},
-                    {"mean_useful_seconds", e.mean_useful},
-                    {"slowest_rank", facts.app.world_rank(e.slowest_rank)}}});
+    out.push_back(
+        {"load_imbalance",
+         e.load_balance < kAcceptable ? Severity::high : Severity::medium,
+         std::min(1.0, share),
+         fmt::format("Work is unevenly spread: rank {} {} for {}, the mean is {} (load balance "
+                     "{:.2f}); the others wait for it in {}.{} Spread evenly, the same work could end up to "
+                     "{} ({}) sooner (an estimate).",
+                     facts.app.world_rank(e.slowest_rank), verb_of(times_of_ranks(facts.app)[e.slowest_rank]),
+                     human_seconds(e.max_useful), human_seconds(e.mean_useful), e.load_balance, waiting_place(facts),
+                     extra_work_sentence(facts.app, e.slowest_rank), human_seconds(gain), human_share(share)),
+         extra_work(facts.app, e.slowest_rank)
+             ? "Make that work less or spread it over the ranks."
+             : "The map of MPI time shows which ranks wait (the least loaded) and which ones are waited for.",
+         {{"load_balance", e.load_balance},
+          {"max_useful_seconds", e.max_useful},
+          {"mean_useful_seconds", e.mean_useful},
+          {"slowest_rank", facts.app.world_rank(e.slowest_rank)}}});
   }
   if (e.communication < kAcceptable) {
     out.push_back({"communication_efficiency",

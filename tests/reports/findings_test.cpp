@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "reports/findings/extra_work.hpp"
 #include "tests/reports/synthetic_run.hpp"
 
 namespace ardoise::reports {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -212,6 +214,154 @@ TEST(Findings, NoSentenceHasStrangeNumbers) {
   }
 }
 
+// Samples of 10 ms: 5 s of each rank in common(), and of rank 2 a second more in extra().
+void add_extra_work(Application& a, double seconds = 1) {
+  SampleProfile& s = a.samples;
+  s.unit = "seconds";
+  s.clock = "cpu";
+  s.functions.resize(2);
+  for (auto& f : s.functions) f.kind = "code";
+  s.functions[0].symbol = "common()";
+  s.functions[1].symbol = "extra(int)";
+  s.functions[1].source_file = "/src/edge.cpp";
+  s.functions[1].line = 57;
+  s.self = 5 * a.ranks + seconds;
+  s.samples = static_cast<std::uint64_t>(s.self * 100);
+  s.per_rank.functions = {0, 1};
+  s.per_rank.self.assign(2 * std::size_t{a.ranks}, 0.0);
+  std::fill_n(s.per_rank.self.begin(), a.ranks, 5.0);
+  s.per_rank.self[a.ranks + 2] = seconds;
+  s.per_rank.all.assign(a.ranks, 5.0);
+  s.per_rank.all[2] += seconds;
+}
+
+TEST(Findings, ImbalanceNamesWhatTheSlowestRankDoesMore) {
+  Application a = plain(4, 5);
+  a.per_rank.mpi_seconds[2] = 4;
+  add_extra_work(a);
+  EXPECT_THAT(find(findings_of(a), "load_imbalance")->text,
+              HasSubstr("in MPI_Waitall. Only rank 2 runs extra (edge.cpp:57): 1.00 s of CPU time (sampled)."));
+  a.samples.tree.parent = {kNoParent, 0};
+  a.samples.tree.function = {0, 1};
+  a.samples.tree.self = {20, 1};
+  EXPECT_THAT(find(findings_of(a), "load_imbalance")->text, HasSubstr("extra (edge.cpp:57), called by common: 1.00 s"));
+  a.first_rank = 8;
+  EXPECT_THAT(find(findings_of(a), "load_imbalance")->text, HasSubstr("Only rank 10 runs extra"));
+  a.samples.per_rank.self = {5, 5, 6, 5, 0, 0, 0, 0};
+  EXPECT_THAT(find(findings_of(a), "load_imbalance")->text,
+              HasSubstr("Rank 10 spends 6.00 s of CPU time in common, the others 5.00 s on the average (sampled)."));
+}
+
+TEST(Findings, ADifferenceOfAFewSamplesIsNoExtraWork) {
+  Application a = plain(4);
+  add_extra_work(a);
+  EXPECT_TRUE(extra_work(a, 2));
+  EXPECT_FALSE(extra_work(a, 1));
+  EXPECT_FALSE(extra_work(a, 4));
+  a.samples.samples = 60;  // of 350 ms each
+  EXPECT_FALSE(extra_work(a, 2));
+}
+
+TEST(Findings, OddRanksAreNamedUnlessByChance) {
+  Application a = plain(4);
+  add_extra_work(a, 5);
+  a.samples.clusters = {{3, 0, {1, 0}}, {1, 2, {0.5, 0.5}}};
+  a.samples.cluster_of_rank = {0, 0, 1, 0};
+  EXPECT_THAT(find(findings_of(a), "rank_clusters")->text,
+              HasSubstr("Rank 2 does something else than most: 50 % of its"));
+  a.samples.clusters[0].ranks = 1;
+  EXPECT_THAT(find(findings_of(a), "rank_clusters")->text, HasSubstr("than rank 0: 50 % of its"));
+  a.samples.samples = 78;
+  EXPECT_EQ(find(findings_of(a), "rank_clusters"), nullptr) << "too few samples";
+  a.samples.samples = 10000;
+  a.samples.clusters.push_back({1, 3, {0.9, 0.1}});
+  EXPECT_EQ(find(findings_of(a), "rank_clusters"), nullptr) << "no group is typical";
+}
+
+TEST(Findings, RanksThatWorkInTurnAreNoMatterOfMessageSizes) {
+  Application a = plain(4, 7.5);
+  a.mpi[0].function = "MPI_Recv";
+  a.mpi[0].category = "point-to-point";
+  a.mpi[0].calls = 100;
+  a.mpi[0].mean_seconds = 0.3;
+  const auto all = findings_of(a);
+  EXPECT_EQ(all[0].id, "serial_chain");
+  EXPECT_NEAR(evidence(all[0], "ranks_at_work"), 1, 1e-9);
+  EXPECT_EQ(find(all, "communication_efficiency")->severity, Severity::note);
+  a.mpi[0].bytes_sent = std::uint64_t{20} << 30;
+  EXPECT_EQ(find(findings_of(a), "serial_chain"), nullptr) << "large messages take so long";
+  a.mpi[0].bytes_sent = 0;
+  a.mpi[0].mean_seconds = 1e-6;
+  EXPECT_EQ(find(findings_of(a), "serial_chain"), nullptr) << "messages that cost what messages cost";
+}
+
+TEST(Findings, ThreadsWithoutWorkAreNoticed) {
+  Application a = plain(4);
+  add_extra_work(a);
+  SampleProfile& s = a.samples;
+  s.tree.parent = {kNoParent, 0};
+  s.tree.function = {0, 1};
+  s.tree.self = {20, 1};
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    s.threads.rank.push_back(i / 4);
+    s.threads.thread.push_back(i % 4);
+    s.threads.self.push_back(i % 4 == 0 ? 5 : 0.1);
+  }
+  EXPECT_THAT(find(findings_of(a), "idle_threads")->text,
+              AllOf(HasSubstr("12 of the 16 threads"), HasSubstr("20.0 s, is spent in common")));
+  for (double& self : s.threads.self) self = 5;
+  EXPECT_EQ(find(findings_of(a), "idle_threads"), nullptr);
+  s.functions[1].module = "/usr/lib/libgomp.so.1";
+  s.tree.self = {20, 60};
+  EXPECT_THAT(find(findings_of(a), "idle_threads")->text, HasSubstr("75 % of the CPU time is waiting for work"));
+}
+
+TEST(Findings, OnCrowdedProcessorsTheUncertainIsLeftOut) {
+  Application a = plain(4, 5);
+  a.per_rank.cpu_seconds.assign(4, 2.0);
+  a.per_rank.waiting_seconds.assign(4, 8.0);
+  a.per_rank.mpi_seconds[1] = 1;
+  add(a, "MPI_Allreduce", "collective", 6, 4000);
+  a.density = {DensityMap{"MPI_Allreduce", {1000, 1000, 1000, 1000}, {0.1, 1.9, 2, 2}, {}}};
+  const auto all = findings_of(a);
+  EXPECT_NE(find(all, "crowded"), nullptr);
+  for (const char* id : {"communication_efficiency", "load_imbalance", "collective_waiting"}) {
+    EXPECT_EQ(find(all, id), nullptr) << id;
+  }
+  EXPECT_EQ(all[0].severity, Severity::note) << all[0].text;
+}
+
+TEST(Findings, ObjectsThatAreNeverFreedAndProgramsThatAreStarted) {
+  Application a = plain(4);
+  add(a, "MPI_Comm_dup", "management", 0, 400);
+  add(a, "MPI_Comm_free", "management", 0, 100);
+  EXPECT_THAT(find(findings_of(a), "leaked_communicators")->text, HasSubstr("75 of each rank are left"));
+  a.mpi.back().calls = 400;
+  EXPECT_EQ(find(findings_of(a), "leaked_communicators"), nullptr);
+  EXPECT_EQ(find(findings_of(a), "spawned_programs"), nullptr);
+  add(a, "MPI_Comm_spawn_multiple", "management", 0, 1);
+  EXPECT_THAT(find(findings_of(a), "spawned_programs")->text, HasSubstr("not measured"));
+}
+
+TEST(Findings, ACollectiveThatIsWaitedForAtOnce) {
+  Application a = plain(4);
+  add(a, "MPI_Iallreduce", "collective", 4, 4000);
+  const CallSite start{"MPI_Iallreduce", "sum()", "/src/sum.c", 20, "", 0, 4000, 4, 1, 0, 0, 0, 4};
+  a.call_sites = {start, start};
+  a.call_sites[1].function = "MPI_Wait";
+  a.call_sites[1].line = 21;
+  EXPECT_THAT(find(findings_of(a), "no_overlap")->text, HasSubstr("sum (sum.c:20) is waited for at once, in line 21"));
+  a.call_sites[1].line = 22;  // and nobody knows what line 21 is
+  EXPECT_EQ(find(findings_of(a), "no_overlap"), nullptr);
+  add_extra_work(a);
+  EXPECT_NE(find(findings_of(a), "no_overlap"), nullptr) << "no sample in the function";
+  a.samples.functions[0].symbol = "sum()";
+  a.samples.tree.parent = {kNoParent};
+  a.samples.tree.function = {0};
+  a.samples.tree.self = {20};
+  EXPECT_EQ(find(findings_of(a), "no_overlap"), nullptr);
+}
+
 TEST(CallSiteName, SaysWhatIsKnown) {
   CallSite s;
   EXPECT_EQ(name_of(s), "unknown place");
@@ -225,6 +375,8 @@ TEST(CallSiteName, SaysWhatIsKnown) {
   EXPECT_EQ(name_of(s), "Grid::step (grid.cpp:7)");
   s.symbol = "(anonymous namespace)::f(int)";
   EXPECT_EQ(name_of(s), "(anonymous namespace)::f(int) (grid.cpp:7)");
+  s.symbol = "f(int) [OpenMP region 2]";
+  EXPECT_EQ(name_of(s), "f [OpenMP region 2] (grid.cpp:7)");
   EXPECT_EQ(base_name("/a/b//"), "b");
   EXPECT_EQ(base_name("///"), "///");
 }

@@ -1,0 +1,172 @@
+// How the work is spread over ranks and threads: ranks that do something else, that work in turn, threads without work.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr double kSamplesOfRank = 50;  // fewer say nothing about a rank
+constexpr double kDeviations = 4;
+constexpr double kSlowNetwork = 1e9;  // bytes a second
+
+// The group whose share in a function of the program differs most from that of the largest group. Where there are about
+// as many groups as ranks, nothing is typical and none is odd.
+void odd_ranks(const Facts& facts, std::vector<Finding>& out) {
+  const SampleProfile& s = facts.app.samples;
+  const std::size_t ranks = facts.app.ranks;
+  if (s.clusters.size() < 2 || s.clusters.size() > std::max<std::size_t>(2, ranks / 4)) return;
+  const double samples_of_rank = static_cast<double>(s.samples) / static_cast<double>(ranks);
+  if (samples_of_rank < kSamplesOfRank) return;
+  const RankCluster& most = s.clusters[0];
+  std::size_t group = 0, at = 0;
+  double difference = 0;
+  for (std::size_t c = 1; c < s.clusters.size(); ++c) {
+    const RankCluster& odd = s.clusters[c];
+    for (std::size_t i = 0; i < odd.mean_share.size(); ++i) {
+      const SampledFunction& function = s.functions[s.per_rank.functions[i]];
+      if (!is_code(function) || function.symbol.starts_with('(')) continue;
+      const double p = odd.mean_share[i], q = most.mean_share[i], typical = (p + q) / 2;
+      const double chance =
+          std::sqrt(std::max(0.0, typical * (1 - typical)) / samples_of_rank * (1.0 / odd.ranks + 1.0 / most.ranks));
+      if (std::abs(p - q) <= std::max(0.05, kDeviations * chance) || std::abs(p - q) <= std::abs(difference)) continue;
+      difference = p - q;
+      group = c;
+      at = i;
+    }
+  }
+  if (group == 0) return;
+  const RankCluster& odd = s.clusters[group];
+  std::vector<std::uint32_t> members;
+  for (std::uint32_t rank = 0; rank < s.cluster_of_rank.size(); ++rank) {
+    if (s.cluster_of_rank[rank] == group) members.push_back(facts.app.world_rank(rank));
+  }
+  const bool one = odd.ranks == 1, of_one = most.ranks == 1;
+  const std::string others = of_one ? fmt::format("rank {}", facts.app.world_rank(most.leader)) : "most";
+  out.push_back(
+      {"rank_clusters",
+       Severity::note,
+       std::abs(difference) * odd.ranks / static_cast<double>(ranks),
+       fmt::format("{} {} {} something else than {}: {} of {} {} is in {}, where {} {} (sampled).",
+                   one ? "Rank" : "Ranks", rank_ranges(members, 4), one ? "does" : "do", others,
+                   human_share(odd.mean_share[at]), one ? "its" : "their",
+                   s.unit == "seconds" ? "CPU time" : in_sentence(s.clock), name_and_place(s, s.per_rank.functions[at]),
+                   of_one ? "that one spends" : "most spend", human_share(most.mean_share[at])),
+       "",
+       {{"groups", static_cast<double>(s.clusters.size())},
+        {"ranks", static_cast<double>(odd.ranks)},
+        {"difference_of_share", difference}}});
+}
+
+bool receives(const FunctionProfile& f) {
+  return f.function.starts_with("MPI_Wait") || f.function.starts_with("MPI_Recv") || f.function == "MPI_Probe" ||
+         f.function == "MPI_Mprobe" || f.function.starts_with("MPI_Sendrecv");
+}
+
+// Ranks do equal work, and the sum of it takes as long as the program: they do it one after the other.
+void one_after_the_other(const Facts& facts, std::vector<Finding>& out) {
+  const Efficiency& e = facts.efficiency;
+  const double wall = facts.app.wall_seconds, ranks = facts.app.ranks;
+  if (!e.known || facts.app.ranks < 3 || wall <= 0 || e.load_balance < 0.6) return;
+  // Outside of MPI, be it that they wait for a processor there.
+  const double working = (facts.rank_seconds - facts.mpi_seconds) / wall;
+  if (working > 1.4 || working < 0.6) return;
+  const FunctionProfile* most = nullptr;
+  double seconds = 0, transfer = 0;
+  for (const FunctionProfile& f : facts.app.mpi) {
+    transfer += static_cast<double>(f.bytes_sent) / kSlowNetwork;
+    if (!receives(f)) continue;
+    seconds += f.seconds;
+    if (most == nullptr || f.seconds > most->seconds) most = &f;
+  }
+  const double share = facts.share(seconds);
+  if (most == nullptr || share < 0.6 * (ranks - 1) / ranks || most->mean_seconds < 1e-4) return;
+  if (transfer > 0.2 * seconds) return;
+  const std::string site = facts.main_call_site(most->function);
+  out.push_back(
+      {"serial_chain",
+       Severity::high,
+       share,
+       fmt::format("Ranks work one after the other: on the average {:.1f} of {} work at a time, though all do about as "
+                   "much. The rest of their time they wait for each other in {}{} ({} calls of {} each, far more than "
+                   "a message takes).",
+                   working, facts.app.ranks, in_sentence(most->function), site.empty() ? "" : ", called from " + site,
+                   human_count(static_cast<double>(most->calls)), human_seconds(most->mean_seconds)),
+       "Take out what each rank needs of the one before it, or cut the work into parts that ranks pass on while they "
+       "work on the next (a pipeline); larger messages would not help.",
+       {{"ranks_at_work", working}, {"share", share}, {"seconds_per_call", most->mean_seconds}}});
+}
+
+bool is_region(const SampledFunction& f) { return f.symbol.find("[OpenMP") != std::string::npos; }
+
+bool is_openmp(const SampledFunction& f) {
+  const std::string module = base_name(f.module);
+  return is_region(f) || module.starts_with("libgomp") || module.starts_with("libomp") || module.starts_with("libiomp");
+}
+
+void idle_threads(const Facts& facts, std::vector<Finding>& out) {
+  const SampleProfile& s = facts.app.samples;
+  const bool openmp = std::any_of(s.functions.begin(), s.functions.end(), is_openmp);
+  // A second thread may be there to wait for something.
+  if (s.unit != "seconds" || (!openmp && s.threads.rank.size() < 3 * std::size_t{facts.app.ranks})) return;
+  if (static_cast<double>(s.samples) < kSamplesOfRank) return;
+  // The function outside of OpenMP's regions that takes most, and the threads that wait for work and use CPU time.
+  std::vector<double> outside(s.functions.size());
+  std::vector<bool> inside(s.tree.parent.size());
+  double waiting = 0;
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    const SampledFunction& f = s.functions[s.tree.function[i]];
+    inside[i] = is_openmp(f) || (s.tree.parent[i] != kNoParent && inside[s.tree.parent[i]]);
+    if (!inside[i] && is_code(f) && !f.symbol.empty() && f.symbol[0] != '(')
+      outside[s.tree.function[i]] += s.tree.self[i];
+    if (is_openmp(f) && !is_region(f)) waiting += s.tree.self[i];
+  }
+  const auto hottest = static_cast<std::size_t>(std::max_element(outside.begin(), outside.end()) - outside.begin());
+  std::map<std::uint32_t, double> busiest;  // by rank
+  const SampledThreads& t = s.threads;
+  for (std::size_t i = 0; i < t.rank.size(); ++i) {
+    busiest[t.rank[i]] = std::max(busiest[t.rank[i]], t.self[i]);
+  }
+  std::size_t idle = 0;
+  double used = 0, possible = 0;
+  for (std::size_t i = 0; i < t.rank.size(); ++i) {
+    used += t.self[i];
+    possible += busiest[t.rank[i]];
+    idle += t.self[i] < 0.2 * busiest[t.rank[i]] ? 1 : 0;
+  }
+  if (possible <= 0 || outside.empty() || !(outside[hottest] > 0)) return;
+  const double unused = 1 - std::max(0.0, used - waiting) / possible, threads = static_cast<double>(t.rank.size());
+  const bool spin = waiting > 0.3 * used;
+  if (unused < 0.3 || (static_cast<double>(idle) < 0.3 * threads && !spin)) return;
+  const std::string what =
+      spin ? fmt::format("{} of the CPU time is waiting for work in the OpenMP library", human_share(waiting / used))
+           : fmt::format(
+                 "{} of the {} threads of all ranks use less than a fifth of the CPU time of the busiest one of "
+                 "their rank",
+                 idle, t.rank.size());
+  out.push_back({"idle_threads",
+                 Severity::high,
+                 unused,
+                 fmt::format("Threads have no work: {}. Outside of parallel regions most time, {}, is spent in {} "
+                             "(sampled).",
+                             what, human_seconds(outside[hottest]), name_and_place(s, hottest)),
+                 "Make that part parallel over threads too, or run more ranks with fewer threads each.",
+                 {{"threads", threads}, {"idle_threads", static_cast<double>(idle)}, {"unused_share", unused}}});
+}
+
+}  // namespace
+
+void find_work(const Facts& facts, std::vector<Finding>& out) {
+  if (facts.app.samples.self > 0) odd_ranks(facts, out);
+  one_after_the_other(facts, out);
+  idle_threads(facts, out);
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,140 @@
+// What findings say of small programs with one fault each: the first one names cause, rank, function, line and what to
+// do; of their right twins there is nothing to say. The machine may have fewer processors than the programs have ranks:
+// only names, lines and what is certain are compared.
+//
+// Late senders, late roots and slow workers before MPI_Waitall are told from what the rank that is waited for does: the
+// rank and its function are named, and the call in which most of the waiting is. That this call waits for that rank is
+// not measured but follows from there being one such rank. Of leaks, those of MPI's objects are seen, not those of
+// memory.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <regex>
+
+#include "reports/findings/findings.hpp"
+#include "tests/tools/launch_fixture.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Fault {
+  friend void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+  std::string name;                    // of the program's
+  std::string id;                      // of the first finding
+  std::vector<std::string> words;      // in its text
+  std::vector<std::string> functions;  // named in its text, with a line of them
+  std::string advice;
+};
+
+const Fault kFaults[] = {
+    {"late_sender",
+     "load_imbalance",
+     {"Only rank 0 runs", "the others wait for it in MPI_Recv"},
+     {"prepare_message", "receive_message"},
+     "spread it over the ranks"},
+    {"imbalance",
+     "load_imbalance",
+     {"Only rank 2 runs", "the others wait for it in MPI_Allreduce"},
+     {"expensive_boundary", "sum_up"},
+     "spread it over the ranks"},
+    {"late_root",
+     "load_imbalance",
+     {"Only rank 0 runs", "the others wait for it in MPI_Bcast"},
+     {"compute_parameters", "share_parameters"},
+     "spread it over the ranks"},
+    {"serial_ring",
+     "serial_chain",
+     {"Ranks work one after the other", "MPI_Recv"},
+     {"wait_for_turn"},
+     "larger messages would not help"},
+    {"tiny_messages", "small_messages", {"400,000 messages", "mean 8 B"}, {"send_each_cell"}, "as one"},
+    {"tiny_writes", "small_io", {"400,000 read and write calls", "8 B", "result"}, {"write_each_value"}, "buffer"},
+    {"same_file", "shared_input", {"All 4 ranks read input.0, 200 MiB each"}, {"read_input"}, "MPI_Bcast"},
+    {"slow_worker",
+     "load_imbalance",
+     {"Only rank 3 runs", "the others wait for it in MPI_Waitall"},
+     {"solve_large_block", "exchange"},
+     "spread it over the ranks"},
+    {"no_overlap", "no_overlap", {"MPI_Iallreduce", "at once"}, {"sum_without_overlap"}, "before MPI_Wait"},
+    {"one_caller", "load_imbalance", {"Only rank 1 runs"}, {"collect_statistics"}, "spread it over the ranks"},
+#if HAS_OPENMP
+    {"idle_threads", "idle_threads", {"12 of the 16 threads"}, {"serial_part"}, "parallel over threads"},
+#endif
+    {"leak",
+     "leaked_communicators",
+     {"320 communicators", "none is freed", "MPI_Comm_dup"},
+     {"duplicate_in_each_step"},
+     "MPI_Comm_free"},
+};
+
+// Lines of a function of the program, from its name to the bracket that ends it.
+std::pair<int, int> lines_of(const std::string& function) {
+  std::ifstream source(FAULTS_SOURCE);
+  std::string line;
+  std::pair<int, int> lines{0, 0};
+  for (int number = 1; std::getline(source, line); ++number) {
+    if (lines.first == 0) {
+      if (!line.starts_with("static") || line.find(" " + function + "(") == std::string::npos) continue;
+      lines.first = number;
+    }
+    if (line.starts_with("}") || line.ends_with("}")) return {lines.first, number};
+  }
+  return lines;
+}
+
+void expect_named(const std::string& text, const std::string& function) {
+  std::smatch found;
+  ASSERT_TRUE(std::regex_search(text, found, std::regex(function + R"( \(faults\.c:(\d+)\))"))) << text;
+  const auto [first, last] = lines_of(function);
+  const int line = std::stoi(found[1]);
+  EXPECT_GE(line, first) << function;
+  EXPECT_LE(line, last) << function;
+}
+
+// Of the measurement, which a busy machine disturbs.
+bool is_of_the_measurement(const reports::Finding& finding) {
+  const std::vector<std::string> ids{"records_dropped", "measurement_blocked", "overhead", "sampling_cost"};
+  return std::ranges::find(ids, finding.id) != ids.end();
+}
+
+class FaultsTest : public LaunchFixture, public ::testing::WithParamInterface<Fault> {
+ protected:
+  [[nodiscard]] std::vector<reports::Finding> findings(const Words& arguments) {
+    Words launch{"-n", "4", FAULTS_PROGRAM};
+    launch.insert(launch.end(), arguments.begin(), arguments.end());
+    launch.push_back(folder_.string());
+    const auto result = ardoise({}, launch);
+    EXPECT_EQ(result.status, 0) << result.output;
+    const auto run = profile();
+    EXPECT_EQ(run.applications.size(), 1U);
+    auto all = run.applications.empty() ? std::vector<reports::Finding>{} : reports::findings_of(run.applications[0]);
+    std::erase_if(all, is_of_the_measurement);
+    return all;
+  }
+};
+
+TEST_P(FaultsTest, TheFirstFindingNamesTheCause) {
+  const Fault& fault = GetParam();
+  const auto all = findings({fault.name});
+  ASSERT_FALSE(all.empty());
+  const reports::Finding& first = all.front();
+  EXPECT_EQ(first.id, fault.id) << first.text;
+  EXPECT_NE(first.severity, reports::Severity::note);
+  for (const std::string& word : fault.words) EXPECT_THAT(first.text, HasSubstr(word));
+  for (const std::string& function : fault.functions) expect_named(first.text, function);
+  EXPECT_THAT(first.advice, HasSubstr(fault.advice));
+}
+
+TEST_P(FaultsTest, TheRightTwinHasNoFindingOfWeight) {
+  for (const reports::Finding& finding : findings({GetParam().name, "right"})) {
+    EXPECT_EQ(finding.severity, reports::Severity::note) << finding.id << ": " << finding.text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, FaultsTest, ::testing::ValuesIn(kFaults),
+                         [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace ardoise::launcher

@@ -35,8 +35,9 @@ bool is_general(const Finding& f) {
 // What is general steps back where a rule names the cause.
 void let_causes_lead(std::vector<Finding>& out) {
   const bool explained = std::any_of(out.begin(), out.end(), [](const Finding& f) {
-    return f.severity == Severity::high && is_one_of(f, {"load_imbalance", "serial_chain", "small_messages", "small_io",
-                                                         "shared_input", "no_overlap", "idle_threads"});
+    return f.severity == Severity::high &&
+           is_one_of(f, {"load_imbalance", "serial_chain", "small_messages", "small_io", "shared_input", "no_overlap",
+                         "idle_threads", "leaked_communicators"});
   });
   if (!explained) return;
   for (Finding& f : out) {

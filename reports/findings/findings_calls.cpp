@@ -100,11 +100,12 @@ void not_freed(const Facts& facts, std::vector<Finding>& out) {
         "MPI_Type_create_subarray", "MPI_Type_create_darray", "MPI_Type_create_resized"}}};
   constexpr double kOfRank = 50;  // a program may keep some until its end
   for (const Kind& kind : kKinds) {
-    double made = 0, most_calls = 0;
+    double made = 0, most_calls = 0, seconds = 0;
     std::string most;
     for (const char* maker : kind.makers) {
       const double calls = calls_of(facts.app, maker);
       made += calls;
+      if (calls > 0) seconds += profile_of(facts.app, maker)->seconds;
       if (calls > most_calls) {
         most_calls = calls;
         most = maker;
@@ -113,11 +114,12 @@ void not_freed(const Facts& facts, std::vector<Finding>& out) {
     const double freed = calls_of(facts.app, kind.free) + calls_of(facts.app, "MPI_Comm_disconnect");
     const double kept = (made - freed) / std::max(1U, facts.app.ranks);
     if (kept < kOfRank) continue;
+    const double share = facts.share(seconds);
     const std::string site = facts.main_call_site(most);
     out.push_back(
         {kind.id,
-         Severity::medium,
-         0.5,
+         share > 0.1 ? Severity::high : Severity::medium,
+         std::max(0.5, share),
          fmt::format("{} {} are made and {} freed, {} of each rank are left{}: memory leaks, and MPI has "
                      "only so many.",
                      human_count(made), kind.what, freed == 0 ? "none is" : human_count(freed) + " are",

@@ -59,12 +59,12 @@ Section heaviest_connections(const Application& a) {
   Table table{"", {"From rank", "To rank", "Messages", "Bytes", "per message", "Time"}, {}};
   for (const Edge* e : heaviest(a, kEdges)) {
     if (table.rows.size() < kSummaryEdges) {
-      text += fmt::format("{} rank {} → {}: {} in {}", table.rows.empty() ? "" : " ·", e->source, e->target,
-                          shown(bytes(e->bytes)), counted(e->messages, "message"));
+      text += fmt::format("{} rank {} → {}: {} in {}", table.rows.empty() ? "" : " ·", a.world_rank(e->source),
+                          a.world_rank(e->target), shown(bytes(e->bytes)), counted(e->messages, "message"));
     }
     const double per_message = e->messages == 0 ? 0 : static_cast<double>(e->bytes) / static_cast<double>(e->messages);
-    table.rows.push_back({exact(e->source), exact(e->target), count(e->messages), bytes(e->bytes), bytes(per_message),
-                          seconds(e->seconds)});
+    table.rows.push_back({exact(a.world_rank(e->source)), exact(a.world_rank(e->target)), count(e->messages),
+                          bytes(e->bytes), bytes(per_message), seconds(e->seconds)});
   }
   section.summary.push_back(Paragraph{text});
   section.blocks.push_back(std::move(table));

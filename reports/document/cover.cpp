@@ -59,6 +59,9 @@ Section cover(const Run& run) {
     cover.blocks.push_back(Paragraph{"No program delivered any data."});
   } else {
     cover.blocks.push_back(programs(run));
+    Section between = between_programs(run);
+    std::move(between.blocks.begin(), between.blocks.end(), std::back_inserter(cover.blocks));
+    std::move(between.summary.begin(), between.summary.end(), std::back_inserter(cover.summary));
   }
   const std::size_t most = run.applications.size() <= 2 ? 5 : run.applications.size() <= 4 ? 4 : 2;
   for (const Application& a : run.applications) {

@@ -31,13 +31,14 @@ FindingList first_findings(std::vector<Finding> all) {
   return first_of(std::move(all), kSummaryFindings, "report");
 }
 
-FactList facts_of(const Application& a, const Facts& facts) {
+FactList facts_of(const Run& run, const Application& a, const Facts& facts) {
   FactList list;
   const auto fact = [&list](const char* name, Text value) { list.facts.emplace_back(name, std::move(value)); };
   if (!a.command.empty()) fact("Command", code(a.command, 400));
   if (!a.working_directory.empty()) fact("Folder", code(a.working_directory, 200));
   fact("Ranks", counted(a.ranks, "rank") + (a.hosts.empty() ? "" : " on " + counted(a.hosts.size(), "host")) +
                     (a.threads > 1 ? fmt::format(", up to {} recording threads", a.threads) : ""));
+  if (const std::string place = place_in_world(run, a); !place.empty()) fact("In the world", place);
   if (a.hosts.size() == 1) fact("Hosts", code(a.hosts.front()));
   if (a.hosts.size() > 1) fact("Hosts", {code(a.hosts.front()), {" … "}, code(a.hosts.back())});
   if (!a.thread_level.empty()) fact("Thread level", code(a.thread_level));
@@ -60,14 +61,15 @@ FactList facts_of(const Application& a, const Facts& facts) {
 
 }  // namespace
 
-Section overview(const Application& a) {
+Section overview(const Run& run, const Application& a) {
   const Facts facts(a);
   const std::vector<Finding> findings = findings_of(a);
   Section section{.title = "Overview", .together = 0};
   section.summary.push_back(Paragraph{in_one_line(a, facts)});
+  if (const std::string place = place_in_world(run, a); !place.empty()) section.summary.push_back(Paragraph{place});
   if (!a.command.empty()) section.summary.push_back(Paragraph{code(a.command, 98)});
   section.summary.push_back(first_findings(findings));
-  section.blocks.push_back(facts_of(a, facts));
+  section.blocks.push_back(facts_of(run, a, facts));
   section.blocks.push_back(FindingList{findings, ""});
   if (facts.efficiency.known && a.ranks > 1) {
     section.blocks.push_back(

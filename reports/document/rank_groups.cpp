@@ -45,7 +45,7 @@ Section rank_groups(const Application& a) {
   if (s.clusters.size() == 1) {
     section.blocks.push_back(
         Paragraph{fmt::format("All ranks spend their time alike: none differs from rank {} in more than {} of it.",
-                              s.clusters[0].leader, distance)});
+                              a.world_rank(s.clusters[0].leader), distance)});
     return section;
   }
   section.blocks.push_back(note(fmt::format(
@@ -54,7 +54,7 @@ Section rank_groups(const Application& a) {
       distance)));
   std::vector<std::vector<std::uint32_t>> members(s.clusters.size());
   for (std::uint32_t rank = 0; rank < s.cluster_of_rank.size(); ++rank)
-    members[s.cluster_of_rank[rank]].push_back(rank);
+    members[s.cluster_of_rank[rank]].push_back(a.world_rank(rank));
   Table table{"", {"Ranks", left("which", 34), left("where they spend their time", 61)}, {}};
   for (std::size_t c = 0; c < std::min(kGroups, s.clusters.size()); ++c)
     table.rows.push_back({exact(s.clusters[c].ranks), Text(rank_ranges(members[c], 8)), where_time_goes(s, c)});

@@ -7,8 +7,8 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr Section (*kSections[])(const Application&){overview,
-                                                     hot_functions,
+// After the overview.
+constexpr Section (*kSections[])(const Application&){hot_functions,
                                                      hot_lines,
                                                      callers_and_callees,
                                                      functions_over_time,
@@ -33,6 +33,7 @@ Document document_of(const Run& run) {
   for (const Application& app : run.applications) {
     Section chapter{.title = app.name.empty() ? "program" : app.name};
     chapter.id = fmt::format("app{}", document.chapters.size());
+    chapter.sections.push_back(overview(run, app));
     for (const auto& section : kSections) chapter.sections.push_back(section(app));
     document.chapters.push_back(std::move(chapter));
   }

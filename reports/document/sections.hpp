@@ -13,9 +13,13 @@ namespace ardoise::reports {
 
 [[nodiscard]] Section cover(const Run& run);
 [[nodiscard]] Section measurement_quality(const Run& run);
+// Messages between programs that share a world.
+[[nodiscard]] Section between_programs(const Run& run);
+// "ranks 4 to 11 of the 12 of one MPI_COMM_WORLD, with ocean"; "" for a program that has a world of its own.
+[[nodiscard]] std::string place_in_world(const Run& run, const Application& app);
 
 // Sections of a program's chapter. One that has nothing to say has no blocks.
-[[nodiscard]] Section overview(const Application& app);
+[[nodiscard]] Section overview(const Run& run, const Application& app);
 [[nodiscard]] Section hot_functions(const Application& app);
 [[nodiscard]] Section hot_lines(const Application& app);
 [[nodiscard]] Section callers_and_callees(const Application& app);

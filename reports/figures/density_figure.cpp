@@ -94,10 +94,11 @@ void draw_map(Canvas& canvas, double x, double y, double height, const Places& p
 
 std::string layout_sentence(const Application& app) {
   const Layout& layout = app.layout;
-  if (layout.extents.size() < 2) return "ranks row by row";
+  const std::string first = app.first_rank == 0 ? "" : fmt::format(", the first is rank {}", app.first_rank);
+  if (layout.extents.size() < 2) return "ranks row by row" + first;
   std::string text;
   for (const std::uint32_t e : layout.extents) text += (text.empty() ? "" : " x ") + std::to_string(e);
-  text = (layout.cartesian ? "the program's own Cartesian topology, " : "ranks row by row, ") + text;
+  text = (layout.cartesian ? "the program's own Cartesian topology, " : "ranks row by row, ") + text + first;
   return layout.extents.size() > 2 ? text + ", planes of the last two dimensions side by side" : text;
 }
 

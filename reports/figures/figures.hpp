@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "reports/figures/figure.hpp"
@@ -20,6 +21,11 @@ struct WeightStyle {
   double (*of)(const Edge&);
 };
 [[nodiscard]] const WeightStyle& style_of(Weight weight);
+
+// How a rank of the program is called: by its rank in the world.
+[[nodiscard]] inline std::string world_label(const Application& app, double rank) {
+  return std::to_string(app.world_rank(static_cast<std::uint32_t>(rank)));
+}
 
 [[nodiscard]] Figure rank_times_figure(const Application& app);
 [[nodiscard]] Figure message_sizes_figure(const Application& app);

@@ -18,7 +18,7 @@ Graph graph_of(const Application& app, std::uint32_t most_nodes, std::uint32_t b
   const std::uint32_t per = graph.ranks_per_node;
   graph.nodes = (app.ranks + per - 1) / per;
   for (std::uint32_t n = 0; n < graph.nodes; ++n) {
-    const std::uint32_t first = n * per, last = std::min(app.ranks, first + per) - 1;
+    const std::uint32_t first = app.world_rank(n * per), last = app.world_rank(std::min(app.ranks, (n + 1) * per) - 1);
     graph.labels.push_back(first == last ? std::to_string(first) : fmt::format("{}–{}", first, last));
   }
   std::map<std::pair<std::uint32_t, std::uint32_t>, Edge> sums;

@@ -38,9 +38,9 @@ Figure matrix_figure(const Application& app, Weight weight, bool small) {
       if (tick != std::floor(tick)) continue;
       const double at = (std::floor(tick / block) + 0.5) * cell;
       canvas.line(x0 + at, y0 - 3, x0 + at, y0);
-      canvas.text(x0 + at, y0 - 5, fmt::format("{:.0f}", tick), Align::centre, 7);
+      canvas.text(x0 + at, y0 - 5, world_label(app, tick), Align::centre, 7);
       canvas.line(x0 - 3, y0 + at, x0, y0 + at);
-      canvas.text(x0 - 5, y0 + at + 2.5, fmt::format("{:.0f}", tick), Align::right, 7);
+      canvas.text(x0 - 5, y0 + at + 2.5, world_label(app, tick), Align::right, 7);
     }
     canvas.text(x0 + size / 2, 8, "receiving rank", Align::centre);
     canvas.text_upwards(9, y0 + size / 2, "sending rank");

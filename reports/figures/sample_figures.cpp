@@ -28,6 +28,11 @@ constexpr std::array<Cause, 6> kCauses{{{"memory", "no memory was free", {0.75, 
                                         {"event", "the event's rate changed", {0.27, 0.52, 0.58}},
                                         {"user", "the user's wish", {0.16, 0.23, 0.36}}}};
 
+// "0, 4, 8 …"
+std::string every_rank(const Application& app, std::uint32_t step) {
+  return fmt::format("{}, {}, {} …", app.world_rank(0), app.world_rank(step), app.world_rank(2 * step));
+}
+
 std::string human_hertz(double hertz) {
   if (hertz >= 999.5) return fmt::format("{:.3g} kHz", hertz / 1e3);
   return fmt::format("{:.3g} Hz", hertz);
@@ -67,8 +72,7 @@ Figure functions_over_time_figure(const Application& app) {
     time_axis(canvas, y0 + h, seconds);
   };
   std::string caption = "Functions over time since MPI_Init: shares of the samples in each, an estimate";
-  caption +=
-      t.rank_step > 1 ? fmt::format(", of ranks 0, {}, {} ….", t.rank_step, 2 * std::uint64_t{t.rank_step}) : ".";
+  caption += t.rank_step > 1 ? fmt::format(", of ranks {}.", every_rank(app, t.rank_step)) : ".";
   return {"functions_over_time", caption, 1.0, kTimeWidth, y0 + h + 16, draw};
 }
 
@@ -139,10 +143,9 @@ Figure sampling_rate_figure(const Application& app) {
                                     counted(threads.size(), "thread"));
   if (app.samples.rate_changes_left_out != 0) {
     const std::uint32_t step = app.samples.timeline.rank_step;
-    caption +=
-        fmt::format(" {} not shown: {}the first and the last 128 of a rank are.",
-                    counted(app.samples.rate_changes_left_out, "more change"),
-                    step > 1 ? fmt::format("ranks 0, {}, {} … are followed, ", step, 2 * std::uint64_t{step}) : "");
+    caption += fmt::format(" {} not shown: {}the first and the last 128 of a rank are.",
+                           counted(app.samples.rate_changes_left_out, "more change"),
+                           step > 1 ? fmt::format("ranks {} are followed, ", every_rank(app, step)) : "");
   }
   return {"sampling_rate", caption, 1.0, kTimeWidth, y0 + h + gap + memory + 16, draw};
 }

@@ -102,7 +102,7 @@ Figure rank_times_figure(const Application& app) {
       if (tick != std::floor(tick)) continue;
       const double place = kTimeLeft + bar * (std::floor(tick / static_cast<double>(per)) + 0.5);
       canvas.line(place, y0 + h, place, y0 + h + 3);
-      canvas.text(place, y0 + h + 10, fmt::format("{:.0f}", tick), Align::centre, 7);
+      canvas.text(place, y0 + h + 10, world_label(app, tick), Align::centre, 7);
     }
     canvas.text(kTimeLeft + kTimePlot / 2, y0 + h + 21, "rank", Align::centre);
   };
@@ -210,8 +210,8 @@ Figure temporal_figure(const Application& app) {
       canvas.flat_legend(kTimeWidth - 8 - 110, y - 15, 110, scale, human_share);
       canvas.cells(kTimeLeft, y, kTimePlot, strip, reduced(grid, 1024), scale);
       canvas.box(kTimeLeft, y, kTimePlot, strip);
-      canvas.text(kTimeLeft - 5, y + 6, "rank 0", Align::right, 6.5);
-      canvas.text(kTimeLeft - 5, y + strip - 1, std::to_string(app.ranks - 1), Align::right, 6.5);
+      canvas.text(kTimeLeft - 5, y + 6, fmt::format("rank {}", app.first_rank), Align::right, 6.5);
+      canvas.text(kTimeLeft - 5, y + strip - 1, std::to_string(app.world_rank(app.ranks - 1)), Align::right, 6.5);
       y += strip + 22;
     }
     if (strips) time_axis(canvas, y - 22, seconds);

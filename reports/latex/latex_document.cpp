@@ -83,6 +83,8 @@ class LatexWriter {
     if (!list.rest.empty()) out_ += fmt::format("\\finding{{note}}{{{}}}{{}}\n", latex(list.rest));
   }
   void write(const Table& table) {  // over pages, where it is long
+    if (!table.title.empty())
+      out_ += fmt::format("{{\\small {}}}\\par\\nopagebreak\n", latex(shortened(printable(table.title), 200)));
     std::string spec, heads;
     for (const Column& c : table.columns) {
       spec += c.width == 0

@@ -257,6 +257,23 @@ Run synthetic_run(std::uint32_t ranks) {
   return run;
 }
 
+Run coupled_run() {
+  Run run = synthetic_run(12);
+  SyntheticOptions options;
+  options.ranks = 4;
+  Application ocean = synthetic_application("ocean", options);
+  options.ranks = 8;
+  Application atmosphere = synthetic_application("atmosphere", options);
+  ocean.world_ranks = atmosphere.world_ranks = 12;
+  atmosphere.first_rank = 4;
+  ocean.edges_between = {{0, 4, 100, 4096, 0.25}, {0, 11, 10, 65536, 0.5}};
+  atmosphere.edges_between = {{5, 1, 7, 700, 0.125}};
+  Application other = run.applications[1];
+  other.edges_between.clear();
+  run.applications = {ocean, atmosphere, other};
+  return run;
+}
+
 Run empty_run() {
   Run run;
   run.tool_version = "0.1.0";

@@ -27,6 +27,9 @@ Application synthetic_application(const std::string& name, const SyntheticOption
 // The two-program run that the benchmark uses: a solver and a smaller post-processor, `ranks` in all.
 Run synthetic_run(std::uint32_t ranks);
 
+// Two programs that share one world, ocean (ranks 0 to 3) and atmosphere (4 to 11), and one that has its own.
+Run coupled_run();
+
 // One program that called nothing at all.
 Run empty_run();
 

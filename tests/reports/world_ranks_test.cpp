@@ -1,0 +1,64 @@
+// Programs that share one MPI_COMM_WORLD: ranks are shown as the world has them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "reports/document/sections.hpp"
+#include "reports/figures/graph_layout.hpp"
+#include "reports/text/text_document.hpp"
+#include "tests/reports/synthetic_run.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string text_of(const Section& section) {
+  std::string text;
+  for (const Block& block : section.blocks) {
+    if (const auto* table = std::get_if<Table>(&block)) text += text_table(*table, "");
+    if (const auto* paragraph = std::get_if<Paragraph>(&block)) text += plain(paragraph->text) + "\n";
+    if (const auto* facts = std::get_if<FactList>(&block)) {
+      for (const auto& [name, value] : facts->facts) text += name + ": " + plain(value) + "\n";
+    }
+  }
+  return text;
+}
+
+TEST(WorldRanks, TheOverviewSaysWhichRanksOfTheWorldItIs) {
+  const reports::Run run = testing::coupled_run();
+  EXPECT_THAT(text_of(overview(run, run.applications[1])),
+              HasSubstr("ranks 4 to 11 of the 12 of one MPI_COMM_WORLD, with ocean\n"));
+  EXPECT_THAT(text_of(overview(run, run.applications[2])), Not(HasSubstr("MPI_COMM_WORLD")));
+}
+
+TEST(WorldRanks, MessagesBetweenProgramsAreSummed) {
+  const reports::Run run = testing::coupled_run();
+  EXPECT_THAT(text_of(between_programs(run)),
+              AllOf(HasSubstr("ocean         atmosphere       110  68.0 KiB  750 ms  0 → 11: 64.0 KiB\n"),
+                    HasSubstr("atmosphere    ocean              7     700 B  125 ms  5 → 1: 700 B\n")));
+  EXPECT_THAT(summary_text(document_of(run)), HasSubstr("Between programs"));
+  EXPECT_TRUE(between_programs(testing::synthetic_run(8)).blocks.empty());
+}
+
+TEST(WorldRanks, AProgramThatWasNotMeasuredIsSaidToBe) {
+  reports::Run run = testing::coupled_run();
+  run.applications.erase(run.applications.begin());
+  EXPECT_THAT(text_of(between_programs(run)), HasSubstr("(not measured)"));
+}
+
+TEST(WorldRanks, TablesGraphsAndGroupsHaveThem) {
+  const reports::Run run = testing::coupled_run();
+  reports::Application a = run.applications[1];
+  a.edges = {{0, 7, 1, 10, 0}};
+  EXPECT_THAT(text_of(heaviest_connections(a)), HasSubstr("        4       11"));
+  EXPECT_EQ(graph_of(a, 128, 32).labels.front(), "4");
+  EXPECT_EQ(graph_of(a, 4, 2).labels.back(), "8–11");
+  EXPECT_THAT(text_of(rank_groups(a)), HasSubstr("4–7, 9, 10"));
+}
+
+}  // namespace
+}  // namespace ardoise::reports

@@ -103,7 +103,7 @@ Section call_sites(const Application& a) {
   section.summary.push_back(std::move(summary));
   const std::size_t shown = table.rows.size();
   section.blocks.push_back(std::move(table));
-  add_rest(section.blocks, a.call_sites.size(), shown, "call sites");
+  add_rest(section.blocks, a.call_sites.size(), shown, "call sites", "sites");
   return section;
 }
 
@@ -129,7 +129,7 @@ Section file_io(const Application& a) {
                           bytes(f.bytes_written), seconds(f.seconds)});
   }
   if (!table.rows.empty()) section.blocks.push_back(std::move(table));
-  add_rest(section.blocks, a.files.size(), kFiles, "files");
+  add_rest(section.blocks, a.files.size(), kFiles, "files", "files");
   return section;
 }
 

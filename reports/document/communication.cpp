@@ -68,7 +68,7 @@ Section heaviest_connections(const Application& a) {
   }
   section.summary.push_back(Paragraph{text});
   section.blocks.push_back(std::move(table));
-  add_rest(section.blocks, a.edges.size(), kEdges, "connections");
+  add_rest(section.blocks, a.edges.size(), kEdges, "connections", "edges");
   return section;
 }
 

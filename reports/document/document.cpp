@@ -50,9 +50,12 @@ FindingList first_of(std::vector<Finding> findings, std::size_t most, const char
   return list;
 }
 
-void add_rest(std::vector<Block>& to, std::size_t all, std::size_t shown, const std::string& plural) {
-  if (all > shown)
-    to.push_back(remark(fmt::format("{} more {} in profile.json.", with_separators(all - shown), plural)));
+void add_rest(std::vector<Block>& to, std::size_t all, std::size_t shown, const std::string& plural,
+              const std::string& table) {
+  if (all <= shown) return;
+  const std::string more = fmt::format("{} more {}", with_separators(all - shown), plural);
+  if (table.empty()) return to.push_back(remark(more + " in profile.json."));
+  to.push_back(remark({{more + ": "}, code("ardoise show profile.json " + table)}));
 }
 
 void add_figure(std::vector<Block>& to, Figure figure) {

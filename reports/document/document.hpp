@@ -137,8 +137,10 @@ struct Document {
 
 [[nodiscard]] inline Paragraph note(Text text) { return {std::move(text), Paragraph::Style::note}; }
 [[nodiscard]] inline Paragraph remark(Text text) { return {std::move(text), Paragraph::Style::remark}; }
-// "12 more call sites in profile.json." beneath a table that was cut; nothing is added where all were shown.
-void add_rest(std::vector<Block>& to, std::size_t all, std::size_t shown, const std::string& plural);
+// "12 more call sites: ardoise show profile.json sites" beneath a table that was cut; nothing is added where all were
+// shown. Without a table of that command: "12 more groups in profile.json."
+void add_rest(std::vector<Block>& to, std::size_t all, std::size_t shown, const std::string& plural,
+              const std::string& table = "");
 // A figure that has nothing to show is left out.
 void add_figure(std::vector<Block>& to, Figure figure);
 

@@ -94,9 +94,9 @@ Section hot_functions(const Application& a) {
       static_cast<std::size_t>(std::count_if(s.functions.begin() + static_cast<std::ptrdiff_t>(shown_functions),
                                              s.functions.end(), [](const auto& f) { return f.self > 0; }));
   if (not_shown != 0) {
-    section.blocks.push_back(
-        remark(fmt::format("{}, {} of what was sampled, in profile.json.", counted(not_shown, "more function"),
-                           shown(share_of(s, s.self - sum)))));
+    section.blocks.push_back(remark({{fmt::format("{}, {} of what was sampled: ", counted(not_shown, "more function"),
+                                                  shown(share_of(s, s.self - sum)))},
+                                     code("ardoise show profile.json functions")}));
   }
   add_figure(section.blocks, flame_figure(a));
   return section;

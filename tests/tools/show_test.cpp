@@ -1,0 +1,88 @@
+// `ardoise show`: whole tables, by rank, as CSV; what is not there is one sentence.
+#include "tools/ardoise/show.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/reports/synthetic_run.hpp"
+#include "tools/ardoise/launch_line.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+std::string why_not(const ShowRequest& request) {
+  try {
+    (void)shown_table(reports::testing::coupled_run(), request);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Show, ATableIsWhole) {
+  const auto run = reports::testing::coupled_run();
+  std::size_t functions = 0;
+  for (const auto& a : run.applications) functions += a.mpi.size() + a.posix.size();
+  EXPECT_EQ(lines_of(shown_table(run, {.table = "calls"})), functions + 1);
+  EXPECT_EQ(lines_of(shown_table(run, {.table = "sites", .program = "ocean"})),
+            run.applications[0].call_sites.size() + 1);
+  EXPECT_THAT(shown_table(run, {.table = "calls", .limit = 2}), HasSubstr(" more\n"));
+  for (const char* table : {"functions", "files", "edges"}) EXPECT_GT(lines_of(shown_table(run, {.table = table})), 3u);
+}
+
+TEST(Show, CsvHasRawNumbersAndUnitsInTheNames) {
+  auto run = reports::testing::coupled_run();
+  run.applications.resize(1);
+  auto& a = run.applications[0];
+  a.mpi.resize(1);
+  a.posix.clear();
+  a.mpi[0].function = "MPI_\"Send\", x";
+  a.mpi[0].calls = 12345678;
+  a.mpi[0].seconds = 0.1;
+  const auto text = shown_table(run, {.table = "calls", .csv = true});
+  EXPECT_THAT(text, AllOf(StartsWith("function,class,calls,time_seconds,share,"),
+                          HasSubstr("\n\"MPI_\"\"Send\"\", x\","), HasSubstr(",12345678,0.1,")));
+}
+
+TEST(Show, RanksAreThoseOfTheWorld) {
+  const auto run = reports::testing::coupled_run();
+  EXPECT_THAT(shown_table(run, {.table = "edges", .rank = 11, .csv = true}),
+              HasSubstr("ocean,0,11,atmosphere,10,65536,6553.6,0.5\n"));
+  const auto functions = shown_table(run, {.table = "functions", .rank = 4, .csv = true});
+  EXPECT_THAT(functions, StartsWith("program,function,place,self,share\natmosphere,"));
+  EXPECT_EQ(lines_of(functions), run.applications[1].samples.per_rank.functions.size() + 1);
+}
+
+TEST(Show, SortsByAnyColumn) {
+  auto run = reports::testing::coupled_run();
+  run.applications = {run.applications[0]};
+  auto& a = run.applications[0];
+  a.edges = {{0, 1, 5, 10, 0}, {0, 2, 9, 1, 0}};
+  a.edges_between.clear();
+  EXPECT_THAT(shown_table(run, {.table = "edges", .csv = true}), HasSubstr("time_seconds\n0,1,"));
+  EXPECT_THAT(shown_table(run, {.table = "edges", .sort = "messages", .csv = true}), HasSubstr("time_seconds\n0,2,"));
+}
+
+TEST(Show, WhatIsNotThereIsOneSentence) {
+  EXPECT_EQ(why_not({.table = "nodes"}), "there is no table 'nodes'; there are calls, sites, edges, functions, files.");
+  EXPECT_EQ(why_not({.table = "calls", .program = "x"}), "the run has no program 'x'; it has ocean, atmosphere, post.");
+  EXPECT_THAT(why_not({.table = "calls", .sort = "x"}),
+              StartsWith("calls has no column 'x'; it has program, function, "));
+  EXPECT_EQ(why_not({.table = "files", .rank = 1}),
+            "the profile has files summed over all ranks; --rank is for edges and functions.");
+  EXPECT_EQ(why_not({.table = "edges", .program = "atmosphere", .rank = 3}),
+            "there is no rank 3: atmosphere has ranks 4 to 11.");
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

@@ -1,0 +1,170 @@
+// See show.hpp.
+#include "tools/ardoise/show.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "reports/document/document.hpp"
+#include "reports/model_json.hpp"
+#include "reports/text/text_document.hpp"
+#include "reports/text/utf8.hpp"
+#include "tools/ardoise/launch_line.hpp"
+#include "tools/ardoise/measure.hpp"
+#include "tools/ardoise/message.hpp"
+#include "tools/ardoise/options.hpp"
+#include "tools/ardoise/show_rows.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using reports::Application;
+using reports::Run;
+
+template <class List>
+std::string names_of(const List& list) {
+  std::vector<std::string> names;
+  for (const auto& entry : list) names.emplace_back(entry.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+const ShownTable& table_named(const std::string& name) {
+  const auto& tables = shown_tables();
+  const auto found = std::find_if(tables.begin(), tables.end(), [&](const ShownTable& t) { return t.name == name; });
+  if (found == tables.end())
+    throw UsageError(fmt::format("there is no table '{}'; there are {}.", name, names_of(tables)));
+  return *found;
+}
+
+bool has_rank(const Application& a, std::uint32_t world_rank) {
+  return world_rank >= a.first_rank && world_rank - a.first_rank < a.ranks;
+}
+
+std::vector<const Application*> programs_of(const Run& run, const ShowRequest& request) {
+  std::vector<const Application*> programs;
+  for (const Application& a : run.applications) {
+    if (request.program.empty() || a.name == request.program) programs.push_back(&a);
+  }
+  if (programs.empty())
+    throw UsageError(
+        fmt::format("the run has no program '{}'; it has {}.", request.program, names_of(run.applications)));
+  if (!request.rank) return programs;
+  std::string ranges;
+  for (const Application* a : programs) {
+    if (a->ranks == 0) continue;
+    ranges += fmt::format("{}{} has ranks {} to {}", ranges.empty() ? "" : ", ", a->name, a->first_rank,
+                          a->world_rank(a->ranks - 1));
+  }
+  // What other programs of its world send to the rank is a row of theirs.
+  std::vector<std::uint32_t> worlds;
+  for (const Application* a : programs) {
+    if (has_rank(*a, *request.rank)) worlds.push_back(a->partition);
+  }
+  std::erase_if(programs, [&](const Application* a) {
+    return request.table == "edges" ? std::find(worlds.begin(), worlds.end(), a->partition) == worlds.end()
+                                    : !has_rank(*a, *request.rank);
+  });
+  if (programs.empty()) throw UsageError(fmt::format("there is no rank {}: {}.", *request.rank, ranges));
+  return programs;
+}
+
+// A name with a comma, a quotation mark or the end of a line in it is quoted (RFC 4180).
+std::string csv_field(const std::string& text) {
+  const std::string valid = reports::valid_utf8(text);
+  if (valid.find_first_of(",\"\r\n") == std::string::npos) return valid;
+  std::string out = "\"";
+  for (const char c : valid) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string as_csv(const std::vector<ShownColumn>& columns, const std::vector<ShownRow>& rows) {
+  std::string out;
+  for (const ShownColumn& c : columns) out += (out.empty() ? "" : ",") + std::string(c.name);
+  out += "\n";
+  for (const ShownRow& row : rows) {
+    std::string line;
+    for (const ShownCell& cell : row) {
+      if (&cell != &row.front()) line += ",";
+      line += cell.is_number() ? fmt::format("{}", cell.number.value) : csv_field(cell.raw);
+    }
+    out += line + "\n";
+  }
+  return out;
+}
+
+std::string as_text(const std::vector<ShownColumn>& columns, const std::vector<ShownRow>& rows) {
+  reports::Table table;
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    table.columns.push_back({columns[c].heading, rows.empty() || rows[0][c].is_number(), 60});
+  for (const ShownRow& row : rows) {
+    auto& cells = table.rows.emplace_back();
+    for (const ShownCell& cell : row)
+      cells.push_back(cell.is_number() ? reports::Cell(cell.number) : reports::Cell(cell.text));
+  }
+  return reports::text_table(table, "");
+}
+
+}  // namespace
+
+std::string shown_table(const Run& run, const ShowRequest& request) {
+  const ShownTable& table = table_named(request.table);
+  if (request.rank && !table.by_rank) {
+    throw UsageError(
+        fmt::format("the profile has {} summed over all ranks; --rank is for edges and functions.", request.table));
+  }
+  const auto programs = programs_of(run, request);
+  std::vector<ShownColumn> columns =
+      request.rank && !table.columns_of_rank.empty() ? table.columns_of_rank : table.columns;
+  const bool several = request.program.empty() && run.applications.size() > 1;
+  if (several) columns.insert(columns.begin(), {"program", "Program"});
+
+  const std::string sort = request.sort.empty() ? table.sorted_by : request.sort;
+  const auto by = std::find_if(columns.begin(), columns.end(), [&](const ShownColumn& c) { return c.name == sort; });
+  if (by == columns.end())
+    throw UsageError(fmt::format("{} has no column '{}'; it has {}.", request.table, sort, names_of(columns)));
+
+  std::vector<ShownRow> rows;
+  for (const Application* a : programs) {
+    for (ShownRow& row : table.rows(run, *a, request.rank)) {
+      if (several) row.insert(row.begin(), a->name);
+      rows.push_back(std::move(row));
+    }
+  }
+  const auto c = static_cast<std::size_t>(by - columns.begin());
+  std::stable_sort(rows.begin(), rows.end(), [c](const ShownRow& x, const ShownRow& y) {
+    return x[c].is_number() ? x[c].number.value > y[c].number.value : x[c].text < y[c].text;
+  });
+  const std::size_t all = rows.size();
+  if (request.limit != 0 && all > request.limit)
+    rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(request.limit), rows.end());
+  if (request.csv) return as_csv(columns, rows);
+  std::string out = as_text(columns, rows);
+  if (rows.size() < all) out += fmt::format("{} more\n", all - rows.size());
+  return out;
+}
+
+int show(int argc, char** argv) {
+  CLI::App app{"Prints a table of a profile, whole.", "ardoise show"};
+  std::string profile;
+  ShowRequest request;
+  app.add_option("profile", profile, "profile.json of a run")->required();
+  app.add_option("table", request.table, names_of(shown_tables()))->required();
+  app.add_option("--rank", request.rank, "only this rank of the world (edges, functions)");
+  app.add_option("--program", request.program, "only this program of the run");
+  app.add_option("--sort", request.sort, "column, as --csv names it [time; of edges: bytes]");
+  app.add_flag("--csv", request.csv, "comma-separated values: raw numbers, units in the names of columns");
+  app.add_option("--limit", request.limit, "rows at most [all]");
+  if (const auto status = parse_or_end(app, argc, argv)) return *status;
+  (void)table_named(request.table);
+  const auto run = reports::read_profile_json(profile);
+  if (!run) return say("{}", run.error), kFailedStatus;
+  const std::string text = shown_table(*run.value, request);
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!written) say("Cannot write to standard output.");
+  return written ? 0 : kFailedStatus;
+}
+
+}  // namespace ardoise::launcher

@@ -1,0 +1,198 @@
+// See show_rows.hpp.
+#include "tools/ardoise/show_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using namespace reports;
+using Rows = std::vector<ShownRow>;
+using Rank = std::optional<std::uint32_t>;
+
+double per(double sum, std::uint64_t n) { return n == 0 ? 0 : sum / static_cast<double>(n); }
+
+Rows calls(const Run&, const Application& a, Rank) {
+  const Facts facts(a);
+  Rows rows;
+  for (const auto* list : {&a.mpi, &a.posix}) {
+    for (const FunctionProfile& f : *list) {
+      rows.push_back({f.function, f.category, count(f.calls), seconds(f.seconds), share(facts.share(f.seconds)),
+                      seconds(per(f.seconds, f.calls)), seconds(f.min_seconds), seconds(f.max_seconds),
+                      bytes(f.bytes_sent), bytes(f.bytes_received)});
+    }
+  }
+  return rows;
+}
+
+ShownCell place_cell(const std::string& file, std::uint32_t line, const std::string& otherwise) {
+  if (file.empty()) return otherwise;
+  return {fmt::format("{}:{}", base_name(file), line), fmt::format("{}:{}", file, line)};
+}
+
+Rows sites(const Run&, const Application& a, Rank) {
+  const Facts facts(a);
+  Rows rows;
+  for (const CallSite& s : a.call_sites) {
+    rows.push_back({s.function, ShownCell(without_parameters(s.symbol), s.symbol),
+                    place_cell(s.source_file, s.line, fmt::format("{}+{:#x}", base_name(s.module), s.offset)),
+                    count(s.calls), seconds(s.seconds), share(facts.share(s.seconds)), seconds(per(s.seconds, s.calls)),
+                    seconds(s.min_seconds), seconds(s.max_seconds), bytes(s.bytes), exact(s.ranks)});
+  }
+  return rows;
+}
+
+// Of the program, then with other programs of its world.
+Rows edges(const Run& run, const Application& a, Rank rank) {
+  Rows rows;
+  const auto add = [&](const Edge& e, std::uint32_t from, std::uint32_t to, const std::string& program) {
+    if (rank && from != *rank && to != *rank) return;
+    rows.push_back({exact(from), exact(to), program, count(e.messages), bytes(e.bytes),
+                    bytes(per(static_cast<double>(e.bytes), e.messages)), seconds(e.seconds)});
+  };
+  for (const Edge& e : a.edges) add(e, a.world_rank(e.source), a.world_rank(e.target), a.name);
+  for (const Edge& e : a.edges_between) {
+    const auto target = std::find_if(run.applications.begin(), run.applications.end(), [&](const Application& other) {
+      return other.partition == a.partition && e.target >= other.first_rank &&
+             e.target - other.first_rank < other.ranks;
+    });
+    add(e, e.source, e.target, target == run.applications.end() ? "(not measured)" : target->name);
+  }
+  return rows;
+}
+
+Number amount(const SampleProfile& s, double value) {
+  return {value, s.unit == "seconds" ? Unit::seconds : Unit::count};
+}
+
+ShownCell function_name(const SampledFunction& f) { return {short_name(f), full_name(f)}; }
+
+ShownCell function_place(const SampleProfile& s, std::uint32_t i) {
+  const SampledFunction& f = s.functions[i];
+  const std::string known = place_of(s, i);
+  return {known.empty() ? base_name(f.module) : known,
+          f.source_file.empty() ? f.module : fmt::format("{}:{}", f.source_file, f.line)};
+}
+
+Rows functions(const Run&, const Application& a, Rank rank) {
+  const SampleProfile& s = a.samples;
+  const auto part = [](double value, double of) { return share(of > 0 ? value / of : 0); };
+  Rows rows;
+  if (rank) {
+    const std::size_t r = *rank - a.first_rank;
+    for (std::size_t i = 0; i < s.per_rank.functions.size(); ++i) {
+      const std::uint32_t f = s.per_rank.functions[i];
+      const double self = s.per_rank.self[i * a.ranks + r];
+      rows.push_back({function_name(s.functions[f]), function_place(s, f), amount(s, self),
+                      part(self, r < s.per_rank.all.size() ? s.per_rank.all[r] : 0)});
+    }
+    return rows;
+  }
+  for (std::uint32_t i = 0; i < s.functions.size(); ++i) {
+    const SampledFunction& f = s.functions[i];
+    rows.push_back({function_name(f), function_place(s, i), count(f.samples), amount(s, f.self),
+                    amount(s, f.self_error), part(f.self, s.self), amount(s, f.total), amount(s, f.total_error),
+                    amount(s, f.rank_min), amount(s, f.rank_max), exact(a.world_rank(f.max_rank)), count(f.calls),
+                    seconds(f.call_seconds)});
+  }
+  return rows;
+}
+
+Rows files(const Run&, const Application& a, Rank) {
+  Rows rows;
+  for (const FileProfile& f : a.files) {
+    rows.push_back({f.path, exact(f.ranks), count(f.opens), count(f.reads), count(f.writes), count(f.calls),
+                    bytes(f.bytes_read), bytes(f.bytes_written), seconds(f.seconds)});
+  }
+  return rows;
+}
+
+}  // namespace
+
+const std::vector<ShownTable>& shown_tables() {
+  static const std::vector<ShownTable> tables{
+      {"calls",
+       "time_seconds",
+       false,
+       {{"function", "Function"},
+        {"class", "Class"},
+        {"calls", "Calls"},
+        {"time_seconds", "Time"},
+        {"share", "Share"},
+        {"mean_seconds", "Mean"},
+        {"shortest_seconds", "Shortest"},
+        {"longest_seconds", "Longest"},
+        {"sent_bytes", "Sent"},
+        {"received_bytes", "Received"}},
+       {},
+       calls},
+      {"sites",
+       "time_seconds",
+       false,
+       {{"call", "Call"},
+        {"called_from", "Called from"},
+        {"place", "Place"},
+        {"calls", "Calls"},
+        {"time_seconds", "Time"},
+        {"share", "Share"},
+        {"mean_seconds", "Mean"},
+        {"shortest_seconds", "Shortest"},
+        {"longest_seconds", "Longest"},
+        {"bytes", "Bytes"},
+        {"ranks", "Ranks"}},
+       {},
+       sites},
+      {"edges",
+       "bytes",
+       true,
+       {{"from_rank", "From rank"},
+        {"to_rank", "To rank"},
+        {"to_program", "of program"},
+        {"messages", "Messages"},
+        {"bytes", "Bytes"},
+        {"bytes_per_message", "Per message"},
+        {"time_seconds", "Time"}},
+       {},
+       edges},
+      // self and total are seconds, or events of the sampled counter.
+      {"functions",
+       "self",
+       true,
+       {{"function", "Function"},
+        {"place", "Place"},
+        {"samples", "Samples"},
+        {"self", "Self"},
+        {"self_half_width", "Half width"},
+        {"share", "Share"},
+        {"total", "Total"},
+        {"total_half_width", "Half width"},
+        {"least_of_ranks", "Least of ranks"},
+        {"most_of_ranks", "Most of ranks"},
+        {"rank_with_most", "Rank with most"},
+        {"calls", "Calls"},
+        {"call_seconds", "Time of calls"}},
+       {{"function", "Function"}, {"place", "Place"}, {"self", "Self"}, {"share", "Share of the rank's"}},
+       functions},
+      {"files",
+       "time_seconds",
+       false,
+       {{"path", "File"},
+        {"ranks", "Ranks"},
+        {"opens", "Opens"},
+        {"reads", "Reads"},
+        {"writes", "Writes"},
+        {"calls", "Calls"},
+        {"read_bytes", "Read"},
+        {"written_bytes", "Written"},
+        {"time_seconds", "Time"}},
+       {},
+       files}};
+  return tables;
+}
+
+}  // namespace ardoise::launcher

@@ -109,7 +109,7 @@ RenderResult render_report(const Run& run, const RenderOptions& options) {
   const std::string folder = options.output + "/latex";
   if (const Outcome made = make_folder(folder + "/figures"); !made) return {.error = made.error};
   FigureFolder figures{folder + "/figures", "", options.graph_timeout_seconds, options.graphviz, {}, {}};
-  const std::string latex = latex_document(document_of(run), figures);
+  const std::string latex = latex_document(document_of(run, options.length), figures);
   RenderResult result{.error = figures.error, .notices = figures.notices};
   if (!result.ok()) return result;
   if (const Outcome written = write_file(folder + "/report.tex", latex); !written) {

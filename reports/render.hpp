@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/document/sections.hpp"
 #include "reports/model.hpp"
 #include "reports/result.hpp"
 
@@ -17,6 +18,7 @@ namespace ardoise::reports {
 
 struct RenderOptions {
   std::string output;                  // folder; made when it is not there
+  ReportLength length = ReportLength::full;
   double graph_timeout_seconds = 20;   // for one Graphviz layout; a graph that takes longer is left out and said so
   double latex_timeout_seconds = 120;  // for one run of LaTeX
   std::string latex = "xelatex";       // program looked up in PATH

@@ -19,7 +19,7 @@ Cell partners(const SampleProfile& s, const std::vector<CallShare>& list, double
   for (std::size_t i = 0; i < std::min(kPartners, list.size()); ++i) {
     const std::string name =
         list[i].function == kNoParent ? "(the outermost)" : short_name(s.functions[list[i].function]);
-    lines.push_back({code(name), human_share(all > 0 ? list[i].total / all : 0)});
+    lines.push_back({symbol(name, 60), human_share(all > 0 ? list[i].total / all : 0)});
   }
   if (list.size() > kPartners) lines.push_back({fmt::format("{} more", list.size() - kPartners), {}});
   return lines;
@@ -40,7 +40,7 @@ Section callers_and_callees(const Application& a) {
     const auto callers = callers_of(s, totals, f), callees = callees_of(s, totals, f);
     double all = 0;
     for (const CallShare& c : callers) all += c.total;
-    table.rows.push_back({code(short_name(function), 80), partners(s, callers, all), partners(s, callees, all)});
+    table.rows.push_back({symbol(short_name(function), 80), partners(s, callers, all), partners(s, callees, all)});
   }
   if (table.rows.empty()) return section;
   section.blocks = {note("Shares are of the function's total time."), std::move(table)};

@@ -12,8 +12,12 @@ namespace {
 
 constexpr std::size_t kSites = 40, kFiles = 25, kSummaryCalls = 6, kSummarySites = 5, kSummaryFiles = 3;
 // Call sites beyond the first few are shown when their share of the time is worth a line.
-constexpr std::size_t kSitesInAnyCase = 8;
+constexpr std::size_t kSitesInAnyCase = 5;
 constexpr double kLeastSiteShare = 0.0005;
+// Likewise functions.
+constexpr std::size_t kFunctionsInAnyCase = 8;
+constexpr double kLeastFunctionShare = 0.001;
+constexpr std::size_t kSiteWidth = 44;
 
 Number mean_seconds(const FunctionProfile& f) {
   return seconds(f.calls == 0 ? 0 : f.seconds / static_cast<double>(f.calls));
@@ -48,6 +52,7 @@ Table function_table(const std::vector<FunctionProfile>& functions, const Applic
                posix ? "Read" : "Bytes", posix ? "Written" : "per call"},
               {}};
   for (const FunctionProfile& f : functions) {
+    if (table.rows.size() >= kFunctionsInAnyCase && facts.share(f.seconds) < kLeastFunctionShare) break;
     table.rows.push_back({code(f.function), count(f.calls), seconds(f.seconds), share(facts.share(f.seconds)),
                           mean_seconds(f), seconds(f.min_seconds), seconds(f.max_seconds),
                           !posix                  ? moved(f)
@@ -72,7 +77,8 @@ Section mpi_profile(const Application& a) {
   section.blocks = {note("Time is summed over ranks and threads; share is of the time of all ranks. Bytes are what a "
                          "call sent, or what it received where it sent nothing."),
                     function_table(a.mpi, a, false)};
-  add_figure(section.blocks, message_sizes_figure(a));
+  add_rest(section.blocks, a.mpi.size(), std::get<Table>(section.blocks.back()).rows.size(), "functions", "calls");
+  add_figure(section, message_sizes_figure(a), "sizes of messages (of one or two sizes, or none)");
   return section;
 }
 
@@ -83,21 +89,18 @@ Section call_sites(const Application& a) {
     return section;
   }
   const Facts facts(a);
-  Table table{"", {left("Called from", 44), left("Function", 22), "Calls", "Time", "Share", "Ranks"}, {}};
+  Table table{"", {left("Called from", kSiteWidth), left("Function", 22), "Calls", "Time", "Share", "Ranks"}, {}};
   Table summary{"", {left("called from", 48), left("call", 22), "calls", "time", "share"}, {}};
   for (const CallSite& s : a.call_sites) {
     if (table.rows.size() == kSites) break;
     if (table.rows.size() >= kSitesInAnyCase && facts.share(s.seconds) < kLeastSiteShare) break;
-    std::vector<Line> from;
-    if (!s.symbol.empty()) from.push_back({code(s.symbol, 160), {}});
-    from.push_back({place(s.source_file.empty() ? fmt::format("{}+{:#x}", base_name(s.module), s.offset)
-                                                : fmt::format("{}:{}", base_name(s.source_file), s.line)),
-                    {}});
-    table.rows.push_back({std::move(from), code(s.function), count(s.calls), seconds(s.seconds),
-                          share(facts.share(s.seconds)), exact(s.ranks)});
+    const std::string where = s.source_file.empty() ? fmt::format("{}+{:#x}", base_name(s.module), s.offset)
+                                                    : fmt::format("{}:{}", base_name(s.source_file), s.line);
+    table.rows.push_back({name_over_place(s.symbol, where, kSiteWidth, 160), code(s.function), count(s.calls),
+                          seconds(s.seconds), share(facts.share(s.seconds)), exact(s.ranks)});
     if (summary.rows.size() < kSummarySites) {
-      summary.rows.push_back(
-          {Text(name_of(s)), code(s.function), count(s.calls), seconds(s.seconds), share(facts.share(s.seconds))});
+      summary.rows.push_back({symbol(name_of(s), 48), code(s.function), count(s.calls), seconds(s.seconds),
+                              share(facts.share(s.seconds))});
     }
   }
   section.summary.push_back(std::move(summary));
@@ -108,7 +111,7 @@ Section call_sites(const Application& a) {
 }
 
 Section file_io(const Application& a) {
-  Section section{.title = "File I/O", .together = 14};
+  Section section{.title = "File I/O"};
   std::string text;
   for (std::size_t i = 0; i < std::min(a.files.size(), kSummaryFiles); ++i) {
     const FileProfile& f = a.files[i];
@@ -117,16 +120,18 @@ Section file_io(const Application& a) {
   }
   if (!text.empty()) section.summary.push_back(Paragraph{text});
   if (a.posix.empty()) {
-    section.blocks.push_back(Paragraph{"No POSIX I/O call of the program was recorded; MPI-IO is in the MPI profile."});
+    section.left_out.push_back("file I/O (no POSIX call was recorded; MPI-IO is in the MPI profile)");
     return section;
   }
   section.blocks = {note("POSIX calls of the program itself; what MPI or this tool does inside is left out."),
                     function_table(a.posix, a, true)};
+  add_rest(section.blocks, a.posix.size(), std::get<Table>(section.blocks.back()).rows.size(), "functions", "calls");
   Table table{"", {left("File", 44), "Ranks", "Opens", "Calls", "Read", "Written", "Time"}, {}};
   for (std::size_t i = 0; i < std::min(kFiles, a.files.size()); ++i) {
     const FileProfile& f = a.files[i];
-    table.rows.push_back({code(f.path, 160), exact(f.ranks), count(f.opens), count(f.calls), bytes(f.bytes_read),
-                          bytes(f.bytes_written), seconds(f.seconds)});
+    table.rows.push_back({code(f.path, 160), exact(f.ranks), count(f.opens), count(f.calls),
+                          f.bytes_read != 0 ? Cell{bytes(f.bytes_read)} : Cell{},
+                          f.bytes_written != 0 ? Cell{bytes(f.bytes_written)} : Cell{}, seconds(f.seconds)});
   }
   if (!table.rows.empty()) section.blocks.push_back(std::move(table));
   add_rest(section.blocks, a.files.size(), kFiles, "files", "files");

@@ -10,7 +10,9 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kEdges = 15, kCommunicators = 15, kSummaryEdges = 3;
+constexpr std::size_t kEdges = 15, kEdgesOfFew = 6, kCommunicators = 15, kSummaryEdges = 3;
+constexpr std::uint32_t kLeastRanks = 4;  // below, the table of connections says it all
+constexpr std::uint32_t kFewRanks = 16;   // up to here figures are small, and bytes are enough
 
 std::vector<const Edge*> heaviest(const Application& a, std::size_t most) {
   std::vector<const Edge*> list;
@@ -25,6 +27,8 @@ std::vector<const Edge*> heaviest(const Application& a, std::size_t most) {
   return list;
 }
 
+bool is_predefined(const Communicator& c) { return c.name == "MPI_COMM_WORLD" || c.name == "MPI_COMM_SELF"; }
+
 // The large one, then the two small ones side by side.
 void add_three(std::vector<Block>& to, Figure large, Figure left, Figure right, const char* caption) {
   add_figure(to, std::move(large));
@@ -35,17 +39,29 @@ void add_three(std::vector<Block>& to, Figure large, Figure left, Figure right, 
 }  // namespace
 
 Section communication(const Application& a) {
-  Section section{.title = "Communication", .together = std::size_t{a.edges.empty() ? 8U : 38U}};  // with the matrix
+  Section section{.title = "Communication", .together = 8};
   if (a.edges.empty()) {
-    section.blocks.push_back(Paragraph{"No message from one rank to another was recorded."});
+    section.left_out.push_back("communication (no message from one rank to another)");
+    return section;
+  }
+  if (a.ranks < kLeastRanks) {
+    section.left_out.push_back(fmt::format("communication matrix and graph ({})", counted(a.ranks, "rank")));
     return section;
   }
   section.blocks.push_back(
       Paragraph{fmt::format("Point-to-point, one-sided and neighbourhood messages on {}, counted once, at the sender.",
                             counted(a.edges.size(), "connection"))});
+  if (a.ranks <= kFewRanks) {
+    Figure matrix = matrix_figure(a, Weight::bytes, true);
+    std::vector<Figure> graphs = graph_figures(a, true);
+    if (graphs.empty()) return section;
+    matrix.caption = "Bytes from each rank to each other one: as a matrix (white: none) and as a graph.";
+    section.blocks.push_back(Figures{std::move(matrix), std::move(graphs[0])});
+    return section;
+  }
   add_three(section.blocks, matrix_figure(a, Weight::bytes, false), matrix_figure(a, Weight::calls, true),
             matrix_figure(a, Weight::seconds, true), "The same matrix by messages and by time in the sending calls.");
-  if (std::vector<Figure> graphs = graph_figures(a); graphs.size() == 3) {
+  if (std::vector<Figure> graphs = graph_figures(a, false); graphs.size() == 3) {
     add_three(section.blocks, std::move(graphs[0]), std::move(graphs[1]), std::move(graphs[2]),
               "The same graph by messages and by time in the sending calls.");
   }
@@ -55,9 +71,10 @@ Section communication(const Application& a) {
 Section heaviest_connections(const Application& a) {
   Section section{.title = "Heaviest connections"};
   if (a.edges.empty()) return section;
+  const std::size_t most = a.ranks <= kFewRanks ? kEdgesOfFew : kEdges;
   std::string text = fmt::format("Heaviest of {}:", counted(a.edges.size(), "connection"));
   Table table{"", {"From rank", "To rank", "Messages", "Bytes", "per message", "Time"}, {}};
-  for (const Edge* e : heaviest(a, kEdges)) {
+  for (const Edge* e : heaviest(a, most)) {
     if (table.rows.size() < kSummaryEdges) {
       text += fmt::format("{} rank {} → {}: {} in {}", table.rows.empty() ? "" : " ·", a.world_rank(e->source),
                           a.world_rank(e->target), shown(bytes(e->bytes)), counted(e->messages, "message"));
@@ -68,13 +85,17 @@ Section heaviest_connections(const Application& a) {
   }
   section.summary.push_back(Paragraph{text});
   section.blocks.push_back(std::move(table));
-  add_rest(section.blocks, a.edges.size(), kEdges, "connections", "edges");
+  add_rest(section.blocks, a.edges.size(), most, "connections", "edges");
   return section;
 }
 
 Section communicators(const Application& a) {
   Section section{.title = "Communicators", .together = 7};
   if (a.communicators.empty()) return section;
+  if (std::all_of(a.communicators.begin(), a.communicators.end(), is_predefined)) {
+    section.left_out.push_back("communicators (none of the program's own)");
+    return section;
+  }
   Table table{"", {left("Name", 60), "Ranks", "How many"}, {}};
   for (std::size_t i = 0; i < std::min(kCommunicators, a.communicators.size()); ++i) {
     const Communicator& c = a.communicators[i];

@@ -40,7 +40,7 @@ Section counters(const Application& a) {
     const SampledFunction& f = s.functions[i];
     if (!(f.self > 0)) break;
     std::vector<Cell>& row = table.rows.emplace_back();
-    row.emplace_back(code(short_name(f), 70));
+    row.emplace_back(symbol(short_name(f), 70));
     for (std::size_t c = 0; c < shown; ++c) {
       row.emplace_back(count(f.counters[c]));
       if (rates) row.emplace_back(count(f.counters[c] / f.self));

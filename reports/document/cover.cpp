@@ -1,4 +1,5 @@
-// The first page: what ran, the programs beside each other, their findings. See sections.hpp.
+// The first page: what ran, the programs in a table, the findings of all of them, the figure that shows the first of
+// these best. See sections.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kNotices = 3;
+constexpr std::size_t kNotices = 3, kFindings = 7;
 
 std::string title_line(const Run& run) {
   std::uint64_t ranks = 0;
@@ -23,8 +24,16 @@ std::string title_line(const Run& run) {
 }
 
 Table programs(const Run& run) {
-  Table table{
-      "", {left("Program", 28), "Ranks", "Wall time", "MPI", "File I/O", "Load bal.", "Comm. eff.", "Par. eff."}, {}};
+  Table table{"",
+              {left("Program", 22),
+               "Ranks",
+               "Wall time",
+               "MPI",
+               "File I/O",
+               {"Load balance", true, 9},
+               {"Communication efficiency", true, 16},
+               {"Parallel efficiency", true, 12}},
+              {}};
   for (const Application& a : run.applications) {
     const Facts facts(a);
     const auto efficiency = [&](double e) {
@@ -37,7 +46,50 @@ Table programs(const Run& run) {
   return table;
 }
 
+// The figure with this id; nothing when the chapter has none.
+Figures take_figure(Section& chapter, const std::string& id) {
+  for (Section& section : chapter.sections) {
+    for (std::size_t i = 0; i < section.blocks.size(); ++i) {
+      auto* figures = std::get_if<Figures>(&section.blocks[i]);
+      if (figures == nullptr || figures->front().id != id) continue;
+      Figures taken = std::move(*figures);
+      section.blocks.erase(section.blocks.begin() + static_cast<std::ptrdiff_t>(i));
+      return taken;
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+std::vector<std::pair<const Application*, Finding>> findings_on_cover(const Run& run) {
+  std::vector<std::pair<const Application*, Finding>> all;
+  for (const Application& a : run.applications) {
+    for (Finding& finding : findings_of(a)) {
+      if (finding.severity != Severity::note || all.empty()) all.emplace_back(&a, std::move(finding));
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& x, const auto& y) {
+    return std::pair(x.second.severity, x.second.weight) > std::pair(y.second.severity, y.second.weight);
+  });
+  if (all.size() > kFindings) all.erase(all.begin() + kFindings, all.end());
+  return all;
+}
+
+void move_best_figure(const Run& run, Document& document) {
+  const auto findings = findings_on_cover(run);
+  if (findings.empty()) return;
+  const auto& [app, finding] = findings.front();
+  const auto number = static_cast<std::size_t>(app - run.applications.data());
+  const bool of_functions = finding.id == "hot_function" || finding.id == "mpi_cause";
+  for (const char* id : {of_functions ? "flame" : "ranks", of_functions ? "ranks" : "flame"}) {
+    Figures figures = take_figure(document.chapters[number], id);
+    if (figures.empty()) continue;
+    if (run.applications.size() > 1) figures.front().caption = in_sentence(app->name) + ": " + figures.front().caption;
+    document.cover.blocks.emplace_back(std::move(figures));
+    return;
+  }
+}
 
 Section cover(const Run& run) {
   Section cover{.title = "Ardoise"};
@@ -63,14 +115,13 @@ Section cover(const Run& run) {
     std::move(between.blocks.begin(), between.blocks.end(), std::back_inserter(cover.blocks));
     std::move(between.summary.begin(), between.summary.end(), std::back_inserter(cover.summary));
   }
-  const std::size_t most = run.applications.size() <= 2 ? 5 : run.applications.size() <= 4 ? 4 : 2;
-  for (const Application& a : run.applications) {
-    FindingList list = first_of(findings_of(a), most, "chapter");
-    for (Finding& finding : list.findings) finding.advice.clear();  // the chapter gives it
-    Section& program = cover.sections.emplace_back();
-    program.title = a.name.empty() ? "program" : a.name;
-    program.blocks.push_back(std::move(list));
+  FindingList list;
+  for (const auto& [app, finding] : findings_on_cover(run)) {
+    list.findings.push_back(finding);
+    Finding& shown = list.findings.back();
+    if (run.applications.size() > 1) shown.text = in_sentence(app->name) + ": " + shown.text;
   }
+  cover.blocks.push_back(std::move(list));
   return cover;
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
 
@@ -16,6 +18,40 @@ std::string plain(const Text& text) {
 
 Span code(const std::string& name, std::size_t most_columns) {
   return {shortened(printable(name), most_columns), Span::Look::code};
+}
+
+std::string with_folded_templates(const std::string& name) {
+  std::string out;
+  std::size_t depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (depth == 0 && name.compare(i, 8, "operator") == 0) {  // its brackets are part of the name
+      const std::size_t end = std::max(i + 8, name.find_first_not_of("<>=-", i + 8));
+      if (end == std::string::npos) return out + name.substr(i);
+      out += name.substr(i, end - i);
+      i = end - 1;
+    } else if (c == '<') {
+      if (depth++ == 0) out += "<…>";
+    } else if (c == '>' && depth != 0 && name[i - 1] != '-') {
+      --depth;
+    } else if (depth == 0) {
+      out += c;
+    }
+  }
+  return depth == 0 ? out : name;  // unbalanced: not the name of a function
+}
+
+Span symbol(const std::string& name, std::size_t most_columns) {
+  return code(display_width(printable(name)) <= most_columns ? name : with_folded_templates(name), most_columns);
+}
+
+Cell name_over_place(const std::string& name, const std::string& where, std::size_t width, std::size_t most_columns) {
+  if (name.empty()) return place(where);
+  if (where.empty()) return symbol(name, most_columns);
+  Span above = symbol(name, most_columns), below = place(where);
+  if (display_width(above.text) + display_width(below.text) + 1 <= width)
+    return Text{std::move(above), {" "}, std::move(below)};
+  return std::vector<Line>{{std::move(above), {}}, {std::move(below), {}}};
 }
 
 Span place(const std::string& name, std::size_t most_columns) {
@@ -60,6 +96,11 @@ void add_rest(std::vector<Block>& to, std::size_t all, std::size_t shown, const 
 
 void add_figure(std::vector<Block>& to, Figure figure) {
   if (figure) to.push_back(Figures{std::move(figure)});
+}
+
+void add_figure(Section& to, Figure figure, const std::string& otherwise) {
+  if (!figure) return to.left_out.push_back(otherwise);
+  add_figure(to.blocks, std::move(figure));
 }
 
 }  // namespace ardoise::reports

@@ -34,6 +34,9 @@ struct Text {
 
 // A name, path or command, at most so many columns wide: the middle of a longer one is left out.
 [[nodiscard]] Span code(const std::string& name, std::size_t most_columns = 60);
+// A C++ name; where it is too long, template arguments are folded to <…> first.
+[[nodiscard]] Span symbol(const std::string& name, std::size_t most_columns);
+[[nodiscard]] std::string with_folded_templates(const std::string& name);
 [[nodiscard]] Span place(const std::string& name, std::size_t most_columns = 120);
 
 // A number in a table. count: three digits are enough above ten million.
@@ -60,6 +63,10 @@ struct Cell {
   Cell(const char* text) : Cell(Text(text)) {}
   Cell(std::vector<Line> list) : lines(std::move(list)) {}
 };
+
+// A name and where it stands, in one line of `width` columns or in two. `where` may be empty.
+[[nodiscard]] Cell name_over_place(const std::string& name, const std::string& where, std::size_t width,
+                                   std::size_t most_columns);
 
 template <class T>
 [[nodiscard]] Number count(T n) {
@@ -123,10 +130,11 @@ using Block = std::variant<Paragraph, FactList, FindingList, Table, Bullets, Fig
 
 struct Section {
   std::string title{};
-  std::vector<Block> summary{};  // what the summary shows of it
-  std::vector<Block> blocks{};   // what the report shows of it; a section without any is left out
-  std::size_t together = 9;      // lines of the report that must not be torn from the title by the end of a page
-  std::string id{};              // of a chapter: distinguishes its files from those of other chapters
+  std::vector<Block> summary{};         // what the summary shows of it
+  std::vector<Block> blocks{};          // what the report shows of it; a section without any is left out
+  std::size_t together = 9;             // lines of the report that must not be torn from the title by the end of a page
+  std::vector<std::string> left_out{};  // what would show nothing and why: "matrix (2 ranks)"
+  std::string id{};                     // of a chapter: distinguishes its files from those of other chapters
   std::vector<Section> sections{};
 };
 
@@ -141,7 +149,8 @@ struct Document {
 // shown. Without a table of that command: "12 more groups in profile.json."
 void add_rest(std::vector<Block>& to, std::size_t all, std::size_t shown, const std::string& plural,
               const std::string& table = "");
-// A figure that has nothing to show is left out.
+// A figure that has nothing to show is left out; the second notes that, with its name and the reason.
 void add_figure(std::vector<Block>& to, Figure figure);
+void add_figure(Section& to, Figure figure, const std::string& otherwise);
 
 }  // namespace ardoise::reports

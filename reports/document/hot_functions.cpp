@@ -11,7 +11,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kHotFunctions = 20, kLines = 15, kSummaryFunctions = 4;
+constexpr std::size_t kHotFunctions = 20, kLines = 10, kSummaryFunctions = 4, kNameWidth = 30;
 constexpr double kMattering = 0.95;          // of what was sampled
 constexpr double kLeastSummaryShare = 0.01;  // of a function: smaller ones are for the report
 
@@ -22,10 +22,9 @@ Text error(const SampleProfile& s, double value) { return "± " + shown(amount(s
 Cell function_cell(const SampleProfile& s, std::size_t function) {
   const SampledFunction& f = s.functions[function];
   const std::string known = place_of(s, function);
-  std::vector<Line> lines{{code(short_name(f), 110), {}}};
-  if (is_code(f) && !f.symbol.empty() && !(known.empty() && f.module.empty()))
-    lines.push_back({place(known.empty() ? base_name(f.module) : known, 80), {}});
-  return lines;
+  const bool has_place = is_code(f) && !f.symbol.empty();
+  return name_over_place(short_name(f), has_place ? (known.empty() ? base_name(f.module) : known) : "", kNameWidth,
+                         110);
 }
 
 // What is known of the time in the kernel, which is not sampled itself.
@@ -43,11 +42,17 @@ std::string kernel_time(const SampleProfile& s) {
 
 void add_summary(const SampleProfile& s, std::vector<Block>& to) {
   // Shares of CPU time are not those of the wall clock in the tables beneath.
-  Table table{"", {{"hot function (sampled " + clock_name(s) + ")", false, 48}, "self", "99 %", "share", "total"}, {}};
+  Table table{"",
+              {{"hot function (sampled " + clock_name(s) + ")", false, 48},
+               "self",
+               fmt::format("half width at {:.0f} %", s.confidence * 100).c_str(),
+               "share",
+               "total"},
+              {}};
   for (std::size_t i = 0; i < s.functions.size() && table.rows.size() < kSummaryFunctions; ++i) {
     const SampledFunction& f = s.functions[i];
     if (!(f.self > 0) || f.self < kLeastSummaryShare * s.self) break;
-    table.rows.push_back({code(name_and_place(s, i), 48), amount(s, f.self), error(s, f.self_error),
+    table.rows.push_back({symbol(name_and_place(s, i), 48), amount(s, f.self), error(s, f.self_error),
                           share_of(s, f.self), amount(s, f.total)});
   }
   if (!table.rows.empty()) to.push_back(std::move(table));
@@ -70,11 +75,22 @@ Section hot_functions(const Application& a) {
   }
   add_summary(s, section.summary);
   section.blocks.push_back(note(fmt::format(
-      "Sampled: sums of weights of {} samples of {}, over ranks and threads; ± is the half width of the {:.0f} % "
+      "Sampled: sums of weights of {} samples of {}, over ranks and threads, with the half width of their {:.0f} % "
       "confidence interval. Self is in the function, total with what it called; MPI is the exact time in MPI calls "
-      "beneath it; Least and Most are of the ranks, Imb. is Most over their mean.{}",
+      "beneath it; least, most and mean are over the ranks.{}",
       shown(count(s.samples)), clock_name(s), s.confidence * 100, kernel_time(s))));
-  Table table{"", {left("Function", 31), "Self", "", "Share", "Total", "MPI", "Least", "Most", "Imb."}, {}};
+  const std::string percent = fmt::format("{:.0f} %", s.confidence * 100);
+  Table table{"",
+              {left("Function", kNameWidth),
+               "Self",
+               {"half width at " + percent, true, 10},
+               "Share",
+               "Total",
+               "MPI",
+               "Least",
+               "Most",
+               {"most over mean", true, 6}},
+              {}};
   const std::vector<double> mpi = mpi_beneath(s);
   double sum = 0;
   std::size_t shown_functions = 0;
@@ -107,15 +123,21 @@ Section hot_lines(const Application& a) {
   Section section{.title = "Hot lines"};
   if (!(s.self > 0)) return section;
   if (s.lines.empty()) {
-    section.blocks.push_back(note("No line of the source is known: the program was built without -g."));
+    section.left_out.push_back("hot lines (the program was built without -g)");
     return section;
   }
-  Table table{"", {left("Line", 31), left("in function", 44), "Self", "", "Share"}, {}};
+  Table table{"",
+              {left("Line", 31),
+               left("in function", 44),
+               "Self",
+               {fmt::format("half width at {:.0f} %", s.confidence * 100), true, 11},
+               "Share"},
+              {}};
   for (std::size_t i = 0; i < std::min(kLines, s.lines.size()); ++i) {
     const SampledLine& l = s.lines[i];
-    if (l.self < 0.005 * s.self && i >= 5) break;
+    if (l.self < 0.01 * s.self && i >= 5) break;
     table.rows.push_back({code(fmt::format("{}:{}", base_name(l.source_file), l.line), 70),
-                          code(short_name(s.functions[l.function]), 90), amount(s, l.self), error(s, l.self_error),
+                          symbol(short_name(s.functions[l.function]), 90), amount(s, l.self), error(s, l.self_error),
                           share_of(s, l.self)});
   }
   section.blocks.push_back(std::move(table));

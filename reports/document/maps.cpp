@@ -1,29 +1,44 @@
 // Sections that are figures: by rank, and over time. See sections.hpp.
+#include <fmt/format.h>
+
 #include "reports/document/sections.hpp"
+#include "reports/text/units.hpp"
 
 namespace ardoise::reports {
 
+namespace {
+
+constexpr std::uint32_t kLeastMappedRanks = 4;
+constexpr std::uint64_t kLeastSamplesInBin = 5;
+
+}  // namespace
+
 Section density_maps(const Application& a) {
-  Section section{.title = "Density maps", .together = 46};
-  for (Figure& page : density_figures(a)) {
-    if (section.blocks.empty()) {
-      section.blocks.push_back(
-          Paragraph{"Each map has one cell a rank; where a map is not of one colour, ranks do different things."});
-    }
-    add_figure(section.blocks, std::move(page));
+  Section section{.title = "Density maps"};
+  if (a.ranks < kLeastMappedRanks) {
+    section.left_out.push_back(fmt::format("density maps ({})", counted(a.ranks, "rank")));
+    return section;
   }
+  for (Figure& page : density_figures(a)) add_figure(section.blocks, std::move(page));
+  if (section.blocks.empty()) section.left_out.push_back("density maps (of one colour)");
   return section;
 }
 
 Section over_time(const Application& a) {
-  Section section{.title = "Over time", .together = 44};
-  add_figure(section.blocks, temporal_figure(a));
+  Section section{.title = "Over time"};
+  add_figure(section, temporal_figure(a), "shares of time over the run (nothing recorded)");
   return section;
 }
 
 Section functions_over_time(const Application& a) {
-  Section section{.title = "Functions over time", .together = 16};
-  if (a.samples.self > 0) add_figure(section.blocks, functions_over_time_figure(a));
+  Section section{.title = "Functions over time"};
+  const SampleProfile& s = a.samples;
+  if (!(s.self > 0)) return section;
+  if (s.samples < kLeastSamplesInBin * s.timeline.bins) {
+    section.left_out.push_back(fmt::format("functions over time ({} are too few)", counted(s.samples, "sample")));
+    return section;
+  }
+  add_figure(section, functions_over_time_figure(a), "functions over time (the run was too short)");
   return section;
 }
 

@@ -72,6 +72,8 @@ Section sampling(const Run& run) {
       figure.id += fmt::format("_{}", i);
       figure.caption = in_sentence(a.name) + ": " + figure.caption;
       add_figure(figures, std::move(figure));
+    } else {
+      section.left_out.push_back(fmt::format("rate of sampling of {} (it did not change)", in_sentence(a.name)));
     }
   }
   if (table.rows.empty()) return section;
@@ -88,6 +90,15 @@ Section sampling(const Run& run) {
 Section clocks(const Run& run) {
   Section section{.title = "Clock", .together = 0};
   if (run.applications.empty()) return section;
+  const Quality& first = run.applications.front().quality;
+  if (std::all_of(run.applications.begin(), run.applications.end(), [&](const Application& a) {
+        return a.quality.clock == first.clock && a.quality.clock_error_seconds == first.clock_error_seconds;
+      })) {
+    section.blocks.push_back(
+        Paragraph{{code(first.clock.empty() ? "not known" : first.clock, 80),
+                   {fmt::format("; its error is at most {}.", human_seconds(first.clock_error_seconds))}}});
+    return section;
+  }
   Table table{"", {left("Program", 33), left("Clock", 47), "Error bound"}, {}};
   for (const Application& a : run.applications) {
     table.rows.push_back({code(a.name), Text(a.quality.clock.empty() ? "not known" : a.quality.clock),

@@ -31,6 +31,15 @@ FindingList first_findings(std::vector<Finding> all) {
   return first_of(std::move(all), kSummaryFindings, "report");
 }
 
+FindingList not_on_cover(const Run& run, const Application& a, std::vector<Finding> all) {
+  for (const auto& [app, shown] : findings_on_cover(run)) {
+    std::erase_if(all, [&, program = app, &on_cover = shown](const Finding& f) {
+      return program == &a && f.text == on_cover.text;
+    });
+  }
+  return {std::move(all), ""};
+}
+
 FactList facts_of(const Run& run, const Application& a, const Facts& facts) {
   FactList list;
   const auto fact = [&list](const char* name, Text value) { list.facts.emplace_back(name, std::move(value)); };
@@ -70,7 +79,8 @@ Section overview(const Run& run, const Application& a) {
   if (!a.command.empty()) section.summary.push_back(Paragraph{code(a.command, 98)});
   section.summary.push_back(first_findings(findings));
   section.blocks.push_back(facts_of(run, a, facts));
-  section.blocks.push_back(FindingList{findings, ""});
+  if (FindingList list = not_on_cover(run, a, findings); !list.findings.empty())
+    section.blocks.emplace_back(std::move(list));
   if (facts.efficiency.known && a.ranks > 1) {
     section.blocks.push_back(
         note("Useful time is time outside MPI. Load balance is its mean over its maximum, communication efficiency its "

@@ -29,7 +29,7 @@ Cell where_time_goes(const SampleProfile& s, std::size_t group) {
        ++k) {
     const std::size_t i = order[k];
     lines.push_back(
-        {code(short_name(s.functions[s.per_rank.functions[i]])),
+        {symbol(short_name(s.functions[s.per_rank.functions[i]]), 60),
          human_share(share[i]) + (group == 0 ? "" : fmt::format(" (not {})", human_share(of_greatest[i])))});
   }
   return lines;
@@ -43,9 +43,8 @@ Section rank_groups(const Application& a) {
   if (s.clusters.empty() || !(s.self > 0)) return section;
   const std::string distance = human_share(s.cluster_distance);
   if (s.clusters.size() == 1) {
-    section.blocks.push_back(
-        Paragraph{fmt::format("All ranks spend their time alike: none differs from rank {} in more than {} of it.",
-                              a.world_rank(s.clusters[0].leader), distance)});
+    section.left_out.push_back(
+        fmt::format("groups of ranks (none differs from another in more than {} of its time)", distance));
     return section;
   }
   section.blocks.push_back(note(fmt::format(

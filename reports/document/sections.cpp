@@ -3,41 +3,97 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ardoise::reports {
 
 namespace {
 
+struct Entry {
+  Section (*section)(const Application&);
+  bool in_short_report;
+};
+
 // After the overview.
-constexpr Section (*kSections[])(const Application&){hot_functions,
-                                                     hot_lines,
-                                                     callers_and_callees,
-                                                     functions_over_time,
-                                                     rank_groups,
-                                                     threads,
-                                                     counters,
-                                                     mpi_profile,
-                                                     call_sites,
-                                                     communication,
-                                                     heaviest_connections,
-                                                     communicators,
-                                                     density_maps,
-                                                     over_time,
-                                                     file_io,
-                                                     extensions,
-                                                     measured};
+constexpr Entry kSections[]{{hot_functions, true},
+                            {hot_lines, true},
+                            {callers_and_callees, false},
+                            {functions_over_time, false},
+                            {rank_groups, false},
+                            {threads, false},
+                            {counters, false},
+                            {mpi_profile, true},
+                            {call_sites, true},
+                            {communication, false},
+                            {heaviest_connections, false},
+                            {communicators, false},
+                            {density_maps, false},
+                            {over_time, false},
+                            {file_io, false},
+                            {extensions, false},
+                            {measured, false}};
+
+// A column in which no row says anything says nothing.
+void drop_empty_columns(Table& table) {
+  for (std::size_t c = table.columns.size(); c-- > 1;) {
+    const bool empty = std::all_of(table.rows.begin(), table.rows.end(), [&](const std::vector<Cell>& row) {
+      return row[c].lines.empty() && row[c].number.unit == Unit::none;
+    });
+    if (!empty || table.rows.empty()) continue;
+    const auto place = static_cast<std::ptrdiff_t>(c);
+    table.columns.erase(table.columns.begin() + place);
+    for (auto& row : table.rows) row.erase(row.begin() + place);
+  }
+}
+
+// The last words of a chapter.
+void add_left_out(Section& chapter) {
+  std::string text;
+  for (const Section& section : chapter.sections) {
+    for (const std::string& what : section.left_out) text += (text.empty() ? "" : ", ") + what;
+  }
+  if (text.empty()) return;
+  Section last;
+  last.blocks.push_back(note("Left out because they show nothing: " + text + "."));
+  chapter.sections.push_back(std::move(last));
+}
+
+void tidy(Section& chapter) {
+  for (Section& section : chapter.sections) {
+    for (Block& block : section.blocks) {
+      if (auto* table = std::get_if<Table>(&block)) drop_empty_columns(*table);
+    }
+  }
+  add_left_out(chapter);
+}
+
+// In the short report tables stay and figures go.
+void shorten(Section& section) {
+  std::erase_if(section.blocks, [](const Block& block) { return std::holds_alternative<Figures>(block); });
+  section.left_out.clear();
+}
 
 }  // namespace
 
-Document document_of(const Run& run) {
+Document document_of(const Run& run, ReportLength length) {
+  const bool is_short = length == ReportLength::brief;
   Document document{cover(run), {}};
   for (const Application& app : run.applications) {
     Section chapter{.title = app.name.empty() ? "program" : app.name};
     chapter.id = fmt::format("app{}", document.chapters.size());
     chapter.sections.push_back(overview(run, app));
-    for (const auto& section : kSections) chapter.sections.push_back(section(app));
+    for (const Entry& entry : kSections) {
+      if (is_short && !entry.in_short_report) continue;
+      chapter.sections.push_back(entry.section(app));
+    }
     document.chapters.push_back(std::move(chapter));
   }
-  document.chapters.push_back(measurement_quality(run));
+  if (!is_short) document.chapters.push_back(measurement_quality(run));
+  move_best_figure(run, document);
+  for (Section& chapter : document.chapters) {
+    for (std::size_t i = 1; is_short && i < chapter.sections.size(); ++i) shorten(chapter.sections[i]);
+    tidy(chapter);
+  }
   return document;
 }
 

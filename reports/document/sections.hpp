@@ -8,10 +8,17 @@
 
 namespace ardoise::reports {
 
+// brief: the cover, and of each program the overview and the tables of what takes time.
+enum class ReportLength { brief, full };
+
 // The whole: cover, a chapter for each program, a chapter on the quality of the measurement.
-[[nodiscard]] Document document_of(const Run& run);
+[[nodiscard]] Document document_of(const Run& run, ReportLength length = ReportLength::full);
 
 [[nodiscard]] Section cover(const Run& run);
+// Those that the cover shows, the most important first.
+[[nodiscard]] std::vector<std::pair<const Application*, Finding>> findings_on_cover(const Run& run);
+// The figure that shows the most important finding best goes from its chapter to the cover.
+void move_best_figure(const Run& run, Document& document);
 [[nodiscard]] Section measurement_quality(const Run& run);
 // Messages between programs that share a world.
 [[nodiscard]] Section between_programs(const Run& run);

@@ -17,9 +17,10 @@ namespace {
 constexpr double kMapWidth = 140, kColumn = 158, kAround = 46;  // points; kAround: title and legend of a map
 
 // Few cells need little room.
-double map_height(const Application& app) { return app.ranks <= 36 ? 46 : 66; }
+double map_height(const Application& app) { return app.ranks <= 8 ? 16 : app.ranks <= 36 ? 40 : 66; }
 constexpr std::size_t kMapsPerFigure = 6;
 constexpr double kMappedShare = 0.95;
+constexpr double kAlike = 0.05;  // ranks that differ by less are of one colour to the eye
 constexpr std::size_t kMostMaps = 12;
 constexpr std::size_t kMostCells = 1024;  // on a side; beyond, cells are means of blocks
 
@@ -102,6 +103,13 @@ std::string layout_sentence(const Application& app) {
   return layout.extents.size() > 2 ? text + ", planes of the last two dimensions side by side" : text;
 }
 
+template <class T>
+bool alike(const std::vector<T>& of_rank) {
+  const auto [least, most] = std::minmax_element(of_rank.begin(), of_rank.end());
+  return of_rank.empty() ||
+         static_cast<double>(*most) - static_cast<double>(*least) <= kAlike * static_cast<double>(*most);
+}
+
 // All of MPI and all of POSIX, and the functions that make kMappedShare of their time; `left` says how many are not
 // shown.
 std::vector<const DensityMap*> mattering(const Application& app, std::size_t& left) {
@@ -124,6 +132,8 @@ std::vector<const DensityMap*> mattering(const Application& app, std::size_t& le
     sum += seconds;
     --left;
   }
+  std::erase_if(shown,
+                [](const DensityMap* map) { return alike(map->calls) && alike(map->seconds) && alike(map->bytes); });
   return shown;
 }
 

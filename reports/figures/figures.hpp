@@ -33,8 +33,8 @@ struct WeightStyle {
 [[nodiscard]] Figure matrix_figure(const Application& app, Weight weight, bool small);
 // By bytes, messages and time, on one layout; drawing them also writes the .dot file. Above kMaxGraphNodes ranks nodes
 // are blocks, and of more than kMaxGraphEdges edges only the heaviest are drawn.
-[[nodiscard]] std::vector<Figure> graph_figures(const Application& app);
-// Some functions on each: calls, time, bytes.
+[[nodiscard]] std::vector<Figure> graph_figures(const Application& app, bool small);
+// Some functions on each: calls, time, bytes. Functions that are alike on all ranks are left out.
 [[nodiscard]] std::vector<Figure> density_figures(const Application& app);
 [[nodiscard]] Figure temporal_figure(const Application& app);
 
@@ -42,7 +42,8 @@ struct WeightStyle {
 [[nodiscard]] Figure flame_figure(const Application& app);
 // The functions that matter most, over time.
 [[nodiscard]] Figure functions_over_time_figure(const Application& app);
-// Rate of sampling of the threads and free memory, over time, with the cause of each change.
+// Nothing where no rate changed. Rate of sampling of the threads and free memory, over time, with the cause of each
+// change.
 [[nodiscard]] Figure sampling_rate_figure(const Application& app);
 
 inline constexpr std::uint32_t kMaxMatrixCells = 1024, kMaxGraphNodes = 128, kGraphBlocks = 32, kMaxGraphEdges = 400;

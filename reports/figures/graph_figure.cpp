@@ -52,11 +52,10 @@ struct Picture {
   std::vector<Position> places;
 };
 
-double size_of(Weight weight) { return weight == Weight::bytes ? 330 : 205; }
+double size_of(bool large) { return large ? 330 : 205; }
 
-void draw(Canvas& canvas, const Graph& graph, const std::vector<Position>& places, Weight weight) {
-  const bool large = weight == Weight::bytes;
-  const double size = size_of(weight), margin = large ? 22 : 15;
+void draw(Canvas& canvas, const Graph& graph, const std::vector<Position>& places, Weight weight, bool large) {
+  const double size = size_of(large), margin = large ? 22 : 15;
   std::vector<double> weights;
   for (const Edge& e : graph.edges) weights.push_back(style_of(weight).of(e));
   const Scale scale = Scale::over(weights, true);
@@ -96,7 +95,7 @@ void draw(Canvas& canvas, const Graph& graph, const std::vector<Position>& place
 
 }  // namespace
 
-std::vector<Figure> graph_figures(const Application& app) {
+std::vector<Figure> graph_figures(const Application& app, bool small) {
   const auto picture = std::make_shared<Picture>(Picture{graph_of(app, kMaxGraphNodes, kGraphBlocks), {}});
   const Graph& graph = picture->graph;
   if (graph.edges.empty()) return {};
@@ -110,16 +109,19 @@ std::vector<Figure> graph_figures(const Application& app) {
                                               with_separators(graph.edges.size()));
   std::vector<Figure> figures;
   for (const Weight weight : {Weight::bytes, Weight::calls, Weight::seconds}) {
-    const bool large = weight == Weight::bytes;
+    const bool large = !small && weight == Weight::bytes;
     const WeightStyle& style = style_of(weight);
-    const double size = size_of(weight);
+    const double size = size_of(large);
     figures.push_back(
         {std::string("graph_") + style.file_name,
          fmt::format("Communication graph by {}. {}; wide and dark arrows are heavy.{}", style.what, nodes, drawn),
-         large ? 0.82 : 0.48, size + (large ? 75 : 0), size + (large ? 0 : 24),
-         [picture, weight, &app](Canvas& canvas, FigureFolder& folder) {
+         large   ? 0.82
+         : small ? 0.34
+                 : 0.48,
+         size + (large ? 75 : 0), size + (large ? 0 : 24),
+         [picture, weight, large, &app](Canvas& canvas, FigureFolder& folder) {
            if (picture->places.empty()) picture->places = layout(picture->graph, app.name, folder);
-           draw(canvas, picture->graph, picture->places, weight);
+           draw(canvas, picture->graph, picture->places, weight, large);
          }});
   }
   return figures;

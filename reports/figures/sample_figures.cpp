@@ -45,7 +45,7 @@ Figure functions_over_time_figure(const Application& app) {
   const double most = t.all.empty() ? 0 : *std::max_element(t.all.begin(), t.all.end());
   if (!(most > 0) || t.bins < 2) return {};
   const std::size_t bands = std::min(kBands, t.functions.size());
-  const double h = 110, y0 = 30, seconds = t.bin_seconds * static_cast<double>(t.bins);
+  const double h = 80, y0 = 30, seconds = t.bin_seconds * static_cast<double>(t.bins);
   const auto draw = [=, &app, &t](Canvas& canvas, FigureFolder&) {
     double x = legend_entry(canvas, kTimeLeft, 8, kComputation, "others"), row = 8;
     for (std::size_t i = 0; i < bands; ++i) {
@@ -89,8 +89,9 @@ Figure sampling_rate_figure(const Application& app) {
     end = std::max(end, c.seconds);
     most_free = std::max(most_free, c.free_bins);
   }
-  if (threads.empty() || !(end > 0)) return {};
-  const double h = 90, y0 = 20, memory = most_free == 0 ? 0 : 44, gap = most_free == 0 ? 0 : 20;
+  const bool changed = std::any_of(threads.begin(), threads.end(), [](const auto& t) { return t.second.size() > 1; });
+  if (!changed || !(end > 0)) return {};
+  const double h = 60, y0 = 20, memory = most_free == 0 ? 0 : 30, gap = most_free == 0 ? 0 : 20;
   const auto draw = [=, &changes](Canvas& canvas, FigureFolder&) {
     const double bottom = std::log2(low) - 0.5, top = std::log2(high) + 0.5;
     const auto y_of = [&](double hertz) { return y0 + h * (1 - (std::log2(hertz) - bottom) / (top - bottom)); };

@@ -17,6 +17,8 @@ namespace ardoise::reports {
 
 namespace {
 
+constexpr double kLeastShareOfStrip = 0.02;
+
 // Means over blocks of ranks, so that bars stay visible.
 std::vector<double> blocks_of(const std::vector<double>& of_rank, std::size_t per) {
   std::vector<double> out;
@@ -73,7 +75,7 @@ Figure rank_times_figure(const Application& app) {
   std::string caption =
       "Time of each rank by what it was spent on; the parts outside of MPI and file I/O are estimates.";
   if (per > 1) caption += fmt::format(" Each bar is the mean of {} ranks.", per);
-  const double h = 120, y0 = 18;
+  const double h = app.ranks <= 16 ? 80 : 120, y0 = 18;
   const auto draw = [=, &app](Canvas& canvas, FigureFolder&) {
     double x = kTimeLeft;
     for (std::size_t p = 0; p < kParts.size(); ++p) {
@@ -117,8 +119,8 @@ Figure message_sizes_figure(const Application& app) {
     for (std::size_t i = 0; i < f.sizes.calls.size(); ++i) calls[i] += static_cast<double>(f.sizes.calls[i]);
   }
   const double top = calls.empty() ? 0 : *std::max_element(calls.begin(), calls.end());
-  if (top <= 0) return {};
-  const double h = 80, y0 = 6;
+  if (std::count_if(calls.begin(), calls.end(), [](double c) { return c > 0; }) < 3) return {};
+  const double h = 50, y0 = 6;
   const auto draw = [=](Canvas& canvas, FigureFolder&) {
     const std::size_t first = static_cast<std::size_t>(
         std::find_if(calls.begin(), calls.end(), [](double c) { return c > 0; }) - calls.begin());
@@ -156,15 +158,17 @@ Figure temporal_figure(const Application& app) {
     return first >= app.ranks ? 0.0
                               : static_cast<double>(std::min<std::uint64_t>(map.ranks_per_group, app.ranks - first));
   };
-  std::vector<std::size_t> used;
+  std::vector<std::size_t> used, in_strips;  // classes; indices of `used`
   for (std::size_t c = 0; c < classes; ++c) {
     const auto begin = map.share.begin() + static_cast<std::ptrdiff_t>(c * groups * bins);
-    if (std::any_of(begin, begin + static_cast<std::ptrdiff_t>(groups * bins), [](float s) { return s > 0; }))
-      used.push_back(c);
+    const double sum = std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(groups * bins), 0.0);
+    if (sum > 0) used.push_back(c);
+    // A strip for what takes some time.
+    if (sum >= kLeastShareOfStrip * static_cast<double>(groups * bins)) in_strips.push_back(used.size() - 1);
   }
-  const double seconds = map.bin_seconds * static_cast<double>(bins), h = 110, y0 = 30,
-               strip = std::clamp(10.0 * static_cast<double>(groups), 14.0, 62.0);
-  const bool strips = groups > 1;
+  const double seconds = map.bin_seconds * static_cast<double>(bins), h = 80, y0 = 30,
+               strip = std::clamp(5.0 * static_cast<double>(groups), 12.0, 62.0);
+  const bool strips = groups > 1 && !in_strips.empty();
   const std::size_t columns = std::min<std::size_t>(bins, 600), per = (bins + columns - 1) / columns;
   const auto draw = [=, &app, &map](Canvas& canvas, FigureFolder&) {
     double x = legend_entry(canvas, kTimeLeft, 8, kComputation, "outside MPI and I/O"), row = 8;
@@ -197,8 +201,9 @@ Figure temporal_figure(const Application& app) {
     percent_axis(canvas, y0, h);
     time_axis(canvas, y0 + h, seconds);
 
-    double y = y0 + h + 38;
-    for (std::size_t i = 0; strips && i < used.size(); ++i) {
+    double y = y0 + h + 34;
+    for (std::size_t n = 0; strips && n < in_strips.size(); ++n) {
+      const std::size_t i = in_strips[n];
       Grid grid(bins, groups);
       for (std::size_t g = 0; g < groups; ++g) {
         for (std::size_t b = 0; b < bins; ++b) {
@@ -221,7 +226,7 @@ Figure temporal_figure(const Application& app) {
   caption += strips ? fmt::format(" and, below, for each group of {} (top: the lowest ranks; white: none).",
                                   counted(map.ranks_per_group, "rank"))
                     : ".";
-  const double height = y0 + h + 26 + (strips ? (strip + 22) * static_cast<double>(used.size()) + 30 : 0);
+  const double height = y0 + h + 26 + (strips ? (strip + 22) * static_cast<double>(in_strips.size()) + 18 : 0);
   return {"temporal", caption, 1.0, kTimeWidth, height, draw};
 }
 

@@ -48,6 +48,15 @@ std::string heading(const std::string& title, std::size_t most_columns) {
   return fmt::format("{{\\texorpdfstring{{{}}}{{{}}}}}", latex(text), latex_bookmark(title));
 }
 
+// What must not be torn from a section's title: a figure that stands first, as a whole.
+std::size_t lines_together(const Section& section) {
+  constexpr double kLine = 12, kPage = 465, kTitle = 5;  // points, points, lines with the caption
+  const auto* figures = std::get_if<Figures>(&section.blocks.front());
+  if (figures == nullptr) return section.together;
+  const Figure& f = figures->front();
+  return static_cast<std::size_t>(f.page_share * kPage / f.width * f.height / kLine + kTitle);
+}
+
 class LatexWriter {
  public:
   LatexWriter(std::string& out, FigureFolder& figures) : out_(out), figures_(figures) {}
@@ -57,8 +66,8 @@ class LatexWriter {
   }
   void write_section(const Section& section) {
     if (!section.blocks.empty()) {
-      if (section.together != 0) out_ += fmt::format("\\need{{{}}}", section.together);
-      out_ += "\\section" + heading(section.title, 200) + "\n";
+      if (const std::size_t lines = lines_together(section); lines != 0) out_ += fmt::format("\\need{{{}}}", lines);
+      if (!section.title.empty()) out_ += "\\section" + heading(section.title, 200) + "\n";
       write_blocks(section);
     }
     for (const Section& part : section.sections) write_section(part);
@@ -122,9 +131,15 @@ constexpr const char* kBanner =
     "\\thispagestyle{empty}\\noindent\\colorbox{slate}{\\begin{minipage}{\\dimexpr\\linewidth-2\\fboxsep}\\vspace{7mm}"
     "\\hspace*{4mm}{\\sffamily\\bfseries\\Huge\\color{white}Ardoise}\\hfill{\\sffamily\\color{white}performance report}"
     "\\hspace*{4mm}\\vspace{6mm}\\end{minipage}}\n\\par\\vspace{3mm}\n";
+// For a long report only: how many pages there are is known in the second run.
 constexpr const char* kContents =
-    "\\par\\vspace{4mm}\\need{6}{\\sffamily\\bfseries\\large\\color{slate}Contents}\\par\\makeatletter\\@starttoc{toc}"
-    "\\makeatother\n";
+    "\\makeatletter\\newcount\\pages\\ifdefined\\reportpages\\pages=\\reportpages\\fi\n"
+    "\\ifnum\\pages>15 "
+    "\\par\\vspace{4mm}\\need{6}{\\sffamily\\bfseries\\large\\color{slate}Contents}\\par\\@starttoc{toc}"
+    "\\else\\setbox0\\vbox{\\@starttoc{toc}}\\fi\\makeatother\n";
+constexpr const char* kEnd =
+    "\\makeatletter\\immediate\\write\\@auxout{\\string\\gdef\\string\\reportpages{\\thepage}}\\makeatother\n\\end{"
+    "document}\n";
 
 }  // namespace
 
@@ -133,21 +148,15 @@ std::string latex_document(const Document& document, FigureFolder& figures) {
   LatexWriter writer(out, figures);
   out += kBanner;
   writer.write_blocks(document.cover);
-  for (const Section& program : document.cover.sections) {
-    out += fmt::format(
-        "\\par\\vspace{{3mm}}\\pagebreak[1]{{\\sffamily\\bfseries\\large\\color{{slate}}{}}}\\par\\nopagebreak"
-        "\\vspace{{1mm}}\n",
-        latex(shortened(printable(program.title), 60)));
-    writer.write_blocks(program);
-  }
   out += kContents;
+  if (!document.chapters.empty()) out += "\\clearpage\n";
   for (const Section& chapter : document.chapters) {
     figures.prefix = chapter.id + "_";
     const std::string mark = latex(shortened(printable(chapter.title), 48));
-    out += "\\chapter" + heading(chapter.title, 48) + fmt::format("\\markboth{{{}}}{{{}}}\n", mark, mark);
+    out += "\\need{14}\\chapter" + heading(chapter.title, 48) + fmt::format("\\markboth{{{}}}{{{}}}\n", mark, mark);
     for (const Section& section : chapter.sections) writer.write_section(section);
   }
-  return out + "\\end{document}\n";
+  return out + kEnd;
 }
 
 }  // namespace ardoise::reports

@@ -7,7 +7,7 @@ const char* latex_preamble() {
   return R"TEX(% Made by ardoise from profile.json. Build: xelatex report.tex, twice.
 \documentclass[10pt,a4paper,headings=small,numbers=noenddot]{scrreprt}
 \usepackage[no-math]{fontspec}
-\usepackage[top=24mm,bottom=24mm,left=23mm,right=23mm,headsep=8mm]{geometry}
+\usepackage[top=20mm,bottom=18mm,footskip=9mm,left=23mm,right=23mm,headsep=6mm]{geometry}
 \usepackage{xcolor,graphicx,booktabs,array,longtable}
 \usepackage[automark,headsepline]{scrlayer-scrpage}
 \usepackage[font=small,labelfont={sf,bf},textfont=sf,justification=raggedright,singlelinecheck=false,skip=5pt]{caption}
@@ -33,16 +33,16 @@ const char* latex_preamble() {
 \setkomafont{disposition}{\sffamily\bfseries\color{slate}}
 \setkomafont{pageheadfoot}{\small\sffamily\color{note}}
 \setkomafont{pagenumber}{\small\sffamily\color{note}}
-\RedeclareSectionCommand[beforeskip=0pt,afterskip=10pt plus 2pt,font=\huge]{chapter}
-\RedeclareSectionCommand[beforeskip=18pt plus 4pt,afterskip=6pt]{section}
+\RedeclareSectionCommand[style=section,beforeskip=16pt plus 4pt,afterskip=6pt,font=\LARGE]{chapter}
+\RedeclareSectionCommand[beforeskip=8pt plus 4pt,afterskip=3pt]{section}
 \RedeclareSectionCommand[tocbeforeskip=3pt]{chapter}
 \renewcommand*\chapterpagestyle{scrheadings}
 \clearpairofpagestyles\ihead{\leftmark}\ohead{Ardoise report}\cfoot*{\pagemark}
 \setcounter{secnumdepth}{0}\setcounter{tocdepth}{0}
 \setlength\parindent{0pt}\setlength\parskip{4pt plus 1pt}
-\setlength\LTleft{0pt}\setlength\LTright{0pt}\setlength\LTpre{4pt}\setlength\LTpost{8pt}\setlength\tabcolsep{4pt}
+\setlength\LTleft{0pt}\setlength\LTright{0pt}\setlength\LTpre{2pt}\setlength\LTpost{0pt}\setlength\tabcolsep{4pt}
 \setlength\emergencystretch{3em}\hbadness=10000\hfuzz=1pt
-\renewcommand\arraystretch{1.12}
+\renewcommand\arraystretch{1.05}
 \newcolumntype{L}[1]{>{\raggedright\arraybackslash\hspace{0pt}}p{#1}}
 \newcolumntype{R}[1]{>{\raggedleft\arraybackslash\hspace{0pt}}p{#1}}
 \newcommand\head[1]{{\sffamily\bfseries #1}}
@@ -52,7 +52,7 @@ const char* latex_preamble() {
 % Figures stay where they are spoken of. \need{n}: at least n lines here, else a new page.
 \newcommand\need[1]{\par\penalty-100\begingroup\dimen0=#1\baselineskip\dimen1=\pagegoal\advance\dimen1-\pagetotal
   \ifdim\dimen0>\dimen1\ifdim\dimen1>0pt\vfil\fi\break\fi\endgroup}
-\newenvironment{figurehere}{\par\addvspace{8pt}\noindent\begin{minipage}{\linewidth}\centering}{\end{minipage}\par\addvspace{10pt}}
+\newenvironment{figurehere}{\par\addvspace{4pt}\noindent\begin{minipage}{\linewidth}\centering}{\end{minipage}\par\addvspace{6pt}}
 \raggedbottom
 \begin{document}
 )TEX";

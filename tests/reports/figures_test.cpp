@@ -199,7 +199,7 @@ TEST(Figures, WithoutGraphvizTheGraphIsACircleAndSaysSo) {
   folder.path = path;
   folder.graphviz = "ardoise-no-such-graphviz";
   const Application a = testing::synthetic_run(64).applications[0];
-  draw_all(graph_figures(a), folder);
+  draw_all(graph_figures(a, false), folder);
   ASSERT_EQ(folder.notices.size(), 1U);
   EXPECT_THAT(folder.notices[0], ::testing::HasSubstr("apt-get install graphviz"));
   EXPECT_EQ(folder.error, "");

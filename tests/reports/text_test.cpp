@@ -67,6 +67,33 @@ TEST(Utf8, ShortenedKeepsBothEndsAndTheWidth) {
   for (std::size_t w = 0; w < 12; ++w) EXPECT_LE(display_width(shortened("世界世界世界世界", w)), w);
 }
 
+TEST(Symbol, TemplateArgumentsAreFoldedBeforeAnythingIsCut) {
+  EXPECT_EQ(symbol("ns::f<int>", 20).text, "ns::f<int>");
+  EXPECT_EQ(symbol("ns::solve<std::vector<double>, 3>::step", 22).text, "ns::solve<…>::step");
+  EXPECT_EQ(with_folded_templates("a<b>::operator<< <int>"), "a<…>::operator<< <…>");
+  EXPECT_EQ(with_folded_templates("f<&g::operator->>(int)"), "f<…>(int)");
+  EXPECT_EQ(with_folded_templates("a < b"), "a < b");
+}
+
+TEST(Document, ShortKeepsTablesAndDropsFigures) {
+  const reports::Run run = testing::synthetic_run(64);
+  const Document whole = document_of(run), brief = document_of(run, ReportLength::brief);
+  EXPECT_EQ(brief.chapters.size(), 2U);
+  EXPECT_LT(brief.chapters[0].sections.size(), whole.chapters[0].sections.size());
+  for (std::size_t i = 1; i < brief.chapters[0].sections.size(); ++i) {
+    for (const Block& block : brief.chapters[0].sections[i].blocks)
+      EXPECT_FALSE(std::holds_alternative<Figures>(block));
+  }
+  EXPECT_TRUE(std::holds_alternative<Figures>(brief.cover.blocks.back()));
+}
+
+TEST(Document, WhatShowsNothingIsLeftOutAndNamed) {
+  const reports::Run run = testing::synthetic_run(2);
+  const Section last = document_of(run).chapters[0].sections.back();
+  EXPECT_THAT(plain(std::get<Paragraph>(last.blocks.at(0)).text),
+              ::testing::AllOf(HasSubstr("Left out because they show nothing: "), HasSubstr("density maps (1 rank)")));
+}
+
 TEST(TextTable, AlignsWideCharacters) {
   const std::string table =
       text_table({"", {left("name", 12), "n"}, {{"世界", exact(1)}, {"a very long name", exact(100)}}}, "");

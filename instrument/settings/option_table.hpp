@@ -25,6 +25,8 @@ inline constexpr auto kOptions = [] {
      "DIR-3 ..., ardoise-analyzer replaces the files of an earlier report", 'o'},
     {"no-report", kFlag, "", "off", "", 0, 0, kForLauncher | kForAnalyzer,
      "write profile.json and summary.txt, render no PDF (ardoise report renders later)"},
+    {"report", kChoice, "short|full", "full", "", 0, 0, kForLauncher,
+     "short: the first page of the report, and of each program its overview and the tables of what takes time"},
     {"plugin", kText, "FILE", "", "none", 0, 0, kForLauncher | kForAnalyzer | kRepeats,
      "knowledge source to load, may be given several times"},
     {"separate", kFlag, "", "off", "", 0, 0, kForLauncher,

@@ -1,6 +1,6 @@
 // The command `ardoise`: in front of the user's own launch line it measures the launch; `ardoise report` renders a
-// report again from its data, `ardoise show` prints its tables, `ardoise export` writes call stacks for other tools. The
-// options of the first are in options.cpp.
+// report again from its data, `ardoise show` prints its tables, `ardoise export` writes call stacks for other tools.
+// The options of the first are in options.cpp.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -26,13 +26,15 @@ namespace reports = ardoise::reports;
 
 int report(int argc, char** argv) {
   CLI::App app{"Renders a report again, on any machine, from the profile.json of a run.", "ardoise report"};
-  std::string profile, output;
+  std::string profile, output, length = "full";
   bool quiet = false;
   app.add_option("profile", profile, "profile.json of a run")->required();
   app.add_option("-o,--output", output, "folder of the report [that of profile.json]");
+  app.add_option("--report", length, "short: the first page, and of each program its overview and tables [full]")
+      ->check(CLI::IsMember({"short", "full"}));
   app.add_flag("--quiet", quiet, "print no summary");
   if (const auto status = parse_or_end(app, argc, argv)) return *status;
-  return render_again(profile, output, quiet);
+  return render_again(profile, output, length == "short", quiet);
 }
 
 int export_profile(int argc, char** argv) {

@@ -66,6 +66,10 @@ class InterruptibleRendering {
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 
+reports::ReportLength length_of(bool short_report) {
+  return short_report ? reports::ReportLength::brief : reports::ReportLength::full;
+}
+
 // Says what came out of a rendering. True: everything that was asked for.
 bool tell(const reports::RenderResult& result, bool quiet) {
   for (const auto& notice : result.notices) say("{}", notice);
@@ -91,13 +95,15 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
   }
   std::string summary;
   const InterruptibleRendering rendering;
-  tell(reports::report_again(profile.string(), {.output = output.string()}, summary), options.quiet);
+  tell(reports::report_again(profile.string(), {.output = output.string(), .length = length_of(options.short_report)},
+                             summary),
+       options.quiet);
 }
 
-int render_again(const std::string& profile, const std::string& output, bool quiet) {
+int render_again(const std::string& profile, const std::string& output, bool short_report, bool quiet) {
   std::string summary;
   const InterruptibleRendering rendering;
-  const auto result = reports::report_again(profile, {.output = output}, summary);
+  const auto result = reports::report_again(profile, {.output = output, .length = length_of(short_report)}, summary);
   if (!quiet) std::cout << summary << std::flush;
   return tell(result, quiet) ? 0 : kFailedStatus;
 }

@@ -10,6 +10,7 @@ namespace ardoise::launcher {
 
 struct FinishOptions {
   bool render = true;
+  bool short_report = false;
   bool quiet = false;
 };
 
@@ -17,6 +18,6 @@ struct FinishOptions {
 void finish_report(const FinishOptions& options, const std::filesystem::path& output, int job_status);
 
 // `ardoise report`: renders again from the data.
-[[nodiscard]] int render_again(const std::string& profile, const std::string& output, bool quiet);
+[[nodiscard]] int render_again(const std::string& profile, const std::string& output, bool short_report, bool quiet);
 
 }  // namespace ardoise::launcher

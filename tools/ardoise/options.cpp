@@ -34,6 +34,7 @@ Options typed(const OptionValues& values) {
   options.analyzers = static_cast<unsigned>(values.count(*option("analyzers")));
   options.output = values.text(*option("output"));
   options.render = !values.is_on(*option("no-report"));
+  options.short_report = values.text(*option("report")) == "short";
   options.plugins = values.texts(*option("plugin"));
   options.partitions = values.texts(*option("partition"));
   options.separate = values.is_on(*option("separate"));

@@ -19,6 +19,7 @@ struct Options {
   unsigned analyzers = 0;  // 0: by the number of ranks
   std::string output = "ardoise-report";
   bool render = true;
+  bool short_report = false;
   std::vector<std::string> plugins;
   std::vector<std::string> partitions;  // NAME=CONTEXT[,CONTEXT...]
   bool separate = false;                // each program has a world of its own

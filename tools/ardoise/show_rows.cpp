@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "reports/document/sections.hpp"
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
 
@@ -64,10 +65,6 @@ Rows edges(const Run& run, const Application& a, Rank rank) {
     add(e, e.source, e.target, target == run.applications.end() ? "(not measured)" : target->name);
   }
   return rows;
-}
-
-Number amount(const SampleProfile& s, double value) {
-  return {value, s.unit == "seconds" ? Unit::seconds : Unit::count};
 }
 
 ShownCell function_name(const SampledFunction& f) { return {short_name(f), full_name(f)}; }

@@ -119,9 +119,12 @@ void Sampler::take_rest(SampledThread& thread) noexcept {
   SampleRecord sample{};
   sample.tick = now();
   sample.flags = kKernelOfCalls;
-  SamplerCounts::add(thread.counts.taken, 1);
   std::array<std::uint64_t, kMaxCounters> none{};
-  (void)thread.recorder->samples.store(sample, 0, kernel, std::span(none).first(counters_.size()));
+  // A record holds 4.3 s.
+  for (std::uint64_t left = kernel / UINT32_MAX + 1, untold = kernel; left-- != 0;) {
+    SamplerCounts::add(thread.counts.taken, 1);
+    (void)thread.recorder->samples.store(sample, 0, std::exchange(untold, 0), std::span(none).first(counters_.size()));
+  }
 }
 
 // Where events are expensive. True: another timer runs from now on.

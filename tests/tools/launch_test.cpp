@@ -134,6 +134,7 @@ TEST_F(LaunchTest, AKilledAnalyzerIsNotBlamedOnThePrograms) {
 }
 
 TEST_F(LaunchTest, AStoppedAnalyzerHoldsNoProgram) {
+  if (MPI_IS_MPICH) GTEST_SKIP() << "its MPI_Finalize itself waits for all processes of a launch";
   const auto late = (folder_ / "late").string();
   std::jthread stopper([&] {
     const pid_t analyzer = running_analyzer();

@@ -45,11 +45,13 @@ std::vector<std::size_t> contexts_of(const std::string& word, const LaunchLine& 
   return found;
 }
 
-// "-x VARIABLE=value" of a context; the last one counts.
+// "-x VARIABLE=value" of a context, or Hydra's "-env VARIABLE value"; the last one counts.
 std::optional<std::string> exported_name(const AppContext& context) {
   std::optional<std::string> name;
   for (const auto& option : context.options) {
-    if (auto value = option.value_for("x", kPartitionVariable)) name = std::move(value);
+    for (const char* giver : {"x", "env", "genv"}) {
+      if (auto value = option.value_for(giver, kPartitionVariable)) name = std::move(value);
+    }
   }
   return name;
 }

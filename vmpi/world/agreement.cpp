@@ -1,6 +1,8 @@
 // See agreement.hpp.
 #include "vmpi/world/agreement.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 
 namespace ardoise::vmpi {
@@ -21,7 +23,10 @@ bool all_succeeded(const Failure& failure, std::int32_t context, int rank) {
                  "MPI_Allreduce failed; the launch ends.\n",
                  rank);
   }
-  if (result != MPI_SUCCESS || lowest[1] != -lowest[2]) PMPI_Abort(MPI_COMM_WORLD, 1);
+  if (result != MPI_SUCCESS || lowest[1] != -lowest[2]) {
+    ::usleep(200'000);  // Hydra throws away what it has not read yet of the processes' output
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+  }
   return false;
 }
 

@@ -133,7 +133,7 @@ constexpr const char* kBanner =
     "\\hspace*{4mm}\\vspace{6mm}\\end{minipage}}\n\\par\\vspace{3mm}\n";
 // For a long report only: how many pages there are is known in the second run.
 constexpr const char* kContents =
-    "\\makeatletter\\newcount\\pages\\ifdefined\\reportpages\\pages=\\reportpages\\fi\n"
+    "\\makeatletter\\newcount\\pages\\ifdefined\\reportpages\\pages=\\reportpages\\relax\\fi\n"
     "\\ifnum\\pages>15 "
     "\\par\\vspace{4mm}\\need{6}{\\sffamily\\bfseries\\large\\color{slate}Contents}\\par\\@starttoc{toc}"
     "\\else\\setbox0\\vbox{\\@starttoc{toc}}\\fi\\makeatother\n";

@@ -41,6 +41,7 @@ struct SourceFrame {
   // Where the function itself begins, which may be another file than that of the line.
   std::string function_file;
   std::uint32_t function_line = 0;
+  std::string optimization{};  // of its compilation unit: "-O2"; "" unknown
 };
 
 struct ModuleFacts {

@@ -4,7 +4,6 @@
 #include <cxxabi.h>
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string_view>

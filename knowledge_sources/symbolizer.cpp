@@ -39,6 +39,19 @@ std::string function_name(Dwarf_Die* function, Dwarf_Die* unit) {
   return name == nullptr ? "" : readable_symbol(name);
 }
 
+// GCC tells its options behind its name and version, "GNU C17 12.2.0 -mtune=generic -g -O2"; the last one counts. Other
+// compilers do not.
+std::string optimization_of(Dwarf_Die* unit) {
+  Dwarf_Attribute attribute;
+  const char* const producer = dwarf_formstring(dwarf_attr(unit, DW_AT_producer, &attribute));
+  const std::string_view text = producer == nullptr ? "" : producer;
+  if (!text.starts_with("GNU ") || text.find(" -m") == std::string_view::npos) return "";
+  const std::size_t last = text.rfind(" -O");
+  if (last == std::string_view::npos) return "-O0";
+  const std::string_view option = text.substr(last + 1, text.find(' ', last + 1) - last - 1);
+  return option == "-O" ? "-O1" : std::string(option);
+}
+
 std::uint32_t number(Dwarf_Die* die, unsigned int name) {
   Dwarf_Attribute attribute;
   Dwarf_Word value = 0;
@@ -115,7 +128,9 @@ class Symbolizer::Module {
     Dwarf_Files* files = nullptr;
     std::size_t file_count = 0;
     (void)dwarf_getsrcfiles(unit, &files, &file_count);
+    const std::string optimization = optimization_of(unit);
     for (Dwarf_Die& function : found.functions) {
+      frame.optimization = optimization;
       frame.symbol = function_name(&function, unit);
       const char* declared_in = dwarf_decl_file(&function);
       // In DWARF 5 the file with number 0 is the unit's own, which elfutils takes for none.

@@ -12,8 +12,8 @@
 
 namespace ardoise::reports {
 
-// 2: Application::samples. 3: programs that share a world; CPU time and memory of ranks. Files of older versions are read
-// as profiles without these.
+// 2: Application::samples. 3: programs that share a world; CPU time and memory of ranks. Files of older versions are
+// read as profiles without these.
 inline constexpr int kSchemaVersion = 3;
 
 // Calls by size in bytes: bucket 0 holds size 0, bucket k the sizes in [2^(k-1), 2^k).
@@ -101,6 +101,9 @@ struct RankSummary {
   std::vector<double> process_cpu_seconds;
   std::vector<std::uint64_t> peak_memory_bytes;  // resident, from the start of the process on
   std::vector<std::uint32_t> host;               // index into Application::hosts
+  // Those that its threads may use, by the kernel's affinity: how many, the first, and how many the host has; 0: not
+  // told.
+  std::vector<std::uint32_t> processors, first_processor, host_processors;
 };
 
 struct Ledger {

@@ -84,6 +84,9 @@ void check_application(Check& check, const std::string& at, const Application& a
   check_cells(check, at + ".per_rank.waiting_seconds", a.per_rank.waiting_seconds, a.ranks);
   check_cells(check, at + ".per_rank.process_cpu_seconds", a.per_rank.process_cpu_seconds, a.ranks);
   check_cells(check, at + ".per_rank.peak_memory_bytes", a.per_rank.peak_memory_bytes, a.ranks);
+  check_cells(check, at + ".per_rank.processors", a.per_rank.processors, a.ranks);
+  check_cells(check, at + ".per_rank.first_processor", a.per_rank.first_processor, a.ranks);
+  check_cells(check, at + ".per_rank.host_processors", a.per_rank.host_processors, a.ranks);
   check_cells(check, at + ".per_rank.host", a.per_rank.host, a.ranks);
   const auto host = std::find_if(a.per_rank.host.begin(), a.per_rank.host.end(),
                                  [&](std::uint32_t h) { return h >= a.hosts.size(); });

@@ -60,7 +60,8 @@ inline constexpr auto kFields<TemporalMap> = ARDOISE_FIELDS(TemporalMap, bin_sec
 template <>
 inline constexpr auto kFields<RankSummary> = ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds,
                                                             cpu_seconds, waiting_seconds, process_cpu_seconds,
-                                                            peak_memory_bytes, host);
+                                                            peak_memory_bytes, host, processors, first_processor,
+                                                            host_processors);
 template <>
 inline constexpr auto kFields<Ledger> = ARDOISE_FIELDS(Ledger, record_class, recorded, received, dropped, lost);
 template <>
@@ -84,9 +85,9 @@ inline constexpr auto kFields<Run> = ARDOISE_FIELDS(Run, schema_version, tool_ve
 // Of the sampled profile.
 template <>
 inline constexpr auto kFields<SampledFunction> = ARDOISE_FIELDS(SampledFunction, symbol, kind, source_file, line,
-                                                                module, samples, self, self_error, total, total_error,
-                                                                rank_min, rank_mean, rank_max, max_rank, calls,
-                                                                call_seconds, counters);
+                                                                module, optimization, samples, self, self_error, total,
+                                                                total_error, rank_min, rank_mean, rank_max, max_rank,
+                                                                calls, call_seconds, counters);
 template <>
 inline constexpr auto kFields<SampledLine> = ARDOISE_FIELDS(SampledLine, function, source_file, line, samples, self,
                                                             self_error);
@@ -94,7 +95,7 @@ template <>
 inline constexpr auto kFields<CallTree> = ARDOISE_FIELDS(CallTree, parent, function, samples, self, calls, call_seconds,
                                                          bytes_sent, bytes_received);
 template <>
-inline constexpr auto kFields<RankSamples> = ARDOISE_FIELDS(RankSamples, functions, self, all);
+inline constexpr auto kFields<RankSamples> = ARDOISE_FIELDS(RankSamples, functions, self, all, uneven, total);
 template <>
 inline constexpr auto kFields<RankCluster> = ARDOISE_FIELDS(RankCluster, ranks, leader, mean_share);
 template <>
@@ -108,11 +109,13 @@ inline constexpr auto kFields<SampledThreads> = ARDOISE_FIELDS(SampledThreads, r
                                                                partial, inside_tool, cost_seconds, wall_seconds, self,
                                                                in_calls);
 template <>
+inline constexpr auto kFields<ParallelRegions> = ARDOISE_FIELDS(ParallelRegions, functions, total);
+template <>
 inline constexpr auto kFields<SampleProfile> = ARDOISE_FIELDS(SampleProfile, unit, clock, counters, samples, self,
                                                               kernel, at_shared_ticks, confidence, unknown_contexts,
                                                               functions, lines, tree, per_rank, clusters,
                                                               cluster_of_rank, cluster_distance, timeline, rate_changes,
-                                                              rate_changes_left_out, threads);
+                                                              rate_changes_left_out, threads, regions);
 
 template <class T>
 inline constexpr bool kIsStruct = std::tuple_size_v<std::remove_cvref_t<decltype(kFields<T>)>> != 0;

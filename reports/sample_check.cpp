@@ -49,6 +49,8 @@ void check_ranks(Check& check, const std::string& at, const SampleProfile& s, st
   check_indices(check, at + ".per_rank.functions", s.per_rank.functions, s.functions.size());
   check_matrix(check, at + ".per_rank.self", s.per_rank.self, s.per_rank.functions.size(), known);
   check_length(check, at + ".per_rank.all", s.per_rank.all, known);
+  check_indices(check, at + ".per_rank.uneven", s.per_rank.uneven, s.functions.size());
+  check_matrix(check, at + ".per_rank.total", s.per_rank.total, s.per_rank.uneven.size(), known);
   check_cells(check, at + ".cluster_of_rank", s.cluster_of_rank, ranks);
   check_indices(check, at + ".cluster_of_rank", s.cluster_of_rank, s.clusters.size());
   for (std::size_t i = 0; i < s.clusters.size(); ++i) {
@@ -90,6 +92,8 @@ void check_samples(Check& check, const std::string& at, const SampleProfile& s, 
                 change - s.rate_changes.begin(), ranks);
   check_indices(check, at + ".threads.rank", s.threads.rank, ranks);
   check_columns(check, at + ".threads", s.threads, s.threads.rank.size());
+  check_indices(check, at + ".regions.functions", s.regions.functions, s.functions.size());
+  check_matrix(check, at + ".regions.total", s.regions.total, s.regions.functions.size(), s.threads.rank.size());
 }
 
 }  // namespace ardoise::reports

@@ -20,6 +20,7 @@ struct SampledFunction {
   std::string source_file;  // where it is defined, "" unknown
   std::uint32_t line = 0;
   std::string module;         // path of the binary or library
+  std::string optimization;   // that it was compiled with, "-O2"; "" unknown
   std::uint64_t samples = 0;  // that fell into it, not into what it called
   double self = 0, self_error = 0;
   double total = 0, total_error = 0;                 // with all that it called; recursion counts once
@@ -55,6 +56,8 @@ struct RankSamples {
   std::vector<std::uint32_t> functions;  // indices
   std::vector<double> self;              // self[i * ranks + rank] of functions[i]
   std::vector<double> all;               // all[rank]: of all functions
+  std::vector<std::uint32_t> uneven;     // indices of those whose totals differ most between ranks
+  std::vector<double> total;  // total[i * ranks + rank] of uneven[i] with what it called, but for MPI and I/O calls
 };
 
 // Ranks that do the same: their shares of time by function differ little.
@@ -91,6 +94,12 @@ struct SampledThreads {
   std::vector<double> in_calls;  // of self: inside MPI and I/O calls
 };
 
+// The program's OpenMP regions with what they call, but for MPI and I/O calls.
+struct ParallelRegions {
+  std::vector<std::uint32_t> functions;  // indices
+  std::vector<double> total;             // total[i * threads + thread] of functions[i], threads as in SampledThreads
+};
+
 struct SampleProfile {
   std::string unit;   // "seconds" or "events"; "": nothing was sampled
   std::string clock;  // "cpu", or the name of the event
@@ -113,6 +122,7 @@ struct SampleProfile {
       rate_changes;  // by (rank, thread, seconds); of ranks 0, step, 2 x step … (timeline.rank_step)
   std::uint64_t rate_changes_left_out = 0;
   SampledThreads threads;
+  ParallelRegions regions;
 };
 
 }  // namespace ardoise::reports

@@ -192,6 +192,11 @@ struct UsageDefinition {
   std::uint64_t waiting_ns;         // in which that thread was ready to run and waited for a processor
   std::uint64_t process_cpu_ns;     // CPU time of all threads
   std::uint64_t peak_memory_bytes;  // greatest resident set of the process, from its start on
+  // By the affinity of all threads together: 0: not known.
+  std::uint32_t processors;       // that they may use
+  std::uint32_t first_processor;  // the lowest of these
+  std::uint32_t host_processors;  // online
+  std::uint32_t reserved;
 };
 
 }  // namespace ardoise::instrument

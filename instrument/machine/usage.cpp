@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <string_view>
 
@@ -49,6 +50,26 @@ Usage read_usage(std::uint32_t tid) noexcept {
     usage.peak_memory_bytes = static_cast<std::uint64_t>(process.ru_maxrss) * 1024;
   }
   return usage;
+}
+
+Affinity read_affinity() {
+  std::array<std::uint64_t, 128> all{};  // 8192 processors
+  std::size_t looked_at = 0;
+  for (const std::uint32_t tid : running_tasks()) {
+    if (++looked_at > 256) break;
+    std::array<std::uint64_t, 128> mask{};
+    const long bytes = ::syscall(SYS_sched_getaffinity, tid, sizeof mask, mask.data());
+    for (std::size_t i = 0; bytes > 0 && i < all.size(); ++i) all[i] |= mask[i];
+  }
+  Affinity affinity;
+  const long online = ::sysconf(_SC_NPROCESSORS_ONLN);
+  affinity.of_host = online > 0 ? static_cast<std::uint32_t>(online) : 0;
+  for (std::size_t i = all.size(); i-- != 0;) {
+    affinity.processors += static_cast<std::uint32_t>(std::popcount(all[i]));
+    if (all[i] != 0)
+      affinity.first = static_cast<std::uint32_t>(64 * i + static_cast<std::size_t>(std::countr_zero(all[i])));
+  }
+  return affinity;
 }
 
 }  // namespace ardoise::instrument

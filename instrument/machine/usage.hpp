@@ -13,7 +13,15 @@ struct Usage {
   std::uint64_t peak_memory_bytes = 0;  // greatest resident set so far
 };
 
+// Processors that the threads of this process may use, all together.
+struct Affinity {
+  std::uint32_t processors = 0, first = 0;
+  std::uint32_t of_host = 0;  // online
+};
+
 // `tid`: a thread of this process. What the kernel does not tell is 0.
 [[nodiscard]] Usage read_usage(std::uint32_t tid) noexcept;
+// Of the first 256 threads.
+[[nodiscard]] Affinity read_affinity();
 
 }  // namespace ardoise::instrument

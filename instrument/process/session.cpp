@@ -163,9 +163,11 @@ void Session::define_clock(std::uint64_t end_tick, double rate) {
 
 void Session::define_usage() {
   const Usage now = read_usage(main_thread_);
+  const Affinity affinity = read_affinity();
   (void)recorder.definitions.add(
       UsageDefinition{now.cpu_ns - usage_before_.cpu_ns, now.waiting_ns - usage_before_.waiting_ns,
-                      now.process_cpu_ns - usage_before_.process_cpu_ns, now.peak_memory_bytes});
+                      now.process_cpu_ns - usage_before_.process_cpu_ns, now.peak_memory_bytes, affinity.processors,
+                      affinity.first, affinity.of_host, 0});
 }
 
 // First no thread records any more, then what they hold is taken.

@@ -116,6 +116,9 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
   summary.waiting_seconds.resize(count);
   summary.process_cpu_seconds.resize(count);
   summary.peak_memory_bytes.resize(count);
+  summary.processors.resize(count);
+  summary.first_processor.resize(count);
+  summary.host_processors.resize(count);
   summary.host.resize(count);
   std::map<std::string_view, std::uint32_t> hosts;
   for (std::uint32_t rank = 0; rank < count; ++rank) {
@@ -136,6 +139,9 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
       summary.waiting_seconds[rank] = static_cast<double>(facts.usage.waiting_ns) * 1e-9;
       summary.process_cpu_seconds[rank] = static_cast<double>(facts.usage.process_cpu_ns) * 1e-9;
       summary.peak_memory_bytes[rank] = facts.usage.peak_memory_bytes;
+      summary.processors[rank] = facts.usage.processors;
+      summary.first_processor[rank] = facts.usage.first_processor;
+      summary.host_processors[rank] = facts.usage.host_processors;
     }
 
     const std::string_view name = facts.host.empty() ? "(unknown)" : facts.host;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "knowledge_sources/functions.hpp"
+#include "knowledge_sources/samples/runtime_library.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -43,7 +44,9 @@ std::uint32_t ContextTree::module_of(std::uint32_t number) {
   const ModuleFacts facts = resolver_.module(rank_, number);
   const auto [id, fresh] = module_ids_.try_emplace({std::string(facts.path), std::string(facts.build_id)},
                                                    static_cast<std::uint32_t>(modules_.size()));
-  if (fresh) modules_.push_back({std::string(facts.path), std::string(facts.build_id), is_tool(facts.path)});
+  if (fresh)
+    modules_.push_back(
+        {std::string(facts.path), std::string(facts.build_id), is_tool(facts.path), is_runtime_library(facts.path)});
   place->second = id->second;
   return id->second;
 }
@@ -52,6 +55,12 @@ std::uint32_t ContextTree::function(Function function) {
   const auto [place, added] =
       function_ids_.try_emplace(std::move(function), static_cast<std::uint32_t>(functions_.size()));
   if (added) functions_.push_back(place->first);
+  return place->second;
+}
+
+std::uint32_t ContextTree::line_id(Line line) {
+  const auto [place, added] = line_ids_.try_emplace(std::move(line), static_cast<std::uint32_t>(lines_.size()));
+  if (added) lines_.push_back(place->first);
   return place->second;
 }
 
@@ -73,25 +82,24 @@ const ContextTree::Frames& ContextTree::frames(std::uint32_t module, std::uint64
     if (frame.symbol.empty()) continue;
     const bool inlined = i + 1 != found.size();
     if (inlined && from_system_header(frame)) continue;
-    result.functions.push_back(function({"code", frame.symbol, frame.function_file, frame.function_line, binary.path}));
+    const std::string name = binary.runtime ? entry_name(frame.symbol) : frame.symbol;
+    result.functions.push_back(
+        function({"code", name, frame.function_file, frame.function_line, binary.path, frame.optimization}));
     result.line = kNoLine;
+    if (binary.runtime) break;
     if (frame.line == 0) continue;
-    const auto [line, fresh] = line_ids_.try_emplace(Line{result.functions.back(), frame.source_file, frame.line},
-                                                     static_cast<std::uint32_t>(lines_.size()));
-    if (fresh) lines_.push_back(line->first);
-    result.line = line->second;
+    result.line = line_id({result.functions.back(), frame.source_file, frame.line});
   }
   if (result.functions.empty()) {
     result.functions.push_back(binary.path.empty() ? special("code", kUnknown)
-                                                   : function({"code", "", "", 0, binary.path}));
+                                                   : function({"code", "", "", 0, binary.path, ""}));
   }
   return result;
 }
 
 // The state of a stack that `context` is called from `caller`; an instruction's context is met at any of its
 // instructions.
-ContextTree::State ContextTree::extend(const State& caller, const ContextEntry& context, std::uint32_t pc_offset,
-                                       std::uint32_t* line) {
+ContextTree::State ContextTree::extend(const State& caller, const ContextEntry& context, std::uint32_t pc_offset) {
   State result = caller;
   result.state = State::kDone;
   const std::uint32_t module = module_of(context.module);
@@ -101,9 +109,11 @@ ContextTree::State ContextTree::extend(const State& caller, const ContextEntry& 
     return result;
   }
   result.ends_in_tool = false;
+  if (caller.runtime == module) return result;
   const Frames& at = frames(module, context.offset + pc_offset, (context.flags & kInstruction) != 0);
   for (const std::uint32_t each : at.functions) result.node = child(result.node, each);
-  if (line != nullptr) *line = at.line;
+  result.runtime = modules_[module].runtime ? module : kNoModule;
+  if (result.runtime == kNoModule) result.line = at.line;
   return result;
 }
 
@@ -131,7 +141,7 @@ ContextTree::State ContextTree::state_of(std::uint32_t context, bool partial) {
     number = entry->parent;
   }
   for (std::size_t i = path.size(); i-- != 0;) {
-    state = extend(state, *path[i], 0, nullptr);
+    state = extend(state, *path[i], 0);
     states[static_cast<std::size_t>(path[i] - thread_->contexts.data())] = state;
   }
   return state;
@@ -163,7 +173,11 @@ ContextTree::Place ContextTree::sample(const SampleKey& key) {
     state = state_of(entry->parent, partial);
     state.ends_in_tool = false;
   } else {
-    state = extend(state_of(entry->parent, partial), *entry, key.pc_offset, &line);
+    state = extend(state_of(entry->parent, partial), *entry, key.pc_offset);
+    line = state.line;
+    if (state.runtime != kNoModule && line != kNoLine) {
+      line = line_id({nodes_[state.node].function, lines_[line].source_file, lines_[line].line});
+    }
   }
   std::uint32_t node = state.node;
   if (key.function != 0) {

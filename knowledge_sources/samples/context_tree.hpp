@@ -11,6 +11,8 @@
 // - What lies beneath the tool's own library in a stack is not the program's: an MPI call hangs where the program made
 //   it, and samples inside the tool are a function "(ardoise)".
 // - Code without symbols is one function for each module, with an empty symbol.
+// - A library of the compiler or the C library is one function: the one that was called. Its lines are those of the
+//   program that called it ("sin, heat.c:42").
 // - Time in the kernel is "(kernel)": beneath the function that used it, or at the root where that is not known.
 #pragma once
 
@@ -28,6 +30,7 @@ namespace ardoise::knowledge_sources {
 
 inline constexpr std::uint32_t kNoNode = 0xFFFFFFFF;  // the root of the tree, which is no node itself
 inline constexpr std::uint32_t kNoLine = 0xFFFFFFFF;
+inline constexpr std::uint32_t kNoModule = 0xFFFFFFFF;
 
 class ContextTree {
  public:
@@ -35,7 +38,7 @@ class ContextTree {
     std::string kind;  // "code", "mpi", "posix", "tool"
     std::string symbol, source_file;
     std::uint32_t line = 0;
-    std::string module;
+    std::string module, optimization;
     friend constexpr auto operator<=>(const Function&, const Function&) = default;
   };
   struct Line {
@@ -73,6 +76,8 @@ class ContextTree {
     bool passed_tool = false;             // a frame on the way is …
     std::uint32_t node = kNoNode;         // innermost function of the program
     std::uint32_t before_tool = kNoNode;  // … and this is where the program called it
+    std::uint32_t line = kNoLine;         // innermost one of the program itself
+    std::uint32_t runtime = kNoModule;    // the compiler's or C library that the stack ends in
   };
   // The functions at one address.
   struct Frames {
@@ -81,18 +86,19 @@ class ContextTree {
   };
 
   State state_of(std::uint32_t context, bool partial);
-  State extend(const State& caller, const ContextEntry& context, std::uint32_t pc_offset, std::uint32_t* line);
+  State extend(const State& caller, const ContextEntry& context, std::uint32_t pc_offset);
   const ContextEntry* find(std::uint32_t context) const;
   const Frames& frames(std::uint32_t module, std::uint64_t offset, bool instruction);
   std::uint32_t module_of(std::uint32_t number);
   std::uint32_t child(std::uint32_t node, std::uint32_t function);
   std::uint32_t called(instrument::PackClass record_class, std::uint32_t number);  // a function
   std::uint32_t function(Function function);
-  std::uint32_t special(const char* kind, const char* name) { return function({kind, name, "", 0, ""}); }
+  std::uint32_t line_id(Line line);
+  std::uint32_t special(const char* kind, const char* name) { return function({kind, name, "", 0, "", ""}); }
 
   struct Module {
     std::string path, build_id;
-    bool tool;
+    bool tool, runtime;
   };
   struct Address {
     std::uint64_t offset;

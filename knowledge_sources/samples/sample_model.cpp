@@ -2,8 +2,8 @@
 //
 // Errors: with weights w the sum W_f of a function's samples estimates its time; the variance of its share p = W_f / W
 // is taken as ((1 - p)² Σ_f w² + p² Σ_others w²) / W², which for equal weights is the binomial p (1 - p) / n. The n of
-// which that is the variance (at p = 0 and 1: W² / Σ w²) gives Wilson's score interval (E. B. Wilson, JASA 22, 1927), which
-// has a width at the edges, too. The model holds the distance of its farther end from p, times W: 99 %.
+// which that is the variance (at p = 0 and 1: W² / Σ w²) gives Wilson's score interval (E. B. Wilson, JASA 22, 1927),
+// which has a width at the edges, too. The model holds the distance of its farther end from p, times W: 99 %.
 #include "knowledge_sources/samples/sample_model.hpp"
 
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 
 #include "knowledge_sources/samples/context_tree.hpp"
 #include "knowledge_sources/samples/rank_clusters.hpp"
+#include "knowledge_sources/samples/totals_by_rank.hpp"
 #include "reports/call_tree.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -62,19 +63,15 @@ class Builder {
         model_(application.samples),
         quality_(application.quality),
         tree_(resolver),
-        ranks_(std::min(resolver.ranks(), sampled.ranks.ranks())) {}
+        ranks_(std::min(resolver.ranks(), sampled.ranks.ranks())),
+        by_rank_(ranks_) {}
 
   void build();
 
  private:
-  struct RankValue {
-    std::uint32_t function;
-    double self;
-  };
-
   bool choose_unit();
   void gather();
-  void gather_thread(std::uint32_t rank, const ThreadSamples& thread, std::vector<double>& self);
+  void gather_thread(std::uint32_t rank, const ThreadSamples& thread);
   void gather_bins(std::uint32_t rank);
   void prune();
   void fill_functions();
@@ -106,7 +103,7 @@ class Builder {
   std::vector<Sums> by_node_, by_function_, by_line_;
   std::vector<Calls> calls_;  // by node
   std::vector<std::array<double, instrument::kMaxCounters>> counters_by_function_;
-  std::vector<std::vector<RankValue>> by_rank_;  // sparse
+  TotalsByRank by_rank_;
   std::vector<std::uint64_t> samples_of_rank_;
   struct ThreadSelf {
     double all = 0, in_calls = 0;
@@ -137,7 +134,7 @@ bool Builder::choose_unit() {
   return true;
 }
 
-void Builder::gather_thread(std::uint32_t rank, const ThreadSamples& thread, std::vector<double>& self) {
+void Builder::gather_thread(std::uint32_t rank, const ThreadSamples& thread) {
   tree_.begin(rank, thread);
   double of_thread = 0, in_calls = 0;
   for (const SampleSums& sums : thread.samples) {
@@ -149,7 +146,7 @@ void Builder::gather_thread(std::uint32_t rank, const ThreadSamples& thread, std
     at(by_function_, function).add(value);
     if (place.line != kNoLine) at(by_line_, place.line).add(value);
     all_.add(value);
-    at(self, function) += value.self;
+    by_rank_.add(place.node, value.self);
     samples_of_rank_[rank] += sums.samples;
     of_thread += value.self;
     if (sums.key.function != 0 || sums.key == SampleKey{0, 0, 0, kKernelPart}) in_calls += value.self;
@@ -157,6 +154,7 @@ void Builder::gather_thread(std::uint32_t rank, const ThreadSamples& thread, std
     if ((sums.key.flags & instrument::kTimerInterrupt) != 0) model_.at_shared_ticks += value.self;
     if (!place.known) model_.unknown_contexts += sums.samples;
   }
+  by_rank_.end_thread(tree_, rank, thread.thread);
   self_of_thread_.push_back({of_thread, in_calls});
   for (const CounterSums& sums : thread.counters) {
     const std::uint32_t function = tree_.nodes()[tree_.sample(sums.key).node].function;
@@ -191,9 +189,7 @@ void Builder::gather_bins(std::uint32_t rank) {
 }
 
 void Builder::gather() {
-  by_rank_.resize(ranks_);
   samples_of_rank_.resize(ranks_);
-  std::vector<double> self;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
     const auto& counters = sampled_.facts.counters(rank);
     if (counters.known && !(counters == counters_)) {
@@ -201,11 +197,8 @@ void Builder::gather() {
       self_of_thread_.resize(self_of_thread_.size() + sampled_.ranks.of(rank).size());
       continue;
     }
-    self.assign(self.size(), 0.0);
-    for (const ThreadSamples& thread : sampled_.ranks.of(rank)) gather_thread(rank, thread, self);
-    for (std::uint32_t function = 0; function < self.size(); ++function) {
-      if (self[function] > 0) by_rank_[rank].push_back({function, self[function]});
-    }
+    for (const ThreadSamples& thread : sampled_.ranks.of(rank)) gather_thread(rank, thread);
+    by_rank_.end_rank(rank);
     if (rank % sampled_.step == 0) gather_bins(rank);
   }
   by_node_.resize(tree_.nodes().size());
@@ -262,6 +255,7 @@ void Builder::fill_functions() {
     into.source_file = from.source_file;
     into.line = from.line;
     into.module = from.module;
+    into.optimization = from.optimization;
     into.samples = by_function_[f].samples;
     into.self = by_function_[f].self;
     into.self_error = error_of(by_function_[f], all_);
@@ -365,14 +359,22 @@ void Builder::fill_ranks() {
   std::vector<Extremes> extremes(place_.size());
   std::vector<std::uint32_t> row(place_.size(), kNoNode);
   for (std::uint32_t i = 0; i < followed_.size(); ++i) row[followed_[i]] = i;
+  const std::vector<std::uint32_t> uneven = by_rank_.most_uneven(tree_, kMostFollowed);
+  std::vector<std::uint32_t> uneven_row(place_.size(), kNoNode);
+  for (std::uint32_t i = 0; i < uneven.size(); ++i) uneven_row[uneven[i]] = i;
   reports::RankSamples& ranks = model_.per_rank;
   if (all_.samples != 0) {
     for (const std::uint32_t function : followed_) ranks.functions.push_back(place_[function]);
     ranks.self.assign(followed_.size() * resolver_.ranks(), 0.0);
+    for (const std::uint32_t function : uneven) ranks.uneven.push_back(place_[function]);
+    ranks.total.assign(uneven.size() * resolver_.ranks(), 0.0);
     ranks.all.assign(resolver_.ranks(), 0.0);
   }
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-    for (const RankValue& value : by_rank_[rank]) {
+    for (const TotalsByRank::Value& value : by_rank_.of(rank)) {
+      if (uneven_row[value.function] != kNoNode)
+        ranks.total[uneven_row[value.function] * resolver_.ranks() + rank] = value.total;
+      if (!(value.self > 0)) continue;
       Extremes& e = extremes[value.function];
       ++e.seen;
       e.min = std::min(e.min, value.self);
@@ -459,6 +461,7 @@ void Builder::build() {
   fill_timeline();
   fill_ranks();
   fill_samplers();
+  by_rank_.fill_regions(place_, model_);
   fill_changes();
   if (model_.unknown_contexts != 0) {
     quality_.notices.push_back(

@@ -84,7 +84,7 @@ TEST(Definitions, EveryKindComesBackAsWritten) {
   ASSERT_TRUE(out.writer.add(FileDefinition{1, 0}, ""));
   ASSERT_TRUE(out.writer.add(ThreadDefinition{1, 4711, 99}));
   ASSERT_TRUE(out.writer.add(NoticeDefinition{1, 0}, "something"));
-  ASSERT_TRUE(out.writer.add(UsageDefinition{10, 20, 30, 40}));
+  ASSERT_TRUE(out.writer.add(UsageDefinition{10, 20, 30, 40, 2, 6, 8, 0}));
 
   const Pack pack = make_pack(PackClass::kDefinitions, out.payload(), out.writer.count());
   const PackCheck check = check_pack(pack.bytes());

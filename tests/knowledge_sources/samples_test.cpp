@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "fixture.hpp"
+#include "knowledge_sources/samples/runtime_library.hpp"
 #include "knowledge_sources/samples/sample_model.hpp"
 #include "reports/model_check.hpp"
 
@@ -20,7 +21,8 @@ using testing::DoubleNear;
 using testing::ElementsAre;
 using namespace std::string_view_literals;
 
-constexpr std::uint32_t kApp = 0, kTool = 1, kMpi = 2;  // numbers of modules, before each rank turns them around
+constexpr std::uint32_t kApp = 0, kTool = 1, kMpi = 2, kLibm = 3, kNone = 4,
+                        kModules = 5;  // numbers of modules, before each rank turns them around
 
 // Ranks number their modules differently; a function fills 256 bytes: 0x200 … 0x2ff of the program is "f2", and its
 // source line is the last byte. From 0x8000 on "inner" is inlined into it, and from 0x9000 a system header's function.
@@ -39,14 +41,18 @@ class FakeResolver final : public Resolver {
   std::vector<CommunicatorFacts> communicators() const override { return {}; }
   std::vector<std::string> notices() const override { return {}; }
   ModuleFacts module(std::uint32_t rank, std::uint32_t number) const override {
-    const std::uint32_t kind = (number + rank) % 4;
+    const std::uint32_t kind = (number + rank) % kModules;
     return kind == kApp    ? ModuleFacts{"/opt/app", "aa"}
            : kind == kTool ? ModuleFacts{"/usr/lib/libardoise.so", "bb"}
            : kind == kMpi  ? ModuleFacts{"/usr/lib/libmpi.so.40", "cc"}
+           : kind == kLibm ? ModuleFacts{"/lib/libm.so.6", "dd"}
                            : ModuleFacts{};
   }
   std::vector<SourceFrame> frames(const ModuleFacts& module, std::uint64_t offset) const override {
     asked_ += 1;
+    if (module.path == "/lib/libm.so.6")
+      return {{"set_rounding", "/glibc/fenv.h", 416, "/glibc/fenv.h", 400},
+              {offset < 0x200 ? "sin" : "reduce", "/glibc/sin.c", 9, "/glibc/sin.c", 8}};
     if (module.path != "/opt/app") return {};
     const std::uint64_t address = offset - 1;
     const auto line = static_cast<std::uint32_t>(address & 0xFF);
@@ -73,7 +79,8 @@ class Profile {
   void context(std::uint32_t rank, std::uint32_t thread, std::uint32_t number, std::uint32_t parent,
                std::uint32_t module, std::uint64_t offset, bool instruction = false) {
     add_sums(sampled.of(rank, thread).contexts,
-             {ContextEntry{number, parent, (module + 4 - rank % 4) % 4, instruction ? 1u : 0u, offset}});
+             {ContextEntry{number, parent, (module + kModules - rank % kModules) % kModules, instruction ? 1u : 0u,
+                           offset}});
   }
   void sample(std::uint32_t rank, std::uint32_t thread, const SampleKey& key, std::uint64_t ms, int times = 1) {
     for (int i = 0; i < times; ++i) add_sums(sampled.of(rank, thread).samples, {SampleSums::one(key, ms * 1'000'000)});
@@ -274,7 +281,7 @@ TEST(Samples, WhatCannotBeUnwoundIsShown) {
   p.context(0, 0, 4, 77, kApp, 0x300, true);  // 77 never arrives
   p.context(0, 0, 5, 6, kApp, 0x110);         // 5 and 6 call each other
   p.context(0, 0, 6, 5, kApp, 0x220);
-  p.context(0, 0, 7, 1, 3, 0x123, true);  // a module that was never defined
+  p.context(0, 0, 7, 1, kNone, 0x123, true);  // a module that was never defined
   p.sample(0, 0, {2, 0, 0, 0}, 1);
   p.sample(0, 0, {2, 0, 0, instrument::kPartialUnwind}, 2);
   p.sample(0, 0, {3, 0, 0, 0}, 4);
@@ -297,6 +304,56 @@ TEST(Samples, WhatCannotBeUnwoundIsShown) {
   EXPECT_NEAR(model.self, 1.023, 1e-12);
   EXPECT_EQ(model.unknown_contexts, 4u);
   EXPECT_THAT(p.application.quality.notices, testing::Contains(testing::HasSubstr("4 samples")));
+}
+
+TEST(Samples, ARuntimeLibraryIsTheFunctionThatWasCalledAtTheProgramsLine) {
+  Profile p(1);
+  p.context(0, 0, 1, 0, kApp, 0x12b);
+  p.context(0, 0, 2, 1, kLibm, 0x110);
+  p.context(0, 0, 3, 2, kLibm, 0x210, true);
+  p.context(0, 0, 4, 2, kApp, 0x240, true);  // called back
+  p.sample(0, 0, {3, 0, 0, 0}, 100, 3);
+  p.sample(0, 0, {4, 0, 0, 0}, 100);
+  const auto& s = p.model();
+  EXPECT_DOUBLE_EQ(p.self("f1;sin"), 0.3);
+  EXPECT_DOUBLE_EQ(p.self("f1;sin;f2"), 0.1);
+  ASSERT_EQ(s.lines.size(), 2u);
+  EXPECT_EQ(s.functions[s.lines[0].function].symbol, "sin");
+  EXPECT_EQ(s.lines[0].source_file, "/src/app.c");
+  EXPECT_EQ(s.lines[0].line, 0x2au);
+}
+
+TEST(Samples, FunctionsOfRuntimeLibrariesHaveTheNamesThatProgramsCall) {
+  EXPECT_EQ(entry_name("__sin_fma"), "sin");
+  EXPECT_EQ(entry_name("__GI___libc_malloc"), "malloc");
+  EXPECT_EQ(entry_name("__memmove_avx_unaligned_erms"), "memmove");
+  EXPECT_EQ(entry_name("__libc_start_main_impl"), "libc_start_main_impl");
+  EXPECT_EQ(entry_name("operator new(unsigned long)"), "operator new(unsigned long)");
+}
+
+TEST(Samples, TotalsByRankAreOfTheProgramsCodeAlone) {
+  Profile p(2);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    p.context(rank, 0, 1, 0, kApp, 0x110);
+    p.context(rank, 0, 2, 1, kApp, 0x220);
+    p.context(rank, 0, 3, 2, kApp, 0x330, true);
+    p.sample(rank, 0, {3, 0, 0, 0}, 100, rank == 0 ? 1 : 5);
+    p.sample(rank, 0, {2, 0, mpi(FunctionId::kSend), 0}, 100, 4);
+  }
+  p.sample(1, 0, {1, 0, 0, 0}, 100);
+  const auto& s = p.model();
+  const auto total = [&](const std::string& symbol, std::size_t rank) {
+    for (std::size_t i = 0; i < s.per_rank.uneven.size(); ++i) {
+      if (s.functions[s.per_rank.uneven[i]].symbol == symbol) return s.per_rank.total[2 * i + rank];
+    }
+    return -1.0;
+  };
+  EXPECT_EQ(s.functions[s.per_rank.uneven[0]].symbol, "f1") << "the most uneven one first";
+  EXPECT_DOUBLE_EQ(total("f1", 0), 0.1);
+  EXPECT_DOUBLE_EQ(total("f1", 1), 0.6);
+  EXPECT_DOUBLE_EQ(total("f2", 1), 0.5);
+  EXPECT_DOUBLE_EQ(total("f3", 1), 0.5);
+  EXPECT_DOUBLE_EQ(total("MPI_Send", 1), -1);
 }
 
 TEST(Samples, RecursionCountsOnceInTotals) {

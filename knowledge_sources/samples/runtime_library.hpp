@@ -1,0 +1,14 @@
+// Libraries of the compiler and the C library: users know what they call there, not what that is made of.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ardoise::knowledge_sources {
+
+[[nodiscard]] bool is_runtime_library(std::string_view path);
+
+// The name under which programs call a function of such a library: "sin" of "__sin_fma".
+[[nodiscard]] std::string entry_name(const std::string& symbol);
+
+}  // namespace ardoise::knowledge_sources

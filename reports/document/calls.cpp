@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "reports/document/sections.hpp"
+#include "reports/findings/sample_view.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
@@ -17,7 +18,8 @@ constexpr double kLeastSiteShare = 0.0005;
 // Likewise functions.
 constexpr std::size_t kFunctionsInAnyCase = 8;
 constexpr double kLeastFunctionShare = 0.001;
-constexpr std::size_t kSiteWidth = 44;
+constexpr std::size_t kSiteWidth = 44, kCallers = 3;
+constexpr double kLeastPartOfSite = 0.02;
 
 Number mean_seconds(const FunctionProfile& f) {
   return seconds(f.calls == 0 ? 0 : f.seconds / static_cast<double>(f.calls));
@@ -26,6 +28,22 @@ Cell moved(const FunctionProfile& f) { return f.bytes != 0 && f.calls != 0 ? Cel
 Cell moved_per_call(const FunctionProfile& f) {
   return f.bytes != 0 && f.calls != 0 ? Cell{bytes(static_cast<double>(f.bytes) / static_cast<double>(f.calls))}
                                       : Cell{};
+}
+
+// Beneath the name, who calls the function where these are several.
+Cell with_callers(const Application& a, const CallSite& site, Cell cell) {
+  const auto callers = callers_of(a.samples, site);
+  double all = 0;
+  for (const CallShare& c : callers) all += c.total;
+  for (std::size_t i = 0; i < callers.size() && i < kCallers; ++i) {
+    const auto [function, total] = callers[i];
+    if (total < kLeastPartOfSite * all) break;
+    Line line{{{"  for "},
+               function == kNoParent ? Span{"(the outermost)"} : symbol(short_name(a.samples.functions[function]), 60)},
+              human_share(total / all)};
+    cell.lines.push_back(std::move(line));
+  }
+  return cell;
 }
 
 // The calls that take most time, of both kinds.
@@ -96,8 +114,8 @@ Section call_sites(const Application& a) {
     if (table.rows.size() >= kSitesInAnyCase && facts.share(s.seconds) < kLeastSiteShare) break;
     const std::string where = s.source_file.empty() ? fmt::format("{}+{:#x}", base_name(s.module), s.offset)
                                                     : fmt::format("{}:{}", base_name(s.source_file), s.line);
-    table.rows.push_back({name_over_place(s.symbol, where, kSiteWidth, 160), code(s.function), count(s.calls),
-                          seconds(s.seconds), share(facts.share(s.seconds)), exact(s.ranks)});
+    table.rows.push_back({with_callers(a, s, name_over_place(s.symbol, where, kSiteWidth, 160)), code(s.function),
+                          count(s.calls), seconds(s.seconds), share(facts.share(s.seconds)), exact(s.ranks)});
     if (summary.rows.size() < kSummarySites) {
       summary.rows.push_back({symbol(name_of(s), 48), code(s.function), count(s.calls), seconds(s.seconds),
                               share(facts.share(s.seconds))});

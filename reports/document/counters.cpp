@@ -10,15 +10,6 @@ namespace {
 
 constexpr std::size_t kFunctionsWithCounters = 12, kCounters = 6, kCountersWithRate = 3;
 
-std::size_t counter(const SampleProfile& s, std::initializer_list<const char*> names) {
-  for (const char* name : names) {
-    const auto place =
-        std::find_if(s.counters.begin(), s.counters.end(), [&](const std::string& c) { return c == name; });
-    if (place != s.counters.end()) return static_cast<std::size_t>(place - s.counters.begin());
-  }
-  return s.counters.size();
-}
-
 }  // namespace
 
 Section counters(const Application& a) {

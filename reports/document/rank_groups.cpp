@@ -1,9 +1,8 @@
-// Ranks and threads that spend their time differently, from samples. See sections.hpp.
+// Ranks that spend their time differently, from samples. See sections.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "reports/document/sections.hpp"
@@ -14,7 +13,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kGroups = 8, kThreads = 16, kFunctionsOfGroup = 3;
+constexpr std::size_t kGroups = 8, kFunctionsOfGroup = 3;
 constexpr double kLeastShareInGroup = 0.01;
 
 // The functions in which a group differs most from the greatest one; of that one simply the greatest.
@@ -59,34 +58,6 @@ Section rank_groups(const Application& a) {
     table.rows.push_back({exact(s.clusters[c].ranks), Text(rank_ranges(members[c], 8)), where_time_goes(s, c)});
   section.blocks.push_back(std::move(table));
   add_rest(section.blocks, s.clusters.size(), kGroups, "groups");
-  return section;
-}
-
-Section threads(const Application& a) {
-  const SampleProfile& s = a.samples;
-  struct Sum {
-    double least = HUGE_VAL, all = 0, most = 0;
-    std::uint32_t ranks = 0;
-  };
-  std::map<std::uint32_t, Sum> sums;
-  for (std::size_t i = 0; i < s.threads.rank.size(); ++i) {
-    Sum& sum = sums[s.threads.thread[i]];
-    const double v = s.threads.self[i];
-    sum.least = std::min(sum.least, v);
-    sum.most = std::max(sum.most, v);
-    sum.all += v;
-    ++sum.ranks;
-  }
-  Section section{.title = "Threads", .together = 8};
-  if (sums.size() < 2 || !(s.self > 0)) return section;
-  Table table{"", {"Thread", "in ranks", "Sampled", "Least", "Mean", "Most"}, {}};
-  for (const auto& [thread, sum] : sums) {
-    if (table.rows.size() == kThreads) break;
-    table.rows.push_back({exact(thread), exact(sum.ranks), amount(s, sum.all), amount(s, sum.least),
-                          amount(s, sum.all / sum.ranks), amount(s, sum.most)});
-  }
-  section.blocks.push_back(std::move(table));
-  add_rest(section.blocks, sums.size(), kThreads, "threads");
   return section;
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr double kLeastSamples = 20;  // of difference
 constexpr double kDeviations = 4;     // of the rank's samples
 constexpr double kLeastShare = 0.05;  // of all that the rank was sampled in
-constexpr double kNearlyAll = 0.9;
+constexpr double kNearlyAll = 0.9, kMostOfIt = 0.8, kClearly = 1.25;
 
 // ", called by step": the function that nearly all of it comes from.
 std::string caller(const SampleProfile& s, std::uint32_t function) {
@@ -28,25 +28,54 @@ std::string caller(const SampleProfile& s, std::uint32_t function) {
 
 }  // namespace
 
+namespace {
+
+bool is_chance(const SampleProfile& s, const ExtraWork& work, std::uint32_t rank) {
+  const double weight = s.self / static_cast<double>(s.samples);  // of one sample, on the average
+  return work.more() < kLeastShare * s.per_rank.all[rank] || work.more() < kLeastSamples * weight ||
+         work.more() < kDeviations * std::sqrt(work.own * weight);
+}
+
+// What `rank` and the others have in row i of a matrix over ranks.
+ExtraWork compared(std::uint32_t function, const std::vector<double>& values, std::size_t i, std::size_t ranks,
+                   std::uint32_t rank) {
+  ExtraWork work{.function = function, .hottest = function};
+  for (std::size_t r = 0; r < ranks; ++r) work.mean += values[i * ranks + r];
+  work.own = values[i * ranks + rank];
+  work.mean = (work.mean - work.own) / static_cast<double>(ranks - 1);
+  return work;
+}
+
+bool is_named_code(const SampledFunction& f) { return is_code(f) && !f.symbol.empty() && f.symbol[0] != '('; }
+
+}  // namespace
+
 std::optional<ExtraWork> extra_work(const Application& a, std::uint32_t rank) {
   const SampleProfile& s = a.samples;
   const std::size_t ranks = s.per_rank.all.size();
   if (ranks < 2 || rank >= ranks || s.samples == 0) return {};
-  const double weight = s.self / static_cast<double>(s.samples);  // of one sample, on the average
-  std::optional<ExtraWork> most;
+  std::optional<ExtraWork> itself;
   for (std::size_t i = 0; i < s.per_rank.functions.size(); ++i) {
-    ExtraWork work{.function = s.per_rank.functions[i]};
-    if (!is_code(s.functions[work.function]) || s.functions[work.function].symbol.starts_with('(')) continue;
-    for (std::size_t r = 0; r < ranks; ++r) work.mean += s.per_rank.self[i * ranks + r];
-    work.self = s.per_rank.self[i * ranks + rank];
-    work.mean = (work.mean - work.self) / static_cast<double>(ranks - 1);
-    const double more = work.self - work.mean;
-    if (more < kLeastShare * s.per_rank.all[rank] || more < kLeastSamples * weight ||
-        more < kDeviations * std::sqrt(work.self * weight))
+    const ExtraWork work = compared(s.per_rank.functions[i], s.per_rank.self, i, ranks, rank);
+    if (!is_code(s.functions[work.function]) || s.functions[work.function].symbol.starts_with('(') ||
+        is_chance(s, work, rank))
       continue;
-    if (!most || more > most->self - most->mean) most = work;
+    if (!itself || work.more() > itself->more()) itself = work;
   }
-  return most;
+  if (!itself) return {};
+  // Where callers take the same part more of their time than what they call, the call is what differs.
+  ExtraWork best = *itself;
+  for (std::size_t i = 0; i < s.per_rank.uneven.size(); ++i) {
+    ExtraWork work = compared(s.per_rank.uneven[i], s.per_rank.total, i, ranks, rank);
+    work.hottest = itself->function;
+    if (!is_named_code(s.functions[work.function]) || work.more() < kMostOfIt * itself->more() ||
+        is_chance(s, work, rank))
+      continue;
+    const double part = work.more() / work.own, of_best = best.more() / best.own;
+    const bool outer = best.function != itself->function && part > 0.98 * of_best && work.own > best.own;
+    if (part > kClearly * of_best || outer) best = work;
+  }
+  return best;
 }
 
 std::string extra_work_sentence(const Application& a, std::uint32_t rank) {
@@ -56,13 +85,16 @@ std::string extra_work_sentence(const Application& a, std::uint32_t rank) {
   const auto amount = [&](double self) {
     return seconds ? human_seconds(self) : fmt::format("{} {}", human_count(self), in_sentence(a.samples.clock));
   };
+  const std::string hottest = work->hottest == work->function
+                                  ? ""
+                                  : ", most of it in " + in_sentence(short_name(a.samples.functions[work->hottest]));
   const std::string name = name_and_place(a.samples, work->function), cpu = seconds ? " of CPU time" : "";
   if (work->alone()) {
-    return fmt::format(" Only rank {} runs {}{}: {}{} (sampled).", a.world_rank(rank), name,
-                       caller(a.samples, work->function), amount(work->self), cpu);
+    return fmt::format(" Only rank {} runs {}{}: {}{}{} (sampled).", a.world_rank(rank), name,
+                       caller(a.samples, work->function), amount(work->own), cpu, hottest);
   }
-  return fmt::format(" Rank {} spends {}{} in {}, the others {} on the average (sampled).", a.world_rank(rank),
-                     amount(work->self), cpu, name, amount(work->mean));
+  return fmt::format(" Rank {} spends {}{} in {}{}, the others {} on the average (sampled).", a.world_rank(rank),
+                     amount(work->own), cpu, name, hottest, amount(work->mean));
 }
 
 }  // namespace ardoise::reports

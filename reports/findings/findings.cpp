@@ -132,7 +132,7 @@ std::string Facts::main_call_site(const std::string& function) const {
     const bool resolved = !site.symbol.empty() || !site.source_file.empty();
     if (site.function == function && resolved && (best == nullptr || site.seconds > best->seconds)) best = &site;
   }
-  return best == nullptr ? "" : in_sentence(name_of(*best));
+  return best == nullptr ? "" : in_sentence(name_of(*best)) + callers_in_sentence(app, *best);
 }
 
 std::vector<Finding> findings_of(const Application& application) {
@@ -141,10 +141,12 @@ std::vector<Finding> findings_of(const Application& application) {
   find_quality(facts, out);
   find_time(facts, out);
   find_work(facts, out);
+  find_threads(facts, out);
   find_communication(facts, out);
   find_calls(facts, out);
   find_io(facts, out);
   find_samples(facts, out);
+  find_program(facts, out);
   leave_out_the_uncertain(facts, out);
   let_causes_lead(out);
   std::stable_sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {

@@ -1,7 +1,8 @@
 // What the numbers say, in sentences: where the time goes, what to change, how far to trust it. Pure functions of the
 // model, so the same model gives the same sentences. Shown first in the summary and on the report's cover; also written
 // into profile.json. Each rule is one function in findings_time, findings_work,
-// findings_communication, findings_calls, findings_io, findings_samples or findings_quality.
+// findings_threads, findings_communication, findings_calls, findings_io, findings_samples,
+// findings_program or findings_quality.
 #pragma once
 
 #include <string>
@@ -54,10 +55,12 @@ struct Facts {
 void find_quality(const Facts& facts, std::vector<Finding>& out);
 void find_time(const Facts& facts, std::vector<Finding>& out);
 void find_work(const Facts& facts, std::vector<Finding>& out);
+void find_threads(const Facts& facts, std::vector<Finding>& out);
 void find_communication(const Facts& facts, std::vector<Finding>& out);
 void find_calls(const Facts& facts, std::vector<Finding>& out);
 void find_io(const Facts& facts, std::vector<Finding>& out);
 void find_samples(const Facts& facts, std::vector<Finding>& out);
+void find_program(const Facts& facts, std::vector<Finding>& out);
 
 // "solve_step (solver.cpp:214)", "solver+0x4a20" when not resolved.
 [[nodiscard]] std::string name_of(const CallSite& site);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "reports/findings/extra_work.hpp"
 #include "reports/findings/findings.hpp"
@@ -31,9 +32,13 @@ void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
   const double mpi = e.known ? e.mpi_share : facts.share(facts.mpi_seconds),
                io = e.known ? e.io_share : facts.share(facts.io_seconds),
                computing = e.known ? e.computing_share : std::max(0.0, 1 - mpi - io);
+  const auto sum = [](const std::vector<double>& list) { return std::accumulate(list.begin(), list.end(), 0.0); };
+  const double own_cpu = sum(a.per_rank.cpu_seconds), all_cpu = sum(a.per_rank.process_cpu_seconds);
   const char* verdict = computing >= kAcceptable ? "most of the time is the program's own work"
                         : mpi >= 0.5             ? "it spends more time in MPI than on its own work"
                         : io >= 0.3              ? "file I/O is a large part"
+                        : e.blocked_share >= 0.2 && all_cpu > 1.5 * own_cpu
+                            ? "much of the time the threads that called MPI_Init wait for other threads"
                         : e.blocked_share >= 0.2 ? "much of the time it sleeps or is blocked outside MPI"
                         : e.waiting_share >= 0.2 ? "much of the time it waits for a processor"
                                                  : "MPI and I/O are a noticeable part";

@@ -1,9 +1,8 @@
-// How the work is spread over ranks and threads: ranks that do something else, that work in turn, threads without work.
+// How the work is spread over ranks: ranks that do something else, that work in turn.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
@@ -104,69 +103,11 @@ void one_after_the_other(const Facts& facts, std::vector<Finding>& out) {
        {{"ranks_at_work", working}, {"share", share}, {"seconds_per_call", most->mean_seconds}}});
 }
 
-bool is_region(const SampledFunction& f) { return f.symbol.find("[OpenMP") != std::string::npos; }
-
-bool is_openmp(const SampledFunction& f) {
-  const std::string module = base_name(f.module);
-  return is_region(f) || module.starts_with("libgomp") || module.starts_with("libomp") || module.starts_with("libiomp");
-}
-
-void idle_threads(const Facts& facts, std::vector<Finding>& out) {
-  const SampleProfile& s = facts.app.samples;
-  const bool openmp = std::any_of(s.functions.begin(), s.functions.end(), is_openmp);
-  // A second thread may be there to wait for something.
-  if (s.unit != "seconds" || (!openmp && s.threads.rank.size() < 3 * std::size_t{facts.app.ranks})) return;
-  if (static_cast<double>(s.samples) < kSamplesOfRank) return;
-  // The function outside of OpenMP's regions that takes most, and the threads that wait for work and use CPU time.
-  std::vector<double> outside(s.functions.size());
-  std::vector<bool> inside(s.tree.parent.size());
-  double waiting = 0;
-  for (std::size_t i = 0; i < inside.size(); ++i) {
-    const SampledFunction& f = s.functions[s.tree.function[i]];
-    inside[i] = is_openmp(f) || (s.tree.parent[i] != kNoParent && inside[s.tree.parent[i]]);
-    if (!inside[i] && is_code(f) && !f.symbol.empty() && f.symbol[0] != '(')
-      outside[s.tree.function[i]] += s.tree.self[i];
-    if (is_openmp(f) && !is_region(f)) waiting += s.tree.self[i];
-  }
-  const auto hottest = static_cast<std::size_t>(std::max_element(outside.begin(), outside.end()) - outside.begin());
-  std::map<std::uint32_t, double> busiest;  // by rank
-  const SampledThreads& t = s.threads;
-  for (std::size_t i = 0; i < t.rank.size(); ++i) {
-    busiest[t.rank[i]] = std::max(busiest[t.rank[i]], t.self[i]);
-  }
-  std::size_t idle = 0;
-  double used = 0, possible = 0;
-  for (std::size_t i = 0; i < t.rank.size(); ++i) {
-    used += t.self[i];
-    possible += busiest[t.rank[i]];
-    idle += t.self[i] < 0.2 * busiest[t.rank[i]] ? 1 : 0;
-  }
-  if (possible <= 0 || outside.empty() || !(outside[hottest] > 0)) return;
-  const double unused = 1 - std::max(0.0, used - waiting) / possible, threads = static_cast<double>(t.rank.size());
-  const bool spin = waiting > 0.3 * used;
-  if (unused < 0.3 || (static_cast<double>(idle) < 0.3 * threads && !spin)) return;
-  const std::string what =
-      spin ? fmt::format("{} of the CPU time is waiting for work in the OpenMP library", human_share(waiting / used))
-           : fmt::format(
-                 "{} of the {} threads of all ranks use less than a fifth of the CPU time of the busiest one of "
-                 "their rank",
-                 idle, t.rank.size());
-  out.push_back({"idle_threads",
-                 Severity::high,
-                 unused,
-                 fmt::format("Threads have no work: {}. Outside of parallel regions most time, {}, is spent in {} "
-                             "(sampled).",
-                             what, human_seconds(outside[hottest]), name_and_place(s, hottest)),
-                 "Make that part parallel over threads too, or run more ranks with fewer threads each.",
-                 {{"threads", threads}, {"idle_threads", static_cast<double>(idle)}, {"unused_share", unused}}});
-}
-
 }  // namespace
 
 void find_work(const Facts& facts, std::vector<Finding>& out) {
   if (facts.app.samples.self > 0) odd_ranks(facts, out);
   one_after_the_other(facts, out);
-  idle_threads(facts, out);
 }
 
 }  // namespace ardoise::reports

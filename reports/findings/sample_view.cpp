@@ -8,6 +8,7 @@
 
 #include "reports/call_tree.hpp"
 #include "reports/findings/findings.hpp"
+#include "reports/text/units.hpp"
 
 namespace ardoise::reports {
 
@@ -91,6 +92,60 @@ std::vector<CallShare> callees_of(const SampleProfile& s, const std::vector<doub
     sums[s.tree.function[i]] += totals[i];
   }
   return sorted(sums);
+}
+
+std::vector<CallShare> callers_of(const SampleProfile& s, const CallSite& site) {
+  constexpr double kLeast = 0.02;
+  constexpr int kDepth = 32;
+  struct Way {
+    std::uint32_t node;  // kNoParent: the outermost
+    double seconds;
+  };
+  std::vector<Way> ways;
+  for (std::uint32_t i = 0; i < s.tree.parent.size(); ++i) {
+    const std::uint32_t caller = s.tree.parent[i];
+    if (!(s.tree.call_seconds[i] > 0) || caller == kNoParent ||
+        s.functions[s.tree.function[i]].symbol != site.function ||
+        s.functions[s.tree.function[caller]].symbol != site.symbol)
+      continue;
+    ways.push_back({caller, s.tree.call_seconds[i]});
+  }
+  for (int depth = 0; depth < kDepth && !ways.empty(); ++depth) {
+    std::map<std::uint32_t, double> sums;  // by function
+    double all = 0, most = 0;
+    for (Way& way : ways) {
+      way.node = way.node == kNoParent ? kNoParent : s.tree.parent[way.node];
+      double& sum = sums[way.node == kNoParent ? kNoParent : s.tree.function[way.node]];
+      sum += way.seconds;
+      all += way.seconds;
+      most = std::max(most, sum);
+    }
+    if (most < (1 - kLeast) * all) return sorted(sums);
+  }
+  return {};
+}
+
+std::string callers_in_sentence(const Application& a, const CallSite& site) {
+  const SampleProfile& s = a.samples;
+  std::vector<CallShare> callers = callers_of(s, site);
+  std::erase_if(callers, [](const CallShare& c) { return c.function == kNoParent; });
+  if (callers.size() < 2) return "";
+  double all = 0;
+  for (const CallShare& c : callers) all += c.total;
+  const auto part = [&](std::size_t i) {
+    return fmt::format("{} ({})", in_sentence(short_name(s.functions[callers[i].function])),
+                       human_share(callers[i].total / all));
+  };
+  return fmt::format(", there for {} and {}", part(0),
+                     callers.size() == 2 ? part(1) : fmt::format("{} others", callers.size() - 1));
+}
+
+std::size_t counter(const SampleProfile& s, std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    const auto place = std::find(s.counters.begin(), s.counters.end(), name);
+    if (place != s.counters.end()) return static_cast<std::size_t>(place - s.counters.begin());
+  }
+  return s.counters.size();
 }
 
 std::string rank_ranges(const std::vector<std::uint32_t>& ranks, std::size_t most) {

@@ -2,10 +2,11 @@
 // of the call tree, who calls whom. Pure functions of the model; used by summary, findings, report and export.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
-#include "reports/sample_profile.hpp"
+#include "reports/model.hpp"
 
 namespace ardoise::reports {
 
@@ -35,6 +36,16 @@ struct CallShare {
                                                 std::uint32_t function);
 [[nodiscard]] std::vector<CallShare> callees_of(const SampleProfile& samples, const std::vector<double>& totals,
                                                 std::uint32_t function);
+
+// Where a call site's function is called from in several places, these: what each takes of the time of the calls,
+// seconds, the greatest first. Of wrappers, the functions above that differ. Empty: there is one way to it, or it is
+// not known.
+[[nodiscard]] std::vector<CallShare> callers_of(const SampleProfile& samples, const CallSite& site);
+// ", there for solve (62 %) and step (38 %)"; "" where they are not several.
+[[nodiscard]] std::string callers_in_sentence(const Application& application, const CallSite& site);
+
+// Index of the first of these that was counted; that of the end without any.
+[[nodiscard]] std::size_t counter(const SampleProfile& samples, std::initializer_list<const char*> names);
 
 // Ranks as ranges: "0–31, 34–63", at most `most` ranges, then "…".
 [[nodiscard]] std::string rank_ranges(const std::vector<std::uint32_t>& ranks, std::size_t most);

@@ -49,9 +49,12 @@ static void late_sender(void) {
   }
 }
 
-static NOT_INLINED void expensive_boundary(void) { WORK(kLarge); }
+static NOT_INLINED void expensive_boundary(void) {
+  inner_cells(kLarge / 2);
+  inner_cells(kLarge / 2);
+}
 
-// Rank 2 has a boundary that the others have not.
+// Rank 2 has a boundary that the others have not; the function that takes the time is called by all.
 static void imbalance(void) {
   for (int step = 0; step < kSteps; ++step) {
     inner_cells(kSmall);
@@ -272,6 +275,21 @@ static void idle_threads(void) {
   }
 }
 
+static NOT_INLINED void threaded_triangle(void) {
+#pragma omp parallel for num_threads(4) schedule(static)
+  for (int part = 0; part < 4; ++part) {
+    double x = part;
+    const long parts = right ? 4 : part == 3 ? 12 : 1;
+    for (long i = 0; i < parts * 1000000L; ++i) x = x * 0.9999999 + 1e-9;
+    sink = x;
+  }
+}
+
+// A region whose last thread has most to do; right: all have as much.
+static void uneven_region(void) {
+  for (int step = 0; step < kSteps; ++step) threaded_triangle();
+}
+
 static NOT_INLINED void duplicate_in_each_step(MPI_Comm* copy) { MPI_Comm_dup(MPI_COMM_WORLD, copy); }
 
 // Communicators that are made and never freed.
@@ -292,7 +310,8 @@ int main(int argc, char** argv) {
   } kFaults[] = {{"late_sender", late_sender}, {"imbalance", imbalance},         {"late_root", late_root},
                  {"serial_ring", serial_ring}, {"tiny_messages", tiny_messages}, {"tiny_writes", tiny_writes},
                  {"same_file", same_file},     {"slow_worker", slow_worker},     {"no_overlap", no_overlap},
-                 {"one_caller", one_caller},   {"idle_threads", idle_threads},   {"leak", leak}};
+                 {"one_caller", one_caller},   {"idle_threads", idle_threads},   {"uneven_region", uneven_region},
+                 {"leak", leak}};
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

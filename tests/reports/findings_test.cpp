@@ -252,6 +252,21 @@ TEST(Findings, ImbalanceNamesWhatTheSlowestRankDoesMore) {
               HasSubstr("Rank 10 spends 6.00 s of CPU time in common, the others 5.00 s on the average (sampled)."));
 }
 
+TEST(Findings, ACallThatOnlyTheSlowestRankMakesStandsForWhatAllCall) {
+  Application a = plain(4, 5);
+  a.per_rank.mpi_seconds[2] = 4;
+  add_extra_work(a);
+  SampleProfile& s = a.samples;
+  s.per_rank.self = {5, 5, 6, 5, 0, 0, 0, 0};  // common() is where the time is
+  s.per_rank.uneven = {0, 1};
+  s.per_rank.total = {5, 5, 6, 5, 0, 0, 0.99, 0};
+  EXPECT_THAT(find(findings_of(a), "load_imbalance")->text,
+              HasSubstr("Only rank 2 runs extra (edge.cpp:57): 990 ms of CPU time, most of it in common (sampled)."));
+  s.per_rank.total = {5, 5, 6, 5, 0, 0, 0.5, 0};
+  EXPECT_THAT(find(findings_of(a), "load_imbalance")->text, HasSubstr("Rank 2 spends 6.00 s of CPU time in common,"))
+      << "half of it comes from elsewhere";
+}
+
 TEST(Findings, ADifferenceOfAFewSamplesIsNoExtraWork) {
   Application a = plain(4);
   add_extra_work(a);
@@ -316,6 +331,165 @@ TEST(Findings, ThreadsWithoutWorkAreNoticed) {
   EXPECT_THAT(find(findings_of(a), "idle_threads")->text, HasSubstr("75 % of the CPU time is waiting for work"));
 }
 
+TEST(Findings, ThreadsThatShareAProcessorOfManyAreNoticed) {
+  Application a = plain(2);
+  SampleProfile& s = a.samples;
+  s.unit = "seconds";
+  s.threads.rank = {0, 0, 1, 1};
+  s.threads.thread = {0, 1, 0, 1};
+  s.threads.self = {4, 4, 4, 4};
+  a.per_rank.processors = {1, 1};
+  a.per_rank.first_processor = {0, 1};
+  a.per_rank.host_processors = {8, 8};
+  EXPECT_THAT(find(findings_of(a), "threads_share_processors")->text,
+              HasSubstr("2 threads of a rank share 1 processor: 2 ranks of 2 may use no other of the 8"));
+  EXPECT_THAT(find(findings_of(a), "threads_share_processors")->advice, HasSubstr("slot:PE=2"));
+  a.per_rank.first_processor = {0, 0};
+  EXPECT_EQ(find(findings_of(a), "threads_share_processors"), nullptr) << "all that the launch may use";
+  a.per_rank.first_processor = {0, 2};
+  a.per_rank.processors = {2, 2};
+  EXPECT_EQ(find(findings_of(a), "threads_share_processors"), nullptr);
+}
+
+TEST(Findings, UnevenRegionsAreNoticed) {
+  Application a = plain(2);
+  SampleProfile& s = a.samples;
+  s.unit = "seconds";
+  s.self = 20;
+  s.samples = 2000;
+  s.functions.resize(1);
+  s.functions[0].symbol = "solve(int) [OpenMP region 1]";
+  s.functions[0].kind = "code";
+  s.functions[0].source_file = "/s/a.c";
+  s.functions[0].line = 7;
+  s.threads.rank = {0, 0, 1, 1};
+  s.threads.thread = {0, 1, 0, 1};
+  s.threads.self = {2, 8, 2, 8};
+  s.regions = {{0}, {2, 8, 2, 8}};
+  const std::vector<Finding> all = findings_of(a);
+  const Finding* found = find(all, "uneven_region");
+  ASSERT_NE(found, nullptr);
+  EXPECT_THAT(found->text,
+              AllOf(HasSubstr("solve [OpenMP region 1] (a.c:7)"), HasSubstr("busiest of 2 computes for 16.0 s, "
+                                                                            "the mean is 10.0 s")));
+  EXPECT_DOUBLE_EQ(evidence(*found, "balance"), 10.0 / 16);
+  s.regions.total = {7, 8, 8, 7};
+  EXPECT_EQ(find(findings_of(a), "uneven_region"), nullptr);
+}
+
+// 10 s of samples of 10 ms in code of the program's own; what is asked for of it in `function`.
+SampledFunction& add_program(Application& a, double seconds) {
+  SampleProfile& s = a.samples;
+  s.unit = "seconds";
+  s.clock = "cpu";
+  s.self = 10;
+  s.samples = 1000;
+  s.functions.resize(2);
+  for (auto& f : s.functions) f.kind = "code";
+  s.functions[0].symbol = "relax(Grid&)";
+  s.functions[0].source_file = "/src/heat.cpp";
+  s.functions[0].line = 40;
+  s.functions[0].self = 10 - seconds;
+  s.functions[1].self = seconds;
+  s.tree.parent = {kNoParent, 0};
+  s.tree.function = {0, 1};
+  s.tree.self = {10 - seconds, seconds};
+  a.per_rank.cpu_seconds.assign(a.ranks, 9.4);
+  a.per_rank.waiting_seconds.assign(a.ranks, 0.0);
+  a.per_rank.process_cpu_seconds.assign(a.ranks, 9.4);
+  return s.functions[1];
+}
+
+TEST(Findings, CodeThatWasNotOptimizedIsTheFirstThingToSay) {
+  Application a = plain(1);
+  SampledFunction& f = add_program(a, 4);
+  f.symbol = "solve()";
+  f.optimization = "-O0";
+  const std::vector<Finding> all = findings_of(a);
+  EXPECT_EQ(all.front().id, "not_optimized");
+  EXPECT_EQ(all.front().severity, Severity::high);
+  EXPECT_THAT(all.front().text,
+              HasSubstr("40 % of the CPU time is in code that was compiled without optimization (-O0), "
+                        "most of it in solve"));
+  f.optimization = "-O2";
+  EXPECT_EQ(find(findings_of(a), "not_optimized"), nullptr);
+}
+
+TEST(Findings, WorkInLibrariesIsNamedByItsKindAndCaller) {
+  Application a = plain(1);
+  SampledFunction& f = add_program(a, 4);
+  f.symbol = "malloc";
+  f.module = "/lib/x86_64-linux-gnu/libc.so.6";
+  a.samples.lines = {
+      {.function = 1, .source_file = "/src/heat.cpp", .line = 44, .samples = 400, .self = 4, .self_error = 0}};
+  const std::vector<Finding> all = findings_of(a);
+  const Finding* found = find(all, "allocation");
+  ASSERT_NE(found, nullptr);
+  EXPECT_THAT(found->text,
+              HasSubstr("40 % of the CPU time is allocating and freeing memory in libraries, most of it in "
+                        "malloc, called by relax (heat.cpp:44)"));
+  EXPECT_EQ(found->severity, Severity::medium);
+  f.module = "/home/me/solver";  // an allocator of the program's own
+  EXPECT_EQ(find(findings_of(a), "allocation"), nullptr);
+}
+
+TEST(Findings, WithoutTroubleInMpiTheHottestLinesAreNamed) {
+  Application a = plain(1);
+  SampledFunction& f = add_program(a, 1);
+  f.symbol = "(kernel)";
+  a.samples.lines = {
+      {.function = 0, .source_file = "/src/heat.cpp", .line = 44, .samples = 600, .self = 6, .self_error = 0}};
+  const auto text = [&] {
+    const std::vector<Finding> all = findings_of(a);
+    const Finding* const found = find(all, "own_work");
+    return found == nullptr ? "" : found->text + " → " + found->advice;
+  };
+  EXPECT_THAT(text(), AllOf(HasSubstr("60 % of its CPU time is in one line: heat.cpp:44 in relax (60 %)"),
+                            HasSubstr("vectorized")));
+  a.samples.counters = {"cycles", "instructions", "cache-misses"};
+  for (SampledFunction& each : a.samples.functions) each.counters = {3e10, 1.5e10, 3e8};
+  EXPECT_THAT(text(),
+              AllOf(HasSubstr("relax runs 0.50 instructions per cycle with 20.0 cache misses in a thousand: it waits"),
+                    HasSubstr("in the cache")));
+  a.per_rank.mpi_seconds = {5};
+  a.per_rank.cpu_seconds = {4};
+  EXPECT_EQ(text(), "") << "there is more to gain in MPI";
+}
+
+TEST(Findings, KernelTimeBeneathTheProgramIsExplained) {
+  Application a = plain(1);
+  add_program(a, 3).symbol = "(kernel)";
+  const std::vector<Finding> all = findings_of(a);
+  ASSERT_NE(find(all, "kernel_work"), nullptr);
+  EXPECT_THAT(find(all, "kernel_work")->text,
+              HasSubstr("30 % of the CPU time is in the kernel beneath functions of the "
+                        "program, most of it beneath relax (heat.cpp:40)"));
+}
+
+TEST(Findings, CallersOfAWrapperAreNamedWhereTheyDiffer) {
+  Application a = plain(1, 5);
+  CallSite& site = a.call_sites.emplace_back();
+  site.function = "MPI_Waitall";
+  site.symbol = "wrapped_waitall";
+  site.source_file = "/src/wrap.c";
+  site.line = 7;
+  site.seconds = 5;
+  SampleProfile& s = a.samples;
+  s.functions.resize(5);
+  for (std::size_t i = 0; i < 5; ++i) {
+    s.functions[i].symbol = std::vector<std::string>{"main", "solve", "setup", "wrapped_waitall", "MPI_Waitall"}[i];
+    s.functions[i].kind = i == 4 ? "mpi" : "code";
+  }
+  s.tree.parent = {kNoParent, 0, 0, 1, 3, 2, 5};
+  s.tree.function = {0, 1, 2, 3, 4, 3, 4};
+  s.tree.self.assign(7, 0.0);
+  s.tree.call_seconds = {0, 0, 0, 0, 4, 0, 1};
+  EXPECT_THAT(find(findings_of(a), "dominating_call")->text,
+              HasSubstr("called from wrapped_waitall (wrap.c:7), there for solve (80 %) and setup (20 %)."));
+  s.tree.call_seconds[6] = 0;
+  EXPECT_THAT(find(findings_of(a), "dominating_call")->text, HasSubstr("called from wrapped_waitall (wrap.c:7)."));
+}
+
 TEST(Findings, OnCrowdedProcessorsTheUncertainIsLeftOut) {
   Application a = plain(4, 5);
   a.per_rank.cpu_seconds.assign(4, 2.0);
@@ -359,6 +533,7 @@ TEST(Findings, ACollectiveThatIsWaitedForAtOnce) {
   a.samples.tree.parent = {kNoParent};
   a.samples.tree.function = {0};
   a.samples.tree.self = {20};
+  a.samples.tree.call_seconds = {0};
   EXPECT_EQ(find(findings_of(a), "no_overlap"), nullptr);
 }
 

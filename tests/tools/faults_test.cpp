@@ -36,7 +36,7 @@ const Fault kFaults[] = {
      "spread it over the ranks"},
     {"imbalance",
      "load_imbalance",
-     {"Only rank 2 runs", "the others wait for it in MPI_Allreduce"},
+     {"Only rank 2 runs", "most of it in inner_cells", "the others wait for it in MPI_Allreduce"},
      {"expensive_boundary", "sum_up"},
      "spread it over the ranks"},
     {"late_root",
@@ -61,6 +61,7 @@ const Fault kFaults[] = {
     {"one_caller", "load_imbalance", {"Only rank 1 runs"}, {"collect_statistics"}, "spread it over the ranks"},
 #if HAS_OPENMP
     {"idle_threads", "idle_threads", {"12 of the 16 threads"}, {"serial_part"}, "parallel over threads"},
+    {"uneven_region", "uneven_region", {"the busiest of 4"}, {"threaded_triangle"}, "schedule"},
 #endif
     {"leak",
      "leaked_communicators",
@@ -86,7 +87,7 @@ std::pair<int, int> lines_of(const std::string& function) {
 
 void expect_named(const std::string& text, const std::string& function) {
   std::smatch found;
-  ASSERT_TRUE(std::regex_search(text, found, std::regex(function + R"( \(faults\.c:(\d+)\))"))) << text;
+  ASSERT_TRUE(std::regex_search(text, found, std::regex(function + R"((?: \[OpenMP region \d+\])? \(faults\.c:(\d+)\))"))) << text;
   const auto [first, last] = lines_of(function);
   const int line = std::stoi(found[1]);
   EXPECT_GE(line, first) << function;

@@ -1,0 +1,197 @@
+// What the program's own code could do better, where MPI and I/O are not the problem: how it was compiled, what it
+// spends in libraries and in the kernel, its hottest lines. From samples.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <string_view>
+
+#include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr double kSamples = 100;  // fewer say nothing
+constexpr double kWorthAWord = 0.1, kMuch = 0.25, kKernel = 0.2, kOwnWork = 0.7;
+constexpr std::size_t kLines = 3;
+
+// Of the ranks' time.
+double weight_of(const Facts& facts, double share_of_cpu) {
+  return share_of_cpu * (facts.efficiency.known ? facts.efficiency.computing_share : 1);
+}
+
+void not_optimised(const Facts& facts, std::vector<Finding>& out) {
+  const SampleProfile& s = facts.app.samples;
+  double sum = 0;
+  std::size_t most = s.functions.size();
+  for (std::size_t i = 0; i < s.functions.size(); ++i) {
+    if (s.functions[i].optimization != "-O0") continue;
+    sum += s.functions[i].self;
+    if (most == s.functions.size()) most = i;  // they are sorted
+  }
+  const double share = sum / s.self;
+  if (share < kWorthAWord) return;
+  out.push_back(
+      {"not_optimized",
+       weight_of(facts, share) > kMuch ? Severity::high : Severity::medium,
+       weight_of(facts, share),
+       fmt::format("{} of the CPU time is in code that was compiled without optimization (-O0), most of it in "
+                   "{} (sampled).",
+                   human_share(share), name_and_place(s, most)),
+       "Compile it with -O2 or -O3: such code is often several times as fast.",
+       {{"share", share}}});
+}
+
+struct LibraryWork {
+  const char* id;
+  const char* what;
+  const char* advice;
+  std::vector<std::string_view> begins;  // of names in the C, C++ and Fortran libraries
+  bool is_loss;                          // no program needs much of it
+};
+
+bool is_of(const SampledFunction& f, const LibraryWork& work) {
+  const std::string module = base_name(f.module);
+  const bool library = module.starts_with("libc.") || module.starts_with("libc-") || module.starts_with("libstdc++") ||
+                       module.starts_with("libgfortran") || module.starts_with("libpthread") ||
+                       module.starts_with("libtcmalloc") || module.starts_with("libjemalloc");
+  return library &&
+         std::ranges::any_of(work.begins, [&](std::string_view begin) { return f.symbol.starts_with(begin); });
+}
+
+// The line of the program with most of it.
+std::string main_place(const SampleProfile& s, const std::vector<double>& in_function) {
+  const auto most = std::max_element(in_function.begin(), in_function.end());
+  const auto function = static_cast<std::uint32_t>(most - in_function.begin());
+  const auto callers = callers_of(s, node_totals(s.tree, s.tree.self), function);
+  const std::string name = in_sentence(short_name(s.functions[function])), place = place_of(s, function);
+  if (callers.empty() || callers[0].function == kNoParent) return name;
+  return fmt::format("{}, called by {}{}", name, in_sentence(short_name(s.functions[callers[0].function])),
+                     place.empty() ? "" : " (" + place + ")");
+}
+
+void library_work(const Facts& facts, std::vector<Finding>& out) {
+  static const LibraryWork kWork[] = {
+      {"allocation",
+       "allocating and freeing memory",
+       "Allocate outside of loops and use the memory again.",
+       {"malloc", "free", "calloc", "realloc", "cfree", "posix_memalign", "aligned_alloc", "operator new",
+        "operator delete", "munmap", "mmap"},
+       true},
+      {"copying",
+       "copying and clearing memory",
+       "Pass data by reference, swap buffers instead of copying them, clear only what must be zero.",
+       {"memcpy", "memmove", "memset"},
+       false},
+      {"locking",
+       "waiting for locks",
+       "Hold locks for shorter, or give each thread data of its own.",
+       {"pthread_mutex", "pthread_rwlock", "pthread_spin", "lll_lock", "pthread_cond"},
+       true},
+      {"formatting",
+       "reading and writing numbers as text",
+       "Write binary data, or write less often.",
+       {"printf", "vfprintf", "vsnprintf", "snprintf", "fprintf", "sprintf", "strtod", "scanf", "vfscanf", "isoc",
+        "std::ostream", "std::istream", "std::num_put", "std::num_get", "gfortrani_write", "gfortrani_read"},
+       true}};
+  const SampleProfile& s = facts.app.samples;
+  for (const LibraryWork& work : kWork) {
+    std::vector<double> in_function(s.functions.size());
+    for (std::size_t i = 0; i < s.functions.size(); ++i) {
+      if (is_code(s.functions[i]) && is_of(s.functions[i], work)) in_function[i] = s.functions[i].self;
+    }
+    const double share = std::accumulate(in_function.begin(), in_function.end(), 0.0) / s.self;
+    if (share < kWorthAWord) continue;
+    out.push_back({work.id,
+                   work.is_loss && weight_of(facts, share) > kMuch ? Severity::medium : Severity::note,
+                   weight_of(facts, share),
+                   fmt::format("{} of the CPU time is {} in libraries, most of it in {} (sampled).", human_share(share),
+                               work.what, main_place(s, in_function)),
+                   work.advice,
+                   {{"share", share}}});
+  }
+}
+
+// Beneath functions of the program: page faults, mostly. What calls use there is theirs.
+void kernel_work(const Facts& facts, std::vector<Finding>& out) {
+  const SampleProfile& s = facts.app.samples;
+  std::vector<double> beneath(s.functions.size());
+  for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {
+    if (s.functions[s.tree.function[i]].symbol == "(kernel)" && s.tree.parent[i] != kNoParent)
+      beneath[s.tree.function[s.tree.parent[i]]] += s.tree.self[i];
+  }
+  const double share = std::accumulate(beneath.begin(), beneath.end(), 0.0) / s.self;
+  if (share < kKernel) return;
+  const auto most = static_cast<std::size_t>(std::max_element(beneath.begin(), beneath.end()) - beneath.begin());
+  out.push_back(
+      {"kernel_work",
+       Severity::note,
+       weight_of(facts, share),
+       fmt::format("{} of the CPU time is in the kernel beneath functions of the program, most of it beneath {}: "
+                   "memory that is used for the first time, or system calls other than I/O (an estimate).",
+                   human_share(share), name_and_place(s, most)),
+       "Use memory again instead of giving it back (MALLOC_TRIM_THRESHOLD_, MALLOC_TOP_PAD_), or try huge pages.",
+       {{"share", share}}});
+}
+
+// " At 0.62 instructions per cycle …"; "" without these counters.
+std::string speed_of(const SampleProfile& s, const SampledFunction& f) {
+  const std::size_t cycles = counter(s, {"cycles", "cpu-cycles"}), instructions = counter(s, {"instructions"}),
+                    misses = counter(s, {"cache-misses", "LLC-load-misses"});
+  if (cycles == s.counters.size() || instructions == s.counters.size() || !(f.counters[cycles] > 0)) return "";
+  const double ipc = f.counters[instructions] / f.counters[cycles];
+  std::string text = fmt::format(" {} runs {:.2f} instructions per cycle", in_sentence(short_name(f)), ipc);
+  if (misses < s.counters.size() && f.counters[instructions] > 0) {
+    text +=
+        fmt::format(" with {:.1f} cache misses in a thousand", 1000 * f.counters[misses] / f.counters[instructions]);
+  }
+  return text + (ipc < 1 ? ": it waits, most likely for memory." : ".");
+}
+
+void own_work(const Facts& facts, std::vector<Finding>& out) {
+  const SampleProfile& s = facts.app.samples;
+  const Efficiency& e = facts.efficiency;
+  if (!e.known || e.computing_share + e.waiting_share < kOwnWork || facts.crowded()) return;
+  std::string lines;
+  double sum = 0;
+  std::uint32_t hottest = 0;
+  std::size_t shown = 0;
+  for (const SampledLine& line : s.lines) {
+    if (shown == kLines || line.self < 0.03 * s.self) break;
+    if (shown++ == 0) hottest = line.function;
+    sum += line.self;
+    lines += fmt::format("{}{}:{} in {} ({})", shown == 1 ? "" : ", ", base_name(line.source_file), line.line,
+                         in_sentence(short_name(s.functions[line.function])), human_share(line.self / s.self));
+  }
+  if (shown == 0) return;
+  const std::string speed = speed_of(s, s.functions[hottest]);
+  const bool waits = speed.find("it waits") != std::string::npos;
+  out.push_back(
+      {"own_work",
+       Severity::note,
+       0.9 * e.computing_share,
+       fmt::format("Time is to be gained in the program's own code, not in MPI or I/O. {} of its CPU time is in "
+                   "{}: {} (sampled).{}",
+                   human_share(sum / s.self), shown == 1 ? "one line" : fmt::format("{} lines", shown), lines, speed),
+       waits ? "Work on data while it is in the cache: smaller types, blocked loops, arrays in the order of use."
+             : "Look there first: does it do more than it must, is it vectorized (-O3 -march=native), is data "
+               "used in the order in which it lies in memory?",
+       {{"share", sum / s.self}}});
+}
+
+}  // namespace
+
+void find_program(const Facts& facts, std::vector<Finding>& out) {
+  const SampleProfile& s = facts.app.samples;
+  if (s.unit != "seconds" || !(s.self > 0) || static_cast<double>(s.samples) < kSamples) return;
+  not_optimised(facts, out);
+  library_work(facts, out);
+  kernel_work(facts, out);
+  own_work(facts, out);
+}
+
+}  // namespace ardoise::reports

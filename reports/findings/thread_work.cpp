@@ -1,0 +1,99 @@
+// See thread_work.hpp.
+#include "reports/findings/thread_work.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr double kWorking = 0.05;
+
+void add_regions(const SampleProfile& s, ThreadWork& work) {
+  const std::size_t threads = s.threads.rank.size();
+  std::vector<bool> in_team(threads);
+  for (std::size_t cell = 0; cell < s.regions.total.size(); ++cell) {
+    if (s.regions.total[cell] > 0) in_team[cell % threads] = true;
+  }
+  for (std::size_t i = 0; i < s.regions.functions.size(); ++i) {
+    RegionWork region{.function = s.regions.functions[i]};
+    for (std::size_t t = 0; t < threads;) {
+      const std::uint32_t rank = s.threads.rank[t];
+      std::uint32_t team = 0;
+      double busiest = 0;
+      for (; t < threads && s.threads.rank[t] == rank; ++t) {
+        const double in_thread = s.regions.total[i * threads + t];
+        region.total += in_thread;
+        busiest = std::max(busiest, in_thread);
+        team += in_team[t] ? 1 : 0;
+      }
+      region.threads = std::max(region.threads, team);
+      region.busiest += busiest;
+      region.possible += busiest * team;
+    }
+    work.regions.push_back(region);
+  }
+  std::stable_sort(work.regions.begin(), work.regions.end(),
+                   [](const RegionWork& a, const RegionWork& b) { return a.total > b.total; });
+}
+
+void add_parts(const SampleProfile& s, ThreadWork& work) {
+  std::vector<double> outside(s.functions.size());
+  std::vector<bool> inside(s.tree.parent.size());  // beneath a region or the library
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    const SampledFunction& f = s.functions[s.tree.function[i]];
+    inside[i] = is_openmp(f) || (s.tree.parent[i] != kNoParent && inside[s.tree.parent[i]]);
+    if (is_openmp(f) && !is_region(f)) {
+      work.in_library += s.tree.self[i];
+    } else if (is_code(f) && inside[i]) {
+      work.in_regions += s.tree.self[i];
+    } else if (is_code(f)) {
+      work.outside += s.tree.self[i];
+      if (!f.symbol.empty() && f.symbol[0] != '(') outside[s.tree.function[i]] += s.tree.self[i];
+    }
+  }
+  const auto hottest = std::max_element(outside.begin(), outside.end());
+  if (hottest == outside.end()) return;
+  work.hottest_outside = static_cast<std::uint32_t>(hottest - outside.begin());
+  work.of_hottest = *hottest;
+}
+
+void add_working(const SampledThreads& t, ThreadWork& work) {
+  std::map<std::uint32_t, std::pair<double, std::uint32_t>> ranks;  // busiest thread, threads that work
+  for (std::size_t i = 0; i < t.rank.size(); ++i) {
+    double& busiest = ranks[t.rank[i]].first;
+    busiest = std::max(busiest, t.self[i]);
+  }
+  for (std::size_t i = 0; i < t.rank.size(); ++i) {
+    auto& [busiest, working] = ranks[t.rank[i]];
+    if (t.self[i] > 0 && t.self[i] >= kWorking * busiest) ++working;
+  }
+  if (ranks.empty()) return;
+  const auto [least, most] = std::minmax_element(
+      ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second.second < b.second.second; });
+  work.least_working = least->second.second;
+  work.most_working = most->second.second;
+}
+
+}  // namespace
+
+bool is_region(const SampledFunction& f) { return f.symbol.find(" [OpenMP region") != std::string::npos; }
+
+bool is_openmp(const SampledFunction& f) {
+  const std::string module = base_name(f.module);
+  return is_region(f) || module.starts_with("libgomp") || module.starts_with("libomp") || module.starts_with("libiomp");
+}
+
+ThreadWork thread_work(const Application& a) {
+  ThreadWork work;
+  add_regions(a.samples, work);
+  add_parts(a.samples, work);
+  add_working(a.samples.threads, work);
+  return work;
+}
+
+}  // namespace ardoise::reports

@@ -6,7 +6,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kDefinitionsVersion = 3;
+constexpr std::uint32_t kDefinitionsVersion = 4;
 
 enum Present : std::uint8_t { kProcess = 1, kClock = 2, kLists = 4, kUsage = 8 };
 
@@ -24,7 +24,8 @@ std::vector<std::byte> DefinitionStore::partial() const {
   for (TextId id = 0; id < strings_.size(); ++id) out.put_text(strings_.text(id));
   out.put_count(ranks_.size());
   for (const RankDefinitions& rank : ranks_) {
-    const bool lists = !rank.modules.empty() || !rank.files.empty() || !rank.comms.empty() || !rank.topologies.empty();
+    const bool lists = !rank.modules.empty() || !rank.files.empty() || !rank.comms.empty() ||
+                       !rank.topologies.empty() || !rank.python.empty();
     out.put(static_cast<std::uint8_t>((rank.has_process ? kProcess : 0) | (rank.has_clock ? kClock : 0) |
                                       (lists ? kLists : 0) | (rank.has_usage ? kUsage : 0)));
     out.put(rank.threads);
@@ -40,6 +41,7 @@ std::vector<std::byte> DefinitionStore::partial() const {
     if (!lists) continue;
     out.put_array(std::span<const ModuleEntry>(rank.modules));
     out.put_array(std::span<const FileEntry>(rank.files));
+    out.put_array(std::span<const PythonEntry>(rank.python));
     out.put_array(std::span<const CommEntry>(rank.comms));
     out.put_count(rank.topologies.size());
     for (const TopologyEntry& topology : rank.topologies) {
@@ -101,6 +103,10 @@ void DefinitionStore::absorb(std::span<const std::byte> partial) {
       other.add_module(rank, {entry.module, known(entry.path), known(entry.build_id)});
     }
     for (const auto& entry : in.get_array<FileEntry>()) other.add_file(rank, {entry.file, known(entry.path)});
+    for (PythonEntry entry : in.get_array<PythonEntry>()) {
+      for (TextId* text : {&entry.name, &entry.file, &entry.lines}) *text = known(*text);
+      other.add_python(rank, entry);
+    }
     for (CommEntry entry : in.get_array<CommEntry>()) {
       entry.name = known(entry.name);
       other.add_comm(rank, entry);

@@ -87,6 +87,10 @@ class DefinitionReceiver {
                                   {topology.fixed.comm, {topology.dimensions.begin(), topology.dimensions.end()}});
   }
   void operator()(const instrument::DecodedFile& file) { store_.add_file(rank_, {file.fixed.file, intern(file.path)}); }
+  void operator()(const instrument::DecodedPythonCode& code) {
+    DefinitionStore::add_python(rank_, {code.fixed.code, code.fixed.minor, code.fixed.first_line, intern(code.name),
+                                        intern(code.file), intern(code.lines)});
+  }
   void operator()(const instrument::DecodedThread& thread) {
     rank_.threads = std::max(rank_.threads, thread.fixed.thread + 1);
   }
@@ -141,11 +145,18 @@ void DefinitionStore::add_topology(RankDefinitions& rank, const TopologyEntry& e
   put(rank.topologies, entry, &TopologyEntry::comm, [](const TopologyEntry&) {});
 }
 
+void DefinitionStore::add_python(RankDefinitions& rank, const PythonEntry& entry) {
+  put(rank.python, entry, &PythonEntry::code, [](const PythonEntry&) {});
+}
+
 void DefinitionStore::add_call_site(std::uint32_t id, const CallSiteEntry& entry) {
   const auto [place, added] = call_sites_.try_emplace(id, entry);
   if (added) return;
-  // By the offset alone: each process numbers its modules itself, and may define them later.
-  if (entry.offset != place->second.offset) ambiguous_call_sites_.insert(id);
+  // By the offset alone: each process numbers its modules, and functions of Python, itself, and may define them later.
+  const auto offset = [](const CallSiteEntry& site) {
+    return site.module == instrument::kPythonModule ? site.offset & UINT32_MAX : site.offset;
+  };
+  if (offset(entry) != offset(place->second)) ambiguous_call_sites_.insert(id);
   if (entry < place->second) place->second = entry;
 }
 
@@ -170,6 +181,10 @@ void DefinitionStore::merge(const DefinitionStore& other) {
     into.threads = std::max(into.threads, from.threads);
     for (const auto& entry : from.modules) add_module(into, {entry.module, adopt(entry.path), adopt(entry.build_id)});
     for (const auto& entry : from.files) add_file(into, {entry.file, adopt(entry.path)});
+    for (PythonEntry entry : from.python) {
+      for (TextId* text : {&entry.name, &entry.file, &entry.lines}) *text = adopt(*text);
+      add_python(into, entry);
+    }
     for (CommEntry entry : from.comms) {
       entry.name = adopt(entry.name);
       add_comm(into, entry);

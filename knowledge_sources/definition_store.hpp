@@ -29,6 +29,11 @@ struct FileEntry {
   std::uint32_t file;
   TextId path;
 };
+// A function of a Python program; see PythonCodeDefinition.
+struct PythonEntry {
+  std::uint32_t code, minor, first_line;
+  TextId name, file, lines;
+};
 struct CommEntry {
   std::uint32_t comm;
   instrument::CommunicatorKind kind;
@@ -54,6 +59,7 @@ struct RankDefinitions {
   // Each sorted by its number.
   std::vector<ModuleEntry> modules;
   std::vector<FileEntry> files;
+  std::vector<PythonEntry> python;
   std::vector<CommEntry> comms;
   std::vector<TopologyEntry> topologies;
 };
@@ -101,6 +107,7 @@ class DefinitionStore {
   // Each keeps the same one of two contradicting definitions, whichever comes first.
   void add_module(RankDefinitions& rank, const ModuleEntry& entry);
   void add_file(RankDefinitions& rank, const FileEntry& entry);
+  static void add_python(RankDefinitions& rank, const PythonEntry& entry);
   void add_comm(RankDefinitions& rank, const CommEntry& entry);
   void add_clock(RankDefinitions& rank, const instrument::ClockDefinition& clock, TextId name, TextId node);
   static void add_topology(RankDefinitions& rank, const TopologyEntry& entry);

@@ -17,6 +17,7 @@ void FileProfile::contribute(const Resolver& resolver, reports::Application& app
     for (const auto& [key, sums] : of(rank)) {
       std::string_view path = resolver.file(rank, static_cast<std::uint32_t>(key - 1));
       if (path.empty()) path = "(unknown file)";
+      if (path.ends_with(".pyc")) path = "(compiled modules of Python, *.pyc)";
       const auto [place, is_new] = places.try_emplace(std::string(path), application.files.size());
       if (is_new) application.files.push_back({.path = std::string(path)});
       auto& profile = application.files[place->second];

@@ -9,10 +9,12 @@
 
 #include "knowledge_sources/level.hpp"
 #include "knowledge_sources/pack_time.hpp"
+#include "knowledge_sources/python_lines.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
 
+constexpr std::uint32_t kPythonImport = 1;  // PythonCodeDefinition::code
 constexpr std::size_t kMaxDimensions = 32;  // that the model holds
 
 // nullptr: there is none of that number.
@@ -102,6 +104,14 @@ const Location& LevelResolver::call_site(std::uint32_t id) const {
   const auto site = definitions_.call_sites().find(id);
   if (site == definitions_.call_sites().end()) return location;
   location.offset = site->second.offset;
+  if (site->second.module == instrument::kPythonModule) {
+    SourceFrame frame = python(site->second.rank, site->second.offset);
+    location.offset &= UINT32_MAX;
+    location.module = location.source_file = std::move(frame.source_file);
+    location.symbol = std::move(frame.symbol);
+    location.line = frame.line;
+    return location;
+  }
   const ModuleFacts binary = module(site->second.rank, site->second.module);
   location.module = binary.path;
   auto frame = symbolizer_.find(location.module, binary.build_id, location.offset);
@@ -126,6 +136,24 @@ ModuleFacts LevelResolver::module(std::uint32_t rank, std::uint32_t module) cons
   const auto* const entry = find(definitions_.ranks()[rank].modules, &ModuleEntry::module, module);
   return entry == nullptr ? ModuleFacts{}
                           : ModuleFacts{definitions_.text(entry->path), definitions_.text(entry->build_id)};
+}
+
+SourceFrame LevelResolver::python(std::uint32_t rank, std::uint64_t offset) const {
+  const auto code = static_cast<std::uint32_t>(offset >> 32), instruction = static_cast<std::uint32_t>(offset);
+  SourceFrame frame;
+  if (code <= kPythonImport) {
+    frame.symbol = code == kPythonImport ? "(import of modules)" : "(more functions of Python)";
+    return frame;
+  }
+  const PythonEntry* const entry = find(definitions_.ranks()[rank].python, &PythonEntry::code, code);
+  if (entry == nullptr) return frame;
+  frame.symbol = definitions_.text(entry->name);
+  frame.source_file = frame.function_file = definitions_.text(entry->file);
+  frame.function_line = entry->first_line;
+  const auto [line, added] = python_lines_.try_emplace({entry->lines, entry->first_line, instruction});
+  if (added) line->second = python_line(definitions_.text(entry->lines), entry->minor, entry->first_line, instruction);
+  frame.line = line->second;
+  return frame;
 }
 
 std::string_view LevelResolver::file(std::uint32_t rank, std::uint32_t file) const {

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -35,6 +36,7 @@ class LevelResolver final : public Resolver {
   std::vector<SourceFrame> frames(const ModuleFacts& module, std::uint64_t offset) const override {
     return symbolizer_.frames(std::string(module.path), module.build_id, offset);
   }
+  SourceFrame python(std::uint32_t rank, std::uint64_t offset) const override;
   std::string_view file(std::uint32_t rank, std::uint32_t file) const override;
   std::optional<Cartesian> cartesian() const override;
   std::vector<CommunicatorFacts> communicators() const override;
@@ -59,6 +61,7 @@ class LevelResolver final : public Resolver {
   std::map<GroupKey, Members> groups_;
   mutable Symbolizer symbolizer_;
   mutable std::unordered_map<std::uint32_t, Location> locations_;
+  mutable std::map<std::tuple<TextId, std::uint32_t, std::uint32_t>, std::uint32_t> python_lines_;  // of places
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -111,6 +111,8 @@ class Resolver {
   // The frames at a return address of a module, innermost first (inlined functions, then the one that contains them);
   // for the address of an instruction give offset + 1. Takes microseconds: ask for each address once.
   [[nodiscard]] virtual std::vector<SourceFrame> frames(const ModuleFacts& module, std::uint64_t offset) const = 0;
+  // The place in a function of Python that an offset with module kPythonModule is. Never defined: all empty.
+  [[nodiscard]] virtual SourceFrame python(std::uint32_t rank, std::uint64_t offset) const = 0;
   // "" for file 0 and for numbers that were never defined.
   [[nodiscard]] virtual std::string_view file(std::uint32_t rank, std::uint32_t file) const = 0;
 

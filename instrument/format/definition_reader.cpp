@@ -153,6 +153,8 @@ Decoded decode(const DefinitionHeader& header, Cursor& in) {
       return {DecodedSamplerTotals{in.fixed<SamplerTotalsDefinition>()}};
     case DefinitionKind::kUsage:
       return {DecodedUsage{in.fixed<UsageDefinition>()}};
+    case DefinitionKind::kPythonCode:
+      return {DecodedPythonCode{in.fixed<PythonCodeDefinition>(), in.string(), in.string(), in.string()}};
   }
   return {UnknownDefinition{header}};
 }

@@ -65,14 +65,19 @@ struct DecodedSamplerTotals {
 struct DecodedUsage {
   UsageDefinition fixed;
 };
+struct DecodedPythonCode {
+  PythonCodeDefinition fixed;
+  std::string_view name, file, lines;
+};
 // A kind that this reader does not know: a later writer's, to be skipped.
 struct UnknownDefinition {
   DefinitionHeader header;
 };
 
-using Definition = std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite,
-                                DecodedCommunicator, DecodedTopology, DecodedFile, DecodedThread, DecodedNotice,
-                                DecodedSampling, DecodedCounters, DecodedSamplerTotals, DecodedUsage>;
+using Definition =
+    std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite, DecodedCommunicator,
+                 DecodedTopology, DecodedFile, DecodedThread, DecodedNotice, DecodedSampling, DecodedCounters,
+                 DecodedSamplerTotals, DecodedUsage, DecodedPythonCode>;
 
 // for (DefinitionReader reader(payload); auto definition = reader.next();) std::visit(…, *definition);
 //

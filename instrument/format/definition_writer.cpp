@@ -104,4 +104,9 @@ bool DefinitionWriter::add(const UsageDefinition& usage) {
   return add(DefinitionKind::kUsage, bytes_of(usage), {}, {});
 }
 
+bool DefinitionWriter::add(const PythonCodeDefinition& code, std::string_view name, std::string_view file,
+                           std::string_view lines) {
+  return add(DefinitionKind::kPythonCode, bytes_of(code), {}, {name, file, lines});
+}
+
 }  // namespace ardoise::instrument

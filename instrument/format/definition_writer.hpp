@@ -41,6 +41,8 @@ class DefinitionWriter {
                          std::span<const std::string_view> names);
   [[nodiscard]] bool add(const SamplerTotalsDefinition& totals);
   [[nodiscard]] bool add(const UsageDefinition& usage);
+  [[nodiscard]] bool add(const PythonCodeDefinition& code, std::string_view name, std::string_view file,
+                         std::string_view lines);
 
   [[nodiscard]] std::size_t bytes() const { return used_; }
   [[nodiscard]] std::uint32_t count() const { return count_; }

@@ -26,6 +26,7 @@ enum class DefinitionKind : std::uint16_t {
   kCounters = 11,
   kSamplerTotals = 12,
   kUsage = 13,
+  kPythonCode = 14,
 };
 
 struct DefinitionHeader {
@@ -68,6 +69,18 @@ struct ModuleDefinition {
   std::uint32_t reserved;
   std::uint64_t base;  // load bias
   std::uint64_t size;
+};
+
+// In place of a module's number: `offset` is a place in a Python function, code << 32 | byte of the instruction.
+inline constexpr std::uint32_t kPythonModule = 0xFFFFFFFE;
+
+// A function of a Python program. Code 1, what imports modules, is never defined; 0 stands for those that memory had no
+// room for. Strings: name, file, its line table as CPython of that version has it (cut at kMaxStringBytes).
+struct PythonCodeDefinition {
+  std::uint32_t code;   // number in this process
+  std::uint32_t minor;  // version of CPython: 3.minor
+  std::uint32_t first_line;
+  std::uint32_t reserved;
 };
 
 // CallSiteId is a 32-bit hash of (module file name, build id, offset): equal in every process of a program.

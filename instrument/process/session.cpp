@@ -113,6 +113,7 @@ bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> thr
   mpi.define(MPI_COMM_SELF);
   if (thread() == nullptr) return false;
   recorder.call_sites.learn_all();
+  find_python();
   recorder.on_flush = [](ThreadRecorder&) {
     Session* const current = session.load(std::memory_order_acquire);
     if (current == nullptr) return;
@@ -148,6 +149,13 @@ void Session::define_process(std::uint64_t init_begin) {
   if (::getcwd(directory.data(), directory.size()) == nullptr) directory[0] = '\0';
   (void)recorder.definitions.add(process, std::string_view(own.name), std::string_view(read_command_line()),
                                  std::string_view(host.data()), std::string_view(directory.data()));
+}
+
+void Session::find_python() {
+  std::string why;
+  python_ = python::Interpreter::find(recorder.definitions, why);
+  if (!why.empty()) (void)recorder.definitions.add(NoticeDefinition{0, 0}, std::string_view(why));
+  python::interpreter.store(python_.get(), std::memory_order_release);
 }
 
 void Session::define_clock(std::uint64_t end_tick, double rate) {

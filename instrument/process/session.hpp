@@ -57,12 +57,14 @@ class Session {
   void retire(const RestingThread& thread);
   void retire_rested();
   void define_process(std::uint64_t init_begin);
+  void find_python();
   void define_clock(std::uint64_t end_tick, double rate);
   void define_usage();
 
   const Settings settings_;
   std::uint32_t main_thread_ = 0;  // tid of the one that called MPI_Init
-  Usage usage_before_{};           // at the end of MPI_Init
+  std::unique_ptr<python::Interpreter> python_;
+  Usage usage_before_{};  // at the end of MPI_Init
   Route route_;
   const SynchronizedClock clock_;
   const ClockSample loaded_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "instrument/machine/mapped_memory.hpp"
+#include "instrument/python/interpreter.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -58,8 +59,21 @@ const CallSites::Known* CallSites::known_module(std::uint64_t address) const noe
 // known: nullptr where no module is loaded (code that was made at run time).
 std::uint32_t CallSites::add(std::uint64_t address, const Known* known) noexcept {
   if (known != nullptr && known->is_mpi) return kMpiCallSite;
-  const std::uint64_t offset = known != nullptr ? address - known->base : address;
-  const std::uint32_t id = id_at(known != nullptr ? known->name_hash : name_hash("", ""), offset);
+  if (known == nullptr) return add({address, address, name_hash("", ""), kNoModule});
+  return add({address, address - known->base, known->name_hash, number_of(*known)});
+}
+
+std::uint32_t CallSites::add_python(std::uint64_t address) noexcept {
+  const python::Interpreter* const interpreter = python::interpreter.load(std::memory_order_acquire);
+  const std::uint64_t hash = interpreter != nullptr ? interpreter->hash_of(python::code_of(address)) : 0;
+  if (hash == 0) return kNoCallSite;
+  return add({address, address & ~python::kAddressBit, hash, kPythonModule});
+}
+
+std::uint32_t CallSites::add(const New& site) noexcept {
+  const std::uint64_t address = site.address;
+  // Where a Python function begins is in its hash, its number differs between processes.
+  const std::uint32_t id = id_at(site.name_hash, site.module == kPythonModule ? site.offset & UINT32_MAX : site.offset);
   if (slots_ == nullptr) return kNoCallSite;
   for (std::uint64_t i = address * 0x9E3779B97F4A7C15u >> 32;; ++i) {
     const std::uint64_t place = i % kSlots;
@@ -73,25 +87,25 @@ std::uint32_t CallSites::add(std::uint64_t address, const Known* known) noexcept
       continue;
     }
     site_count_.fetch_add(1, std::memory_order_relaxed);
-    slot.module = known != nullptr ? number_of(*known) : kNoModule;
-    slot.offset = offset;
+    slot.module = site.module;
+    slot.offset = site.offset;
     slot.id = id;
     new_.push(static_cast<std::uint32_t>(place) + 1, slot.link);
     return id;
   }
 }
 
-std::uint32_t CallSites::find(const void* return_address) noexcept {
-  if (return_address == nullptr) return kNoCallSite;
-  const auto address = reinterpret_cast<std::uint64_t>(return_address);
+std::uint32_t CallSites::find(std::uint64_t address) noexcept {
+  if (address == 0) return kNoCallSite;
+  if (python::is_python(address)) return add_python(address);
   if (const Known* const known = known_module(address)) return add(address, known);
   wanted_.store(address, std::memory_order_relaxed);
   return kNoCallSite;
 }
 
-std::uint32_t CallSites::id_of(const void* return_address) {
-  if (return_address == nullptr) return kNoCallSite;
-  const auto address = reinterpret_cast<std::uint64_t>(return_address);
+std::uint32_t CallSites::id_of(std::uint64_t address) {
+  if (address == 0) return kNoCallSite;
+  if (python::is_python(address)) return add_python(address);
   const Known* const known = known_module(address);
   return add(address, known != nullptr ? known : learn(address));
 }
@@ -139,6 +153,7 @@ const CallSites::Known* CallSites::add_module(const Module& module) {
 }
 
 CallSites::Place CallSites::place_of(std::uint64_t address) {
+  if (python::is_python(address)) return {kPythonModule, address & ~python::kAddressBit};
   const Known* known = known_module(address);
   if (known == nullptr) known = learn(address);
   return known != nullptr ? Place{number_of(*known), address - known->base} : Place{kNoModule, address};

@@ -37,11 +37,12 @@ class CallSites final : public DefinitionSource {
   CallSites(const CallSites&) = delete;
   CallSites& operator=(const CallSites&) = delete;
 
-  // The id of a return address. kMpiCallSite for addresses in MPI's own objects; kNoCallSite when its module is not
-  // known yet (then learn_wanted() will make it known), or when there is no room. Async-signal-safe.
-  [[nodiscard]] std::uint32_t find(const void* return_address) noexcept;
+  // The id of a return address, or of a place in a Python function (python/codes.hpp). kMpiCallSite for addresses in
+  // MPI's own objects; kNoCallSite when its module is not known yet (then learn_wanted() will make it known), or when
+  // there is no room. Async-signal-safe.
+  [[nodiscard]] std::uint32_t find(std::uint64_t address) noexcept;
   // The same, and its module becomes known. May wait.
-  [[nodiscard]] std::uint32_t id_of(const void* return_address);
+  [[nodiscard]] std::uint32_t id_of(std::uint64_t address);
   // The modules of addresses that find() did not know. May wait.
   void learn_wanted();
   // All modules that are loaded. May wait.
@@ -80,7 +81,13 @@ class CallSites final : public DefinitionSource {
   [[nodiscard]] std::uint32_t number_of(const Known& known) const {
     return static_cast<std::uint32_t>(&known - modules_.data());
   }
+  struct New {
+    std::uint64_t address, offset, name_hash;
+    std::uint32_t module;
+  };
   [[nodiscard]] std::uint32_t add(std::uint64_t address, const Known* known) noexcept;
+  [[nodiscard]] std::uint32_t add_python(std::uint64_t address) noexcept;
+  [[nodiscard]] std::uint32_t add(const New& site) noexcept;
   [[nodiscard]] const Known* learn(std::uint64_t address);
   const Known* add_module(const Module& module) REQUIRES(lock_);
 

@@ -53,18 +53,18 @@ Recorder::Recorder(const Settings& settings, Transport& transport, const PackIde
   sender.set_samples(&threads);
 }
 
-std::uint32_t Recorder::new_call_site(ThreadRecorder& thread, const void* return_address) {
-  const std::uint32_t id = call_sites.id_of(return_address);
-  if (id != kNoCallSite) thread.call_sites.put(reinterpret_cast<std::uint64_t>(return_address), id);
+std::uint32_t Recorder::new_call_site(ThreadRecorder& thread, std::uint64_t address) {
+  const std::uint32_t id = call_sites.id_of(address);
+  if (id != kNoCallSite) thread.call_sites.put(address, id);
   if (unwinder_ != nullptr) depths.set(id, stack_depth(*unwinder_));
   return id;
 }
 
 CallSums Recorder::posix(ThreadRecorder& thread, const PosixEvent& event) noexcept {
-  const auto address = reinterpret_cast<std::uint64_t>(event.return_address);
+  const std::uint64_t address = place_of(event.return_address, false);
   std::uint32_t site = thread.call_sites.find(address);
   if (site == 0) [[unlikely]] {
-    site = call_sites.find(event.return_address);
+    site = call_sites.find(address);
     if (site != kNoCallSite) thread.call_sites.put(address, site);
   }
   if (site == kMpiCallSite) return {};
@@ -86,7 +86,9 @@ CallSums Recorder::posix(ThreadRecorder& thread, const PosixEvent& event) noexce
 }
 
 void Recorder::count_only(const PosixEvent& event) noexcept {
-  if (!active.load(std::memory_order_acquire) || call_sites.find(event.return_address) == kMpiCallSite) return;
+  if (!active.load(std::memory_order_acquire) ||
+      call_sites.find(reinterpret_cast<std::uint64_t>(event.return_address)) == kMpiCallSite)
+    return;
   const CallSums sums = sums_of(event);
   FunctionTotals& totals = counted_only_[static_cast<std::size_t>(event.function)];
   const auto add = [](FunctionTotals::Counter& counter, std::uint64_t value) {

@@ -14,6 +14,7 @@
 #include "instrument/buffer/definition_queue.hpp"
 #include "instrument/buffer/ledger.hpp"
 #include "instrument/format/posix_functions.hpp"
+#include "instrument/python/interpreter.hpp"
 #include "instrument/record/aggregates.hpp"
 #include "instrument/record/call_sites.hpp"
 #include "instrument/record/call_sums.hpp"
@@ -41,10 +42,10 @@ class Recorder {
 
   // The thread stays in kRecording, here and below.
   [[nodiscard]] std::uint32_t call_site(ThreadRecorder& thread, const void* return_address) {
-    const auto address = reinterpret_cast<std::uint64_t>(return_address);
+    const std::uint64_t address = place_of(return_address, true);
     if (const std::uint32_t id = thread.call_sites.find(address); id != 0) [[likely]]
       return id;
-    return new_call_site(thread, return_address);
+    return new_call_site(thread, address);
   }
 
   // A POSIX call that has ended.
@@ -108,7 +109,13 @@ class Recorder {
   RequestTable requests;
 
  private:
-  std::uint32_t new_call_site(ThreadRecorder& thread, const void* return_address);
+  // The return address, or the place in the Python function that it stands for.
+  [[nodiscard]] static std::uint64_t place_of(const void* return_address, bool in_call) noexcept {
+    const auto address = reinterpret_cast<std::uint64_t>(return_address);
+    python::Interpreter* const interpreter = python::interpreter.load(std::memory_order_relaxed);
+    return interpreter == nullptr ? address : interpreter->place_of(address, in_call);
+  }
+  std::uint32_t new_call_site(ThreadRecorder& thread, std::uint64_t address);
   void flush_old(ThreadRecorder& thread, std::uint64_t end);
   [[nodiscard]] Bin* totals_pack();
 

@@ -44,7 +44,8 @@ void CallContexts::put_out(Entry& entry) noexcept {
 }
 
 void CallContexts::add_new(const ObservedFrame& frame, const CallSums& sums, const StackBounds& stack,
-                           Unwinder& unwinder, CallingContexts& contexts) noexcept {
+                           Unwinder& unwinder, CallingContexts& contexts,
+                           python::Interpreter::Scratch* scratch) noexcept {
   if (used_witnesses_ + kWitnessesPerEntry > kWitnesses) {
     // All entries lose their witnesses at once: simpler than a free list, and as rare as the table is too small.
     used_witnesses_ = 0;
@@ -55,13 +56,14 @@ void CallContexts::add_new(const ObservedFrame& frame, const CallSums& sums, con
   // The wrapper's own frames are not the program's.
   const auto end = frames_.begin() + static_cast<std::ptrdiff_t>(walk.frames);
   const auto call = std::find(frames_.begin(), end, frame.return_address);
-  std::uint32_t context = 0;
-  if (call != end) {
-    context = contexts.find_or_add({call, end}, 0).context;
-  } else {
-    const std::array alone{frame.return_address};
-    context = contexts.find_or_add(alone, 0).context;
+  const std::array alone{frame.return_address};
+  std::span<const std::uint64_t> path = alone;
+  if (call != end) path = {call, end};
+  if (frame.python != 0 && scratch != nullptr) {
+    python::Interpreter* const interpreter = python::interpreter.load(std::memory_order_acquire);
+    path = interpreter->merge(path, *scratch, frame.function <= kPosixCalls).frames;
   }
+  const std::uint32_t context = contexts.find_or_add(path, 0).context;
 
   Entry& entry = entries_[index(frame)];
   if (entry.context != context || entry.function != frame.function) {
@@ -73,6 +75,7 @@ void CallContexts::add_new(const ObservedFrame& frame, const CallSums& sums, con
   entry.sp = frame.registers.sp;
   entry.rbp = frame.registers.rbp;
   entry.rbx = frame.registers.rbx;
+  entry.python = frame.python;
   entry.generation = generation_.load(std::memory_order_relaxed);
   entry.first = used_witnesses_;
   entry.count = recording.count() | (walk.used_rbp ? kUsedRbp : 0) | (walk.used_rbx ? kUsedRbx : 0);

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "instrument/format/event_format.hpp"
+#include "instrument/python/interpreter.hpp"
 #include "instrument/record/call_sums.hpp"
 #include "instrument/sampling/calling_contexts.hpp"
 #include "instrument/unwind/unwinder.hpp"
@@ -33,6 +34,7 @@ struct ObservedFrame {
   FrameRegisters registers;
   std::uint64_t return_address = 0;  // of the program's call
   CalledFunction function = 0;
+  std::uint64_t python = 0;  // Interpreter::fingerprint(); 0: no Python
 };
 
 class CallContexts {
@@ -50,7 +52,7 @@ class CallContexts {
   }
   // Walks. Requires !must_drain(): an entry that has to go leaves a record.
   void add_new(const ObservedFrame& frame, const CallSums& sums, const StackBounds& stack, Unwinder& unwinder,
-               CallingContexts& contexts) noexcept;
+               CallingContexts& contexts, python::Interpreter::Scratch* scratch = nullptr) noexcept;
 
   // The same without a walk: the call's context is not known. While modules are unloaded.
   void add_unknown(const ObservedFrame& frame, const CallSums& sums) noexcept;
@@ -68,7 +70,7 @@ class CallContexts {
 
  private:
   struct Entry {
-    std::uint64_t return_address = 0, pc = 0, sp = 0, rbp = 0, rbx = 0;
+    std::uint64_t return_address = 0, pc = 0, sp = 0, rbp = 0, rbx = 0, python = 0;
     std::uint32_t generation = 0;
     std::uint32_t first = 0, count = 0;  // its witnesses; count with bits kUsedRbp, kUsedRbx
     std::uint32_t context = 0;
@@ -82,7 +84,8 @@ class CallContexts {
   static constexpr std::uint32_t kUsedRbp = 1u << 31, kUsedRbx = 1u << 30;
 
   static std::size_t index(const ObservedFrame& frame) {
-    return static_cast<std::size_t>((frame.return_address ^ frame.registers.sp << 20) * 0x9E3779B97F4A7C15u >> 56);
+    return static_cast<std::size_t>(
+        (frame.return_address ^ frame.registers.sp << 20 ^ frame.python) * 0x9E3779B97F4A7C15u >> 56);
   }
   static_assert(kEntries == 256);
   void add(Entry& entry, const CallSums& sums) noexcept {
@@ -94,7 +97,7 @@ class CallContexts {
   }
   [[nodiscard]] bool is_unchanged(const Entry& entry, const ObservedFrame& frame) const noexcept {
     if (entry.return_address != frame.return_address || entry.sp != frame.registers.sp ||
-        entry.pc != frame.registers.pc || entry.function != frame.function ||
+        entry.pc != frame.registers.pc || entry.function != frame.function || entry.python != frame.python ||
         entry.generation != generation_.load(std::memory_order_relaxed)) {
       return false;
     }

@@ -12,6 +12,7 @@
 
 #include "blackboard/mutex.hpp"
 #include "instrument/machine/perf_events.hpp"
+#include "instrument/python/interpreter.hpp"
 #include "instrument/sampling/call_contexts.hpp"
 #include "instrument/sampling/calling_contexts.hpp"
 #include "instrument/sampling/sample_timer.hpp"
@@ -73,6 +74,7 @@ struct SampledThread {
   CallingContexts contexts;
   CallContexts calls;
   std::array<std::uint64_t, CallingContexts::kMaxDepth> frames{};
+  python::Interpreter::Scratch python;
   std::array<std::uint64_t, 16> general{};
 
   Mutex send_lock;

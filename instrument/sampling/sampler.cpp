@@ -554,15 +554,19 @@ double Sampler::measure_call_cost(const ObservedFrame& frame) {
   return known ? ticks : 0;
 }
 
-void Sampler::count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept {
+void Sampler::count_call(SampledThread& thread, const ObservedFrame& call, const CallSums& sums) noexcept {
   const Stay stay(thread.recorder->activity, Activity::kContexts, running_);
   if (!stay.entered()) return;
+  ObservedFrame frame = call;
+  if (const auto* const interpreter = python::interpreter.load(std::memory_order_acquire)) [[unlikely]]
+    frame.python = interpreter->fingerprint(call.function <= kPosixCalls);
   if (unloading_.load(std::memory_order_acquire) != 0) [[unlikely]] {
     thread.calls.add_unknown(frame, sums);
   } else {
     if (thread.calls.add_known(frame, sums)) [[likely]]
       return;
-    thread.calls.add_new(frame, sums, bounds_at(thread, frame.registers.sp), unwinder_, thread.contexts);
+    thread.calls.add_new(frame, sums, bounds_at(thread, frame.registers.sp), unwinder_, thread.contexts,
+                         &thread.python);
   }
   if (thread.calls.must_drain()) [[unlikely]]
     send_call_sums(thread, true);

@@ -91,6 +91,11 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
     }
     if (!walk.complete) sample.flags |= kPartialUnwind;
   }
+  if (python::Interpreter* const interpreter = python::interpreter.load(std::memory_order_acquire)) {
+    const auto merged = interpreter->merge(path, thread.python, false);
+    path = merged.frames;
+    if (!merged.keeps_innermost) leaf = sample.pc_offset = 0;
+  }
   const CallingContexts::Found found = thread.contexts.find_or_add(path, leaf);
   sample.context = found.context;
   if (found.truncated) {

@@ -2,14 +2,13 @@
 #include "instrument/unwind/unwinder.hpp"
 
 #include <dlfcn.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "instrument/unwind/eh_frame.hpp"
+#include "instrument/unwind/readable.hpp"
 
 // Lock-free search for the object of an address, glibc ≥ 2.35; older ones leave it null.
 #if defined(__x86_64__) && defined(DLFO_STRUCT_HAS_EH_DBASE)
@@ -29,21 +28,17 @@ class StackReader {
   bool read(std::uint64_t address, std::uint64_t& value) {
     if ((address & 7u) != 0) return false;
     if (address < stack_.low || address >= stack_.high) [[unlikely]] {
-      if ((address & ~(kSmallestPage - 1)) != good_page_ && !is_readable(address)) return false;
+      if ((address & ~(kSmallestPage - 1)) != good_page_ && !is_good(address)) return false;
     }
     std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof(value));
     return true;
   }
 
  private:
-  // The kernel reads a signal set of 8 bytes from there and then finds that it does not know how to use it: EINVAL.
-  // Where it can't read it says EFAULT. (The idea is Abseil's.)
-  bool is_readable(std::uint64_t address) {
-    const int saved = errno;
-    const bool readable = ::syscall(SYS_rt_sigprocmask, ~0, address, nullptr, 8) == -1 && errno == EINVAL;
-    errno = saved;
-    if (readable) good_page_ = address & ~(kSmallestPage - 1);
-    return readable;
+  bool is_good(std::uint64_t address) {
+    if (!is_readable(address)) return false;
+    good_page_ = address & ~(kSmallestPage - 1);
+    return true;
   }
 
   const StackBounds stack_;

@@ -102,6 +102,18 @@ const ContextTree::Frames& ContextTree::frames(std::uint32_t module, std::uint64
 ContextTree::State ContextTree::extend(const State& caller, const ContextEntry& context, std::uint32_t pc_offset) {
   State result = caller;
   result.state = State::kDone;
+  if (context.module == instrument::kPythonModule) {
+    const SourceFrame frame = resolver_.python(rank_, context.offset);
+    const std::string symbol = frame.symbol.empty() ? kUnknown : frame.symbol;
+    const std::uint32_t at =
+        function({"code", symbol, frame.function_file, frame.function_line, frame.function_file, ""});
+    result.node = child(result.node, at);
+    result.own_line = frame.line != 0;
+    if (result.own_line) result.line = line_id({at, frame.source_file, frame.line});
+    result.runtime = kNoModule;
+    result.ends_in_tool = false;
+    return result;
+  }
   const std::uint32_t module = module_of(context.module);
   if (modules_[module].tool) {
     if (!caller.passed_tool) result.before_tool = caller.node;
@@ -113,7 +125,8 @@ ContextTree::State ContextTree::extend(const State& caller, const ContextEntry& 
   const Frames& at = frames(module, context.offset + pc_offset, (context.flags & kInstruction) != 0);
   for (const std::uint32_t each : at.functions) result.node = child(result.node, each);
   result.runtime = modules_[module].runtime ? module : kNoModule;
-  if (result.runtime == kNoModule) result.line = at.line;
+  result.own_line = result.runtime == kNoModule && at.line != kNoLine;
+  if (result.own_line) result.line = at.line;
   return result;
 }
 
@@ -168,6 +181,7 @@ ContextTree::Place ContextTree::sample(const SampleKey& key) {
   State state;
   if ((entry->flags & kInstruction) == 0) {
     state = state_of(key.context, partial);
+    if (entry->module == instrument::kPythonModule) line = state.line;
   } else if (key.function != 0) {
     // What the call did inside of MPI is not the program's.
     state = state_of(entry->parent, partial);
@@ -175,7 +189,7 @@ ContextTree::Place ContextTree::sample(const SampleKey& key) {
   } else {
     state = extend(state_of(entry->parent, partial), *entry, key.pc_offset);
     line = state.line;
-    if (state.runtime != kNoModule && line != kNoLine) {
+    if (!state.own_line && line != kNoLine) {
       line = line_id({nodes_[state.node].function, lines_[line].source_file, lines_[line].line});
     }
   }

@@ -11,8 +11,8 @@
 // - What lies beneath the tool's own library in a stack is not the program's: an MPI call hangs where the program made
 //   it, and samples inside the tool are a function "(ardoise)".
 // - Code without symbols is one function for each module, with an empty symbol.
-// - A library of the compiler or the C library is one function: the one that was called. Its lines are those of the
-//   program that called it ("sin, heat.c:42").
+// - A library of the compiler or the C library is one function: the one that was called.
+// - A function whose lines are not known has those that it was called from ("sin, heat.c:42").
 // - Time in the kernel is "(kernel)": beneath the function that used it, or at the root where that is not known.
 #pragma once
 
@@ -76,7 +76,8 @@ class ContextTree {
     bool passed_tool = false;             // a frame on the way is …
     std::uint32_t node = kNoNode;         // innermost function of the program
     std::uint32_t before_tool = kNoNode;  // … and this is where the program called it
-    std::uint32_t line = kNoLine;         // innermost one of the program itself
+    std::uint32_t line = kNoLine;         // innermost one that is known of the program itself
+    bool own_line = false;                // it is the innermost function's
     std::uint32_t runtime = kNoModule;    // the compiler's or C library that the stack ends in
   };
   // The functions at one address.

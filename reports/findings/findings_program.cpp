@@ -169,6 +169,7 @@ void own_work(const Facts& facts, std::vector<Finding>& out) {
   }
   if (shown == 0) return;
   const std::string speed = speed_of(s, s.functions[hottest]);
+  const bool python = s.functions[hottest].module.ends_with(".py");
   const bool waits = speed.find("it waits") != std::string::npos;
   out.push_back(
       {"own_work",
@@ -177,9 +178,11 @@ void own_work(const Facts& facts, std::vector<Finding>& out) {
        fmt::format("Time is to be gained in the program's own code, not in MPI or I/O. {} of its CPU time is in "
                    "{}: {} (sampled).{}",
                    human_share(sum / s.self), shown == 1 ? "one line" : fmt::format("{} lines", shown), lines, speed),
-       waits ? "Work on data while it is in the cache: smaller types, blocked loops, arrays in the order of use."
-             : "Look there first: does it do more than it must, is it vectorized (-O3 -march=native), is data "
-               "used in the order in which it lies in memory?",
+       python  ? "Look there first: does it do more than it must; can whole arrays be handed to a library (numpy), or "
+                 "the loop be compiled (numba, Cython)?"
+       : waits ? "Work on data while it is in the cache: smaller types, blocked loops, arrays in the order of use."
+               : "Look there first: does it do more than it must, is it vectorized (-O3 -march=native), is data "
+                 "used in the order in which it lies in memory?",
        {{"share", sum / s.self}}});
 }
 

@@ -36,6 +36,10 @@ class FakeResolver final : public Resolver {
   std::span<const FunctionSums> sums(std::uint32_t) const override { return {}; }
   std::int64_t world_rank(std::uint32_t, std::uint32_t, std::int32_t) const override { return kUnknownRank; }
   const Location& call_site(std::uint32_t) const override { return location_; }
+  SourceFrame python(std::uint32_t, std::uint64_t offset) const override {
+    if (offset >> 32 == 99) return {};
+    return {fmt::format("p{}", offset >> 32), "/src/p.py", static_cast<std::uint32_t>(offset), "/src/p.py", 1};
+  }
   std::string_view file(std::uint32_t, std::uint32_t) const override { return {}; }
   std::optional<Cartesian> cartesian() const override { return std::nullopt; }
   std::vector<CommunicatorFacts> communicators() const override { return {}; }

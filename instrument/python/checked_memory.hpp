@@ -1,0 +1,57 @@
+// Reads memory that may be gone: pages are asked for first, once each as long as the object lives.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "instrument/unwind/readable.hpp"
+
+namespace ardoise::instrument::python {
+
+class CheckedMemory {
+ public:
+  // False: not all of it can be read.
+  bool copy(std::uint64_t address, void* to, std::size_t bytes) noexcept {
+    if (address < kPage || address + bytes < address) return false;
+    for (std::uint64_t page = address & ~(kPage - 1); page < address + bytes; page += kPage) {
+      if (!is_good(page)) return false;
+    }
+    std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
+    return true;
+  }
+  template <class T>
+  bool read(std::uint64_t address, T& value) noexcept {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return copy(address, &value, sizeof(T));
+  }
+
+ private:
+  static constexpr std::uint64_t kPage = 4096;  // the smallest there is
+  bool is_good(std::uint64_t page) noexcept {
+    std::uint64_t& known = good_[page / kPage % good_.size()];
+    if (known == page) return true;
+    if (!is_readable(page)) return false;
+    known = page;
+    return true;
+  }
+  std::array<std::uint64_t, 32> good_{};
+};
+
+// The same without asking, where a thread looks at what it holds itself.
+class OwnMemory {
+ public:
+  bool copy(std::uint64_t address, void* to, std::size_t bytes) noexcept {
+    if (address == 0) return false;
+    std::memcpy(to, reinterpret_cast<const void*>(address), bytes);
+    return true;
+  }
+  template <class T>
+  bool read(std::uint64_t address, T& value) noexcept {
+    return copy(address, &value, sizeof(T));
+  }
+};
+
+}  // namespace ardoise::instrument::python

@@ -93,7 +93,7 @@ class CallAnalysis : public Analysis {
   }
 
  private:
-  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::uint32_t kVersion = 2;
 
   [[nodiscard]] CallProfile merged() const {
     CallProfile result = absorbed_;

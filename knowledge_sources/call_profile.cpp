@@ -21,6 +21,9 @@ void CallScratch::flush_sites() {
     site.calls += from.calls * header_->weight;
     site.ns += scale_ticks(from.ticks, ns_per_tick_) * header_->weight;
     site.bytes += from.bytes * header_->weight;
+    site.operations += from.operations * header_->weight;
+    site.flight_ns += scale_ticks(from.flight, ns_per_tick_) * header_->weight;
+    site.waited_ns += scale_ticks(from.waited, ns_per_tick_) * header_->weight;
     if (from.calls == 0) return;  // bytes of calls in earlier packs
     site.min_ps = std::min(site.min_ps, scale_ticks(from.min, ns_per_tick_ * 1e3));
     site.max_ps = std::max(site.max_ps, scale_ticks(from.max, ns_per_tick_ * 1e3));
@@ -48,6 +51,9 @@ void CallProfile::merge(const CallProfile& other) {
     into.calls += from.calls;
     into.ns += from.ns;
     into.bytes += from.bytes;
+    into.operations += from.operations;
+    into.flight_ns += from.flight_ns;
+    into.waited_ns += from.waited_ns;
     into.min_ps = std::min(into.min_ps, from.min_ps);
     into.max_ps = std::max(into.max_ps, from.max_ps);
     into.ranks.insert(from.ranks);
@@ -61,7 +67,9 @@ void CallProfile::merge(const CallProfile& other) {
 void CallProfile::write(ByteWriter& out) const {
   out.put_count(sites_.size());
   for (const auto& [key, site] : sites_) {
-    for (const std::uint64_t value : {key, site.calls, site.ns, site.bytes, site.min_ps, site.max_ps}) out.put(value);
+    for (const std::uint64_t value : {key, site.calls, site.ns, site.bytes, site.min_ps, site.max_ps, site.operations,
+                                      site.flight_ns, site.waited_ns})
+      out.put(value);
     out.put_array(site.ranks.words());
   }
   out.put_count(sizes_.size());
@@ -72,11 +80,12 @@ void CallProfile::write(ByteWriter& out) const {
 }
 
 void CallProfile::read(ByteReader& in) {
-  for (auto left = in.get_count(6 * sizeof(std::uint64_t)); left != 0; --left) {
+  for (auto left = in.get_count(9 * sizeof(std::uint64_t)); left != 0; --left) {
     const auto key = in.get<std::uint64_t>();
     in.check(key >> 32 != 0, "has a call site of no function");
     Site& site = sites_[key];
-    for (auto* value : {&site.calls, &site.ns, &site.bytes, &site.min_ps, &site.max_ps})
+    for (auto* value : {&site.calls, &site.ns, &site.bytes, &site.min_ps, &site.max_ps, &site.operations,
+                        &site.flight_ns, &site.waited_ns})
       *value = in.get<std::uint64_t>();
     site.ranks = RankSet(in.get_array<std::uint64_t>());
   }
@@ -127,6 +136,9 @@ void CallProfile::contribute(const Resolver& resolver, std::vector<reports::Func
     entry.mean_seconds = entry.seconds / static_cast<double>(site.calls);
     entry.max_seconds = static_cast<double>(site.max_ps) * 1e-12;
     entry.ranks = site.ranks.count();
+    entry.operations = site.operations;
+    entry.flight_seconds = static_cast<double>(site.flight_ns) * 1e-9;
+    entry.waited_seconds = static_cast<double>(site.waited_ns) * 1e-9;
   }
 
   for (auto& [function, profile] : profiles) {

@@ -38,6 +38,8 @@ inline constexpr std::size_t kSizeBuckets = 65;
 struct SiteTicks {
   std::uint64_t calls = 0, ticks = 0, bytes = 0;
   std::uint64_t min = std::numeric_limits<std::uint64_t>::max(), max = 0;
+  // Non-blocking operations that were started here, and completed by recorded calls.
+  std::uint64_t operations = 0, flight = 0, waited = 0;
 };
 
 class CallProfile;
@@ -60,6 +62,13 @@ class CallScratch {
     site.bytes += sums.bytes;
     site.min = sums.min < site.min ? sums.min : site.min;
     site.max = sums.max > site.max ? sums.max : site.max;
+  }
+  // An operation that was under way for `flight` ticks, the last `waited` of them in the call that completed it.
+  void add_operation(std::uint32_t function, std::uint32_t call_site, std::uint64_t flight, std::uint64_t waited) {
+    SiteTicks& site = at(function, call_site);
+    ++site.operations;
+    site.flight += flight;
+    site.waited += waited;
   }
   void add_sizes(std::uint32_t function, std::size_t bucket, std::uint64_t calls) {
     sizes_[function][bucket] += calls;
@@ -106,6 +115,7 @@ class CallProfile {
   struct Site {
     std::uint64_t calls = 0, ns = 0, bytes = 0;
     std::uint64_t min_ps = std::numeric_limits<std::uint64_t>::max(), max_ps = 0;
+    std::uint64_t operations = 0, flight_ns = 0, waited_ns = 0;
     RankSet ranks;
   };
   using Sizes = std::array<std::uint64_t, kSizeBuckets>;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint32_t kDefinitionsVersion = 4;
 
-enum Present : std::uint8_t { kProcess = 1, kClock = 2, kLists = 4, kUsage = 8 };
+enum Present : std::uint8_t { kProcess = 1, kClock = 2, kLists = 4, kUsage = 8, kMemory = 16 };
 
 TextId known_text(const ByteReader& in, TextId id, const std::vector<TextId>& texts) {
   in.check(id < texts.size(), "refers to a text that it doesn't hold");
@@ -27,7 +27,8 @@ std::vector<std::byte> DefinitionStore::partial() const {
     const bool lists = !rank.modules.empty() || !rank.files.empty() || !rank.comms.empty() ||
                        !rank.topologies.empty() || !rank.python.empty();
     out.put(static_cast<std::uint8_t>((rank.has_process ? kProcess : 0) | (rank.has_clock ? kClock : 0) |
-                                      (lists ? kLists : 0) | (rank.has_usage ? kUsage : 0)));
+                                      (lists ? kLists : 0) | (rank.has_usage ? kUsage : 0) |
+                                      (rank.memory_points.empty() ? 0 : kMemory)));
     out.put(rank.threads);
     if (rank.has_process) {
       out.put(rank.process);
@@ -38,6 +39,10 @@ std::vector<std::byte> DefinitionStore::partial() const {
       for (const TextId id : {rank.clock_name, rank.node}) out.put(id);
     }
     if (rank.has_usage) out.put(rank.usage);
+    if (!rank.memory_points.empty()) {
+      out.put(rank.memory);
+      out.put_array(std::span<const instrument::MemoryPoint>(rank.memory_points));
+    }
     if (!lists) continue;
     out.put_array(std::span<const ModuleEntry>(rank.modules));
     out.put_array(std::span<const FileEntry>(rank.files));
@@ -96,6 +101,10 @@ void DefinitionStore::absorb(std::span<const std::byte> partial) {
     if ((present & kUsage) != 0) {
       rank.has_usage = true;
       rank.usage = in.get<instrument::UsageDefinition>();
+    }
+    if ((present & kMemory) != 0) {
+      rank.memory = in.get<instrument::MemoryDefinition>();
+      rank.memory_points = in.get_array<instrument::MemoryPoint>();
     }
     if ((present & kLists) == 0) continue;
     const auto known = [&](TextId id) { return known_text(in, id, texts); };

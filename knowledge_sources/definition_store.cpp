@@ -87,6 +87,10 @@ class DefinitionReceiver {
                                   {topology.fixed.comm, {topology.dimensions.begin(), topology.dimensions.end()}});
   }
   void operator()(const instrument::DecodedFile& file) { store_.add_file(rank_, {file.fixed.file, intern(file.path)}); }
+  void operator()(const instrument::DecodedMemory& memory) {
+    rank_.memory = memory.fixed;
+    rank_.memory_points.assign(memory.points.begin(), memory.points.end());
+  }
   void operator()(const instrument::DecodedPythonCode& code) {
     DefinitionStore::add_python(rank_, {code.fixed.code, code.fixed.minor, code.fixed.first_line, intern(code.name),
                                         intern(code.file), intern(code.lines)});
@@ -176,6 +180,10 @@ void DefinitionStore::merge(const DefinitionStore& other) {
     if (from.has_usage) {
       into.has_usage = true;
       into.usage = from.usage;
+    }
+    if (!from.memory_points.empty()) {
+      into.memory = from.memory;
+      into.memory_points = from.memory_points;
     }
     if (from.has_clock) add_clock(into, from.clock, adopt(from.clock_name), adopt(from.node));
     into.threads = std::max(into.threads, from.threads);

@@ -55,6 +55,8 @@ struct RankDefinitions {
   instrument::ClockDefinition clock{};
   TextId clock_name = 0, node = 0;
   instrument::UsageDefinition usage{};
+  instrument::MemoryDefinition memory{};
+  std::vector<instrument::MemoryPoint> memory_points;
   std::uint32_t threads = 0;
   // Each sorted by its number.
   std::vector<ModuleEntry> modules;

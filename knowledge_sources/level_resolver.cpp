@@ -43,6 +43,8 @@ LevelResolver::LevelResolver(const Program& program, const DefinitionStore& defi
     facts.directory = definitions.text(from.directory);
     facts.has_usage = from.has_usage;
     facts.usage = from.usage;
+    facts.memory = from.memory;
+    facts.memory_points = from.memory_points;
     facts.has_clock = from.has_clock;
     facts.clock = from.clock;
     facts.clock_name = definitions.text(from.clock_name);

@@ -57,6 +57,8 @@ struct ProcessFacts {
   bool has_clock = false;
   instrument::UsageDefinition usage{};
   bool has_usage = false;
+  instrument::MemoryDefinition memory{};
+  std::span<const instrument::MemoryPoint> memory_points;  // empty: not told
   std::uint32_t threads = 0;  // that recorded
 };
 

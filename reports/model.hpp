@@ -47,6 +47,10 @@ struct CallSite {
   std::uint64_t bytes = 0;
   double min_seconds = 0, mean_seconds = 0, max_seconds = 0;
   std::uint32_t ranks = 0;  // ranks that called from here
+  // Non-blocking operations that were started here: how many, from their start to the end of the call that completed
+  // them, and of that in this call. Of those whose completion was recorded as an event.
+  std::uint64_t operations = 0;
+  double flight_seconds = 0, waited_seconds = 0;
 };
 
 // Messages from source to target, counted once, at the sender (one-sided: at the origin).
@@ -90,6 +94,15 @@ struct TemporalMap {
   // clamped)
   std::uint32_t groups = 0;
   std::vector<float> share;
+};
+
+// The greatest resident set of each rank so far, over the time since the program's MPI_Init.
+struct MemoryProfile {
+  double bin_seconds = 0;
+  std::uint32_t bins = 0;
+  std::vector<std::uint64_t> peak_bytes;  // peak_bytes[rank * bins + bin], at the end of the bin
+  // By index into Application::hosts; 0: not known, or no limit that is less.
+  std::vector<std::uint64_t> host_bytes, limit_bytes;
 };
 
 // Per-rank sums, index = rank.
@@ -155,6 +168,7 @@ struct Application {
   std::vector<DensityMap> density;
   TemporalMap temporal;
   RankSummary per_rank;
+  MemoryProfile memory;
   SampleProfile samples;
   Quality quality;
   [[nodiscard]] std::uint32_t world_rank(std::uint32_t rank) const { return first_rank + rank; }

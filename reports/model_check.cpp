@@ -92,6 +92,14 @@ void check_application(Check& check, const std::string& at, const Application& a
                                  [&](std::uint32_t h) { return h >= a.hosts.size(); });
   check.require(host == a.per_rank.host.end(), "{}.per_rank.host[{}] is not an index into hosts", at,
                 host - a.per_rank.host.begin());
+  check.require(a.memory.bins <= 4096 && a.memory.peak_bytes.size() == std::size_t{a.memory.bins} * a.ranks,
+                "{}.memory.peak_bytes has {} cells, not {} x {}", at, a.memory.peak_bytes.size(), a.ranks,
+                a.memory.bins);
+  check.require(numbers_are_sane(a.memory.bin_seconds), "{}.memory.bin_seconds is negative", at);
+  check.require(a.memory.host_bytes.size() == a.memory.limit_bytes.size() &&
+                    (a.memory.bins == 0 || a.memory.host_bytes.size() == a.hosts.size()),
+                "{}.memory has {} and {} hosts, not {}", at, a.memory.host_bytes.size(), a.memory.limit_bytes.size(),
+                a.hosts.size());
   check_samples(check, at + ".samples", a.samples, a.ranks);
   check.require(numbers_are_sane(a.quality), "{}.quality has a negative or infinite number", at);
   check.require(a.extensions.is_object(), "{}.extensions must be an object", at);

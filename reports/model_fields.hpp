@@ -42,7 +42,7 @@ inline constexpr auto kFields<FunctionProfile> =
 template <>
 inline constexpr auto kFields<CallSite> = ARDOISE_FIELDS(CallSite, function, symbol, source_file, line, module, offset,
                                                          calls, seconds, bytes, min_seconds, mean_seconds, max_seconds,
-                                                         ranks);
+                                                         ranks, operations, flight_seconds, waited_seconds);
 template <>
 inline constexpr auto kFields<Edge> = ARDOISE_FIELDS(Edge, source, target, messages, bytes, seconds);
 template <>
@@ -57,6 +57,9 @@ inline constexpr auto kFields<DensityMap> = ARDOISE_FIELDS(DensityMap, function,
 template <>
 inline constexpr auto kFields<TemporalMap> = ARDOISE_FIELDS(TemporalMap, bin_seconds, bins, ranks_per_group, classes,
                                                             groups, share);
+template <>
+inline constexpr auto kFields<MemoryProfile> = ARDOISE_FIELDS(MemoryProfile, bin_seconds, bins, peak_bytes, host_bytes,
+                                                              limit_bytes);
 template <>
 inline constexpr auto kFields<RankSummary> = ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds,
                                                             cpu_seconds, waiting_seconds, process_cpu_seconds,
@@ -73,7 +76,7 @@ inline constexpr auto kFields<Application> = ARDOISE_FIELDS(Application, name, c
                                                             first_rank, world_ranks, ranks, threads, thread_level,
                                                             hosts, wall_seconds, init_seconds, start_seconds, mpi,
                                                             posix, call_sites, edges, edges_between, files,
-                                                            communicators, layout, density, temporal, per_rank, samples,
+                                                            communicators, layout, density, temporal, per_rank, memory, samples,
                                                             quality, extensions);
 template <>
 inline constexpr auto kFields<RunSetting> = ARDOISE_FIELDS(RunSetting, name, value, set_by);

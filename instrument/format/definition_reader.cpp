@@ -153,6 +153,11 @@ Decoded decode(const DefinitionHeader& header, Cursor& in) {
       return {DecodedSamplerTotals{in.fixed<SamplerTotalsDefinition>()}};
     case DefinitionKind::kUsage:
       return {DecodedUsage{in.fixed<UsageDefinition>()}};
+    case DefinitionKind::kMemory: {
+      DecodedMemory memory{in.fixed<MemoryDefinition>(), {}};
+      memory.points = in.array<MemoryPoint>(memory.fixed.points);
+      return {memory, std::ranges::is_sorted(memory.points, {}, &MemoryPoint::milliseconds)};
+    }
     case DefinitionKind::kPythonCode:
       return {DecodedPythonCode{in.fixed<PythonCodeDefinition>(), in.string(), in.string(), in.string()}};
   }

@@ -69,6 +69,10 @@ struct DecodedPythonCode {
   PythonCodeDefinition fixed;
   std::string_view name, file, lines;
 };
+struct DecodedMemory {
+  MemoryDefinition fixed;
+  std::span<const MemoryPoint> points;  // their times rise
+};
 // A kind that this reader does not know: a later writer's, to be skipped.
 struct UnknownDefinition {
   DefinitionHeader header;
@@ -77,7 +81,7 @@ struct UnknownDefinition {
 using Definition =
     std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite, DecodedCommunicator,
                  DecodedTopology, DecodedFile, DecodedThread, DecodedNotice, DecodedSampling, DecodedCounters,
-                 DecodedSamplerTotals, DecodedUsage, DecodedPythonCode>;
+                 DecodedSamplerTotals, DecodedUsage, DecodedPythonCode, DecodedMemory>;
 
 // for (DefinitionReader reader(payload); auto definition = reader.next();) std::visit(…, *definition);
 //

@@ -104,6 +104,10 @@ bool DefinitionWriter::add(const UsageDefinition& usage) {
   return add(DefinitionKind::kUsage, bytes_of(usage), {}, {});
 }
 
+bool DefinitionWriter::add(const MemoryDefinition& memory, std::span<const MemoryPoint> points) {
+  return add(DefinitionKind::kMemory, bytes_of(memory), std::as_bytes(points), {});
+}
+
 bool DefinitionWriter::add(const PythonCodeDefinition& code, std::string_view name, std::string_view file,
                            std::string_view lines) {
   return add(DefinitionKind::kPythonCode, bytes_of(code), {}, {name, file, lines});

@@ -27,6 +27,7 @@ enum class DefinitionKind : std::uint16_t {
   kSamplerTotals = 12,
   kUsage = 13,
   kPythonCode = 14,
+  kMemory = 15,
 };
 
 struct DefinitionHeader {
@@ -210,6 +211,20 @@ struct UsageDefinition {
   std::uint32_t first_processor;  // the lowest of these
   std::uint32_t host_processors;  // online
   std::uint32_t reserved;
+};
+
+// The memory of the process over time; `points` times MemoryPoint follow, the latest last. Strings: none.
+struct MemoryDefinition {
+  std::uint32_t points;
+  std::uint32_t reserved;
+  // In bytes, 0: not known. At MPI_Init.
+  std::uint64_t host;       // that it has
+  std::uint64_t available;  // of it, for programs
+  std::uint64_t limit;      // of the process's control group, where it is less than the host has
+};
+struct MemoryPoint {
+  std::uint32_t milliseconds;  // since the end of MPI_Init
+  std::uint32_t kibibytes;     // greatest resident set so far
 };
 
 }  // namespace ardoise::instrument

@@ -41,6 +41,8 @@ void on_thread_end(void* thread_untyped) {
   current->thread_ends(*thread);
 }
 
+constexpr double kMemorySeconds = 0.02;  // between two looks at the memory, at first
+
 // Of all bins, as many may lie with threads that rest: each has one or two.
 constexpr std::size_t kBinsForEachResting = 16, kMostResting = 16;
 
@@ -109,6 +111,8 @@ bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> thr
   usage_before_ = read_usage(main_thread_);
   define_process(init_begin);
   define_clock(0, clock_.rate);
+  host_memory_ = read_host_memory();
+  recorder.memory.start(now(), clock_.rate, static_cast<std::uint64_t>(clock_.rate * kMemorySeconds));
   mpi.define(VMPI_Comm_partition());
   mpi.define(MPI_COMM_SELF);
   if (thread() == nullptr) return false;
@@ -186,6 +190,10 @@ void Session::finish() {
   sampling.finish(end.tick);
   define_clock(end.tick, ticks_per_second(loaded_, end));
   define_usage();
+  const auto points = recorder.memory.finish(end.tick);
+  (void)recorder.definitions.add(MemoryDefinition{static_cast<std::uint32_t>(points.size()), 0, host_memory_.total,
+                                                  host_memory_.available, host_memory_.limit},
+                                 points);
   const bool all_taken = recorder.finish(end.tick);
   if (recorder.sender.failed()) on_transport_failure();
   if (!all_taken && is_first_of_its_analyzer()) {

@@ -64,6 +64,7 @@ class Session {
   const Settings settings_;
   std::uint32_t main_thread_ = 0;  // tid of the one that called MPI_Init
   std::unique_ptr<python::Interpreter> python_;
+  HostMemory host_memory_;
   Usage usage_before_{};  // at the end of MPI_Init
   Route route_;
   const SynchronizedClock clock_;

@@ -151,6 +151,7 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
   assert_may_wait();
   const bool first = thread.next_flush == 0;
   thread.next_flush = end + flush_ticks_;
+  memory.look(end);
   if (first) return;
   // While the stream is full a partly filled bin would wait in line for its turn, better it is filled; and totals,
   // which may go beyond the budget, would wait in an ever longer line.

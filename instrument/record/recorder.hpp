@@ -14,6 +14,7 @@
 #include "instrument/buffer/definition_queue.hpp"
 #include "instrument/buffer/ledger.hpp"
 #include "instrument/format/posix_functions.hpp"
+#include "instrument/machine/memory_trace.hpp"
 #include "instrument/python/interpreter.hpp"
 #include "instrument/record/aggregates.hpp"
 #include "instrument/record/call_sites.hpp"
@@ -100,6 +101,7 @@ class Recorder {
   DefinitionQueue definitions;
   Sender sender;
   CallDepths depths;
+  MemoryTrace memory;
   Aggregates aggregates;
   EventReduction reduction;
   ThreadRegistry threads;

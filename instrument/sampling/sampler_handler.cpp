@@ -160,6 +160,7 @@ void Sampler::handle(const void* ucontext) noexcept {
   }
   const Stay stay(thread->recorder->activity, Activity::kSampling, running_);
   if (!running_.load(std::memory_order_relaxed)) return;
+  recorder_.memory.look(begin);
   const Passed passed = elapsed(*thread, clock);
   thread->due += passed;
   const std::uint64_t time = nanoseconds(begin);

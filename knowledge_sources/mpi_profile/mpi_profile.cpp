@@ -26,6 +26,7 @@ class MpiProfile final : public CallAnalysis<instrument::MpiRecord> {
  private:
   void add(Slot& slot, const MpiSpan& span) override {
     CallScratch& scratch = slot.scratch;
+    std::uint64_t completing_begin = 0, completing_ticks = 0;  // the call that the next completions belong to
     instrument::for_each_event(
         span.records,
         [&](const instrument::MpiEvent& event) {
@@ -33,6 +34,8 @@ class MpiProfile final : public CallAnalysis<instrument::MpiRecord> {
           const std::uint64_t size = moved(event).size;
           scratch.add(function, event.record.call_site, event.duration, size);
           const Shape shape = event.record.shape();
+          completing_begin = event.record.begin;
+          completing_ticks = event.duration;
           if (shape != Shape::kPostReceive) [[likely]]
             scratch.add_size(function, size);
           if (shape == Shape::kFileRead || shape == Shape::kFileWrite) [[unlikely]]
@@ -40,6 +43,12 @@ class MpiProfile final : public CallAnalysis<instrument::MpiRecord> {
                 .add(kind_of(shape), 1, event.bytes, event.duration);
         },
         [&](const instrument::CompletionRecord& completion) {
+          // In an earlier pack or before it began: then it is not known.
+          if (completing_begin > completion.post_begin) {
+            const std::uint64_t flight = completing_begin + completing_ticks - completion.post_begin;
+            scratch.add_operation(record_of(completion.word).function(), completion.call_site, flight,
+                                  completing_ticks);
+          }
           if (!tells_bytes(completion)) return;
           const auto function = record_of(completion.word).function();
           scratch.add_bytes(function, completion.call_site, completion_bytes(completion));

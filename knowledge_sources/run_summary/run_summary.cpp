@@ -42,6 +42,7 @@ class RunSummary final : public Analysis {
  private:
   static void identity(const Resolver& resolver, reports::Application& application);
   static void ranks(const Resolver& resolver, reports::Application& application);
+  static void memory(const Resolver& resolver, reports::Application& application);
   static void quality(const Resolver& resolver, reports::Application& application);
 };
 
@@ -72,6 +73,7 @@ std::string command_of(const Resolver& resolver) {
 void RunSummary::contribute(const Resolver& resolver, reports::Application& application) const {
   identity(resolver, application);
   ranks(resolver, application);
+  memory(resolver, application);
   quality(resolver, application);
   for (auto& comm : resolver.communicators()) {
     application.communicators.push_back({std::move(comm.name), comm.size, comm.count});
@@ -148,6 +150,38 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
     const auto [host, added] = hosts.try_emplace(name, static_cast<std::uint32_t>(hosts.size()));
     if (added) application.hosts.emplace_back(name);
     summary.host[rank] = host->second;
+  }
+}
+
+// The greatest resident set of each rank at bins of the run's time, and what the hosts have.
+void RunSummary::memory(const Resolver& resolver, reports::Application& application) {
+  // Few numbers for each of many ranks.
+  const std::uint32_t bins = resolver.ranks() <= 1024 ? 60 : 8;
+  std::uint32_t longest = 0;  // ms
+  for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
+    const auto points = resolver.process(rank).memory_points;
+    if (!points.empty()) longest = std::max(longest, points.back().milliseconds);
+  }
+  if (longest == 0) return;
+  reports::MemoryProfile& memory = application.memory;
+  memory.bins = bins;
+  memory.bin_seconds = longest * 1e-3 / bins;
+  memory.host_bytes.resize(application.hosts.size());
+  memory.limit_bytes.resize(application.hosts.size());
+  for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
+    const ProcessFacts& facts = resolver.process(rank);
+    const auto points = facts.memory_points;
+    std::size_t next = 0;
+    std::uint64_t bytes = 0;
+    for (std::uint32_t bin = 0; bin < bins; ++bin) {
+      const double end = 1e3 * memory.bin_seconds * (bin + 1);
+      for (; next < points.size() && (points[next].milliseconds <= end || bin + 1 == bins); ++next)
+        bytes = points[next].kibibytes * std::uint64_t{1024};
+      memory.peak_bytes.push_back(bytes);
+    }
+    const std::uint32_t host = application.per_rank.host[rank];
+    memory.host_bytes[host] = std::max(memory.host_bytes[host], facts.memory.host);
+    memory.limit_bytes[host] = std::max(memory.limit_bytes[host], facts.memory.limit);
   }
 }
 

@@ -11,7 +11,8 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kSites = 40, kFiles = 25, kSummaryCalls = 6, kSummarySites = 5, kSummaryFiles = 3;
+constexpr std::size_t kSites = 40, kFiles = 25, kSummaryCalls = 6, kSummarySites = 5, kOverlapSites = 12,
+                      kSummaryFiles = 3;
 // Call sites beyond the first few are shown when their share of the time is worth a line.
 constexpr std::size_t kSitesInAnyCase = 5;
 constexpr double kLeastSiteShare = 0.0005;
@@ -125,6 +126,39 @@ Section call_sites(const Application& a) {
   const std::size_t shown = table.rows.size();
   section.blocks.push_back(std::move(table));
   add_rest(section.blocks, a.call_sites.size(), shown, "call sites", "sites");
+  return section;
+}
+
+Section overlap(const Application& a) {
+  Section section{.title = "Overlap"};
+  std::vector<const CallSite*> sites;
+  for (const CallSite& s : a.call_sites) {
+    if (s.operations != 0) sites.push_back(&s);
+  }
+  if (sites.empty()) return section;
+  std::stable_sort(sites.begin(), sites.end(), [](auto x, auto y) { return x->waited_seconds > y->waited_seconds; });
+  Table table{"",
+              {left("Started in", kSiteWidth),
+               left("by", 18),
+               "Operations",
+               {"mean under way", true, 8},
+               {"of that waited", true, 8},
+               "Overlap"},
+              {}};
+  for (const CallSite* s : sites) {
+    if (table.rows.size() == kOverlapSites) break;
+    const auto n = static_cast<double>(s->operations);
+    table.rows.push_back({symbol(name_of(*s), 80), code(s->function), count(s->operations),
+                          seconds(s->flight_seconds / n), seconds(s->waited_seconds / n),
+                          share(s->flight_seconds > 0 ? 1 - s->waited_seconds / s->flight_seconds : 0)});
+  }
+  const std::size_t shown = table.rows.size();
+  section.blocks = {
+      note("Non-blocking operations, from the call that started them to the end of the one that completed "
+           "them. Waited is the time in the completing call; overlap is the part before it, in which the "
+           "rank could do something else."),
+      std::move(table)};
+  add_rest(section.blocks, sites.size(), shown, "call sites");
   return section;
 }
 

@@ -36,12 +36,16 @@ void move_best_figure(const Run& run, Document& document);
 [[nodiscard]] Section counters(const Application& app);
 [[nodiscard]] Section mpi_profile(const Application& app);
 [[nodiscard]] Section call_sites(const Application& app);
+// Of non-blocking operations.
+[[nodiscard]] Section overlap(const Application& app);
 [[nodiscard]] Section communication(const Application& app);
 [[nodiscard]] Section heaviest_connections(const Application& app);
 [[nodiscard]] Section communicators(const Application& app);
 [[nodiscard]] Section density_maps(const Application& app);
 [[nodiscard]] Section over_time(const Application& app);
 [[nodiscard]] Section file_io(const Application& app);
+// Of ranks, over time.
+[[nodiscard]] Section memory(const Application& app);
 [[nodiscard]] Section extensions(const Application& app);
 // Only in the summary: the report has measurement_quality() for all programs.
 [[nodiscard]] Section measured(const Application& app);

@@ -36,6 +36,7 @@ struct WeightStyle {
 [[nodiscard]] std::vector<Figure> graph_figures(const Application& app, bool small);
 // Some functions on each: calls, time, bytes. Functions that are alike on all ranks are left out.
 [[nodiscard]] std::vector<Figure> density_figures(const Application& app);
+[[nodiscard]] Figure memory_figure(const Application& app);
 [[nodiscard]] Figure temporal_figure(const Application& app);
 
 // Of the sampled profile (Application::samples).

@@ -1,5 +1,6 @@
 // The facts that rules share, and the order of findings; see findings.hpp.
 #include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
 
 #include <fmt/format.h>
 
@@ -145,6 +146,7 @@ std::vector<Finding> findings_of(const Application& application) {
   find_communication(facts, out);
   find_calls(facts, out);
   find_io(facts, out);
+  find_memory(facts, out);
   find_samples(facts, out);
   find_program(facts, out);
   leave_out_the_uncertain(facts, out);

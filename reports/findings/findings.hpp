@@ -1,7 +1,8 @@
 // What the numbers say, in sentences: where the time goes, what to change, how far to trust it. Pure functions of the
 // model, so the same model gives the same sentences. Shown first in the summary and on the report's cover; also written
 // into profile.json. Each rule is one function in findings_time, findings_work,
-// findings_threads, findings_communication, findings_calls, findings_io, findings_samples,
+// findings_threads, findings_communication, findings_calls, findings_io, findings_memory,
+// findings_samples,
 // findings_program or findings_quality.
 #pragma once
 
@@ -59,6 +60,7 @@ void find_threads(const Facts& facts, std::vector<Finding>& out);
 void find_communication(const Facts& facts, std::vector<Finding>& out);
 void find_calls(const Facts& facts, std::vector<Finding>& out);
 void find_io(const Facts& facts, std::vector<Finding>& out);
+void find_memory(const Facts& facts, std::vector<Finding>& out);
 void find_samples(const Facts& facts, std::vector<Finding>& out);
 void find_program(const Facts& facts, std::vector<Finding>& out);
 

@@ -73,8 +73,8 @@ TEST(Definitions, EveryKindComesBackAsWritten) {
   Written out;
   const std::vector<RankRange> ranges{{0, 4, 2}, {kNoPeer, 1, 0}, {7, 3, -1}};
   const std::vector<TopologyDimension> dimensions{{2, 1}, {3, 0}};
-  ASSERT_TRUE(
-      out.writer.add(ProcessDefinition{6, 5, 6, 3, 7, 8, 9, 2, 4}, "solver", std::string_view("a\0b", 3), "host", "/d"));
+  ASSERT_TRUE(out.writer.add(ProcessDefinition{6, 5, 6, 3, 7, 8, 9, 2, 4}, "solver", std::string_view("a\0b", 3),
+                             "host", "/d"));
   ASSERT_TRUE(out.writer.add(kClock, "tsc", "boot"));
   ASSERT_TRUE(out.writer.add(ModuleDefinition{1, 0, 0x1000, 0x2000}, "/lib/ü.so", "c0ffee"));
   ASSERT_TRUE(out.writer.add(CallSiteDefinition{11, 1, 0x123}));
@@ -85,6 +85,9 @@ TEST(Definitions, EveryKindComesBackAsWritten) {
   ASSERT_TRUE(out.writer.add(ThreadDefinition{1, 4711, 99}));
   ASSERT_TRUE(out.writer.add(NoticeDefinition{1, 0}, "something"));
   ASSERT_TRUE(out.writer.add(UsageDefinition{10, 20, 30, 40, 2, 6, 8, 0}));
+  ASSERT_TRUE(out.writer.add(PythonCodeDefinition{7, 11, 42, 0}, "step", "/s.py", std::string_view("\0\1", 2)));
+  const MemoryPoint points[] = {{0, 100}, {20, 200}};
+  ASSERT_TRUE(out.writer.add(MemoryDefinition{2, 0, 1000, 800, 0}, points));
 
   const Pack pack = make_pack(PackClass::kDefinitions, out.payload(), out.writer.count());
   const PackCheck check = check_pack(pack.bytes());
@@ -117,9 +120,16 @@ TEST(Definitions, EveryKindComesBackAsWritten) {
   EXPECT_EQ(std::get<DecodedThread>(reader.next().value()).fixed.tid, 4711u);
   EXPECT_EQ(std::get<DecodedNotice>(reader.next().value()).text, "something");
   EXPECT_EQ(std::get<DecodedUsage>(reader.next().value()).fixed.peak_memory_bytes, 40u);
+  const auto code = std::get<DecodedPythonCode>(reader.next().value());
+  EXPECT_EQ(code.fixed.first_line, 42u);
+  EXPECT_EQ(code.file, "/s.py");
+  EXPECT_EQ(code.lines, std::string_view("\0\1", 2));
+  const auto memory = std::get<DecodedMemory>(reader.next().value());
+  ASSERT_EQ(memory.points.size(), 2u);
+  EXPECT_EQ(memory.points[1].kibibytes, 200u);
   EXPECT_FALSE(reader.next().has_value());
   EXPECT_EQ(reader.error(), "");
-  EXPECT_EQ(reader.count(), 10u);
+  EXPECT_EQ(reader.count(), 12u);
 }
 
 TEST(Definitions, OneThatDoesNotFitLeavesTheRestAsItWas) {

@@ -101,6 +101,26 @@ TEST(MpiProfile, WideValuesComeFromTheExtension) {
   EXPECT_EQ(gather.sizes.calls.size(), 35u);  // 3 * 2^32 lies in [2^33, 2^34)
 }
 
+TEST(MpiProfile, OperationsAreUnderWayUntilTheirCompletionEnds) {
+  PackMaker maker({});
+  maker.call(FunctionId::kIrecv, Shape::kPostReceive, 2000, 10, 3, 0, 1 << 20, 42);
+  maker.call(FunctionId::kIrecv, Shape::kPostReceive, 2100, 10, 3, 0, 1 << 20, 42);
+  maker.call(FunctionId::kWaitall, Shape::kCompletes, 3000, 500, -1, 2, 0, 43);
+  for (const std::uint64_t posted : {2000, 2100}) {
+    maker.mpi_extension(instrument::CompletionRecord{
+        posted, 0, 42, 3, 0, 100, instrument::make_word(0, id(FunctionId::kIrecv), Shape::kCompletion)});
+  }
+  maker.finish();
+  Session session({{0, "program", 1}});
+  session.submit(maker.take());
+  const auto application = session.application();
+  const auto site = std::ranges::find(application.call_sites, "MPI_Irecv", &reports::CallSite::function);
+  ASSERT_NE(site, application.call_sites.end());
+  EXPECT_EQ(site->operations, 2u);
+  EXPECT_NEAR(site->flight_seconds, (1500 + 1400) * kNs, 1e-15);
+  EXPECT_NEAR(site->waited_seconds, 1000 * kNs, 1e-15);
+}
+
 TEST(MpiProfile, PostedReceivesGetTheBytesOfTheirCompletion) {
   PackMaker maker({}, 2);  // the completion comes in a pack of its own
   maker.call(FunctionId::kIrecv, Shape::kPostReceive, 2000, 10, 3, 0, 1 << 20, 42);

@@ -303,6 +303,23 @@ static void leak(void) {
   }
 }
 
+static NOT_INLINED void keep_a_copy(void) {
+  enum { kCopy = 2 << 20 };
+  volatile char* copy = malloc(kCopy);
+  if (copy == NULL) MPI_Abort(MPI_COMM_WORLD, 4);
+  for (int i = 0; i < kCopy; i += 1024) copy[i] = 1;
+  if (right) free((char*)copy);
+}
+
+// Rank 1 never frees what it allocates in each step.
+static void memory_leak(void) {
+  for (int step = 0; step < 60; ++step) {
+    inner_cells(2);
+    if (rank == 1 || right) keep_a_copy();
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char** argv) {
   static const struct {
     const char* name;
@@ -311,7 +328,7 @@ int main(int argc, char** argv) {
                  {"serial_ring", serial_ring}, {"tiny_messages", tiny_messages}, {"tiny_writes", tiny_writes},
                  {"same_file", same_file},     {"slow_worker", slow_worker},     {"no_overlap", no_overlap},
                  {"one_caller", one_caller},   {"idle_threads", idle_threads},   {"uneven_region", uneven_region},
-                 {"leak", leak}};
+                 {"leak", leak},               {"memory_leak", memory_leak}};
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -490,6 +490,46 @@ TEST(Findings, CallersOfAWrapperAreNamedWhereTheyDiffer) {
   EXPECT_THAT(find(findings_of(a), "dominating_call")->text, HasSubstr("called from wrapped_waitall (wrap.c:7)."));
 }
 
+// Of rank 1; the others have 100 MB all the time.
+void set_memory(Application& a, const std::vector<double>& megabytes) {
+  a.hosts = {"node1"};
+  a.per_rank.host.assign(a.ranks, 0);
+  a.memory.bins = static_cast<std::uint32_t>(megabytes.size());
+  a.memory.bin_seconds = 1;
+  a.memory.host_bytes = {std::uint64_t{8'000'000'000}};
+  a.memory.limit_bytes = {0};
+  a.memory.peak_bytes.assign(a.memory.bins * a.ranks, 100'000'000);
+  for (std::size_t i = 0; i < megabytes.size(); ++i)
+    a.memory.peak_bytes[a.memory.bins + i] = static_cast<std::uint64_t>(megabytes[i] * 1e6);
+}
+
+TEST(Findings, SteadyGrowthOfMemoryIsNoticedAndItsSetUpIsNot) {
+  Application a = plain(4);
+  set_memory(a, {100, 150, 200, 250, 300, 350, 400, 450, 500});
+  const std::vector<Finding> all = findings_of(a);
+  const Finding* found = find(all, "memory_growth");
+  ASSERT_NE(found, nullptr);
+  EXPECT_THAT(found->text, AllOf(HasSubstr("Memory of rank 1 grows steadily, that of the others does not"),
+                                 HasSubstr("in the last 5.00 s"), HasSubstr("the host is full in 144 s")));
+  set_memory(a, {100, 300, 500, 500, 500, 500, 500, 500, 500});
+  EXPECT_EQ(find(findings_of(a), "memory_growth"), nullptr) << "in the beginning only";
+  set_memory(a, {100, 100, 100, 100, 100, 100, 500, 500, 500});
+  EXPECT_EQ(find(findings_of(a), "memory_growth"), nullptr) << "one step";
+  set_memory(a, {100, 101, 102, 103, 104, 105, 106, 107, 108});
+  EXPECT_EQ(find(findings_of(a), "memory_growth"), nullptr) << "next to nothing";
+}
+
+TEST(Findings, AHostThatIsNearlyFullIsNoticed) {
+  Application a = plain(4);
+  set_memory(a, {100});
+  a.per_rank.peak_memory_bytes.assign(4, 1'900'000'000);
+  const std::vector<Finding> all = findings_of(a);
+  ASSERT_NE(find(all, "memory_nearly_full"), nullptr);
+  EXPECT_THAT(find(all, "memory_nearly_full")->text, HasSubstr("The 4 ranks on the host need"));
+  a.memory.host_bytes = {std::uint64_t{16'000'000'000}};
+  EXPECT_EQ(find(findings_of(a), "memory_nearly_full"), nullptr);
+}
+
 TEST(Findings, OnCrowdedProcessorsTheUncertainIsLeftOut) {
   Application a = plain(4, 5);
   a.per_rank.cpu_seconds.assign(4, 2.0);

@@ -1,0 +1,130 @@
+// Memory: ranks that grow steadily, hosts that are nearly full. From the greatest resident set of each rank over time.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "reports/findings/findings.hpp"
+#include "reports/findings/memory_growth.hpp"
+#include "reports/findings/sample_view.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr double kLeastGrowth = 32e6;  // bytes, in the last two thirds of the run
+constexpr double kLeastPart = 0.1;     // of what the rank has at the end
+constexpr double kNearlyFull = 0.9;
+constexpr double kLeastKernel = 0.02;  // of the CPU time: page faults that say where memory is used first
+
+// Of each host; 0: not known.
+std::vector<double> room_of_hosts(const MemoryProfile& memory) {
+  std::vector<double> room;
+  for (std::size_t h = 0; h < memory.host_bytes.size(); ++h) {
+    const std::uint64_t limit = memory.limit_bytes[h];
+    room.push_back(static_cast<double>(limit != 0 ? limit : memory.host_bytes[h]));
+  }
+  return room;
+}
+
+std::string of_host(const Application& a, std::size_t host) {
+  return a.hosts.size() > 1 ? "host " + in_sentence(a.hosts[host]) : "the host";
+}
+
+// Where memory is used for the first time, from page faults: the function with most time in the kernel beneath it.
+std::string first_used_in(const SampleProfile& s) {
+  std::map<std::uint32_t, double> beneath;
+  for (std::size_t i = 0; i < s.tree.parent.size(); ++i) {
+    if (s.functions[s.tree.function[i]].symbol == "(kernel)" && s.tree.parent[i] != kNoParent)
+      beneath[s.tree.function[s.tree.parent[i]]] += s.tree.self[i];
+  }
+  const auto most = std::max_element(beneath.begin(), beneath.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most == beneath.end() || most->second < kLeastKernel * s.self) return "";
+  return fmt::format(" Most page faults are in {} (an estimate, from time in the kernel).",
+                     name_and_place(s, most->first));
+}
+
+// When the ranks of its host have used up what is there, if all grow on; 0: never, or not known.
+double seconds_left(const Application& a, const std::vector<MemoryGrowth>& growth, std::size_t host, double room) {
+  double used = 0, rate = 0;
+  for (std::uint32_t rank = 0; rank < a.ranks; ++rank) {
+    if (a.per_rank.host[rank] != host) continue;
+    used += growth[rank].at_end;
+    if (growth[rank].steady) rate += growth[rank].rate;
+  }
+  return rate > 0 && room > used ? (room - used) / rate : 0;
+}
+
+void leak(const Facts& facts, std::vector<Finding>& out) {
+  const Application& a = facts.app;
+  const std::vector<MemoryGrowth> growth = memory_growth(a);
+  std::vector<std::uint32_t> growing;
+  std::size_t most = 0;
+  for (std::uint32_t rank = 0; rank < growth.size(); ++rank) {
+    const MemoryGrowth& g = growth[rank];
+    if (!g.steady || g.grown < kLeastGrowth || g.grown < kLeastPart * g.at_end) continue;
+    growing.push_back(a.world_rank(rank));
+    if (growing.size() == 1 || g.grown > growth[most].grown) most = rank;
+  }
+  if (growing.empty()) return;
+  const MemoryGrowth& g = growth[most];
+  const std::size_t host = a.per_rank.host[most];
+  const double left = seconds_left(a, growth, host, room_of_hosts(a.memory)[host]), part = g.grown / g.at_end;
+  out.push_back(
+      {"memory_growth",
+       part > 0.5 ? Severity::high : Severity::medium,
+       part,
+       fmt::format("Memory of {} grows steadily{}: that of rank {} by {} to {} in the last {}, {} a second.{}{}",
+                   growing.size() == a.ranks ? "all ranks"
+                   : growing.size() == 1     ? fmt::format("rank {}", growing[0])
+                                             : "ranks " + rank_ranges(growing, 4),
+                   growing.size() == a.ranks || growing.size() * 4 > a.ranks * 3 ? "" : ", that of the others does not",
+                   a.world_rank(static_cast<std::uint32_t>(most)), human_bytes(g.grown), human_bytes(g.at_end),
+                   human_seconds(g.seconds), human_bytes(g.rate),
+                   left > 0 && left < 1000 * a.wall_seconds
+                       ? fmt::format(" At this rate {} is full in {}.", of_host(a, host), human_seconds(left))
+                       : "",
+                   first_used_in(a.samples)),
+       "If that is not meant: look for memory that is allocated in each step and never freed, or lists that only grow.",
+       {{"bytes", g.grown}, {"bytes_per_second", g.rate}, {"ranks", static_cast<double>(growing.size())}}});
+}
+
+void nearly_full(const Facts& facts, std::vector<Finding>& out) {
+  const Application& a = facts.app;
+  const std::vector<double> room = room_of_hosts(a.memory);
+  std::vector<double> used(room.size());
+  std::vector<std::uint32_t> ranks(room.size());
+  for (std::uint32_t rank = 0; rank < a.per_rank.peak_memory_bytes.size(); ++rank) {
+    const std::uint32_t host = a.per_rank.host[rank];
+    if (host >= used.size()) return;
+    used[host] += static_cast<double>(a.per_rank.peak_memory_bytes[rank]);
+    ++ranks[host];
+  }
+  std::size_t worst = room.size();
+  for (std::size_t h = 0; h < room.size(); ++h) {
+    if (room[h] <= 0 || used[h] < kNearlyFull * room[h]) continue;
+    if (worst == room.size() || used[h] / room[h] > used[worst] / room[worst]) worst = h;
+  }
+  if (worst == room.size()) return;
+  out.push_back(
+      {"memory_nearly_full",
+       Severity::high,
+       std::min(1.0, used[worst] / room[worst]),
+       fmt::format("The {} ranks on {} need {} at their peaks, and there are {}{}: with more, the kernel ends "
+                   "one of them.",
+                   ranks[worst], of_host(a, worst), human_bytes(used[worst]), human_bytes(room[worst]),
+                   a.memory.limit_bytes[worst] != 0 ? " (the limit of the job's control group)" : ""),
+       "Use more hosts, or fewer ranks on each with more threads.",
+       {{"bytes", used[worst]}, {"room", room[worst]}}});
+}
+
+}  // namespace
+
+void find_memory(const Facts& facts, std::vector<Finding>& out) {
+  leak(facts, out);
+  nearly_full(facts, out);
+}
+
+}  // namespace ardoise::reports

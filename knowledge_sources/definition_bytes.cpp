@@ -25,7 +25,7 @@ std::vector<std::byte> DefinitionStore::partial() const {
   out.put_count(ranks_.size());
   for (const RankDefinitions& rank : ranks_) {
     const bool lists = !rank.modules.empty() || !rank.files.empty() || !rank.comms.empty() ||
-                       !rank.topologies.empty() || !rank.python.empty();
+                       !rank.topologies.empty() || !rank.python.empty() || !rank.accesses.empty();
     out.put(static_cast<std::uint8_t>((rank.has_process ? kProcess : 0) | (rank.has_clock ? kClock : 0) |
                                       (lists ? kLists : 0) | (rank.has_usage ? kUsage : 0) |
                                       (rank.memory_points.empty() ? 0 : kMemory)));
@@ -47,6 +47,7 @@ std::vector<std::byte> DefinitionStore::partial() const {
     out.put_array(std::span<const ModuleEntry>(rank.modules));
     out.put_array(std::span<const FileEntry>(rank.files));
     out.put_array(std::span<const PythonEntry>(rank.python));
+    out.put_array(std::span<const instrument::FileAccessDefinition>(rank.accesses));
     out.put_array(std::span<const CommEntry>(rank.comms));
     out.put_count(rank.topologies.size());
     for (const TopologyEntry& topology : rank.topologies) {
@@ -116,6 +117,7 @@ void DefinitionStore::absorb(std::span<const std::byte> partial) {
       for (TextId* text : {&entry.name, &entry.file, &entry.lines}) *text = known(*text);
       other.add_python(rank, entry);
     }
+    for (const auto& access : in.get_array<instrument::FileAccessDefinition>()) other.add_access(rank, access);
     for (CommEntry entry : in.get_array<CommEntry>()) {
       entry.name = known(entry.name);
       other.add_comm(rank, entry);

@@ -87,6 +87,7 @@ class DefinitionReceiver {
                                   {topology.fixed.comm, {topology.dimensions.begin(), topology.dimensions.end()}});
   }
   void operator()(const instrument::DecodedFile& file) { store_.add_file(rank_, {file.fixed.file, intern(file.path)}); }
+  void operator()(const instrument::DecodedFileAccess& access) { DefinitionStore::add_access(rank_, access.fixed); }
   void operator()(const instrument::DecodedMemory& memory) {
     rank_.memory = memory.fixed;
     rank_.memory_points.assign(memory.points.begin(), memory.points.end());
@@ -153,6 +154,10 @@ void DefinitionStore::add_python(RankDefinitions& rank, const PythonEntry& entry
   put(rank.python, entry, &PythonEntry::code, [](const PythonEntry&) {});
 }
 
+void DefinitionStore::add_access(RankDefinitions& rank, const instrument::FileAccessDefinition& access) {
+  put(rank.accesses, access, &instrument::FileAccessDefinition::file, [](const auto&) {});
+}
+
 void DefinitionStore::add_call_site(std::uint32_t id, const CallSiteEntry& entry) {
   const auto [place, added] = call_sites_.try_emplace(id, entry);
   if (added) return;
@@ -189,6 +194,7 @@ void DefinitionStore::merge(const DefinitionStore& other) {
     into.threads = std::max(into.threads, from.threads);
     for (const auto& entry : from.modules) add_module(into, {entry.module, adopt(entry.path), adopt(entry.build_id)});
     for (const auto& entry : from.files) add_file(into, {entry.file, adopt(entry.path)});
+    for (const auto& access : from.accesses) add_access(into, access);
     for (PythonEntry entry : from.python) {
       for (TextId* text : {&entry.name, &entry.file, &entry.lines}) *text = adopt(*text);
       add_python(into, entry);

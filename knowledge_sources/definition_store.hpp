@@ -62,6 +62,7 @@ struct RankDefinitions {
   std::vector<ModuleEntry> modules;
   std::vector<FileEntry> files;
   std::vector<PythonEntry> python;
+  std::vector<instrument::FileAccessDefinition> accesses;
   std::vector<CommEntry> comms;
   std::vector<TopologyEntry> topologies;
 };
@@ -109,6 +110,7 @@ class DefinitionStore {
   // Each keeps the same one of two contradicting definitions, whichever comes first.
   void add_module(RankDefinitions& rank, const ModuleEntry& entry);
   void add_file(RankDefinitions& rank, const FileEntry& entry);
+  static void add_access(RankDefinitions& rank, const instrument::FileAccessDefinition& access);
   static void add_python(RankDefinitions& rank, const PythonEntry& entry);
   void add_comm(RankDefinitions& rank, const CommEntry& entry);
   void add_clock(RankDefinitions& rank, const instrument::ClockDefinition& clock, TextId name, TextId node);

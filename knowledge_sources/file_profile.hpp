@@ -45,4 +45,7 @@ class FileProfile : public RankSums<FileSums, 8> {  // by file number + 1
   void contribute(const Resolver& resolver, reports::Application& application) const;
 };
 
+// Adds how files were accessed by POSIX calls, likewise.
+void contribute_accesses(const Resolver& resolver, reports::Application& application);
+
 }  // namespace ardoise::knowledge_sources

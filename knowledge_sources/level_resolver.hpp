@@ -37,6 +37,9 @@ class LevelResolver final : public Resolver {
     return symbolizer_.frames(std::string(module.path), module.build_id, offset);
   }
   SourceFrame python(std::uint32_t rank, std::uint64_t offset) const override;
+  std::span<const instrument::FileAccessDefinition> accesses(std::uint32_t rank) const override {
+    return definitions_.ranks()[rank].accesses;
+  }
   std::string_view file(std::uint32_t rank, std::uint32_t file) const override;
   std::optional<Cartesian> cartesian() const override;
   std::vector<CommunicatorFacts> communicators() const override;

@@ -59,7 +59,7 @@ struct ProcessFacts {
   bool has_usage = false;
   instrument::MemoryDefinition memory{};
   std::span<const instrument::MemoryPoint> memory_points;  // empty: not told
-  std::uint32_t threads = 0;  // that recorded
+  std::uint32_t threads = 0;                               // that recorded
 };
 
 // What the pack headers of one rank said, and what arrived.
@@ -115,6 +115,8 @@ class Resolver {
   [[nodiscard]] virtual std::vector<SourceFrame> frames(const ModuleFacts& module, std::uint64_t offset) const = 0;
   // The place in a function of Python that an offset with module kPythonModule is. Never defined: all empty.
   [[nodiscard]] virtual SourceFrame python(std::uint32_t rank, std::uint64_t offset) const = 0;
+  // How the rank accessed its files, by their numbers.
+  [[nodiscard]] virtual std::span<const instrument::FileAccessDefinition> accesses(std::uint32_t rank) const = 0;
   // "" for file 0 and for numbers that were never defined.
   [[nodiscard]] virtual std::string_view file(std::uint32_t rank, std::uint32_t file) const = 0;
 

@@ -67,6 +67,11 @@ struct FileProfile {
   std::uint64_t bytes_read = 0, bytes_written = 0;
   double seconds = 0;
   std::uint32_t ranks = 0;
+  // Accesses by POSIX calls against the end of the one before of the same rank; the first is none of these. Of ranks
+  // with four accesses and more.
+  std::uint64_t consecutive = 0, forward = 0, strided = 0, backward = 0;  // strided: forward by the same distance again
+  // By size: up to 100 B, 1 KiB, 10 KiB, 100 KiB, 1 MiB, 4 MiB, 10 MiB, 100 MiB, 1 GiB, more. Empty: not told.
+  std::vector<std::uint64_t> read_sizes{}, write_sizes{};
 };
 
 // How ranks are laid out as cells of a map, row by row.

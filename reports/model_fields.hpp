@@ -47,7 +47,8 @@ template <>
 inline constexpr auto kFields<Edge> = ARDOISE_FIELDS(Edge, source, target, messages, bytes, seconds);
 template <>
 inline constexpr auto kFields<FileProfile> = ARDOISE_FIELDS(FileProfile, path, opens, reads, writes, calls, bytes_read,
-                                                            bytes_written, seconds, ranks);
+                                                            bytes_written, seconds, ranks, consecutive, forward,
+                                                            strided, backward, read_sizes, write_sizes);
 template <>
 inline constexpr auto kFields<Communicator> = ARDOISE_FIELDS(Communicator, name, size, count);
 template <>
@@ -76,8 +77,8 @@ inline constexpr auto kFields<Application> = ARDOISE_FIELDS(Application, name, c
                                                             first_rank, world_ranks, ranks, threads, thread_level,
                                                             hosts, wall_seconds, init_seconds, start_seconds, mpi,
                                                             posix, call_sites, edges, edges_between, files,
-                                                            communicators, layout, density, temporal, per_rank, memory, samples,
-                                                            quality, extensions);
+                                                            communicators, layout, density, temporal, per_rank, memory,
+                                                            samples, quality, extensions);
 template <>
 inline constexpr auto kFields<RunSetting> = ARDOISE_FIELDS(RunSetting, name, value, set_by);
 template <>

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -153,6 +154,8 @@ Decoded decode(const DefinitionHeader& header, Cursor& in) {
       return {DecodedSamplerTotals{in.fixed<SamplerTotalsDefinition>()}};
     case DefinitionKind::kUsage:
       return {DecodedUsage{in.fixed<UsageDefinition>()}};
+    case DefinitionKind::kFileAccess:
+      return {DecodedFileAccess{in.fixed<FileAccessDefinition>()}};
     case DefinitionKind::kMemory: {
       DecodedMemory memory{in.fixed<MemoryDefinition>(), {}};
       memory.points = in.array<MemoryPoint>(memory.fixed.points);

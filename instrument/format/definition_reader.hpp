@@ -73,6 +73,9 @@ struct DecodedMemory {
   MemoryDefinition fixed;
   std::span<const MemoryPoint> points;  // their times rise
 };
+struct DecodedFileAccess {
+  FileAccessDefinition fixed;
+};
 // A kind that this reader does not know: a later writer's, to be skipped.
 struct UnknownDefinition {
   DefinitionHeader header;
@@ -81,7 +84,7 @@ struct UnknownDefinition {
 using Definition =
     std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite, DecodedCommunicator,
                  DecodedTopology, DecodedFile, DecodedThread, DecodedNotice, DecodedSampling, DecodedCounters,
-                 DecodedSamplerTotals, DecodedUsage, DecodedPythonCode, DecodedMemory>;
+                 DecodedSamplerTotals, DecodedUsage, DecodedPythonCode, DecodedMemory, DecodedFileAccess>;
 
 // for (DefinitionReader reader(payload); auto definition = reader.next();) std::visit(…, *definition);
 //

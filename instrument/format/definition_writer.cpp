@@ -104,6 +104,10 @@ bool DefinitionWriter::add(const UsageDefinition& usage) {
   return add(DefinitionKind::kUsage, bytes_of(usage), {}, {});
 }
 
+bool DefinitionWriter::add(const FileAccessDefinition& access) {
+  return add(DefinitionKind::kFileAccess, bytes_of(access), {}, {});
+}
+
 bool DefinitionWriter::add(const MemoryDefinition& memory, std::span<const MemoryPoint> points) {
   return add(DefinitionKind::kMemory, bytes_of(memory), std::as_bytes(points), {});
 }

@@ -41,6 +41,7 @@ class DefinitionWriter {
                          std::span<const std::string_view> names);
   [[nodiscard]] bool add(const SamplerTotalsDefinition& totals);
   [[nodiscard]] bool add(const UsageDefinition& usage);
+  [[nodiscard]] bool add(const FileAccessDefinition& access);
   // points.size() must be memory.points.
   [[nodiscard]] bool add(const MemoryDefinition& memory, std::span<const MemoryPoint> points);
   [[nodiscard]] bool add(const PythonCodeDefinition& code, std::string_view name, std::string_view file,

@@ -28,6 +28,7 @@ enum class DefinitionKind : std::uint16_t {
   kUsage = 13,
   kPythonCode = 14,
   kMemory = 15,
+  kFileAccess = 16,
 };
 
 struct DefinitionHeader {
@@ -136,6 +137,20 @@ struct TopologyDimension {
 struct FileDefinition {
   std::uint32_t file;  // 1, 2, … in this process; files of MPI-IO and POSIX share the numbers
   std::uint32_t reserved;
+};
+
+// How the process accessed a file; once, at the end, for files with several accesses. Strings: none.
+struct FileAccessDefinition {
+  std::uint32_t file;
+  std::uint32_t reserved;
+  // Accesses against the end of the one before in the file; the first of a file is none of these.
+  std::uint64_t consecutive;  // there
+  std::uint64_t forward;      // further on
+  std::uint64_t strided;      // further on by the same distance as last time
+  std::uint64_t backward;
+  // By size: up to 100 B, 1 KiB, 10 KiB, 100 KiB, 1 MiB, 4 MiB, 10 MiB, 100 MiB, 1 GiB, more (Darshan's classes).
+  std::uint64_t reads[10];
+  std::uint64_t writes[10];
 };
 
 // A thread's number. Threads that begin soon after another one has ended go on under its number, undefined anew.

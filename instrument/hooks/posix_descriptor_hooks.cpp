@@ -34,6 +34,14 @@ auto record_transfer(PosixFunction function, const void* caller, int descriptor,
   return call.end_with_bytes(move());
 }
 
+template <class Move>
+auto record_transfer_at(PosixFunction function, const void* caller, int descriptor, off_t offset, Move&& move) {
+  PosixCall call(function, caller);
+  call.on_descriptor(descriptor);
+  call.at(offset);
+  return call.end_with_bytes(move());
+}
+
 template <class Act>
 auto record_other(PosixFunction function, const void* caller, int descriptor, Act&& act) {
   PosixCall call(function, caller);
@@ -131,30 +139,30 @@ ARDOISE_HOOK(ssize_t, write, int descriptor, const void* buffer, size_t bytes) {
                          [=] { return real_write(descriptor, buffer, bytes); });
 }
 
-#define ARDOISE_PREAD_HOOK(name)                                                            \
-  ARDOISE_HOOK(ssize_t, name, int descriptor, void* buffer, size_t bytes, off_t offset) {   \
-    return record_transfer(PosixFunction::kPread, ARDOISE_CALLER, descriptor,               \
-                           [=] { return real_##name(descriptor, buffer, bytes, offset); }); \
+#define ARDOISE_PREAD_HOOK(name)                                                               \
+  ARDOISE_HOOK(ssize_t, name, int descriptor, void* buffer, size_t bytes, off_t offset) {      \
+    return record_transfer_at(PosixFunction::kPread, ARDOISE_CALLER, descriptor, offset,       \
+                              [=] { return real_##name(descriptor, buffer, bytes, offset); }); \
   }
 #define ARDOISE_PREAD_CHK_HOOK(name)                                                                   \
   ARDOISE_HOOK(ssize_t, name, int descriptor, void* buffer, size_t bytes, off_t offset, size_t room) { \
-    return record_transfer(PosixFunction::kPread, ARDOISE_CALLER, descriptor,                          \
-                           [=] { return real_##name(descriptor, buffer, bytes, offset, room); });      \
+    return record_transfer_at(PosixFunction::kPread, ARDOISE_CALLER, descriptor, offset,               \
+                              [=] { return real_##name(descriptor, buffer, bytes, offset, room); });   \
   }
 #define ARDOISE_PWRITE_HOOK(name)                                                               \
   ARDOISE_HOOK(ssize_t, name, int descriptor, const void* buffer, size_t bytes, off_t offset) { \
-    return record_transfer(PosixFunction::kPwrite, ARDOISE_CALLER, descriptor,                  \
-                           [=] { return real_##name(descriptor, buffer, bytes, offset); });     \
+    return record_transfer_at(PosixFunction::kPwrite, ARDOISE_CALLER, descriptor, offset,       \
+                              [=] { return real_##name(descriptor, buffer, bytes, offset); });  \
   }
 #define ARDOISE_VECTOR_HOOK(name, function)                                        \
   ARDOISE_HOOK(ssize_t, name, int descriptor, const iovec* parts, int count) {     \
     return record_transfer(PosixFunction::function, ARDOISE_CALLER, descriptor,    \
                            [=] { return real_##name(descriptor, parts, count); }); \
   }
-#define ARDOISE_VECTOR_AT_HOOK(name, function)                                               \
-  ARDOISE_HOOK(ssize_t, name, int descriptor, const iovec* parts, int count, off_t offset) { \
-    return record_transfer(PosixFunction::function, ARDOISE_CALLER, descriptor,              \
-                           [=] { return real_##name(descriptor, parts, count, offset); });   \
+#define ARDOISE_VECTOR_AT_HOOK(name, function)                                                \
+  ARDOISE_HOOK(ssize_t, name, int descriptor, const iovec* parts, int count, off_t offset) {  \
+    return record_transfer_at(PosixFunction::function, ARDOISE_CALLER, descriptor, offset,    \
+                              [=] { return real_##name(descriptor, parts, count, offset); }); \
   }
 ARDOISE_PREAD_HOOK(pread)
 ARDOISE_PREAD_HOOK(pread64)
@@ -179,10 +187,13 @@ ARDOISE_SENDFILE_HOOK(sendfile64)
 
 // ---- positions, sizes, durability
 
-#define ARDOISE_LSEEK_HOOK(name)                                                  \
-  ARDOISE_HOOK(off_t, name, int descriptor, off_t offset, int whence) {           \
-    return record_other(PosixFunction::kLseek, ARDOISE_CALLER, descriptor,        \
-                        [=] { return real_##name(descriptor, offset, whence); }); \
+#define ARDOISE_LSEEK_HOOK(name)                                        \
+  ARDOISE_HOOK(off_t, name, int descriptor, off_t offset, int whence) { \
+    PosixCall call(PosixFunction::kLseek, ARDOISE_CALLER);              \
+    call.on_descriptor(descriptor);                                     \
+    const off_t position = real_##name(descriptor, offset, whence);     \
+    call.moved_to(position);                                            \
+    return call.end(position);                                          \
   }
 #define ARDOISE_TRUNCATE_HOOK(name)                                            \
   ARDOISE_HOOK(int, name, int descriptor, off_t length) {                      \

@@ -18,11 +18,21 @@ Session* PosixCall::observing_session() noexcept {
 
 void PosixCall::opened_descriptor(int descriptor) noexcept {
   forget_descriptor(descriptor);
-  if (session_ != nullptr && descriptor >= 0) file_ = number_of(descriptor);
+  if (session_ == nullptr || descriptor < 0) return;
+  on_descriptor(descriptor);
+  moved_to(0);
 }
 
 void PosixCall::opened_stream(std::FILE* stream) noexcept {
   if (stream != nullptr) opened_descriptor(descriptor_of(stream));
+}
+
+// Of what reads or writes, but for copies within the kernel.
+void PosixCall::count_access(std::uint64_t bytes) noexcept {
+  const PosixCategory category = kPosixFunctions[static_cast<std::size_t>(function_)].category;
+  const bool write = category == PosixCategory::kWrite;
+  if ((!write && category != PosixCategory::kRead) || function_ == PosixFunction::kSendfile) return;
+  session_->recorder.accesses.add(file_, descriptor_, position_, bytes, write);
 }
 
 void PosixCall::end_at(const ObservedFrame& frame, std::uint64_t bytes, bool failed) noexcept {
@@ -38,6 +48,7 @@ void PosixCall::end_at(const ObservedFrame& frame, std::uint64_t bytes, bool fai
     if (stay.entered()) {
       thread->may_send = false;
       const CallSums sums = recorder.posix(*thread, event);
+      if (sums.calls != 0 && !failed) count_access(bytes);
       if (sums.calls != 0 && current_sampled != nullptr) session_->sampling.count_call(*current_sampled, frame, sums);
     }
   }

@@ -39,10 +39,18 @@ class PosixCall {
 
   // Which file, asked before the real call: it may close it.
   void on_descriptor(int descriptor) noexcept {
-    if (session_ != nullptr) file_ = number_of(descriptor);
+    if (session_ == nullptr) return;
+    descriptor_ = descriptor;
+    file_ = number_of(descriptor);
   }
   void on_stream(std::FILE* stream) noexcept {
-    if (session_ != nullptr) file_ = number_of(stream);
+    if (session_ != nullptr) on_descriptor(descriptor_of(stream));
+  }
+  // Where the call reads or writes, if not where the descriptor stands.
+  void at(std::int64_t position) noexcept { position_ = position; }
+  // The descriptor stands there now.
+  void moved_to(std::int64_t position) noexcept {
+    if (session_ != nullptr) session_->recorder.accesses.move_to(descriptor_, position);
   }
   // The call has opened it: whatever the descriptor was before, it is something else now.
   void opened_descriptor(int descriptor) noexcept;
@@ -69,10 +77,10 @@ class PosixCall {
   [[nodiscard]] CalledFunction called() const { return kPosixCalls + static_cast<CalledFunction>(function_) + 1; }
 
  private:
+  void count_access(std::uint64_t bytes) noexcept;
   // nullptr: nothing is recorded in this process, or this call is made by MPI, or in a vfork() child.
   static Session* observing_session() noexcept;
   std::uint32_t number_of(int descriptor) noexcept { return session_->recorder.files.of_descriptor(descriptor); }
-  std::uint32_t number_of(std::FILE* stream) noexcept { return number_of(descriptor_of(stream)); }
   void begin() noexcept {
     // One by one: a copy of both at once would wait for the two stores of the call before.
     outer_.return_address = observed_posix.return_address;
@@ -85,7 +93,9 @@ class PosixCall {
   const void* return_address_;
   std::uint64_t begin_ = 0;
   ObservedPosix outer_;  // a signal handler's call is in what it interrupted
+  std::int64_t position_ = FileAccesses::kHere;
   std::uint32_t file_ = 0;
+  int descriptor_ = -1;
   PosixFunction function_;
 };
 

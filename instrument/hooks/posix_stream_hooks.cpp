@@ -41,6 +41,15 @@ auto record_other(PosixFunction function, const void* caller, std::FILE* stream,
   return call.end(act());
 }
 
+template <class Seek>
+int record_seek(const void* caller, std::FILE* stream, Seek&& seek) {
+  PosixCall call(PosixFunction::kFseek, caller);
+  call.on_stream(stream);
+  const int result = seek();
+  if (result == 0) call.moved_to(::ftello(stream));
+  return call.end(result);
+}
+
 template <class Act>
 auto record_transfer(PosixFunction function, const void* caller, std::FILE* stream, Act&& act) {
   PosixCall call(function, caller);
@@ -168,16 +177,13 @@ ARDOISE_HOOK(int, fflush, std::FILE* stream) {
   return record_other(PosixFunction::kFflush, ARDOISE_CALLER, stream, [=] { return real_fflush(stream); });
 }
 ARDOISE_HOOK(int, fseek, std::FILE* stream, long offset, int whence) {
-  return record_other(PosixFunction::kFseek, ARDOISE_CALLER, stream,
-                      [=] { return real_fseek(stream, offset, whence); });
+  return record_seek(ARDOISE_CALLER, stream, [=] { return real_fseek(stream, offset, whence); });
 }
 ARDOISE_HOOK(int, fseeko, std::FILE* stream, off_t offset, int whence) {
-  return record_other(PosixFunction::kFseek, ARDOISE_CALLER, stream,
-                      [=] { return real_fseeko(stream, offset, whence); });
+  return record_seek(ARDOISE_CALLER, stream, [=] { return real_fseeko(stream, offset, whence); });
 }
 ARDOISE_HOOK(int, fseeko64, std::FILE* stream, off_t offset, int whence) {
-  return record_other(PosixFunction::kFseek, ARDOISE_CALLER, stream,
-                      [=] { return real_fseeko64(stream, offset, whence); });
+  return record_seek(ARDOISE_CALLER, stream, [=] { return real_fseeko64(stream, offset, whence); });
 }
 
 }  // namespace ardoise::instrument

@@ -190,6 +190,7 @@ void Session::finish() {
   sampling.finish(end.tick);
   define_clock(end.tick, ticks_per_second(loaded_, end));
   define_usage();
+  recorder.accesses.define(recorder.definitions);
   const auto points = recorder.memory.finish(end.tick);
   (void)recorder.definitions.add(MemoryDefinition{static_cast<std::uint32_t>(points.size()), 0, host_memory_.total,
                                                   host_memory_.available, host_memory_.limit},

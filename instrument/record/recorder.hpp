@@ -20,6 +20,7 @@
 #include "instrument/record/call_sites.hpp"
 #include "instrument/record/call_sums.hpp"
 #include "instrument/record/event_reduction.hpp"
+#include "instrument/record/file_accesses.hpp"
 #include "instrument/record/files.hpp"
 #include "instrument/record/handle_ids.hpp"
 #include "instrument/record/request_table.hpp"
@@ -107,6 +108,7 @@ class Recorder {
   ThreadRegistry threads;
   CallSites call_sites;
   Files files;
+  FileAccesses accesses;
   HandleIds handles;
   RequestTable requests;
 

@@ -22,6 +22,7 @@ class PosixProfile final : public CallAnalysis<instrument::PosixRecord> {
 
   void contribute(const Resolver& resolver, reports::Application& application) const override {
     contribute_to(resolver, application.posix, application);
+    contribute_accesses(resolver, application);
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "reports/document/sections.hpp"
+#include "reports/findings/file_view.hpp"
 #include "reports/findings/sample_view.hpp"
 #include "reports/text/units.hpp"
 
@@ -178,12 +179,23 @@ Section file_io(const Application& a) {
   section.blocks = {note("POSIX calls of the program itself; what MPI or this tool does inside is left out."),
                     function_table(a.posix, a, true)};
   add_rest(section.blocks, a.posix.size(), std::get<Table>(section.blocks.back()).rows.size(), "functions", "calls");
-  Table table{"", {left("File", 44), "Ranks", "Opens", "Calls", "Read", "Written", "Time"}, {}};
+  if (const auto alone = std::count_if(a.files.begin(), a.files.end(), [](const auto& f) { return f.ranks == 1; });
+      a.ranks > 1 && a.files.size() > 1) {
+    const auto all = std::count_if(a.files.begin(), a.files.end(), [&](const auto& f) { return f.ranks == a.ranks; });
+    section.blocks.push_back(Paragraph{fmt::format(
+        "Of {}, {} are used by one rank each and {} by all ranks. Order is that of the accesses of each rank.",
+        counted(a.files.size(), "file"), alone, all)});
+  }
+  Table table{"",
+              {left("File", 34), "Ranks", "Opens", "Calls", "Read", "Written", "Time", left("Order", 11),
+               left("Usual size", 13)},
+              {}};
   for (std::size_t i = 0; i < std::min(kFiles, a.files.size()); ++i) {
     const FileProfile& f = a.files[i];
     table.rows.push_back({code(f.path, 160), exact(f.ranks), count(f.opens), count(f.calls),
                           f.bytes_read != 0 ? Cell{bytes(f.bytes_read)} : Cell{},
-                          f.bytes_written != 0 ? Cell{bytes(f.bytes_written)} : Cell{}, seconds(f.seconds)});
+                          f.bytes_written != 0 ? Cell{bytes(f.bytes_written)} : Cell{}, seconds(f.seconds),
+                          access_order(f), usual_size(f)});
   }
   if (!table.rows.empty()) section.blocks.push_back(std::move(table));
   add_rest(section.blocks, a.files.size(), kFiles, "files", "files");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "reports/findings/file_view.hpp"
 #include "reports/findings/findings.hpp"
 #include "reports/text/units.hpp"
 
@@ -108,6 +109,80 @@ void reopened(const Facts& facts, std::vector<Finding>& out) {
                  {{"opens", static_cast<double>(most->opens)}}});
 }
 
+// Small accesses that jump about, or at a constant distance, in the file that costs most of those.
+void scattered(const Facts& facts, std::vector<Finding>& out) {
+  const FileProfile* worst = nullptr;
+  for (const FileProfile& f : facts.app.files) {
+    const AccessShares shares = access_shares(f);
+    const double mean = static_cast<double>(f.bytes_read + f.bytes_written) /
+                        static_cast<double>(std::max<std::uint64_t>(1, f.reads + f.writes));
+    if (shares.accesses < 1000 || mean > kSmallRequest || shares.random() + shares.strided < 0.5) continue;
+    if (worst == nullptr || f.seconds > worst->seconds) worst = &f;
+  }
+  if (worst == nullptr) return;
+  const double share = facts.share(worst->seconds);
+  if (share < 0.02) return;
+  const AccessShares shares = access_shares(*worst);
+  const bool strided = shares.strided > shares.random(), reads = worst->reads > worst->writes;
+  const FunctionProfile* most = nullptr;
+  for (const FunctionProfile& f : facts.app.posix) {
+    const std::uint64_t moved = reads ? f.bytes_received : f.bytes_sent;
+    if (moved != 0 && (most == nullptr || f.calls > most->calls)) most = &f;
+  }
+  const std::string site = most == nullptr ? "" : facts.main_call_site(most->function);
+  out.push_back(
+      {strided ? "strided_io" : "random_io",
+       share > 0.25  ? Severity::high
+       : share > 0.1 ? Severity::medium
+                     : Severity::note,
+       share + 1e-3,  // before small_io, which is of the same calls
+       fmt::format(
+           "{} of {} {} {}, {}: {} of the accesses {}; that takes {} of the time{}.", human_count(shares.accesses),
+           worst->ranks > 1 ? fmt::format("accesses by {} ranks to", worst->ranks) : "accesses to", file_name(*worst),
+           reads ? "read" : "write", usual_size(*worst) + " each",
+           human_share(strided ? shares.strided : shares.random()),
+           strided ? "skip the same distance each time"
+                   : "lie neither behind the one before nor at a constant distance",
+           human_share(share), site.empty() ? "" : fmt::format(" ({} in {})", in_sentence(most->function), site)),
+       strided ? (worst->ranks > 1 ? "Describe the pattern with MPI_File_set_view and let all ranks access it together "
+                                     "(MPI_File_read_all, "
+                                     "MPI_File_write_all): MPI makes large requests of it."
+                                   : "Read or write the whole range at once and pick the parts in memory.")
+               : "Collect the accesses, sort them by position and make large ones of neighbours; or keep the data in "
+                 "memory.",
+       {{"accesses", shares.accesses}, {"share", share}, {"strided", shares.strided}, {"random", shares.random()}}});
+}
+
+// Opening, seeking and closing more than reading and writing.
+void metadata(const Facts& facts, std::vector<Finding>& out) {
+  double opens = 0, seconds = 0;
+  const FunctionProfile* most = nullptr;
+  for (const FunctionProfile& f : facts.app.posix) {
+    if (f.category != "metadata") continue;
+    seconds += f.seconds;
+    if (f.function == "open" || f.function == "fopen") opens += static_cast<double>(f.calls);
+    if (most == nullptr || f.seconds > most->seconds) most = &f;
+  }
+  const double share = facts.share(seconds), wall = facts.app.wall_seconds;
+  if (opens < 1000 || share < 0.02 || wall <= 0) return;
+  const std::string site = facts.main_call_site(most->function);
+  out.push_back(
+      {"metadata_io",
+       share > 0.25  ? Severity::high
+       : share > 0.1 ? Severity::medium
+                     : Severity::note,
+       share,
+       fmt::format("{} times a file is opened, {} a second, of {} in all; opening, closing and positioning take {} "
+                   "of the time{}.",
+                   human_count(opens), human_count(opens / wall), counted(facts.app.files.size(), "file"),
+                   human_share(share),
+                   site.empty() ? "" : fmt::format(", most of it {} in {}", in_sentence(most->function), site)),
+       "Open files once and keep them open; put many small files into one. On parallel file systems one server does "
+       "this "
+       "work for all ranks.",
+       {{"opens", opens}, {"seconds", seconds}, {"share", share}}});
+}
+
 }  // namespace
 
 void find_io(const Facts& facts, std::vector<Finding>& out) {
@@ -115,6 +190,8 @@ void find_io(const Facts& facts, std::vector<Finding>& out) {
   small_requests(facts, out);
   shared_input(facts, out);
   reopened(facts, out);
+  scattered(facts, out);
+  metadata(facts, out);
 }
 
 }  // namespace ardoise::reports

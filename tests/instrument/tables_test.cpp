@@ -10,6 +10,7 @@
 
 #include "instrument/format/definition_reader.hpp"
 #include "instrument/record/call_sites.hpp"
+#include "instrument/record/file_accesses.hpp"
 #include "instrument/record/files.hpp"
 #include "instrument/record/handle_ids.hpp"
 #include "instrument/record/id_cache.hpp"
@@ -181,6 +182,32 @@ TEST(IdCache, RemembersUntilOverwritten) {
   }
   cache.clear();
   EXPECT_EQ(cache.find(100), 0u);
+}
+
+TEST_F(TablesTest, AccessesAreToldBySequenceAndSize) {
+  FileAccesses accesses;
+  const auto add = [&](std::int64_t position, std::uint64_t bytes, bool write) {
+    accesses.add(3, 7, position, bytes, write);
+  };
+  for (int i = 0; i < 5; ++i) add(FileAccesses::kHere, 100, false);  // one after the other
+  accesses.move_to(7, 0);
+  add(FileAccesses::kHere, 1024, true);                              // back
+  for (int i = 1; i <= 4; ++i) add(1024 + 5000 * i, 1000, true);     // on by 5000, then three times by 4000
+  add(1 << 30, (4 << 20) + 1, false);                                // on
+  accesses.add(0, 7, 0, 1, false);                                   // of no file
+  for (int i = 0; i < 3; ++i) accesses.add(4, 8, 10 * i, 1, false);  // too few to tell
+  accesses.define(queue_);
+  const auto all = defined<DecodedFileAccess>();
+  ASSERT_EQ(all.size(), 1u);
+  const FileAccessDefinition& told = all[0].fixed;
+  EXPECT_EQ(told.file, 3u);
+  EXPECT_EQ(told.consecutive, 4u);
+  EXPECT_EQ(told.backward, 1u);
+  EXPECT_EQ(told.strided, 2u);
+  EXPECT_EQ(told.forward, 3u) << "by 5000, the first time by 4000, the last";
+  EXPECT_EQ(told.reads[0], 5u);
+  EXPECT_EQ(told.writes[1], 5u);
+  EXPECT_EQ(told.reads[6], 1u);
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ TEST(MpiProfile, OperationsAreUnderWayUntilTheirCompletionEnds) {
   maker.call(FunctionId::kIrecv, Shape::kPostReceive, 2000, 10, 3, 0, 1 << 20, 42);
   maker.call(FunctionId::kIrecv, Shape::kPostReceive, 2100, 10, 3, 0, 1 << 20, 42);
   maker.call(FunctionId::kWaitall, Shape::kCompletes, 3000, 500, -1, 2, 0, 43);
-  for (const std::uint64_t posted : {2000, 2100}) {
+  for (const std::uint64_t posted : {2000u, 2100u}) {
     maker.mpi_extension(instrument::CompletionRecord{
         posted, 0, 42, 3, 0, 100, instrument::make_word(0, id(FunctionId::kIrecv), Shape::kCompletion)});
   }

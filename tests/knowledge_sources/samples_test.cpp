@@ -40,6 +40,7 @@ class FakeResolver final : public Resolver {
     if (offset >> 32 == 99) return {};
     return {fmt::format("p{}", offset >> 32), "/src/p.py", static_cast<std::uint32_t>(offset), "/src/p.py", 1};
   }
+  std::span<const instrument::FileAccessDefinition> accesses(std::uint32_t) const override { return {}; }
   std::string_view file(std::uint32_t, std::uint32_t) const override { return {}; }
   std::optional<Cartesian> cartesian() const override { return std::nullopt; }
   std::vector<CommunicatorFacts> communicators() const override { return {}; }

@@ -320,15 +320,64 @@ static void memory_leak(void) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+enum { kColumn = 16, kRow = 4096, kRows = 20000 };
+
+static NOT_INLINED void write_columns(int file, const char* cells) {
+  for (long row = 0; row < kRows; ++row) checked(pwrite(file, cells, kColumn, row * kRow + rank * kColumn));
+}
+
+static NOT_INLINED void write_rows(int file, const char* cells) {
+  for (int part = 0; part < 4; ++part) checked(write(file, cells, 1 << 20));
+}
+
+// Ranks write columns of a matrix into one file; right: each writes its rows.
+static void strided_writes(void) {
+  char* cells = calloc(1, 1 << 20);
+  const int file = opened("matrix", right ? rank : 0, O_WRONLY | O_CREAT);
+  if (right) {
+    inner_cells(kLarge * kSteps);
+    write_rows(file, cells);
+  } else {
+    write_columns(file, cells);
+  }
+  close(file);
+  free(cells);
+}
+
+static NOT_INLINED void append_line(const char* line) {
+  const int file = opened("log", rank, O_WRONLY | O_CREAT | O_APPEND);
+  checked(write(file, line, 16));
+  close(file);
+}
+
+// A file is opened for each line; right: a few times.
+static void many_opens(void) {
+  for (int step = 0; step < (right ? 10 : 20000); ++step) {
+    if (right) inner_cells(kLarge);
+    append_line("a line of text.\n");
+  }
+}
+
 int main(int argc, char** argv) {
   static const struct {
     const char* name;
     void (*run)(void);
-  } kFaults[] = {{"late_sender", late_sender}, {"imbalance", imbalance},         {"late_root", late_root},
-                 {"serial_ring", serial_ring}, {"tiny_messages", tiny_messages}, {"tiny_writes", tiny_writes},
-                 {"same_file", same_file},     {"slow_worker", slow_worker},     {"no_overlap", no_overlap},
-                 {"one_caller", one_caller},   {"idle_threads", idle_threads},   {"uneven_region", uneven_region},
-                 {"leak", leak},               {"memory_leak", memory_leak}};
+  } kFaults[] = {{"late_sender", late_sender},
+                 {"imbalance", imbalance},
+                 {"late_root", late_root},
+                 {"serial_ring", serial_ring},
+                 {"tiny_messages", tiny_messages},
+                 {"tiny_writes", tiny_writes},
+                 {"same_file", same_file},
+                 {"slow_worker", slow_worker},
+                 {"no_overlap", no_overlap},
+                 {"one_caller", one_caller},
+                 {"idle_threads", idle_threads},
+                 {"uneven_region", uneven_region},
+                 {"leak", leak},
+                 {"memory_leak", memory_leak},
+                 {"strided_writes", strided_writes},
+                 {"many_opens", many_opens}};
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

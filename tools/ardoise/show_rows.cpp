@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "reports/document/sections.hpp"
+#include "reports/findings/file_view.hpp"
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
 
@@ -104,7 +105,8 @@ Rows files(const Run&, const Application& a, Rank) {
   Rows rows;
   for (const FileProfile& f : a.files) {
     rows.push_back({f.path, exact(f.ranks), count(f.opens), count(f.reads), count(f.writes), count(f.calls),
-                    bytes(f.bytes_read), bytes(f.bytes_written), seconds(f.seconds)});
+                    bytes(f.bytes_read), bytes(f.bytes_written), seconds(f.seconds), access_order(f), usual_size(f),
+                    count(f.consecutive), count(f.forward), count(f.strided), count(f.backward)});
   }
   return rows;
 }
@@ -186,7 +188,13 @@ const std::vector<ShownTable>& shown_tables() {
         {"calls", "Calls"},
         {"read_bytes", "Read"},
         {"written_bytes", "Written"},
-        {"time_seconds", "Time"}},
+        {"time_seconds", "Time"},
+        {"order", "Order"},
+        {"usual_size", "Usual size"},
+        {"consecutive", "Consecutive"},
+        {"forward", "Forward"},
+        {"strided", "Strided"},
+        {"backward", "Backward"}},
        {},
        files}};
   return tables;

@@ -1,0 +1,42 @@
+// See file_view.hpp.
+#include "reports/findings/file_view.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace ardoise::reports {
+
+AccessShares access_shares(const FileProfile& f) {
+  AccessShares shares;
+  shares.accesses = static_cast<double>(f.consecutive + f.forward + f.strided + f.backward);
+  if (shares.accesses <= 0) return shares;
+  shares.consecutive = static_cast<double>(f.consecutive) / shares.accesses;
+  shares.forward = static_cast<double>(f.forward) / shares.accesses;
+  shares.strided = static_cast<double>(f.strided) / shares.accesses;
+  shares.backward = static_cast<double>(f.backward) / shares.accesses;
+  return shares;
+}
+
+std::string access_order(const FileProfile& f) {
+  constexpr double kMost = 0.8;
+  const AccessShares shares = access_shares(f);
+  if (shares.accesses <= 0) return "";
+  return shares.consecutive >= kMost ? "in sequence"
+         : shares.strided >= kMost   ? "strided"
+         : shares.random() >= kMost  ? "random"
+                                     : "mixed";
+}
+
+std::string usual_size(const FileProfile& f) {
+  static constexpr std::array kClasses{"≤ 100 B", "100 B–1 KiB", "1–10 KiB",   "10–100 KiB",    "100 KiB–1 MiB",
+                                       "1–4 MiB", "4–10 MiB",    "10–100 MiB", "100 MiB–1 GiB", "> 1 GiB"};
+  std::array<std::uint64_t, kClasses.size()> calls{};
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (i < f.read_sizes.size()) calls[i] += f.read_sizes[i];
+    if (i < f.write_sizes.size()) calls[i] += f.write_sizes[i];
+  }
+  const auto most = std::max_element(calls.begin(), calls.end());
+  return *most == 0 ? "" : kClasses[static_cast<std::size_t>(most - calls.begin())];
+}
+
+}  // namespace ardoise::reports

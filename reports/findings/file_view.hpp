@@ -1,0 +1,24 @@
+// How a file is accessed, in words.
+#pragma once
+
+#include <string>
+
+#include "reports/model.hpp"
+
+namespace ardoise::reports {
+
+// Of accesses after the first of each rank; all 0: not known.
+struct AccessShares {
+  double consecutive = 0, forward = 0, strided = 0, backward = 0;
+  double accesses = 0;
+  // Neither behind the one before nor at a constant distance.
+  [[nodiscard]] double random() const { return forward + backward; }
+};
+[[nodiscard]] AccessShares access_shares(const FileProfile& file);
+
+// "in sequence", "strided", "random", "mixed": where four fifths of the accesses are so; "" not known.
+[[nodiscard]] std::string access_order(const FileProfile& file);
+// "10–100 KiB": the class of most reads and writes; "" not known.
+[[nodiscard]] std::string usual_size(const FileProfile& file);
+
+}  // namespace ardoise::reports

@@ -136,14 +136,14 @@ void scattered(const Facts& facts, std::vector<Finding>& out) {
        : share > 0.1 ? Severity::medium
                      : Severity::note,
        share + 1e-3,  // before small_io, which is of the same calls
-       fmt::format(
-           "{} of {} {} {}, {}: {} of the accesses {}; that takes {} of the time{}.", human_count(shares.accesses),
-           worst->ranks > 1 ? fmt::format("accesses by {} ranks to", worst->ranks) : "accesses to", file_name(*worst),
-           reads ? "read" : "write", usual_size(*worst) + " each",
-           human_share(strided ? shares.strided : shares.random()),
-           strided ? "skip the same distance each time"
-                   : "lie neither behind the one before nor at a constant distance",
-           human_share(share), site.empty() ? "" : fmt::format(" ({} in {})", in_sentence(most->function), site)),
+       fmt::format("{} of the {} {} {}{}, {} each, {}; that takes {} of the time{}.",
+                   human_share(strided ? shares.strided : shares.random()), human_count(shares.accesses),
+                   reads ? "reads from" : "writes to", file_name(*worst),
+                   worst->ranks > 1 ? fmt::format(" by {} ranks", worst->ranks) : "", usual_size(*worst),
+                   strided ? "skip the same distance each time"
+                           : "lie neither behind the one before nor at a constant distance",
+                   human_share(share),
+                   site.empty() ? "" : fmt::format(" ({} in {})", in_sentence(most->function), site)),
        strided ? (worst->ranks > 1 ? "Describe the pattern with MPI_File_set_view and let all ranks access it together "
                                      "(MPI_File_read_all, "
                                      "MPI_File_write_all): MPI makes large requests of it."

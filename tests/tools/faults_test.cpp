@@ -70,7 +70,7 @@ const Fault kFaults[] = {
      "MPI_Comm_free"},
     {"strided_writes",
      "strided_io",
-     {"79,996 accesses by 4 ranks to matrix.0", "≤ 100 B each", "skip the same distance"},
+     {"of the 79,996 writes to matrix.0 by 4 ranks, ≤ 100 B each, skip the same distance"},
      {"write_columns"},
      "MPI_File_set_view"},
     {"many_opens", "metadata_io", {"80,000 times a file is opened"}, {"opened"}, "keep them open"},

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "reports/document/sections.hpp"
 #include "reports/findings/file_view.hpp"
@@ -12,7 +13,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kSites = 40, kFiles = 25, kSummaryCalls = 6, kSummarySites = 5, kOverlapSites = 12,
+constexpr std::size_t kSites = 40, kFiles = 25, kSummaryCalls = 6, kSummarySites = 5, kOverlapSites = 10,
                       kSummaryFiles = 3;
 // Call sites beyond the first few are shown when their share of the time is worth a line.
 constexpr std::size_t kSitesInAnyCase = 5;
@@ -132,10 +133,17 @@ Section call_sites(const Application& a) {
 
 Section overlap(const Application& a) {
   Section section{.title = "Overlap"};
-  std::vector<const CallSite*> sites;
+  std::map<std::pair<std::string, std::string>, CallSite> sums;  // by calling and called function
   for (const CallSite& s : a.call_sites) {
-    if (s.operations != 0) sites.push_back(&s);
+    if (s.operations == 0) continue;
+    const auto [place, added] = sums.try_emplace({s.symbol, s.function}, s);
+    if (added) continue;
+    place->second.operations += s.operations;
+    place->second.flight_seconds += s.flight_seconds;
+    place->second.waited_seconds += s.waited_seconds;
   }
+  std::vector<const CallSite*> sites;
+  for (const auto& [key, sum] : sums) sites.push_back(&sum);
   if (sites.empty()) return section;
   std::stable_sort(sites.begin(), sites.end(), [](auto x, auto y) { return x->waited_seconds > y->waited_seconds; });
   Table table{"",
@@ -149,8 +157,9 @@ Section overlap(const Application& a) {
   for (const CallSite* s : sites) {
     if (table.rows.size() == kOverlapSites) break;
     const auto n = static_cast<double>(s->operations);
-    table.rows.push_back({symbol(name_of(*s), 80), code(s->function), count(s->operations),
-                          seconds(s->flight_seconds / n), seconds(s->waited_seconds / n),
+    table.rows.push_back({symbol(s->symbol.empty() ? name_of(*s) : without_parameters(s->symbol), 80),
+                          code(s->function), count(s->operations), seconds(s->flight_seconds / n),
+                          seconds(s->waited_seconds / n),
                           share(s->flight_seconds > 0 ? 1 - s->waited_seconds / s->flight_seconds : 0)});
   }
   const std::size_t shown = table.rows.size();
@@ -159,7 +168,7 @@ Section overlap(const Application& a) {
            "them. Waited is the time in the completing call; overlap is the part before it, in which the "
            "rank could do something else."),
       std::move(table)};
-  add_rest(section.blocks, sites.size(), shown, "call sites");
+  add_rest(section.blocks, sites.size(), shown, "functions");
   return section;
 }
 
@@ -187,7 +196,7 @@ Section file_io(const Application& a) {
         counted(a.files.size(), "file"), alone, all)});
   }
   Table table{"",
-              {left("File", 34), "Ranks", "Opens", "Calls", "Read", "Written", "Time", left("Order", 11),
+              {left("File", 28), "Ranks", "Opens", "Calls", "Read", "Written", "Time", left("Order", 11),
                left("Usual size", 13)},
               {}};
   for (std::size_t i = 0; i < std::min(kFiles, a.files.size()); ++i) {

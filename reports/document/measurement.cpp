@@ -13,6 +13,7 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kSummaryNotices = 2;
+constexpr std::uint64_t kSamplesForFigure = 1000;  // the rate of fewer is soon told
 
 Section ledger(const Run& run) {
   Section section{.title = "Ledger", .together = 0};
@@ -56,7 +57,8 @@ Section overhead(const Run& run) {
 Section sampling(const Run& run) {
   Section section{.title = "Sampling", .together = 8};
   std::vector<Block> figures;
-  Table table{"", {left("Program", 21), "Threads", "Taken", "Discarded", "Arrived", "Incomplete", "Lost", "Cost"}, {}};
+  Table table{
+      "", {left("Program", 21), "Threads", "Taken", "Discarded", "Arrived", "Incomplete", "Not usable", "Cost"}, {}};
   const auto sum = [](const auto& list) {
     return std::accumulate(list.begin(), list.end(), typename std::decay_t<decltype(list)>::value_type{});
   };
@@ -68,6 +70,7 @@ Section sampling(const Run& run) {
     table.rows.push_back({code(a.name), exact(s.threads.rank.size()), count(sum(s.threads.taken)),
                           count(sum(s.threads.discarded)), count(s.samples), count(sum(s.threads.partial)),
                           count(sum(s.threads.inside_tool)), wall > 0 ? Cell{share(cost / wall)} : Cell{"–"}});
+    if (a.samples.samples < kSamplesForFigure) continue;
     if (Figure figure = sampling_rate_figure(a); figure) {
       figure.id += fmt::format("_{}", i);
       figure.caption = in_sentence(a.name) + ": " + figure.caption;
@@ -78,10 +81,10 @@ Section sampling(const Run& run) {
   }
   if (table.rows.empty()) return section;
   section.blocks = {
-      Paragraph{
-          "Taken samples are discarded when the rate has been lowered; those that arrived stand for them. "
-          "Incomplete: the call stack could not be followed to its outermost function. Lost: inside this tool, or "
-          "where no sample can be taken. Cost is the share of the threads' time that sampling took."},
+      Paragraph{"Taken samples are discarded when the rate has been lowered; those that arrived stand for them. "
+                "Incomplete: the call stack could not be followed to its outermost function. Not usable: inside this "
+                "tool, or "
+                "where no sample can be taken. Cost is the share of the threads' time that sampling took."},
       std::move(table)};
   std::move(figures.begin(), figures.end(), std::back_inserter(section.blocks));
   return section;

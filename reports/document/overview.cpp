@@ -60,6 +60,7 @@ FactList facts_of(const Run& run, const Application& a, const Facts& facts) {
                                           human_seconds(facts.mpi_seconds), human_share(facts.share(facts.mpi_seconds)),
                                           human_seconds(facts.io_seconds), human_share(facts.share(facts.io_seconds))));
   }
+  if (const std::string memory = memory_in_words(a); !memory.empty()) fact("Memory", memory);
   const Efficiency& e = facts.efficiency;
   if (e.known && a.ranks > 1) {
     fact("Efficiency", fmt::format("parallel {:.2f} = load balance {:.2f} × communication {:.2f}", e.parallel,

@@ -46,6 +46,8 @@ void move_best_figure(const Run& run, Document& document);
 [[nodiscard]] Section file_io(const Application& app);
 // Of ranks, over time.
 [[nodiscard]] Section memory(const Application& app);
+// Peaks of ranks and what the host has; "" not known.
+[[nodiscard]] std::string memory_in_words(const Application& app);
 [[nodiscard]] Section extensions(const Application& app);
 // Only in the summary: the report has measurement_quality() for all programs.
 [[nodiscard]] Section measured(const Application& app);

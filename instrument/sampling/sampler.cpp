@@ -554,12 +554,19 @@ double Sampler::measure_call_cost(const ObservedFrame& frame) {
   return known ? ticks : 0;
 }
 
-void Sampler::count_call(SampledThread& thread, const ObservedFrame& call, const CallSums& sums) noexcept {
+void Sampler::count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept {
   const Stay stay(thread.recorder->activity, Activity::kContexts, running_);
   if (!stay.entered()) return;
-  ObservedFrame frame = call;
-  if (const auto* const interpreter = python::interpreter.load(std::memory_order_acquire)) [[unlikely]]
-    frame.python = interpreter->fingerprint(call.function <= kPosixCalls);
+  if (const auto* const interpreter = python::interpreter.load(std::memory_order_relaxed)) [[unlikely]] {
+    ObservedFrame with_python = frame;
+    with_python.python = interpreter->fingerprint(frame.function <= kPosixCalls);
+    count_in_context(thread, with_python, sums);
+  } else {
+    count_in_context(thread, frame, sums);
+  }
+}
+
+void Sampler::count_in_context(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept {
   if (unloading_.load(std::memory_order_acquire) != 0) [[unlikely]] {
     thread.calls.add_unknown(frame, sums);
   } else {

@@ -82,6 +82,7 @@ class Sampler {
   void handle(const void* ucontext) noexcept;
 
  private:
+  void count_in_context(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept;
   bool choose_signal();
   void choose_trigger();
   void set_base_rate(const SampleTrigger& reached_by);

@@ -15,7 +15,7 @@ namespace {
 constexpr double kLeastSamples = 20;  // of difference
 constexpr double kDeviations = 4;     // of the rank's samples
 constexpr double kLeastShare = 0.05;  // of all that the rank was sampled in
-constexpr double kNearlyAll = 0.9, kMostOfIt = 0.8, kClearly = 1.25;
+constexpr double kNearlyAll = 0.9, kMostOfIt = 0.8, kClearly = 1.1;
 
 // ", called by step": the function that nearly all of it comes from.
 std::string caller(const SampleProfile& s, std::uint32_t function) {

@@ -265,6 +265,10 @@ TEST(Findings, ACallThatOnlyTheSlowestRankMakesStandsForWhatAllCall) {
   s.per_rank.total = {5, 5, 6, 5, 0, 0, 0.5, 0};
   EXPECT_THAT(find(findings_of(a), "load_imbalance")->text, HasSubstr("Rank 2 spends 6.00 s of CPU time in common,"))
       << "half of it comes from elsewhere";
+  s.per_rank.self = {1, 1, 5, 1, 0, 0, 0, 0};
+  s.per_rank.total = {1, 1, 5, 1, 0, 0, 4, 0};
+  EXPECT_THAT(find(findings_of(a), "load_imbalance")->text, HasSubstr("Only rank 2 runs extra (edge.cpp:57)"))
+      << "the others are in common() a fifth of its time";
 }
 
 TEST(Findings, ADifferenceOfAFewSamplesIsNoExtraWork) {

@@ -210,6 +210,11 @@ ContextTree::Place ContextTree::sample(const SampleKey& key) {
   return {node, line, state.known};
 }
 
+std::uint32_t ContextTree::caller(std::uint32_t node) {
+  const std::uint32_t parent = nodes_[node].parent;
+  return parent != kNoNode ? parent : child(kNoNode, special("code", kUnknown));
+}
+
 std::uint32_t ContextTree::call(const CallKey& key) {
   State state;
   if (key.context == 0) {

@@ -62,6 +62,7 @@ class ContextTree {
   void begin(std::uint32_t rank, const ThreadSamples& thread);
   [[nodiscard]] Place sample(const SampleKey& key);
   [[nodiscard]] std::uint32_t call(const CallKey& key);  // its node
+  [[nodiscard]] std::uint32_t caller(std::uint32_t node);  // the node above; "(unknown)" where there is none
 
   [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
   [[nodiscard]] const std::vector<Line>& lines() const { return lines_; }

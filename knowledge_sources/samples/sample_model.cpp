@@ -4,6 +4,10 @@
 // is taken as ((1 - p)² Σ_f w² + p² Σ_others w²) / W², which for equal weights is the binomial p (1 - p) / n. The n of
 // which that is the variance (at p = 0 and 1: W² / Σ w²) gives Wilson's score interval (E. B. Wilson, JASA 22, 1927),
 // which has a width at the edges, too. The model holds the distance of its farther end from p, times W: 99 %.
+//
+// Calls: an MPI or POSIX call is given no more CPU time than all calls of its function took by the clock. A sample
+// stands for all time since the one before it, so that few of them can say more; the rest goes to the functions that
+// made the calls.
 #include "knowledge_sources/samples/sample_model.hpp"
 
 #include <fmt/format.h>
@@ -55,6 +59,13 @@ struct Calls {
   double seconds = 0;
 };
 
+// Time of a function's calls, in seconds: sampled and by the clock.
+struct CallTime {
+  double sampled = 0, exact = 0;
+  std::uint64_t calls = 0;
+  [[nodiscard]] double believed() const { return calls != 0 && sampled > exact ? exact / sampled : 1; }
+};
+
 class Builder {
  public:
   Builder(const Sampled& sampled, const Resolver& resolver, reports::Application& application)
@@ -70,7 +81,11 @@ class Builder {
 
  private:
   bool choose_unit();
+  [[nodiscard]] bool is_of_other_unit(std::uint32_t rank) const;
+  void compare_calls();
+  [[nodiscard]] double believed(const SampleKey& key) const;
   void gather();
+  void add(std::uint32_t node, const Sums& value);
   void gather_thread(std::uint32_t rank, const ThreadSamples& thread);
   void gather_bins(std::uint32_t rank);
   void prune();
@@ -99,6 +114,7 @@ class Builder {
 
   SamplingFacts::Counters counters_;
   double scale_ = 1e-9;  // unit of the profile in one of a weight
+  std::map<std::pair<instrument::PackClass, std::uint32_t>, CallTime> call_time_;  // by function
   Sums all_;
   std::vector<Sums> by_node_, by_function_, by_line_;
   std::vector<Calls> calls_;  // by node
@@ -134,22 +150,63 @@ bool Builder::choose_unit() {
   return true;
 }
 
+bool Builder::is_of_other_unit(std::uint32_t rank) const {
+  const auto& counters = sampled_.facts.counters(rank);
+  return counters.known && !(counters == counters_);
+}
+
+std::pair<instrument::PackClass, std::uint32_t> called_function(const SampleKey& key) {
+  const bool posix = (key.flags & instrument::kPosixCall) != 0;
+  return {posix ? instrument::PackClass::kPosix : instrument::PackClass::kMpi, key.function - 1};
+}
+
+void Builder::compare_calls() {
+  if (model_.unit != "seconds") return;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    if (is_of_other_unit(rank)) continue;
+    const double seconds_per_tick = resolver_.seconds_per_tick(rank);
+    for (const ThreadSamples& thread : sampled_.ranks.of(rank)) {
+      for (const SampleSums& sums : thread.samples) {
+        if (sums.key.function == 0) continue;
+        call_time_[called_function(sums.key)].sampled += static_cast<double>(sums.weight) * scale_;
+      }
+    }
+    for (const FunctionSums& sums : resolver_.sums(rank)) {
+      CallTime& time = call_time_[{static_cast<instrument::PackClass>(sums.record_class), sums.function}];
+      time.exact += static_cast<double>(sums.ticks) * seconds_per_tick;
+      time.calls += sums.calls;
+    }
+  }
+}
+
+// Part of such samples that is the call's.
+double Builder::believed(const SampleKey& key) const {
+  if (key.function == 0) return 1;
+  const auto time = call_time_.find(called_function(key));
+  return time == call_time_.end() ? 1 : time->second.believed();
+}
+
+void Builder::add(std::uint32_t node, const Sums& value) {
+  at(by_node_, node).add(value);
+  at(by_function_, tree_.nodes()[node].function).add(value);
+  all_.add(value);
+  by_rank_.add(node, value.self);
+}
+
 void Builder::gather_thread(std::uint32_t rank, const ThreadSamples& thread) {
   tree_.begin(rank, thread);
   double of_thread = 0, in_calls = 0;
   for (const SampleSums& sums : thread.samples) {
     const ContextTree::Place place = tree_.sample(sums.key);
-    const std::uint32_t function = tree_.nodes()[place.node].function;
-    const Sums value{sums.samples, static_cast<double>(sums.weight) * scale_,
-                     static_cast<double>(sums.wide_squares()) * scale_ * scale_};
-    at(by_node_, place.node).add(value);
-    at(by_function_, function).add(value);
+    const double part = believed(sums.key), squares = static_cast<double>(sums.wide_squares()) * scale_ * scale_;
+    const Sums value{sums.samples, static_cast<double>(sums.weight) * scale_, squares};
+    const Sums of_call{sums.samples, part * value.self, part * squares};
+    add(place.node, of_call);
+    if (part < 1) add(tree_.caller(place.node), {0, value.self - of_call.self, squares - of_call.squares});
     if (place.line != kNoLine) at(by_line_, place.line).add(value);
-    all_.add(value);
-    by_rank_.add(place.node, value.self);
     samples_of_rank_[rank] += sums.samples;
     of_thread += value.self;
-    if (sums.key.function != 0 || sums.key == SampleKey{0, 0, 0, kKernelPart}) in_calls += value.self;
+    if (sums.key.function != 0 || sums.key == SampleKey{0, 0, 0, kKernelPart}) in_calls += of_call.self;
     if ((sums.key.flags & kKernelPart) != 0) model_.kernel += value.self;
     if ((sums.key.flags & instrument::kTimerInterrupt) != 0) model_.at_shared_ticks += value.self;
     if (!place.known) model_.unknown_contexts += sums.samples;
@@ -182,17 +239,22 @@ void Builder::gather_bins(std::uint32_t rank) {
       current = &*place;
       tree_.begin(rank, *current);
     }
-    auto& bins = bins_of_function_[tree_.nodes()[tree_.sample(entry.key.sample).node].function];
-    bins.resize(SampleBins::kBins);
-    bins[entry.key.bin] += static_cast<double>(entry.weight) * scale_;
+    const std::uint32_t node = tree_.sample(entry.key.sample).node;
+    const double value = static_cast<double>(entry.weight) * scale_, of_call = believed(entry.key.sample) * value;
+    const auto add = [&](std::uint32_t where, double part) {
+      auto& bins = bins_of_function_[tree_.nodes()[where].function];
+      bins.resize(SampleBins::kBins);
+      bins[entry.key.bin] += part;
+    };
+    add(node, of_call);
+    if (of_call < value) add(tree_.caller(node), value - of_call);
   }
 }
 
 void Builder::gather() {
   samples_of_rank_.resize(ranks_);
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
-    const auto& counters = sampled_.facts.counters(rank);
-    if (counters.known && !(counters == counters_)) {
+    if (is_of_other_unit(rank)) {
       ++other_unit_;
       self_of_thread_.resize(self_of_thread_.size() + sampled_.ranks.of(rank).size());
       continue;
@@ -451,6 +513,7 @@ void Builder::fill_changes() {
 
 void Builder::build() {
   if (!choose_unit()) return;
+  compare_calls();
   gather();
   prune();
   fill_functions();

@@ -33,7 +33,7 @@ class FakeResolver final : public Resolver {
   const ProcessFacts& process(std::uint32_t) const override { return process_; }
   const RankLedger& ledger(std::uint32_t) const override { return ledger_; }
   double seconds_per_tick(std::uint32_t) const override { return 1e-9; }
-  std::span<const FunctionSums> sums(std::uint32_t) const override { return {}; }
+  std::span<const FunctionSums> sums(std::uint32_t) const override { return sums_; }
   std::int64_t world_rank(std::uint32_t, std::uint32_t, std::int32_t) const override { return kUnknownRank; }
   const Location& call_site(std::uint32_t) const override { return location_; }
   SourceFrame python(std::uint32_t, std::uint64_t offset) const override {
@@ -67,6 +67,7 @@ class FakeResolver final : public Resolver {
     return {outer};
   }
   mutable int asked_ = 0;
+  std::vector<FunctionSums> sums_;  // of each rank
 
  private:
   std::uint32_t ranks_;
@@ -229,6 +230,38 @@ TEST(Samples, MpiHangsWhereTheProgramCalledIt) {
   EXPECT_EQ(p.function("MPI_Send").kind, "mpi");
   EXPECT_DOUBLE_EQ(p.function("MPI_Send").call_seconds, 0.081);
   EXPECT_DOUBLE_EQ(p.function("f1").total, 0.080);
+}
+
+TEST(Samples, NoCallIsGivenMoreThanItTook) {
+  Profile p(2);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    p.context(rank, 0, 1, 0, kApp, 0x110);
+    p.context(rank, 0, 2, 1, kApp, 0x220);
+    p.sample(rank, 0, {2, 0, mpi(FunctionId::kGet_count), 0}, 10, rank == 0 ? 3 : 1);
+    p.sample(rank, 0, {2, 0, mpi(FunctionId::kSend), 0}, 10);
+    p.sample(rank, 0, {7, 0, mpi(FunctionId::kBarrier), 0}, 10);  // its context did not arrive
+  }
+  FunctionSums sums{};
+  sums.record_class = static_cast<std::uint16_t>(PackClass::kMpi);
+  sums.calls = 5;
+  sums.ticks = 5'000'000;  // ns, in each rank
+  sums.function = id(FunctionId::kGet_count);
+  p.resolver.sums_.push_back(sums);
+  sums.function = id(FunctionId::kBarrier);
+  p.resolver.sums_.push_back(sums);
+  sums.function = id(FunctionId::kSend);
+  sums.ticks = 20'000'000;
+  p.resolver.sums_.push_back(sums);
+  const auto& model = p.model();
+  EXPECT_NEAR(p.self("f1;f2;MPI_Get_count"), 0.010, 1e-12);
+  EXPECT_NEAR(p.self("f1;f2"), 0.030, 1e-12) << "the rest is the caller's";
+  EXPECT_NEAR(p.self("f1;f2;MPI_Send"), 0.020, 1e-12) << "less than it took";
+  EXPECT_NEAR(p.self("(unknown);MPI_Barrier"), 0.010, 1e-12);
+  EXPECT_NEAR(p.self("(unknown)"), 0.010, 1e-12);
+  EXPECT_NEAR(model.self, 0.080, 1e-12);
+  EXPECT_EQ(model.samples, 8u);
+  EXPECT_NEAR(p.function("MPI_Get_count").rank_max, 0.0075, 1e-12);
+  EXPECT_THAT(model.threads.in_calls, ElementsAre(DoubleNear(0.0225, 1e-12), DoubleNear(0.0175, 1e-12)));
 }
 
 TEST(Samples, PosixCallsAreToldFromMpi) {

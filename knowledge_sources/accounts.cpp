@@ -57,6 +57,7 @@ void Accounts::note(const instrument::PackView& pack) {
                   .posix = header.posix,
                   .samples = header.samples,
                   .blocked_ticks = header.blocked_ticks,
+                  .sending_ticks = header.sending_ticks,
                   .origin_tick = header.origin_tick,
                   .last_tick = header.last_tick,
                   .ticks_per_second = header.ticks_per_second,

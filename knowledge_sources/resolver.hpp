@@ -70,6 +70,7 @@ struct RankLedger {
   std::uint64_t next_sequence = 0;                    // sequence number of the latest pack + 1; 0: no pack
   instrument::ClassLedger mpi{}, posix{}, samples{};  // of the latest pack
   std::uint64_t blocked_ticks = 0;                    // likewise
+  std::uint64_t sending_ticks = 0;                    // likewise
   std::uint64_t origin_tick = 0;                      // origin of the program's time on this rank's clock; 0: unknown
   std::uint64_t last_tick = 0;                        // latest of all records
   double ticks_per_second = 0;                        // as known to the latest pack; 0: unknown

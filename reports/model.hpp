@@ -136,7 +136,7 @@ struct Quality {
   double blocked_seconds = 0;        // programs waiting for a free buffer, summed over ranks
   std::uint32_t ranks_complete = 0;  // ranks whose last pack arrived
   double record_cost_seconds = 0;    // measured cost of one recorded call (an estimate)
-  double overhead_seconds = 0;       // estimate: calls x cost + sampling + blocked, summed over ranks
+  double overhead_seconds = 0;       // estimate: calls x cost + sending + sampling, summed over ranks
   std::string clock;                 // name and kind
   double clock_error_seconds = 0;    // bound
   std::uint64_t unresolved_call_sites = 0;

@@ -17,12 +17,14 @@ class Ledger {
   void count_dropped(PackClass pack_class, std::uint64_t records) { add(dropped_[index(pack_class)], records); }
   void count_aggregated(PackClass pack_class, std::uint64_t records) { add(aggregated_[index(pack_class)], records); }
   void count_blocked(std::uint64_t ticks) { add(blocked_, ticks); }
+  void count_sending(std::uint64_t ticks) { add(sending_, ticks); }
 
   void declare(PackHeader& header) const {
     header.mpi = of(PackClass::kMpi);
     header.posix = of(PackClass::kPosix);
     header.samples = of(PackClass::kSamples);
     header.blocked_ticks = blocked_.load(std::memory_order_relaxed);
+    header.sending_ticks = sending_.load(std::memory_order_relaxed);
   }
   // Recorded is read last: a concurrent count, which adds to recorded first, can't make the others exceed it.
   [[nodiscard]] ClassLedger of(PackClass pack_class) const {
@@ -38,7 +40,7 @@ class Ledger {
   static void add(Counter& counter, std::uint64_t value) { counter.fetch_add(value, std::memory_order_release); }
 
   std::array<Counter, kPackClassCount> recorded_{}, dropped_{}, aggregated_{};
-  Counter blocked_{};
+  Counter blocked_{}, sending_{};
 };
 
 }  // namespace ardoise::instrument

@@ -62,7 +62,7 @@ struct ClockDefinition {
   double offset_seconds;        // to be added to this clock to get that of universe rank 0
   double offset_error_seconds;  // bound of the error of the offset
   std::uint64_t end_tick;       // enter of MPI_Finalize; 0: not finalized yet
-  double record_cost_ticks;     // measured cost of one recorded call (an estimate)
+  double record_cost_ticks;     // of one recorded call, on the average of those that were timed; without sending
 };
 
 // A loaded object. Strings: path, build id in hex (may be empty).

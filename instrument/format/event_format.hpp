@@ -73,7 +73,8 @@ struct PackHeader {
   // kSamples only, else 0.
   std::uint32_t counter_count;  // counters behind each SampleRecord, at most kMaxCounters
   std::uint32_t level;          // lowest level that the samples' epoch kept; weight is 2^level
-  std::uint64_t reserved[3];
+  std::uint64_t sending_ticks;  // cumulative time of making room for records and sending packs, waiting included
+  std::uint64_t reserved[2];
 };
 static_assert(sizeof(PackHeader) == 192);
 static_assert(std::is_trivially_copyable_v<PackHeader>);

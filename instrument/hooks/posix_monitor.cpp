@@ -46,6 +46,7 @@ void PosixCall::end_at(const ObservedFrame& frame, std::uint64_t bytes, bool fai
     const Stay stay(thread->activity, Activity::kHook, recorder.active);
     if (stay.refused()) recorder.count_only(event);
     if (stay.entered()) {
+      const CostTimer timer(*thread, recorder.cost);
       thread->may_send = false;
       const CallSums sums = recorder.posix(*thread, event);
       if (sums.calls != 0 && !failed) count_access(bytes);

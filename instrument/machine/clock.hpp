@@ -25,6 +25,18 @@ extern bool clock_uses_tsc;  // set when the library is loaded, constant from th
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
+// The same after all before it, and before all after it: for what takes some ten nanoseconds.
+[[nodiscard]] inline std::uint64_t now_in_order() {
+#if defined(__x86_64__)
+  _mm_lfence();
+  const std::uint64_t ticks = now();
+  _mm_lfence();
+  return ticks;
+#else
+  return now();
+#endif
+}
+
 // "tsc" or "CLOCK_MONOTONIC".
 [[nodiscard]] const char* clock_name();
 

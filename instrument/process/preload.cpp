@@ -46,6 +46,7 @@ void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
     const Stay stay(thread->activity, Activity::kRecording, current->recorder.active);
     if (!stay.entered()) [[unlikely]]
       return;
+    const CostTimer timer(*thread, current->recorder.cost);
     thread->between_idups = call.function == vmpi::FunctionId::kComm_idup;
     thread->may_send = !thread->between_idups;
     current->mpi.record(*thread, call, end);

@@ -63,12 +63,13 @@ void on_transport_failure() noexcept { switch_off("packs can no longer be sent o
 
 // What the calling context of a call costs beside its record. noinline: this frame stands for a wrapper's, its caller
 // for the program's call.
-[[gnu::noinline]] double measure_context_cost(Sampler& sampling) {
+[[gnu::noinline]] void calibrate(RecordingCost& cost, Sampler& sampling) {
   vmpi::Call call{vmpi::FunctionId::kBarrier};
   call.return_address = __builtin_return_address(0);
-  ardoise_on_enter(call);
+  const double before = shortest_batch([&] { ardoise_on_enter(call); });
   const ObservedFrame frame = std::exchange(observed_frame, {});
-  return sampling.measure_call_cost(frame);
+  const RecordTime record = measure_record();
+  cost.calibrate(before, record.in_a_row + sampling.measure_call_cost(frame), record.timed - record.in_a_row);
 }
 
 // Of the processes that send to one analyzer (round robin), the one that speaks for all.
@@ -105,8 +106,7 @@ bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> thr
   if (!recorder.ready() || ::pthread_key_create(&thread_end_key, on_thread_end) != 0) return false;
   recorder.on_failure = on_transport_failure;
   recorder.requests.set_shared(find_shared_request());
-  record_cost_ticks_ = measure_record_cost();
-  record_cost_ticks_ += measure_context_cost(sampling);
+  calibrate(recorder.cost, sampling);
   main_thread_ = static_cast<std::uint32_t>(::syscall(SYS_gettid));
   usage_before_ = read_usage(main_thread_);
   define_process(init_begin);
@@ -163,8 +163,8 @@ void Session::find_python() {
 }
 
 void Session::define_clock(std::uint64_t end_tick, double rate) {
-  ClockDefinition clock{clock_.tick, clock_.realtime_ns, rate, clock_.offset_seconds, clock_.error_seconds,
-                        end_tick,    record_cost_ticks_};
+  ClockDefinition clock{clock_.tick, clock_.realtime_ns,   rate, clock_.offset_seconds, clock_.error_seconds,
+                        end_tick,    recorder.cost.ticks()};
   if (end_tick != 0) {
     // The same line through time, told at a later moment and with the better rate.
     clock.tick = end_tick;
@@ -285,20 +285,26 @@ const VMPI_Program_desc& own_program() noexcept {
   return *program;
 }
 
-double measure_record_cost() {
+RecordTime measure_record() {
   Settings settings;
   settings.budget_bytes = 2 * settings.bin_bytes;
   NullTransport nowhere;
   const auto scratch = std::make_unique<Recorder>(settings, nowhere, PackIdentity{}, std::uint64_t{1} << 62, false);
   MpiRecorder mpi(*scratch, mpi_queries());
   ThreadRecorder* const thread = scratch->threads.adopt(now());
-  if (!scratch->ready() || thread == nullptr) return 0;
+  if (!scratch->ready() || thread == nullptr) return {};
   vmpi::Call call{vmpi::FunctionId::kBarrier};
-  call.return_address = reinterpret_cast<const void*>(&measure_record_cost);
-  return shortest_batch([&] {
-    call.begin = now();
-    mpi.record(*thread, call, now());
-  });
+  call.return_address = reinterpret_cast<const void*>(&measure_record);
+  const double in_a_row = shortest_batch([&] { mpi.record(*thread, call, now()); });
+  constexpr int kTimed = 200;
+  std::array<std::uint64_t, kTimed> each{};
+  for (std::uint64_t& ticks : each) {
+    const std::uint64_t end = now_in_order();
+    mpi.record(*thread, call, end);
+    ticks = now_in_order() - end;
+  }
+  std::nth_element(each.begin(), each.begin() + kTimed / 2, each.end());
+  return {in_a_row, static_cast<double>(each[kTimed / 2])};
 }
 
 void say(std::string_view sentence) noexcept {

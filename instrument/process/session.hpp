@@ -71,7 +71,6 @@ class Session {
   const ClockSample loaded_;
   const int thread_level_;
   RestingThreads resting_;
-  double record_cost_ticks_ = 0;
 };
 
 // The session of this process, nullptr when nothing is recorded. Never destroyed. Acquire: its members are built.
@@ -89,6 +88,10 @@ void say(std::string_view sentence) noexcept;
 
 // Ticks of one record with its two clock reads, on this machine now: the shortest of several batches into memory of
 // its own.
-[[nodiscard]] double measure_record_cost();
+// Ticks that it takes to record a call that has ended, where everything is at hand: one of many, and timed alone.
+struct RecordTime {
+  double in_a_row = 0, timed = 0;
+};
+[[nodiscard]] RecordTime measure_record();
 
 }  // namespace ardoise::instrument

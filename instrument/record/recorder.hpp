@@ -77,8 +77,11 @@ class Recorder {
 
   // After the records of a call were written: sends what has become old.
   void after_event(ThreadRecorder& thread, std::uint64_t end) {
-    if (end >= thread.next_flush) [[unlikely]]
+    if (end >= thread.next_flush) [[unlikely]] {
+      const std::uint64_t started = now();
       flush_old(thread, end);
+      thread.count_sending(started);
+    }
   }
 
   // Ends recording: no thread records any more, all bins go out, then the totals as the last pack with the final
@@ -103,6 +106,7 @@ class Recorder {
   Sender sender;
   CallDepths depths;
   MemoryTrace memory;
+  RecordingCost cost;
   Aggregates aggregates;
   EventReduction reduction;
   ThreadRegistry threads;

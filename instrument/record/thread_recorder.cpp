@@ -80,6 +80,13 @@ void ThreadRecorder::begin_bin(Lane<Record>& lane, Bin* bin, std::uint64_t begin
 
 template <class Record>
 void ThreadRecorder::next_bin(Lane<Record>& lane, std::uint64_t begin) {
+  const std::uint64_t started = now();
+  find_bin(lane, begin);
+  count_sending(started);
+}
+
+template <class Record>
+void ThreadRecorder::find_bin(Lane<Record>& lane, std::uint64_t begin) {
   if (sender_.waits()) {
     // What it waits for may be the bin at hand.
     close_bin(lane);

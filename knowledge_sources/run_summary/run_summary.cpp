@@ -214,7 +214,7 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
     const std::uint64_t counted = std::min(calls, ledger.queries), recorded = calls - counted;
     queries += counted;
     quality.blocked_seconds += blocked;
-    quality.overhead_seconds += blocked;
+    quality.overhead_seconds += std::max(blocked, static_cast<double>(ledger.sending_ticks) * seconds_per_tick);
     if (!facts.has_clock) continue;
     const double cost = facts.clock.record_cost_ticks * seconds_per_tick;
     if (std::isfinite(cost) && cost > 0) {

@@ -179,6 +179,7 @@ TEST_F(BlockTest, AThreadThatMaySendWaitsAndLosesNothing) {
   EXPECT_EQ(capture.last.posix.dropped, 0u);
   EXPECT_EQ(capture.last.posix.aggregated, 0u);
   EXPECT_GT(capture.last.blocked_ticks, 0u);
+  EXPECT_GE(capture.last.sending_ticks, capture.last.blocked_ticks);
 }
 
 TEST_F(RecorderTest, FailedTransportDropsEverythingAndCountsIt) {

@@ -42,6 +42,7 @@ void PackMaker::emit(PackClass pack_class, std::span<const std::byte> payload, s
   header.mpi = mpi_ledger_;
   header.posix = posix_ledger_;
   header.samples = samples_ledger_;
+  header.sending_ticks = sending_ticks;
   header.origin_tick = origin_.origin_tick;
   header.ticks_per_second = origin_.ticks_per_second;
   packs_.emplace_back(header, payload);

@@ -80,6 +80,7 @@ class PackMaker {
   // Records that were recorded and not sent.
   void drop(std::uint64_t mpi, std::uint64_t posix);
 
+  std::uint64_t sending_ticks = 0;  // of the packs that follow
   [[nodiscard]] std::vector<Pack> take() { return std::exchange(packs_, {}); }
 
  private:

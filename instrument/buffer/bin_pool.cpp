@@ -46,7 +46,7 @@ Bin* BinList::take_first(BinPool& pool) {
   return bin;
 }
 
-BinPool::BinPool(std::size_t budget_bytes, std::size_t bin_bytes, double mpi_share)
+BinPool::BinPool(std::size_t budget_bytes, std::size_t bin_bytes, double share)
     : bin_bytes_(bin_bytes),
       bins_(budget_bytes / bin_bytes),
       memory_(static_cast<std::byte*>(map_memory(bins_ * bin_bytes))),
@@ -58,7 +58,7 @@ BinPool::BinPool(std::size_t budget_bytes, std::size_t bin_bytes, double mpi_sha
     memory_ = nullptr;
     bins_ = 0;
   }
-  mpi_limit_ = std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(bins_) * mpi_share));
+  limit_ = std::max<std::size_t>(1, static_cast<std::size_t>(static_cast<double>(bins_) * share));
   if (bins_ == 0) return;
   for (std::uint32_t i = 0; i < bins_; ++i) new (links_ + i) Link(i + 1 < bins_ ? i + 2 : BinList::kNone);
   head_.store(head_of(0, 1), std::memory_order_relaxed);
@@ -113,7 +113,7 @@ void BinPool::push(std::uint32_t first, std::uint32_t last, std::uint32_t count)
 Bin* BinPool::take(PackClass pack_class) {
   // Counted first: threads that come at the same time must not exceed the share together.
   const std::uint32_t before = of(pack_class).fetch_add(1, std::memory_order_relaxed);
-  const bool allowed = pack_class != PackClass::kMpi || before < mpi_limit_;
+  const bool allowed = !is_limited(pack_class) || before < limit_;
   const std::uint32_t taken = allowed ? pop() : BinList::kNone;
   if (taken == BinList::kNone) {
     of(pack_class).fetch_sub(1, std::memory_order_relaxed);

@@ -47,9 +47,10 @@ struct BinList {
 // a count of all changes, so that a head which came back to the same bin in between isn't taken for unchanged.
 class BinPool {
  public:
-  // bin_bytes: a multiple of 4096. mpi_share: part of the bins that PackClass::kMpi may hold at once, at least one bin.
+  // bin_bytes: a multiple of 4096. share: part of the bins that each class of events, kMpi
+  // and kPosix, may hold at once, at least one bin: so that there are some for samples.
   // Holds no bin when the memory can't be had.
-  BinPool(std::size_t budget_bytes, std::size_t bin_bytes, double mpi_share = 1);
+  BinPool(std::size_t budget_bytes, std::size_t bin_bytes, double share = 1);
   ~BinPool();
   BinPool(const BinPool&) = delete;
   BinPool& operator=(const BinPool&) = delete;
@@ -70,7 +71,7 @@ class BinPool {
   [[nodiscard]] std::size_t free_bins() const { return free_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::size_t used(PackClass pack_class) const { return of(pack_class).load(std::memory_order_relaxed); }
   [[nodiscard]] bool share_used_up(PackClass pack_class) const {
-    return pack_class == PackClass::kMpi && used(pack_class) >= mpi_limit_;
+    return is_limited(pack_class) && used(pack_class) >= limit_;
   }
   [[nodiscard]] std::size_t beyond_budget() const { return beyond_.load(std::memory_order_relaxed); }  // bins
 
@@ -78,6 +79,9 @@ class BinPool {
   friend struct BinList;
   using Link = std::atomic<std::uint32_t>;
 
+  [[nodiscard]] static bool is_limited(PackClass pack_class) {
+    return pack_class == PackClass::kMpi || pack_class == PackClass::kPosix;
+  }
   [[nodiscard]] bool is_ours(const Bin* bin) const;
   [[nodiscard]] std::uint32_t place(const Bin* bin) const;  // counted from 1
   [[nodiscard]] Bin* at(std::uint32_t place) const;
@@ -92,7 +96,7 @@ class BinPool {
 
   const std::size_t bin_bytes_;
   std::size_t bins_;
-  std::size_t mpi_limit_;
+  std::size_t limit_;
   std::byte* memory_;
   Link* links_;             // by place - 1: the next bin of the stack or list that the bin is in
   std::uint16_t* classes_;  // by place - 1: PackClass it was taken for; of the bin's holder

@@ -54,7 +54,7 @@ inline constexpr auto kOptions = [] {
     {"reduce", kChoice, "class|depth|duration", "class", "", 0, 0, kForProgram | kMayChange,
      "which events become sums first: all of a class, those of the deepest call sites, the shortest"},
     {"mpi-share", kNumber, "X", "0.5", "", 0, 1, kForProgram | kMayChange,
-     "part of that memory that MPI events may hold"},
+     "part of that memory that events of MPI may hold, and those of I/O"},
     // A pack holds the totals of all functions (some 21 KiB), and its length fits 32 bits.
     {"bin", kSize, "SIZE", "64k", "", 0x1p15, 0x1p26, kForProgram | kForAnalyzer,
      "size of an event pack and of a block of the stream, equal in all processes of a launch"},

@@ -23,7 +23,7 @@ struct Settings {
   std::size_t budget_bytes = std::size_t{16} << 20;  // memory for bins
   std::size_t bin_bytes = std::size_t{64} << 10;     // one pack, and one block of the stream
   Policy policy = Policy::kAdapt;
-  double mpi_share = 0.5;  // part of the budget for MPI records
+  double mpi_share = 0.5;  // part of the budget for records of MPI, and of I/O
   ReduceBy reduce = ReduceBy::kClass;
   double patience_seconds = 5;    // at MPI_Finalize, with an analyzer that takes nothing; 0: without end
   double flush_seconds = 1.0;     // age at which a partly filled bin is sent

@@ -1,4 +1,4 @@
-// Bins: the budget, the share of MPI, lists that are given back as one, and threads and signal handlers that take and
+// Bins: the budget, the share of events, lists that are given back as one, and threads and signal handlers that take and
 // give at the same time.
 #include "instrument/buffer/bin_pool.hpp"
 
@@ -40,14 +40,22 @@ TEST(BinPool, TheLastGivenIsTheFirstTaken) {
   EXPECT_EQ(pool.take(PackClass::kMpi), first);
 }
 
-TEST(BinPool, MpiKeepsToItsShare) {
+TEST(BinPool, EventsKeepToTheirShare) {
   BinPool pool(8 * kPoolBin, kPoolBin, 0.5);
   for (int i = 0; i < 4; ++i) EXPECT_NE(pool.take(PackClass::kMpi), nullptr);
   EXPECT_TRUE(pool.share_used_up(PackClass::kMpi));
   EXPECT_EQ(pool.take(PackClass::kMpi), nullptr);
   EXPECT_EQ(pool.used(PackClass::kMpi), 4u);
-  EXPECT_NE(pool.take(PackClass::kPosix), nullptr);
+  for (int i = 0; i < 3; ++i) EXPECT_NE(pool.take(PackClass::kPosix), nullptr);
   EXPECT_FALSE(pool.share_used_up(PackClass::kPosix));
+  EXPECT_NE(pool.take(PackClass::kSamples), nullptr);
+}
+
+TEST(BinPool, OneClassOfEventsLeavesBinsForSamples) {
+  BinPool pool(8 * kPoolBin, kPoolBin, 0.5);
+  for (int i = 0; i < 4; ++i) EXPECT_NE(pool.take(PackClass::kPosix), nullptr);
+  EXPECT_EQ(pool.take(PackClass::kPosix), nullptr);
+  for (int i = 0; i < 4; ++i) EXPECT_NE(pool.take(PackClass::kSamples), nullptr);
 }
 
 TEST(BinPool, AShareOfNothingIsStillOneBin) {

@@ -257,7 +257,7 @@ TEST_F(SampleStoreTest, WhatFindsNoRoomIsCarriedToTheNextSample) {
   plan_.hold_ticks = 100 * kInterval;
   (void)store().start(thread_->number(), plan_, 0);
   std::vector<Bin*> others;
-  while (Bin* const bin = recorder_.pool.take(PackClass::kPosix)) others.push_back(bin);
+  while (Bin* const bin = recorder_.pool.take(PackClass::kDefinitions)) others.push_back(bin);
   sample(10);
   EXPECT_EQ(store().no_room(), 10u);
   EXPECT_LE(store().rate_shift(), 1u) << "no bin is gained by a lower rate: not one step for each sample";

@@ -32,6 +32,17 @@ void one_rank(const Facts& facts, std::vector<Finding>& out) {
        {{"rank", rank}, {"io_seconds", *top}, {"share_of_io", of_io}}});
 }
 
+// ", most of them on result," or ", most of them on 4 files like result.0,": the busiest, and those about as busy.
+std::string on_which_files(const std::vector<FileProfile>& files) {
+  const auto calls = [](const FileProfile& f) { return f.reads + f.writes; };
+  const auto busiest = std::ranges::max_element(files, {}, calls);
+  if (busiest == files.end()) return "";
+  const auto alike =
+      std::ranges::count_if(files, [&](const FileProfile& f) { return calls(f) >= calls(*busiest) / 2; });
+  return alike == 1 ? fmt::format(", most of them on {},", file_name(*busiest))
+                    : fmt::format(", most of them on {} files like {},", alike, file_name(*busiest));
+}
+
 void small_requests(const Facts& facts, std::vector<Finding>& out) {
   double calls = 0, bytes = 0, seconds = 0;
   const FunctionProfile* most = nullptr;
@@ -45,23 +56,18 @@ void small_requests(const Facts& facts, std::vector<Finding>& out) {
   const double share = facts.share(seconds),
                longest = facts.app.wall_seconds > 0 ? seconds / facts.app.wall_seconds : 0;
   if (calls < 1000 || bytes / calls >= kSmallRequest || std::max(share, std::min(1.0, longest)) < 0.02) return;
-  const FileProfile* busiest = nullptr;
-  for (const FileProfile& f : facts.app.files) {
-    if (busiest == nullptr || f.reads + f.writes > busiest->reads + busiest->writes) busiest = &f;
-  }
   const std::string site = facts.main_call_site(most->function);
-  out.push_back({"small_io",
-                 share > 0.25  ? Severity::high
-                 : share > 0.1 ? Severity::medium
-                               : Severity::note,
-                 share,
-                 fmt::format("{} read and write calls move {} each on average{} and take {} in all{}.",
-                             human_count(calls), human_bytes(bytes / calls),
-                             busiest == nullptr ? "" : fmt::format(", most of them on {},", file_name(*busiest)),
-                             human_seconds(seconds),
-                             site.empty() ? "" : fmt::format("; most are {} in {}", in_sentence(most->function), site)),
-                 "Requests of a megabyte or more are what file systems are good at: buffer, or write larger blocks.",
-                 {{"calls", calls}, {"mean_bytes", bytes / calls}, {"seconds", seconds}}});
+  out.push_back(
+      {"small_io",
+       share > 0.25  ? Severity::high
+       : share > 0.1 ? Severity::medium
+                     : Severity::note,
+       share,
+       fmt::format("{} read and write calls move {} each on average{} and take {} in all{}.", human_count(calls),
+                   human_bytes(bytes / calls), on_which_files(facts.app.files), human_seconds(seconds),
+                   site.empty() ? "" : fmt::format("; most are {} in {}", in_sentence(most->function), site)),
+       "Requests of a megabyte or more are what file systems are good at: buffer, or write larger blocks.",
+       {{"calls", calls}, {"mean_bytes", bytes / calls}, {"seconds", seconds}}});
 }
 
 // How much of a file each rank reads is known, which part is not.

@@ -163,6 +163,14 @@ TEST(Findings, OneRankDoingAllIoAndSmallRequests) {
   EXPECT_THAT(find(all, "one_rank_io")->text, HasSubstr("Rank 3 does all"));
   ASSERT_NE(find(all, "small_io"), nullptr);
   EXPECT_NEAR(evidence(*find(all, "small_io"), "mean_bytes"), 100, 1e-9);
+  a.files.resize(2);
+  a.files[0].path = "even";
+  a.files[0].writes = a.posix[0].calls / 2;
+  a.files[1] = a.files[0];
+  EXPECT_THAT(find(findings_of(a), "small_io")->text, HasSubstr("most of them on 2 files like even,"));
+  a.files[1].path = "busy";
+  a.files[1].writes *= 3;
+  EXPECT_THAT(find(findings_of(a), "small_io")->text, HasSubstr("most of them on busy,"));
 }
 
 TEST(Findings, LostRecordsComeFirst) {

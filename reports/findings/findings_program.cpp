@@ -152,22 +152,50 @@ std::string speed_of(const SampleProfile& s, const SampledFunction& f) {
   return text + (ipc < 1 ? ": it waits, most likely for memory." : ".");
 }
 
+// Where the program is most of its CPU time: lines, and functions where those are not known.
+struct Hottest {
+  std::string places;
+  double sum = 0;
+  std::uint32_t function = 0;  // of the first
+  std::size_t shown = 0;
+  bool lines = false;
+
+  // False: this one is not shown any more.
+  bool add(const SampleProfile& s, std::uint32_t in, double self, std::string place) {
+    if (shown == kLines || self < 0.03 * s.self) return false;
+    if (shown++ == 0) function = in;
+    sum += self;
+    places += fmt::format("{}{} ({})", shown == 1 ? "" : ", ", std::move(place), human_share(self / s.self));
+    return true;
+  }
+};
+
+Hottest hottest_of(const SampleProfile& s) {
+  const auto name = [&](std::uint32_t function) { return in_sentence(short_name(s.functions[function])); };
+  Hottest hottest;
+  hottest.lines = true;
+  for (const SampledLine& line : s.lines) {
+    const std::string place = fmt::format("{}:{} in {}", base_name(line.source_file), line.line, name(line.function));
+    if (!hottest.add(s, line.function, line.self, place)) break;
+  }
+  if (hottest.shown != 0) return hottest;
+  hottest.lines = false;
+  for (std::uint32_t f = 0; f < s.functions.size(); ++f) {
+    const SampledFunction& function = s.functions[f];
+    if (!is_code(function) || function.symbol.empty() || function.symbol[0] == '(') continue;
+    if (!hottest.add(s, f, function.self, name(f))) break;
+  }
+  return hottest;
+}
+
 void own_work(const Facts& facts, std::vector<Finding>& out) {
   const SampleProfile& s = facts.app.samples;
   const Efficiency& e = facts.efficiency;
-  if (!e.known || e.computing_share + e.waiting_share < kOwnWork || facts.crowded()) return;
-  std::string lines;
-  double sum = 0;
-  std::uint32_t hottest = 0;
-  std::size_t shown = 0;
-  for (const SampledLine& line : s.lines) {
-    if (shown == kLines || line.self < 0.03 * s.self) break;
-    if (shown++ == 0) hottest = line.function;
-    sum += line.self;
-    lines += fmt::format("{}{}:{} in {} ({})", shown == 1 ? "" : ", ", base_name(line.source_file), line.line,
-                         in_sentence(short_name(s.functions[line.function])), human_share(line.self / s.self));
-  }
-  if (shown == 0) return;
+  if (!e.known || e.computing_share + e.waiting_share < kOwnWork) return;
+  const Hottest found = hottest_of(s);
+  if (found.shown == 0) return;
+  const std::uint32_t hottest = found.function;
+  const std::string what = found.lines ? "line" : "function";
   const std::string speed = speed_of(s, s.functions[hottest]);
   const bool python = s.functions[hottest].module.ends_with(".py");
   const bool waits = speed.find("it waits") != std::string::npos;
@@ -176,14 +204,16 @@ void own_work(const Facts& facts, std::vector<Finding>& out) {
        Severity::note,
        0.9 * e.computing_share,
        fmt::format("Time is to be gained in the program's own code, not in MPI or I/O. {} of its CPU time is in "
-                   "{}: {} (sampled).{}",
-                   human_share(sum / s.self), shown == 1 ? "one line" : fmt::format("{} lines", shown), lines, speed),
+                   "{}: {} (sampled{}).{}",
+                   human_share(found.sum / s.self),
+                   found.shown == 1 ? "one " + what : fmt::format("{} {}s", found.shown, what), found.places,
+                   found.lines ? "" : "; compile with -g to see lines", speed),
        python  ? "Look there first: does it do more than it must; can whole arrays be handed to a library (numpy), or "
                  "the loop be compiled (numba, Cython)?"
        : waits ? "Work on data while it is in the cache: smaller types, blocked loops, arrays in the order of use."
                : "Look there first: does it do more than it must, is it vectorized (-O3 -march=native), is data "
                  "used in the order in which it lies in memory?",
-       {{"share", sum / s.self}}});
+       {{"share", found.sum / s.self}}});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "reports/findings/extra_work.hpp"
 #include "tests/reports/synthetic_run.hpp"
@@ -458,6 +459,9 @@ TEST(Findings, WithoutTroubleInMpiTheHottestLinesAreNamed) {
   };
   EXPECT_THAT(text(), AllOf(HasSubstr("60 % of its CPU time is in one line: heat.cpp:44 in relax (60 %)"),
                             HasSubstr("vectorized")));
+  const auto lines = std::exchange(a.samples.lines, {});
+  EXPECT_THAT(text(), HasSubstr("is in one function: relax (90 %) (sampled; compile with -g to see lines)"));
+  a.samples.lines = lines;
   a.samples.counters = {"cycles", "instructions", "cache-misses"};
   for (SampledFunction& each : a.samples.functions) each.counters = {3e10, 1.5e10, 3e8};
   EXPECT_THAT(text(),

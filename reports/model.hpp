@@ -110,6 +110,51 @@ struct MemoryProfile {
   std::vector<std::uint64_t> host_bytes, limit_bytes;
 };
 
+// Waiting in MPI, as measured from the calls of all ranks that took part: docs/profile_schema.md has the patterns.
+struct WaitTotal {
+  std::string pattern;  // "wait_nxn"
+  double seconds = 0;   // over all ranks
+  std::uint64_t occurrences = 0;
+  double longest_seconds = 0;
+};
+// In the calls of a function from one place.
+struct WaitSite {
+  std::string function;
+  std::string symbol, source_file;
+  std::uint32_t line = 0;
+  std::string module;
+  std::uint64_t offset = 0;
+  std::string pattern;
+  double waiting_seconds = 0;
+  std::uint64_t occurrences = 0;
+  double longest_seconds = 0;
+};
+struct WaitEdge {
+  std::uint32_t waiter = 0, awaited = 0;
+  double seconds = 0;
+};
+// Index = rank; both empty: not measured.
+struct RankWaiting {
+  std::vector<double> waiting_seconds;  // it waited
+  std::vector<double> caused_seconds;   // others waited for it
+};
+// Calls of which the waiting is not known, and why.
+struct UnresolvedWaiting {
+  std::uint64_t folded_calls = 0;      // memory was short: calls before them became sums
+  std::uint64_t incomplete_calls = 0;  // not all ranks of the communicator were seen
+  std::uint64_t beyond_memory_calls = 0;
+  std::uint64_t other_calls = 0;   // intercommunicators; several threads on one communicator
+  double below_clock_seconds = 0;  // waits that are shorter than the error of the clocks
+};
+struct Waiting {
+  std::vector<WaitTotal> patterns;   // sorted by seconds, descending
+  std::vector<WaitSite> call_sites;  // by waiting_seconds, descending
+  std::vector<WaitEdge> edges;       // by (waiter, awaited)
+  RankWaiting per_rank;
+  std::uint64_t resolved_calls = 0;  // of which the waiting is known
+  UnresolvedWaiting unresolved;
+};
+
 // Per-rank sums, index = rank.
 struct RankSummary {
   std::vector<double> wall_seconds, mpi_seconds, io_seconds;
@@ -174,6 +219,7 @@ struct Application {
   TemporalMap temporal;
   RankSummary per_rank;
   MemoryProfile memory;
+  Waiting waiting;
   SampleProfile samples;
   Quality quality;
   [[nodiscard]] std::uint32_t world_rank(std::uint32_t rank) const { return first_rank + rank; }

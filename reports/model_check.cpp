@@ -48,6 +48,19 @@ void check_temporal(Check& check, const std::string& at, const TemporalMap& map,
   check.require(bad == map.share.end(), "{}.share[{}] is not between 0 and 1", at, bad - map.share.begin());
 }
 
+void check_waiting(Check& check, const std::string& at, const Waiting& waiting, std::uint32_t ranks) {
+  check_each(check, at + ".patterns", waiting.patterns);
+  check_each(check, at + ".call_sites", waiting.call_sites);
+  check_each(check, at + ".edges", waiting.edges);
+  const auto edge =
+      std::ranges::find_if(waiting.edges, [&](const WaitEdge& e) { return e.waiter >= ranks || e.awaited >= ranks; });
+  check.require(edge == waiting.edges.end(), "{}.edges[{}] names a rank that is not below {}", at,
+                edge - waiting.edges.begin(), ranks);
+  check_cells(check, at + ".per_rank.waiting_seconds", waiting.per_rank.waiting_seconds, ranks);
+  check_cells(check, at + ".per_rank.caused_seconds", waiting.per_rank.caused_seconds, ranks);
+  check.require(numbers_are_sane(waiting.unresolved), "{}.unresolved has a negative or infinite number", at);
+}
+
 void check_application(Check& check, const std::string& at, const Application& a) {
   check.require(a.ranks >= 1 && a.ranks <= kMaxRanks, "{}.ranks must be given, from 1 to {}", at, kMaxRanks);
   if (!check.error.empty()) return;
@@ -100,6 +113,7 @@ void check_application(Check& check, const std::string& at, const Application& a
                     (a.memory.bins == 0 || a.memory.host_bytes.size() == a.hosts.size()),
                 "{}.memory has {} and {} hosts, not {}", at, a.memory.host_bytes.size(), a.memory.limit_bytes.size(),
                 a.hosts.size());
+  check_waiting(check, at + ".waiting", a.waiting, a.ranks);
   check_samples(check, at + ".samples", a.samples, a.ranks);
   check.require(numbers_are_sane(a.quality), "{}.quality has a negative or infinite number", at);
   check.require(a.extensions.is_object(), "{}.extensions must be an object", at);

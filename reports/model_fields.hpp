@@ -62,6 +62,22 @@ template <>
 inline constexpr auto kFields<MemoryProfile> = ARDOISE_FIELDS(MemoryProfile, bin_seconds, bins, peak_bytes, host_bytes,
                                                               limit_bytes);
 template <>
+inline constexpr auto kFields<WaitTotal> = ARDOISE_FIELDS(WaitTotal, pattern, seconds, occurrences, longest_seconds);
+template <>
+inline constexpr auto kFields<WaitSite> = ARDOISE_FIELDS(WaitSite, function, symbol, source_file, line, module, offset,
+                                                         pattern, waiting_seconds, occurrences, longest_seconds);
+template <>
+inline constexpr auto kFields<WaitEdge> = ARDOISE_FIELDS(WaitEdge, waiter, awaited, seconds);
+template <>
+inline constexpr auto kFields<RankWaiting> = ARDOISE_FIELDS(RankWaiting, waiting_seconds, caused_seconds);
+template <>
+inline constexpr auto kFields<UnresolvedWaiting> = ARDOISE_FIELDS(UnresolvedWaiting, folded_calls, incomplete_calls,
+                                                                  beyond_memory_calls, other_calls,
+                                                                  below_clock_seconds);
+template <>
+inline constexpr auto kFields<Waiting> = ARDOISE_FIELDS(Waiting, patterns, call_sites, edges, per_rank, resolved_calls,
+                                                        unresolved);
+template <>
 inline constexpr auto kFields<RankSummary> = ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds,
                                                             cpu_seconds, waiting_seconds, process_cpu_seconds,
                                                             peak_memory_bytes, host, processors, first_processor,
@@ -78,7 +94,7 @@ inline constexpr auto kFields<Application> = ARDOISE_FIELDS(Application, name, c
                                                             hosts, wall_seconds, init_seconds, start_seconds, mpi,
                                                             posix, call_sites, edges, edges_between, files,
                                                             communicators, layout, density, temporal, per_rank, memory,
-                                                            samples, quality, extensions);
+                                                            waiting, samples, quality, extensions);
 template <>
 inline constexpr auto kFields<RunSetting> = ARDOISE_FIELDS(RunSetting, name, value, set_by);
 template <>

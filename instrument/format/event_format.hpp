@@ -45,6 +45,7 @@ static_assert(sizeof(ClassLedger) == 24);
 
 enum PackFlags : std::uint16_t {
   kLastPack = 1,  // nothing follows from this process
+  kFolded = 2,    // kMpi, kPosix: records of the thread became sums, before this pack's records or from among them
 };
 
 struct PackHeader {
@@ -74,7 +75,8 @@ struct PackHeader {
   std::uint32_t counter_count;  // counters behind each SampleRecord, at most kMaxCounters
   std::uint32_t level;          // lowest level that the samples' epoch kept; weight is 2^level
   std::uint64_t sending_ticks;  // cumulative time of making room for records and sending packs, waiting included
-  std::uint64_t reserved[2];
+  std::uint64_t order;          // kMpi, kPosix: 0, 1, 2 … over the packs of the class from header.thread, as recorded
+  std::uint64_t reserved;
 };
 static_assert(sizeof(PackHeader) == 192);
 static_assert(std::is_trivially_copyable_v<PackHeader>);

@@ -35,6 +35,8 @@ void ThreadRecorder::restart(std::uint32_t number) {
   number_ = number;
   may_send = false;
   next_flush = 0;
+  mpi_.closed = posix_.closed = 0;
+  mpi_.folded = posix_.folded = false;
 }
 
 bool ThreadRecorder::is_scratch(const Bin* bin) const { return bin == mpi_.scratch || bin == posix_.scratch; }
@@ -54,6 +56,8 @@ void ThreadRecorder::close_bin(Lane<Record>& lane) {
   header.record_count = records;
   header.payload_bytes = static_cast<std::uint32_t>(records * sizeof(Record));
   header.thread = number_;
+  header.order = lane.closed++;
+  if (std::exchange(lane.folded, false)) header.flags |= kFolded;
   header.first_tick = lane.first_begin;
   header.last_tick = lane.last_end;
   sender_.submit(bin);
@@ -66,6 +70,7 @@ void ThreadRecorder::reduce(Lane<Record>& lane) {
   BinList full;
   const std::size_t kept = reduction_.reduce(std::span<Record>(begin, lane.cursor), lane.first_begin, lane.last_end,
                                              is_scratch(lane.bin), full);
+  lane.folded = lane.folded || begin + kept != lane.cursor;
   lane.cursor = begin + kept;
   sender_.submit_all(full);
 }

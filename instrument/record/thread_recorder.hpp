@@ -109,6 +109,8 @@ class alignas(64) ThreadRecorder {
     std::uint64_t first_begin = 0, last_end = 0;
     Bin* bin = nullptr;
     Bin* scratch = nullptr;
+    std::uint64_t closed = 0;  // bins that were submitted
+    bool folded = false;       // since the last one, records became sums
   };
   Lane<MpiRecord> mpi_;
   Lane<PosixRecord> posix_;

@@ -77,8 +77,8 @@ class Sender {
     Bin* last = nullptr;
   };
   // In a field of the header that is 0 when the bin is sent.
-  static Bin* link(const Bin* bin) { return reinterpret_cast<Bin*>(bin->header.reserved[0]); }
-  static void set_link(Bin* bin, Bin* next) { bin->header.reserved[0] = reinterpret_cast<std::uint64_t>(next); }
+  static Bin* link(const Bin* bin) { return reinterpret_cast<Bin*>(bin->header.reserved); }
+  static void set_link(Bin* bin, Bin* next) { bin->header.reserved = reinterpret_cast<std::uint64_t>(next); }
 
   void send_some(std::size_t limit, bool all) REQUIRES(send_lock_);
   void take_submitted() REQUIRES(send_lock_);

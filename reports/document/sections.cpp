@@ -15,7 +15,8 @@ struct Entry {
 };
 
 // After the overview.
-constexpr Entry kSections[]{{hot_functions, true},
+constexpr Entry kSections[]{{waiting, true},
+                            {hot_functions, true},
                             {hot_lines, true},
                             {callers_and_callees, false},
                             {functions_over_time, false},

@@ -38,6 +38,7 @@ void move_best_figure(const Run& run, Document& document);
 [[nodiscard]] Section call_sites(const Application& app);
 // Of non-blocking operations.
 [[nodiscard]] Section overlap(const Application& app);
+[[nodiscard]] Section waiting(const Application& app);
 [[nodiscard]] Section communication(const Application& app);
 [[nodiscard]] Section heaviest_connections(const Application& app);
 [[nodiscard]] Section communicators(const Application& app);

@@ -13,16 +13,16 @@ namespace ardoise::reports {
 
 namespace {
 constexpr double kLeastSamples = 20;  // of difference
-constexpr double kDeviations = 4;     // of the rank's samples
+constexpr double kRankDeviations = 4;     // of the rank's samples
 constexpr double kLeastShare = 0.05;  // of all that the rank was sampled in
-constexpr double kNearlyAll = 0.9, kMostOfIt = 0.8, kClearly = 1.1;
+constexpr double kFromOneCaller = 0.9, kMostOfIt = 0.8, kClearly = 1.1;
 
 // ", called by step": the function that nearly all of it comes from.
 std::string caller(const SampleProfile& s, std::uint32_t function) {
   const auto callers = callers_of(s, node_totals(s.tree, s.tree.self), function);
   double all = 0;
   for (const CallShare& share : callers) all += share.total;
-  if (callers.empty() || callers[0].function == kNoParent || callers[0].total < kNearlyAll * all) return "";
+  if (callers.empty() || callers[0].function == kNoParent || callers[0].total < kFromOneCaller * all) return "";
   return ", called by " + in_sentence(short_name(s.functions[callers[0].function]));
 }
 
@@ -33,7 +33,7 @@ namespace {
 bool is_chance(const SampleProfile& s, const ExtraWork& work, std::uint32_t rank) {
   const double weight = s.self / static_cast<double>(s.samples);  // of one sample, on the average
   return work.more() < kLeastShare * s.per_rank.all[rank] || work.more() < kLeastSamples * weight ||
-         work.more() < kDeviations * std::sqrt(work.own * weight);
+         work.more() < kRankDeviations * std::sqrt(work.own * weight);
 }
 
 // What `rank` and the others have in row i of a matrix over ranks.

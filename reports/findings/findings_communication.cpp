@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "reports/findings/findings.hpp"
+#include "reports/findings/waiting_view.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
@@ -14,6 +15,8 @@ namespace {
 constexpr std::uint64_t kSmallMessage = 1024;  // bytes: below, latency costs more than transfer on any network of today
 constexpr std::size_t kSmallBuckets = 11;      // histogram buckets 0 … 10 hold the sizes below 1,024
 
+constexpr double kWaits = 0.5;  // of a collective's time: it is no matter of the network
+
 // Time above the rank that spends least in `map` is taken for waiting: the transfer alone would cost all about the
 // same.
 double waiting_share(const DensityMap& map) {
@@ -22,11 +25,36 @@ double waiting_share(const DensityMap& map) {
   return total > 0 ? 1 - least * static_cast<double>(map.seconds.size()) / total : 0;
 }
 
+std::string estimated_in_words(double waiting) {
+  return waiting >= kWaits ? fmt::format(
+                                 "; about {} of that is waiting for ranks that come late, not transfer (an estimate: "
+                                 "time above the rank that spends least there).",
+                                 human_share(waiting))
+                           : fmt::format(
+                                 "; ranks spend similar times there, so the operation itself costs more than waiting "
+                                 "for late ranks does (an estimate: {} is waiting).",
+                                 human_share(waiting));
+}
+
+std::string measured_in_words(const Application& a, double waiting) {
+  if (waiting < kWaits) {
+    return fmt::format("; {} of that is waiting for ranks that come late, the operation itself costs the rest.",
+                       human_share(waiting));
+  }
+  const auto awaited = most_awaited(a);
+  const std::string whom = awaited ? fmt::format(" Of all waiting in collectives {} is for rank {}.",
+                                                 human_share(awaited->share), a.world_rank(awaited->rank))
+                                   : "";
+  return fmt::format("; {} of that is waiting for ranks that come late, not transfer.{}", human_share(waiting), whom);
+}
+
 void collectives(const Facts& facts, std::vector<Finding>& out) {
   for (const FunctionProfile& f : facts.app.mpi) {
     if (!is_judged_as_collective(facts, f)) continue;
-    const double share = facts.share(f.seconds), waiting = waiting_share(*facts.density(f.function));
-    const bool waits = waiting >= 0.5;
+    const auto measured = measured_waiting(facts.app, f.function);
+    const double share = facts.share(f.seconds),
+                 waiting = measured ? *measured / f.seconds : waiting_share(*facts.density(f.function));
+    const bool waits = waiting >= kWaits;
     const std::string site = facts.main_call_site(f.function);
     const std::string size =
         f.bytes == 0 ? ""
@@ -35,22 +63,16 @@ void collectives(const Facts& facts, std::vector<Finding>& out) {
     const std::string head =
         fmt::format("{} costs {} of the time ({} calls{}{})", in_sentence(f.function), human_share(share),
                     human_count(static_cast<double>(f.calls)), size, site.empty() ? "" : ", most from " + site);
-    out.push_back({waits ? "collective_waiting" : "collective_transfer",
-                   share > 0.1 ? Severity::medium : Severity::note,
-                   share,
-                   head + (waits ? fmt::format("; about {} of that is waiting for ranks that come late, not transfer "
-                                               "(an estimate: time above the "
-                                               "rank that spends least there).",
-                                               human_share(waiting))
-                                 : fmt::format("; ranks spend similar times there, so the operation itself costs more "
-                                               "than waiting for late ranks "
-                                               "does (an estimate: {} is waiting).",
-                                               human_share(waiting))),
-                   waits ? "Even out the work before it; a faster network would not help."
-                   : f.function == "MPI_Barrier"
-                       ? "Is each of these barriers needed?"
-                       : "Fewer calls with more data each, or the non-blocking form with work in between.",
-                   {{"seconds", f.seconds}, {"share", share}, {"waiting_share_estimate", waiting}}});
+    out.push_back(
+        {waits ? "collective_waiting" : "collective_transfer",
+         share > 0.1 ? Severity::medium : Severity::note,
+         share,
+         head + (measured ? measured_in_words(facts.app, waiting) : estimated_in_words(waiting)),
+         waits ? "Even out the work before it; a faster network would not help."
+         : f.function == "MPI_Barrier"
+             ? "Is each of these barriers needed?"
+             : "Fewer calls with more data each, or the non-blocking form with work in between.",
+         {{"seconds", f.seconds}, {"share", share}, {measured ? "waiting_share" : "waiting_share_estimate", waiting}}});
   }
 }
 

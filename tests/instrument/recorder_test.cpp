@@ -6,6 +6,7 @@
 
 #include <thread>
 
+#include "instrument/format/pack_reader.hpp"
 #include "instrument/machine/clock.hpp"
 #include "tests/instrument/capture.hpp"
 #include "tests/instrument/fake_transport.hpp"
@@ -156,9 +157,26 @@ TEST_F(RecorderTest, AStreamThatGoesOnTakesRecordsAgain) {
   const std::uint64_t aggregated = recorder_.ledger.of(PackClass::kPosix).aggregated;
   EXPECT_GT(aggregated, 0u);
   transport_.arrives_at_once = true;
-  for (std::uint64_t i = 0; i < 20 * kRecordsInBin; ++i) record(thread, i);
+  for (std::uint64_t i = 20 * kRecordsInBin; i < 40 * kRecordsInBin; ++i) record(thread, i);
   EXPECT_LE(recorder_.ledger.of(PackClass::kPosix).aggregated, aggregated + kRecordsInBin);
   EXPECT_EQ(finish().fault(), "");
+
+  // Packs are numbered as recorded, and the flag is where records are missing, and nowhere else.
+  std::uint64_t order = 0, next = 0, folded = 0;
+  for (const Pack& pack : transport_.packs) {
+    const PackView view(reinterpret_cast<const PackHeader*>(pack.storage.data()));
+    if (view.pack_class() != PackClass::kPosix) continue;
+    EXPECT_EQ(view.header().order, order++);
+    bool missing = false;
+    for (const PosixRecord& record : view.records<PosixRecord>()) {
+      missing = missing || record.begin != next;
+      next = record.begin + 1;
+    }
+    EXPECT_EQ(missing, (view.header().flags & kFolded) != 0) << order;
+    folded += missing ? 1 : 0;
+  }
+  EXPECT_GT(folded, 0u);
+  EXPECT_GT(order, folded + 10);
 }
 
 class BlockTest : public RecorderTest {

@@ -1,0 +1,60 @@
+// See meetings.hpp.
+#include "knowledge_sources/waits/meetings.hpp"
+
+namespace ardoise::knowledge_sources {
+
+void Meetings::add(const MeetingKey& key, std::uint32_t function, const Arrival& arrival, WaitSums& sums) {
+  if (calls_ >= kMostCalls) return sums.add(UnresolvedCalls{.beyond_room = 1});
+  const auto [place, added] = open_.try_emplace(key);
+  Meeting& meeting = place->second;
+  if (added) {
+    meeting.function = function;
+    meeting.arrivals.reserve(std::min<std::size_t>(key.comm.size, 64));
+  }
+  meeting.differs = meeting.differs || function != meeting.function;
+  meeting.arrivals.push_back(arrival);
+  ++calls_;
+  if (meeting.arrivals.size() < key.comm.size) return;
+  close(key, meeting, sums);
+  open_.erase(place);
+}
+
+void Meetings::close(const MeetingKey& key, Meeting& meeting, WaitSums& sums) {
+  calls_ -= key.comm.size;
+  if (meeting.differs) return sums.add(UnresolvedCalls{.incomplete = key.comm.size});
+  waits_.clear();
+  find_waits(collective_kind(meeting.function), meeting.arrivals, waits_);
+  sums.add(waits_, key.comm.size, meeting.function);
+}
+
+void Meetings::merge(const Meetings& other, WaitSums& sums) {
+  for (const auto& [key, meeting] : other.open_) {
+    for (const Arrival& arrival : meeting.arrivals) add(key, meeting.function, arrival, sums);
+  }
+}
+
+void Meetings::write(ByteWriter& out) const {
+  out.put_count(open_.size());
+  for (const auto& [key, meeting] : open_) {
+    out.put(key);
+    out.put(meeting.function);
+    out.put(static_cast<std::uint32_t>(meeting.differs ? 1 : 0));
+    out.put_array(std::span<const Arrival>(meeting.arrivals));
+  }
+}
+
+void Meetings::read(ByteReader& in, std::uint32_t ranks) {
+  for (auto left = in.get_count(sizeof(MeetingKey) + 16); left != 0; --left) {
+    const MeetingKey key = in.get<MeetingKey>();
+    Meeting meeting;
+    meeting.function = in.get<std::uint32_t>();
+    meeting.differs = in.get<std::uint32_t>() != 0;
+    meeting.arrivals = in.get_array<Arrival>();
+    in.check(meeting.arrivals.size() < key.comm.size, "has a collective with more calls than ranks");
+    for (const Arrival& arrival : meeting.arrivals) in.check(arrival.rank < ranks, "names a rank that is not there");
+    calls_ += meeting.arrivals.size();
+    in.check(open_.try_emplace(key, std::move(meeting)).second, "has a collective twice");
+  }
+}
+
+}  // namespace ardoise::knowledge_sources

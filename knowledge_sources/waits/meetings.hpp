@@ -1,0 +1,56 @@
+// Where the calls of one collective by all ranks of a communicator meet: the n-th on it in one rank and the n-th in the
+// others are one operation, since MPI has all ranks call them in the same order. Memory: what has not met yet, at most
+// kMostCalls; what comes beyond is counted as unresolved.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/waits/wait_sums.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// A communicator, in all its ranks.
+struct CommIdentity {
+  std::uint64_t group_hash;
+  std::uint32_t instance, size;
+  friend constexpr auto operator<=>(const CommIdentity&, const CommIdentity&) = default;
+};
+struct MeetingKey {
+  CommIdentity comm;
+  std::uint64_t number;  // of the collective on it
+  friend constexpr auto operator<=>(const MeetingKey&, const MeetingKey&) = default;
+};
+
+// Not thread safe.
+class Meetings {
+ public:
+  static constexpr std::size_t kMostCalls = std::size_t{1} << 21;  // 48 bytes each: some 100 MB
+
+  // One that is complete goes to `sums`, and is forgotten.
+  void add(const MeetingKey& key, std::uint32_t function, const Arrival& arrival, WaitSums& sums);
+  // What has not met: the other halves may be with other analyzers.
+  void merge(const Meetings& other, WaitSums& sums);
+  [[nodiscard]] std::uint64_t calls() const { return calls_; }
+
+  void write(ByteWriter& out) const;
+  void read(ByteReader& in, std::uint32_t ranks);  // into an empty one
+
+ private:
+  struct Meeting {
+    std::uint32_t function = 0;
+    bool differs = false;  // ranks called different functions
+    std::vector<Arrival> arrivals;
+  };
+  void close(const MeetingKey& key, Meeting& meeting, WaitSums& sums);
+
+  std::map<MeetingKey, Meeting> open_;
+  std::uint64_t calls_ = 0;  // in open_
+  std::vector<Wait> waits_;  // of one, to use its memory again
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,125 @@
+// See wait_sums.hpp.
+#include "knowledge_sources/waits/wait_sums.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "knowledge_sources/functions.hpp"
+
+namespace ardoise::knowledge_sources {
+
+namespace {
+double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+}  // namespace
+
+void UnresolvedCalls::add(const UnresolvedCalls& more) {
+  folded += more.folded;
+  incomplete += more.incomplete;
+  beyond_room += more.beyond_room;
+  of_no_kind += more.of_no_kind;
+}
+
+void WaitSums::Sums::add(const Sums& more) {
+  ns += more.ns;
+  occurrences += more.occurrences;
+  longest_ns = std::max(longest_ns, more.longest_ns);
+}
+
+void WaitSums::add(std::span<const Wait> waits, std::uint64_t calls, std::uint32_t function) {
+  resolved_calls_ += calls;
+  for (const Wait& wait : waits) {
+    if (!wait.certain) {
+      uncertain_ns_ += wait.ns;
+      continue;
+    }
+    sums_[{function, wait.call_site, wait.pattern}].add({wait.ns, 1, wait.ns});
+    ranks_[wait.waiter].waiting_ns += wait.ns;
+    if (wait.awaited == kNobody) continue;
+    ranks_[wait.awaited].caused_ns += wait.ns;
+    edges_[edge(wait.waiter, wait.awaited)] += wait.ns;
+  }
+}
+
+void WaitSums::merge(const WaitSums& other) {
+  for (const auto& [key, sums] : other.sums_) sums_[key].add(sums);
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    ranks_[rank].waiting_ns += other.ranks_[rank].waiting_ns;
+    ranks_[rank].caused_ns += other.ranks_[rank].caused_ns;
+  }
+  for (const auto& [pair, ns] : other.edges_) edges_[pair] += ns;
+  unresolved_.add(other.unresolved_);
+  resolved_calls_ += other.resolved_calls_;
+  uncertain_ns_ += other.uncertain_ns_;
+}
+
+void WaitSums::write(ByteWriter& out) const {
+  out.put_count(sums_.size());
+  for (const auto& [key, sums] : sums_) {
+    out.put(key);
+    out.put(sums);
+  }
+  out.put_array(std::span<const OfRank>(ranks_));
+  out.put_count(edges_.size());
+  for (const auto& [pair, ns] : edges_) {
+    out.put(pair);
+    out.put(ns);
+  }
+  out.put(unresolved_);
+  out.put(resolved_calls_);
+  out.put(uncertain_ns_);
+}
+
+void WaitSums::read(ByteReader& in) {
+  for (auto left = in.get_count(sizeof(Key) + sizeof(Sums)); left != 0; --left) {
+    const Key key = in.get<Key>();
+    in.check(static_cast<std::size_t>(key.pattern) < kWaitPatterns, "has a pattern of waiting that is not known");
+    sums_[key].add(in.get<Sums>());
+  }
+  auto ranks = in.get_array<OfRank>();
+  in.check(ranks.size() == ranks_.size(), "is of a program with another number of ranks");
+  ranks_ = std::move(ranks);
+  for (auto left = in.get_count(2 * sizeof(std::uint64_t)); left != 0; --left) {
+    const auto pair = in.get<std::uint64_t>();
+    in.check((pair >> 32) < ranks_.size() && (pair & 0xFFFFFFFF) < ranks_.size(), "names a rank that is not there");
+    edges_[pair] += in.get<std::uint64_t>();
+  }
+  unresolved_ = in.get<UnresolvedCalls>();
+  resolved_calls_ = in.get<std::uint64_t>();
+  uncertain_ns_ = in.get<std::uint64_t>();
+}
+
+void WaitSums::contribute(const Resolver& resolver, reports::Waiting& model) const {
+  std::array<Sums, kWaitPatterns> patterns{};
+  for (const auto& [key, sums] : sums_) {
+    patterns[static_cast<std::size_t>(key.pattern)].add(sums);
+    const Location& location = resolver.call_site(key.call_site);
+    model.call_sites.push_back({function_info(instrument::PackClass::kMpi, key.function).name, location.symbol,
+                                location.source_file, location.line, location.module, location.offset,
+                                std::string(pattern_name(key.pattern)), seconds(sums.ns), sums.occurrences,
+                                seconds(sums.longest_ns)});
+  }
+  std::ranges::stable_sort(model.call_sites, std::ranges::greater{}, &reports::WaitSite::waiting_seconds);
+  for (std::size_t i = 0; i < kWaitPatterns; ++i) {
+    if (patterns[i].occurrences == 0) continue;
+    model.patterns.push_back({std::string(pattern_name(static_cast<WaitPattern>(i))), seconds(patterns[i].ns),
+                              patterns[i].occurrences, seconds(patterns[i].longest_ns)});
+  }
+  std::ranges::stable_sort(model.patterns, std::ranges::greater{}, &reports::WaitTotal::seconds);
+  for (const auto& [pair, ns] : edges_) {
+    model.edges.push_back(
+        {static_cast<std::uint32_t>(pair >> 32), static_cast<std::uint32_t>(pair & 0xFFFFFFFF), seconds(ns)});
+  }
+  std::ranges::sort(model.edges, [](const auto& a, const auto& b) {
+    return std::pair(a.waiter, a.awaited) < std::pair(b.waiter, b.awaited);
+  });
+  for (const OfRank& rank : ranks_) {
+    model.per_rank.waiting_seconds.push_back(seconds(rank.waiting_ns));
+    model.per_rank.caused_seconds.push_back(seconds(rank.caused_ns));
+  }
+  model.resolved_calls = resolved_calls_;
+  model.unresolved = {unresolved_.folded, unresolved_.incomplete, unresolved_.beyond_room, unresolved_.of_no_kind,
+                      seconds(uncertain_ns_)};
+}
+
+}  // namespace ardoise::knowledge_sources

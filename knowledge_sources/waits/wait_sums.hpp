@@ -1,0 +1,67 @@
+// What the waits of a program come to: by pattern and call site, by rank, and between ranks. Sums of whole nanoseconds,
+// so that they do not depend on the order of addition. Memory: linear in ranks, call sites and pairs of ranks that
+// waited for each other.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/resolver.hpp"
+#include "knowledge_sources/waits/patterns.hpp"
+#include "reports/model.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// Calls of collectives whose waits are not known, by the reason.
+struct UnresolvedCalls {
+  std::uint64_t folded = 0;       // memory was short and calls before them in their thread became sums
+  std::uint64_t incomplete = 0;   // not all ranks of the communicator were seen in it
+  std::uint64_t beyond_room = 0;  // more of them at a time than there was memory for
+  std::uint64_t of_no_kind = 0;   // intercommunicators, several threads of a rank on one communicator
+  void add(const UnresolvedCalls& more);
+};
+
+// Not thread safe.
+class WaitSums {
+ public:
+  explicit WaitSums(std::uint32_t ranks) : ranks_(ranks) {}
+
+  // The waits in one collective with so many calls.
+  void add(std::span<const Wait> waits, std::uint64_t calls, std::uint32_t function);
+  void add(const UnresolvedCalls& more) { unresolved_.add(more); }
+  void merge(const WaitSums& other);
+  void write(ByteWriter& out) const;
+  void read(ByteReader& in);  // into an empty one
+
+  void contribute(const Resolver& resolver, reports::Waiting& model) const;
+
+ private:
+  struct Key {
+    std::uint32_t function, call_site;
+    WaitPattern pattern;
+    friend constexpr auto operator<=>(const Key&, const Key&) = default;
+  };
+  struct Sums {
+    std::uint64_t ns = 0, occurrences = 0, longest_ns = 0;
+    void add(const Sums& more);
+  };
+  struct OfRank {
+    std::uint64_t waiting_ns = 0, caused_ns = 0;
+  };
+  static std::uint64_t edge(std::uint32_t waiter, std::uint32_t awaited) {
+    return std::uint64_t{waiter} << 32 | awaited;
+  }
+
+  std::map<Key, Sums> sums_;
+  std::vector<OfRank> ranks_;
+  std::unordered_map<std::uint64_t, std::uint64_t> edges_;
+  UnresolvedCalls unresolved_;
+  std::uint64_t resolved_calls_ = 0, uncertain_ns_ = 0;
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,108 @@
+// Why ranks wait in MPI: patterns, call sites, who waits for whom. See sections.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "reports/document/sections.hpp"
+#include "reports/findings/waiting_view.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr std::size_t kWaitSites = 15, kPairs = 10;
+constexpr double kLeastShare = 0.001;  // of all waiting: what is less is left out
+
+double all_waiting(const Waiting& waiting) {
+  return std::accumulate(waiting.patterns.begin(), waiting.patterns.end(), 0.0,
+                         [](double sum, const WaitTotal& each) { return sum + each.seconds; });
+}
+
+Table pattern_table(const Application& a) {
+  const Facts facts(a);
+  Table table{"", {left("Pattern", 52), "Occurrences", "Time", "Share", "Longest"}, {}};
+  for (const WaitTotal& each : a.waiting.patterns) {
+    table.rows.push_back({pattern_in_words(each.pattern), count(each.occurrences), seconds(each.seconds),
+                          share(facts.share(each.seconds)), seconds(each.longest_seconds)});
+  }
+  return table;
+}
+
+Table site_table(const Application& a, double least, std::size_t& sites) {
+  Table table{
+      "Where", {left("Called from", 44), left("Call", 22), left("Pattern", 30), "Occurrences", "Time", "Longest"}, {}};
+  for (const WaitSite& each : a.waiting.call_sites) {
+    if (each.waiting_seconds < least) continue;
+    if (++sites > kWaitSites) continue;
+    CallSite site;
+    site.symbol = each.symbol;
+    site.source_file = each.source_file;
+    site.line = each.line;
+    site.module = each.module;
+    site.offset = each.offset;
+    table.rows.push_back({symbol(name_of(site), 44), code(each.function), short_pattern(each.pattern),
+                          count(each.occurrences), seconds(each.waiting_seconds), seconds(each.longest_seconds)});
+  }
+  return table;
+}
+
+Table pair_table(const Application& a, double least, std::size_t& pairs) {
+  std::vector<WaitEdge> edges = a.waiting.edges;
+  std::ranges::stable_sort(edges, std::ranges::greater{}, &WaitEdge::seconds);
+  Table table{"Who waits for whom", {"Rank", "waits for rank", "Time", "All that is waited for it"}, {}};
+  for (const WaitEdge& edge : edges) {
+    if (edge.seconds < least) break;
+    if (++pairs > kPairs) continue;
+    table.rows.push_back({exact(a.world_rank(edge.waiter)), exact(a.world_rank(edge.awaited)), seconds(edge.seconds),
+                          seconds(a.waiting.per_rank.caused_seconds[edge.awaited])});
+  }
+  return table;
+}
+
+std::string what_is_not_known(const UnresolvedWaiting& unresolved) {
+  std::string text;
+  const auto add = [&](std::uint64_t calls, const char* why) {
+    if (calls == 0) return;
+    text += fmt::format("{}{} because {}", text.empty() ? "Not known of " : ", of ", counted(calls, "call"), why);
+  };
+  add(unresolved.folded_calls, "memory was short and calls before them became sums");
+  add(unresolved.incomplete_calls, "not all ranks of their communicator were seen in them");
+  add(unresolved.beyond_memory_calls, "too many were under way at a time");
+  add(unresolved.other_calls, "they are on intercommunicators or by several threads");
+  if (!text.empty()) text += ". ";
+  if (unresolved.below_clock_seconds > 0) {
+    text += fmt::format("Waits of {} in all are shorter than the error of the clocks and not counted.",
+                        human_seconds(unresolved.below_clock_seconds));
+  }
+  return text;
+}
+
+}  // namespace
+
+Section waiting(const Application& a) {
+  Section section{.title = "Waiting in collectives"};
+  const double all = all_waiting(a.waiting);
+  if (!(all > 0) && what_is_not_known(a.waiting.unresolved).empty()) return section;
+  section.blocks = {
+      note("Measured from when each rank entered and left each collective. Waits are in MPI's time, summed over "
+           "ranks; messages between two ranks and non-blocking collectives are not judged.")};
+  if (all > 0) {
+    std::size_t sites = 0, pairs = 0;
+    section.blocks.push_back(pattern_table(a));
+    Table where = site_table(a, kLeastShare * all, sites);
+    const std::size_t sites_shown = where.rows.size();
+    section.blocks.push_back(std::move(where));
+    add_rest(section.blocks, sites, sites_shown, "call sites");
+    Table whom = pair_table(a, kLeastShare * all, pairs);
+    const std::size_t pairs_shown = whom.rows.size();
+    if (pairs_shown != 0) section.blocks.push_back(std::move(whom));
+    add_rest(section.blocks, pairs, pairs_shown, "pairs of ranks");
+  }
+  const std::string unknown = what_is_not_known(a.waiting.unresolved);
+  if (!unknown.empty()) section.blocks.push_back(remark(unknown));
+  return section;
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,63 @@
+// See waiting_view.hpp.
+#include "reports/findings/waiting_view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace ardoise::reports {
+
+namespace {
+
+struct Words {
+  const char *pattern, *brief, *whole;
+};
+constexpr std::array<Words, 6> kWords{
+    {{"wait_nxn", "wait at all-to-all", "Wait at all-to-all collectives: for the last rank to come"},
+     {"wait_barrier", "wait at barrier", "Wait at barriers: for the last rank to come"},
+     {"barrier_completion", "barrier completion", "Barrier completion: after the first rank has left"},
+     {"late_broadcast", "late root", "Late root: ranks wait for the root of MPI_Bcast, MPI_Scatter"},
+     {"early_reduce", "early root", "Early root: the root of MPI_Reduce, MPI_Gather waits for the last rank"},
+     {"early_scan", "early scan", "Early scan: for the last of the lower ranks"}}};
+
+constexpr double kMostlyKnown = 0.95, kStandsOut = 0.5;
+
+const Words* words_of(const std::string& pattern) {
+  const auto found = std::ranges::find_if(kWords, [&](const Words& each) { return pattern == each.pattern; });
+  return found == kWords.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::string pattern_in_words(const std::string& pattern) {
+  const Words* const words = words_of(pattern);
+  return words == nullptr ? pattern : words->whole;
+}
+
+std::string short_pattern(const std::string& pattern) {
+  const Words* const words = words_of(pattern);
+  return words == nullptr ? pattern : words->brief;
+}
+
+std::optional<double> measured_waiting(const Application& a, const std::string& function) {
+  const UnresolvedWaiting& unknown = a.waiting.unresolved;
+  const std::uint64_t unresolved =
+      unknown.folded_calls + unknown.incomplete_calls + unknown.beyond_memory_calls + unknown.other_calls;
+  const auto known = static_cast<double>(a.waiting.resolved_calls);
+  if (!(known > 0) || known < kMostlyKnown * (known + static_cast<double>(unresolved))) return {};
+  double sum = 0;
+  for (const WaitSite& site : a.waiting.call_sites) {
+    if (site.function == function && site.pattern != "barrier_completion") sum += site.waiting_seconds;
+  }
+  return sum;
+}
+
+std::optional<AwaitedRank> most_awaited(const Application& a) {
+  const auto& caused = a.waiting.per_rank.caused_seconds;
+  const double all = std::accumulate(caused.begin(), caused.end(), 0.0);
+  const auto most = std::ranges::max_element(caused);
+  if (!(all > 0) || *most < kStandsOut * all) return {};
+  return AwaitedRank{static_cast<std::uint32_t>(most - caused.begin()), *most / all};
+}
+
+}  // namespace ardoise::reports

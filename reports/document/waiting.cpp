@@ -12,7 +12,7 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kWaitSites = 15, kPairs = 10;
+constexpr std::size_t kWaitSites = 15, kPairs = 6;
 constexpr double kLeastShare = 0.001;  // of all waiting: what is less is left out
 
 double all_waiting(const Waiting& waiting) {
@@ -32,7 +32,7 @@ Table pattern_table(const Application& a) {
 
 Table site_table(const Application& a, double least, std::size_t& sites) {
   Table table{
-      "Where", {left("Called from", 44), left("Call", 22), left("Pattern", 30), "Occurrences", "Time", "Longest"}, {}};
+      "Where", {left("Called from", 38), left("Call", 18), left("Pattern", 20), "Times", "Time", "Longest"}, {}};
   for (const WaitSite& each : a.waiting.call_sites) {
     if (each.waiting_seconds < least) continue;
     if (++sites > kWaitSites) continue;
@@ -42,7 +42,7 @@ Table site_table(const Application& a, double least, std::size_t& sites) {
     site.line = each.line;
     site.module = each.module;
     site.offset = each.offset;
-    table.rows.push_back({symbol(name_of(site), 44), code(each.function), short_pattern(each.pattern),
+    table.rows.push_back({symbol(name_of(site), 38), code(each.function), short_pattern(each.pattern),
                           count(each.occurrences), seconds(each.waiting_seconds), seconds(each.longest_seconds)});
   }
   return table;

@@ -13,11 +13,11 @@ struct Words {
   const char *pattern, *brief, *whole;
 };
 constexpr std::array<Words, 6> kWords{
-    {{"wait_nxn", "wait at all-to-all", "Wait at all-to-all collectives: for the last rank to come"},
-     {"wait_barrier", "wait at barrier", "Wait at barriers: for the last rank to come"},
-     {"barrier_completion", "barrier completion", "Barrier completion: after the first rank has left"},
-     {"late_broadcast", "late root", "Late root: ranks wait for the root of MPI_Bcast, MPI_Scatter"},
-     {"early_reduce", "early root", "Early root: the root of MPI_Reduce, MPI_Gather waits for the last rank"},
+    {{"wait_nxn", "wait at all-to-all", "Wait at all-to-all: for the last rank to come"},
+     {"wait_barrier", "wait at barrier", "Wait at barrier: for the last rank to come"},
+     {"barrier_completion", "barrier completion", "Barrier completion: after the first rank left"},
+     {"late_broadcast", "late root", "Late root: of MPI_Bcast or MPI_Scatter"},
+     {"early_reduce", "early root", "Early root: of MPI_Reduce or MPI_Gather"},
      {"early_scan", "early scan", "Early scan: for the last of the lower ranks"}}};
 
 constexpr double kMostlyKnown = 0.95, kStandsOut = 0.5;

@@ -9,7 +9,7 @@
 
 namespace ardoise::reports {
 
-// "ranks wait for the last one (all-to-all collectives)" for "wait_nxn"; the pattern itself where it is not known.
+// "Wait at all-to-all: for the last rank to come" for "wait_nxn"; the pattern itself where it is not known.
 [[nodiscard]] std::string pattern_in_words(const std::string& pattern);
 // In a few words: "wait at all-to-all".
 [[nodiscard]] std::string short_pattern(const std::string& pattern);

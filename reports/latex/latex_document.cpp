@@ -93,7 +93,7 @@ class LatexWriter {
   }
   void write(const Table& table) {  // over pages, where it is long
     if (!table.title.empty())
-      out_ += fmt::format("{{\\small {}}}\\par\\nopagebreak\n", latex(shortened(printable(table.title), 200)));
+      out_ += fmt::format("\\need{{5}}{{\\small {}}}\\par\\nopagebreak\n", latex(shortened(printable(table.title), 200)));
     std::string spec, heads;
     for (const Column& c : table.columns) {
       spec += c.width == 0

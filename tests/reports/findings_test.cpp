@@ -150,6 +150,35 @@ TEST(Findings, HotRankIsTheOneEverybodyTalksTo) {
   EXPECT_EQ(find(findings_of(a), "hot_rank"), nullptr);
 }
 
+TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
+  Application a = plain(4, 6);
+  a.mpi[0].function = "MPI_Allreduce";
+  a.mpi[0].category = "collective";
+  a.mpi[0].calls = 4000;
+  a.mpi[0].seconds = 20;
+  a.density = {{"MPI_Allreduce", {}, {5, 5, 5, 5}, {}}};
+  EXPECT_THAT(find(findings_of(a), "collective_transfer")->text, HasSubstr("an estimate"));
+  a.waiting.call_sites.resize(2);
+  a.waiting.call_sites[0].function = a.waiting.call_sites[1].function = "MPI_Allreduce";
+  a.waiting.call_sites[0].pattern = "wait_nxn";
+  a.waiting.call_sites[0].waiting_seconds = 15;
+  a.waiting.call_sites[1].pattern = "barrier_completion";
+  a.waiting.call_sites[1].waiting_seconds = 5;
+  a.waiting.per_rank.caused_seconds = {1, 0, 14, 0};
+  a.waiting.resolved_calls = 4000;
+  const auto all = findings_of(a);
+  const Finding* const found = find(all, "collective_waiting");
+  ASSERT_NE(found, nullptr);
+  EXPECT_THAT(found->text,
+              HasSubstr("75 % of that is waiting for ranks that come late, not transfer. Of all waiting in "
+                        "collectives 93 % is for rank 2."));
+  EXPECT_NEAR(evidence(*found, "waiting_share"), 0.75, 1e-12);
+  a.waiting.per_rank.caused_seconds = {5, 3, 4, 3};
+  EXPECT_THAT(find(findings_of(a), "collective_waiting")->text, Not(HasSubstr("is for rank")));
+  a.waiting.unresolved.folded_calls = 1000;
+  EXPECT_NE(find(findings_of(a), "collective_transfer"), nullptr) << "too much is not known";
+}
+
 TEST(Findings, OneRankDoingAllIoAndSmallRequests) {
   Application a = plain(8);
   a.per_rank.io_seconds[3] = 4;

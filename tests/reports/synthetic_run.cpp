@@ -50,6 +50,31 @@ double noise(std::uint64_t seed) {  // 0 … 1, the same everywhere
   return static_cast<double>((seed ^ (seed >> 32)) & 0xFFFFFF) / static_cast<double>(0xFFFFFF);
 }
 
+// All wait for the last rank in MPI_Allreduce, the longer the lower they are.
+void add_waiting(Application& a, std::uint32_t ranks) {
+  Waiting& w = a.waiting;
+  w.per_rank.waiting_seconds.resize(ranks);
+  w.per_rank.caused_seconds.resize(ranks);
+  double all = 0;
+  for (std::uint32_t r = 0; r + 1 < ranks; ++r) {
+    const double seconds = 0.01 * (ranks - r);
+    w.edges.push_back({r, ranks - 1, seconds});
+    w.per_rank.waiting_seconds[r] = seconds;
+    all += seconds;
+  }
+  w.per_rank.caused_seconds[ranks - 1] = all;
+  w.patterns = {{"wait_nxn", all, 12000, 0.011}};
+  for (const CallSite& site : a.call_sites) {
+    if (site.function != "MPI_Allreduce") continue;
+    w.call_sites.push_back({site.function, site.symbol, site.source_file, site.line, site.module, site.offset,
+                            "wait_nxn", all, 12000, 0.011});
+    break;
+  }
+  w.resolved_calls = std::uint64_t{12000} * ranks;
+  w.unresolved.folded_calls = 17;
+  w.unresolved.below_clock_seconds = 2e-6;
+}
+
 void add_edges(Application& a, const SyntheticOptions& o) {
   const std::uint32_t columns = a.layout.extents[1], rows = a.layout.extents[0];
   for (std::uint32_t r = 0; r < o.ranks; ++r) {
@@ -208,6 +233,7 @@ Application synthetic_application(const std::string& name, const SyntheticOption
   add_functions(a, o);
   if (o.io) add_io(a, o);
   if (o.ranks > 1) add_edges(a, o);
+  if (o.ranks > 1) add_waiting(a, o.ranks);
   add_temporal(a, o);
   if (o.samples) add_samples(a);
   Quality& q = a.quality;

@@ -58,6 +58,21 @@ TEST(WorldRanks, TablesGraphsAndGroupsHaveThem) {
   EXPECT_EQ(graph_of(a, 128, 32).labels.front(), "4");
   EXPECT_EQ(graph_of(a, 4, 2).labels.back(), "8–11");
   EXPECT_THAT(text_of(rank_groups(a)), HasSubstr("4–7, 9, 10"));
+  a.waiting.edges = {{0, 7, 0.25}, {1, 7, 0.5}, {1, 2, 1e-9}};
+  a.waiting.patterns = {{"wait_nxn", 0.75, 20, 0.1}};
+  a.waiting.per_rank.caused_seconds = {0, 0, 1e-9, 0, 0, 0, 0, 0.75};
+  a.waiting.per_rank.waiting_seconds.assign(8, 0);
+  a.waiting.unresolved = {};
+  a.waiting.unresolved.incomplete_calls = 1;
+  a.waiting.unresolved.other_calls = 20;
+  const std::string text = text_of(waiting(a));
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("Wait at all-to-all: for the last rank to come"), HasSubstr("   5              11  500 ms"),
+                  Not(HasSubstr("1.00 ns")),
+                  HasSubstr("Not known of 1 call because not all ranks of their communicator were seen in them, "
+                            "of 20 calls because they are on intercommunicators")));
+  a.waiting = {};
+  EXPECT_TRUE(waiting(a).blocks.empty());
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ void RankCalls::merge(const RankCalls& other, std::vector<Arrived>& out) {
   for (const auto& [thread, theirs] : other.threads_) {
     threads_[thread].merge(
         theirs, [](const PackCollectives& pack) { return 1 + pack.calls.size(); },
-        [&](const PackCollectives& pack, bool after_gap) { deliver(thread, pack, after_gap, out); });
+        [&, number = thread](const PackCollectives& pack, bool after_gap) { deliver(number, pack, after_gap, out); });
   }
 }
 

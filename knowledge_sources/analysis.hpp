@@ -4,7 +4,7 @@
 //
 // Life: create → operations on workers, concurrently, any order of packs → [quiet] partial() → on the root analyzer
 // absorb() for every other analyzer's bytes, any order → contribute() to the model. The result of absorb() must not
-// depend on how packs were spread over workers and analyzers.
+// depend on how packs were spread over workers, nor ranks over analyzers: all packs of a process come to one.
 #pragma once
 
 #include <cstddef>

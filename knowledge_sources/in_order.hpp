@@ -5,7 +5,6 @@
 // run without losses as many wait as there are packs on the blackboard.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -27,34 +26,14 @@ class InOrder {
     if (waiting_.try_emplace(order, Waiting{std::move(value), weight}).second) weight_ += weight;
     deliver_ready(deliver);
   }
-  // What another one has of the same thread: one of the two has the first, and has delivered what it could.
-  template <class WeightOf, class Deliver>
-  void merge(const InOrder& other, WeightOf&& weight_of, Deliver&& deliver) {
-    next_ = std::max(next_, other.next_);
-    other.for_each_waiting(
-        [&](std::uint64_t order, const Value& value) { add(order, value, weight_of(value), deliver); });
-    deliver_ready(deliver);
+  // True: it is the one that is expected, and the caller delivers it; then deliver_ready().
+  [[nodiscard]] bool take(std::uint64_t order) {
+    if (order != next_) return false;
+    ++next_;
+    return true;
   }
-  // Calls look(order, value) for what still waits for one that has not come.
-  template <class Look>
-  void for_each_waiting(Look&& look) const {
-    for (const auto& [order, waiting] : waiting_) look(order, waiting.value);
-  }
-
-  // To write and read one: the number that is expected next, and what waits.
-  [[nodiscard]] std::uint64_t next() const { return next_; }
-  void start_at(std::uint64_t next) { next_ = next; }
-  void keep(std::uint64_t order, Value value) {
-    if (waiting_.try_emplace(order, Waiting{std::move(value), 1}).second) ++weight_;
-  }
-
- private:
-  struct Waiting {
-    Value value;
-    std::size_t weight;
-  };
   template <class Deliver>
-  void deliver_ready(Deliver& deliver) {
+  void deliver_ready(Deliver&& deliver) {
     while (!waiting_.empty() && (waiting_.begin()->first <= next_ || weight_ > kMost)) {
       auto first = waiting_.extract(waiting_.begin());
       weight_ -= first.mapped().weight;
@@ -64,6 +43,17 @@ class InOrder {
       deliver(first.mapped().value, after_gap);
     }
   }
+  // Calls look(order, value) for what still waits for one that has not come.
+  template <class Look>
+  void for_each_waiting(Look&& look) const {
+    for (const auto& [order, waiting] : waiting_) look(order, waiting.value);
+  }
+
+ private:
+  struct Waiting {
+    Value value;
+    std::size_t weight;
+  };
 
   std::uint64_t next_ = 0;
   std::size_t weight_ = 0;

@@ -138,12 +138,16 @@ struct RankWaiting {
   std::vector<double> waiting_seconds;  // it waited
   std::vector<double> caused_seconds;   // others waited for it
 };
-// Calls of which the waiting is not known, and why.
+// Of what the waiting is not known, and why.
+struct UnresolvedCounts {
+  std::uint64_t folded = 0;      // memory was short: calls before them became sums
+  std::uint64_t incomplete = 0;  // not all ranks of the communicator, or not the other end of a message, were seen
+  std::uint64_t beyond_memory = 0;
+  std::uint64_t other = 0;  // intercommunicators; several programs; several threads of a rank
+  friend bool operator==(const UnresolvedCounts&, const UnresolvedCounts&) = default;
+};
 struct UnresolvedWaiting {
-  std::uint64_t folded_calls = 0;      // memory was short: calls before them became sums
-  std::uint64_t incomplete_calls = 0;  // not all ranks of the communicator were seen
-  std::uint64_t beyond_memory_calls = 0;
-  std::uint64_t other_calls = 0;   // intercommunicators; several threads on one communicator
+  UnresolvedCounts collective_calls, message_ends;
   double below_clock_seconds = 0;  // waits that are shorter than the error of the clocks
 };
 struct Waiting {
@@ -151,7 +155,8 @@ struct Waiting {
   std::vector<WaitSite> call_sites;  // by waiting_seconds, descending
   std::vector<WaitEdge> edges;       // by (waiter, awaited)
   RankWaiting per_rank;
-  std::uint64_t resolved_calls = 0;  // of which the waiting is known
+  std::uint64_t resolved_calls = 0;     // of collectives, of which the waiting is known
+  std::uint64_t resolved_messages = 0;  // likewise
   UnresolvedWaiting unresolved;
 };
 

@@ -71,12 +71,14 @@ inline constexpr auto kFields<WaitEdge> = ARDOISE_FIELDS(WaitEdge, waiter, await
 template <>
 inline constexpr auto kFields<RankWaiting> = ARDOISE_FIELDS(RankWaiting, waiting_seconds, caused_seconds);
 template <>
-inline constexpr auto kFields<UnresolvedWaiting> = ARDOISE_FIELDS(UnresolvedWaiting, folded_calls, incomplete_calls,
-                                                                  beyond_memory_calls, other_calls,
+inline constexpr auto kFields<UnresolvedCounts> = ARDOISE_FIELDS(UnresolvedCounts, folded, incomplete, beyond_memory,
+                                                                 other);
+template <>
+inline constexpr auto kFields<UnresolvedWaiting> = ARDOISE_FIELDS(UnresolvedWaiting, collective_calls, message_ends,
                                                                   below_clock_seconds);
 template <>
 inline constexpr auto kFields<Waiting> = ARDOISE_FIELDS(Waiting, patterns, call_sites, edges, per_rank, resolved_calls,
-                                                        unresolved);
+                                                        resolved_messages, unresolved);
 template <>
 inline constexpr auto kFields<RankSummary> = ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds,
                                                             cpu_seconds, waiting_seconds, process_cpu_seconds,

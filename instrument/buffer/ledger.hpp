@@ -19,12 +19,15 @@ class Ledger {
   void count_blocked(std::uint64_t ticks) { add(blocked_, ticks); }
   void count_sending(std::uint64_t ticks) { add(sending_, ticks); }
 
+  void count_mpi_thread() { mpi_threads_.fetch_add(1, std::memory_order_relaxed); }
+
   void declare(PackHeader& header) const {
     header.mpi = of(PackClass::kMpi);
     header.posix = of(PackClass::kPosix);
     header.samples = of(PackClass::kSamples);
     header.blocked_ticks = blocked_.load(std::memory_order_relaxed);
     header.sending_ticks = sending_.load(std::memory_order_relaxed);
+    if (mpi_threads_.load(std::memory_order_relaxed) > 1) header.flags |= kSeveralMpiThreads;
   }
   // Recorded is read last: a concurrent count, which adds to recorded first, can't make the others exceed it.
   [[nodiscard]] ClassLedger of(PackClass pack_class) const {
@@ -41,6 +44,7 @@ class Ledger {
 
   std::array<Counter, kPackClassCount> recorded_{}, dropped_{}, aggregated_{};
   Counter blocked_{}, sending_{};
+  std::atomic<std::uint32_t> mpi_threads_{};
 };
 
 }  // namespace ardoise::instrument

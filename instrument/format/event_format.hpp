@@ -46,6 +46,7 @@ static_assert(sizeof(ClassLedger) == 24);
 enum PackFlags : std::uint16_t {
   kLastPack = 1,  // nothing follows from this process
   kFolded = 2,    // kMpi, kPosix: records of the thread became sums, before this pack's records or from among them
+  kSeveralMpiThreads = 4,  // of the process have made MPI calls up to the time of sending
 };
 
 struct PackHeader {
@@ -88,7 +89,7 @@ enum class Shape : std::uint32_t {
   kReceive = 2,      // completed receive: peer = source, tag and bytes as received
   kPostReceive = 3,  // posted receive: peer = source or kAnySource, tag; bytes = capacity; a kCompletion follows later
   kCompletes = 4,    // Wait*, Test*, Request_free …: tag = number of requests completed; kCompletion records follow
-  kProbe = 5,        // peer, tag, bytes as probed
+  kProbe = 5,        // peer, tag, bytes as probed; kNoPeer: there was no message
   kCollective = 6,   // bytes = sent by this rank, `tag` = bytes received by this rank (as uint32)
   kRooted = 7,       // a collective with root in `peer`
   kNeighbour = 8,    // like kCollective; one kNeighbourPart extension per destination follows
@@ -140,8 +141,8 @@ struct CompletionRecord {
       post_begin;  // `begin` of the record that started the operation: together with rank it is the request's id
   std::uint32_t bytes_high;  // upper half of the bytes
   std::uint32_t call_site;   // of the record that started it
-  std::int32_t peer;         // actual source (kNoPeer: a send or collective)
-  std::int32_t tag;          // actual tag
+  std::int32_t peer;         // actual source (kNoPeer: a send or collective, or a receive that was cancelled)
+  std::int32_t tag;          // actual tag; kAnyTag: it was cancelled
   std::uint32_t bytes_low;   // bytes received; 0 for a completed send
   std::uint32_t word;        // comm and function of the starting call, Shape::kCompletion
 };

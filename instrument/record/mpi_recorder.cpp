@@ -90,6 +90,9 @@ std::uint32_t extension_word(ExtensionKind kind, FunctionId function) {
   return make_word(static_cast<std::uint32_t>(kind), static_cast<std::uint32_t>(function), Shape::kExtension);
 }
 
+// Only its word: what the operation is.
+MpiRecord operation_of(const Request& request) { return {0, 0, 0, 0, 0, 0, request.operation}; }
+
 bool goes_both_ways(Shape shape) {
   return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
 }
@@ -146,6 +149,7 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
   switch (plan.role) {
     case Role::kReceive:
     case Role::kProbe:
+      if (plan.role == Role::kProbe && call.completed_count != 1) event.peer = kNoPeer;
       if (call.statuses != nullptr && call.result == MPI_SUCCESS &&
           (plan.role == Role::kReceive || call.completed_count == 1)) {
         event.peer = format_peer(call.statuses->MPI_SOURCE);
@@ -317,8 +321,12 @@ void MpiRecorder::write_started(Event& event) {
 void MpiRecorder::write_completions(const Event& event) {
   const Call& call = event.call;
   if (call.function == FunctionId::kRequest_free) {
-    // Its end is not seen: an active one still moves its bytes, which were counted if they were sent.
-    if (call.completed_count == 1) (void)recorder_.requests.forget(handle_value(call.requests[0]));
+    // Its end is not seen: an active one still moves its bytes, which were counted if they were sent. Nobody will wait
+    // for a send, but what a receive got stays unknown.
+    if (call.completed_count != 1) return;
+    const auto request = recorder_.requests.forget(handle_value(call.requests[0]));
+    if (request && request->active && operation_of(*request).shape() == Shape::kSend)
+      write_completion(event, *request, kNoPeer, request->tag, 0);
     return;
   }
   for (int i = 0; i < call.completed_count; ++i) {
@@ -332,7 +340,7 @@ void MpiRecorder::write_completions(const Event& event) {
 void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_Status* status) {
   const auto request = recorder_.requests.complete(handle);
   if (!request) return;
-  const auto operation = MpiRecord{0, 0, 0, 0, 0, 0, request->operation};
+  const MpiRecord operation = operation_of(*request);
   const bool receives = operation.shape() == Shape::kPostReceive, reads = operation.shape() == Shape::kFileRead;
   std::int32_t peer = kNoPeer, tag = request->tag;
   std::uint64_t bytes = 0;
@@ -349,8 +357,15 @@ void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_S
     FunctionTotals::add(totals.bytes, bytes);
     event.thread.call_sums.bytes_received += bytes;
   }
+  if (cancelled) tag = kAnyTag;
+  write_completion(event, *request, peer, tag, bytes);
+}
+
+void MpiRecorder::write_completion(const Event& event, const Request& request, std::int32_t peer, std::int32_t tag,
+                                   std::uint64_t bytes) {
+  const MpiRecord operation = operation_of(request);
   *event.thread.mpi_room(1, event.call.begin, event.end) = std::bit_cast<MpiRecord>(CompletionRecord{
-      request->post_begin, static_cast<std::uint32_t>(bytes >> 32), request->call_site, peer, tag,
+      request.post_begin, static_cast<std::uint32_t>(bytes >> 32), request.call_site, peer, tag,
       static_cast<std::uint32_t>(bytes), make_word(operation.comm(), operation.function(), Shape::kCompletion)});
 }
 

@@ -53,6 +53,8 @@ class MpiRecorder {
   void write_started(Event& event);
   void write_completions(const Event& event);
   void complete(const Event& event, std::uint64_t handle, const MPI_Status* status);
+  void write_completion(const Event& event, const Request& request, std::int32_t peer, std::int32_t tag,
+                        std::uint64_t bytes);
   void follow_objects(const Event& event);
 
   Recorder& recorder_;

@@ -36,7 +36,7 @@ void ThreadRecorder::restart(std::uint32_t number) {
   may_send = false;
   next_flush = 0;
   mpi_.closed = posix_.closed = 0;
-  mpi_.folded = posix_.folded = false;
+  mpi_.folded = posix_.folded = mpi_.counted = false;
 }
 
 bool ThreadRecorder::is_scratch(const Bin* bin) const { return bin == mpi_.scratch || bin == posix_.scratch; }
@@ -92,6 +92,7 @@ void ThreadRecorder::next_bin(Lane<Record>& lane, std::uint64_t begin) {
 
 template <class Record>
 void ThreadRecorder::find_bin(Lane<Record>& lane, std::uint64_t begin) {
+  if (class_of<Record>() == PackClass::kMpi && !std::exchange(lane.counted, true)) ledger_.count_mpi_thread();
   if (sender_.waits()) {
     // What it waits for may be the bin at hand.
     close_bin(lane);

@@ -111,6 +111,7 @@ class alignas(64) ThreadRecorder {
     Bin* scratch = nullptr;
     std::uint64_t closed = 0;  // bins that were submitted
     bool folded = false;       // since the last one, records became sums
+    bool counted = false;      // the owner, among the threads that make MPI calls
   };
   Lane<MpiRecord> mpi_;
   Lane<PosixRecord> posix_;

@@ -12,7 +12,7 @@ namespace ardoise::knowledge_sources {
 
 enum class CollectiveKind : std::uint8_t {
   kNone,       // no collective on a communicator, or one without a place in the order of its calls
-  kUnjudged,   // has a place in that order, but is not blocking, or has neighbours only
+  kUnjudged,   // has a place in that order, but has neighbours only, or makes or frees an object
   kBarrier,    // all wait for all
   kAllToAll,   // likewise, with data
   kFromRoot,   // all wait for the root
@@ -22,21 +22,28 @@ enum class CollectiveKind : std::uint8_t {
 
 namespace detail {
 
+// But for the case of the first letter.
+constexpr bool is_same_word(std::string_view word, std::string_view other) {
+  return word.size() == other.size() && !word.empty() && (word[0] | 0x20) == (other[0] | 0x20) &&
+         word.substr(1) == other.substr(1);
+}
+
 constexpr CollectiveKind kind_of(const vmpi::FunctionTraits& function) {
   using vmpi::Role;
   if (function.role == Role::kNeighbour) return function.persistent ? CollectiveKind::kNone : CollectiveKind::kUnjudged;
   if (function.role != Role::kCollective && function.role != Role::kRooted) return CollectiveKind::kNone;
   if (function.persistent) return CollectiveKind::kNone;
-  if (function.starts_request) return CollectiveKind::kUnjudged;
   std::string_view name = function.name;
+  name.remove_prefix(std::string_view("MPI_").size());
+  if (function.starts_request) name.remove_prefix(1);  // "Ibarrier"
   if (name.ends_with("_c")) name.remove_suffix(2);
-  const auto is_one_of = [&](auto... names) { return ((name == names) || ...); };
-  if (name == "MPI_Barrier") return CollectiveKind::kBarrier;
-  if (is_one_of("MPI_Bcast", "MPI_Scatter", "MPI_Scatterv")) return CollectiveKind::kFromRoot;
-  if (is_one_of("MPI_Reduce", "MPI_Gather", "MPI_Gatherv")) return CollectiveKind::kToRoot;
-  if (is_one_of("MPI_Scan", "MPI_Exscan")) return CollectiveKind::kFromLower;
-  if (is_one_of("MPI_Allreduce", "MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw",
-                "MPI_Reduce_scatter", "MPI_Reduce_scatter_block"))
+  const auto is_one_of = [&](auto... names) { return (is_same_word(name, names) || ...); };
+  if (is_one_of("Barrier")) return CollectiveKind::kBarrier;
+  if (is_one_of("Bcast", "Scatter", "Scatterv")) return CollectiveKind::kFromRoot;
+  if (is_one_of("Reduce", "Gather", "Gatherv")) return CollectiveKind::kToRoot;
+  if (is_one_of("Scan", "Exscan")) return CollectiveKind::kFromLower;
+  if (is_one_of("Allreduce", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Alltoallw", "Reduce_scatter",
+                "Reduce_scatter_block"))
     return CollectiveKind::kAllToAll;
   return CollectiveKind::kUnjudged;
 }
@@ -52,6 +59,11 @@ inline constexpr auto kCollectiveKinds = [] {
 // Of a number that came from outside.
 [[nodiscard]] constexpr CollectiveKind collective_kind(std::uint32_t function) {
   return function < detail::kCollectiveKinds.size() ? detail::kCollectiveKinds[function] : CollectiveKind::kNone;
+}
+
+// Starts an operation that another call completes.
+[[nodiscard]] constexpr bool is_nonblocking(std::uint32_t function) {
+  return function < vmpi::kFunctionCount && vmpi::kFunctionTraits[function].starts_request;
 }
 
 }  // namespace ardoise::knowledge_sources

@@ -4,7 +4,7 @@
 namespace ardoise::knowledge_sources {
 
 void Meetings::add(const MeetingKey& key, std::uint32_t function, const Arrival& arrival, WaitSums& sums) {
-  if (calls_ >= kMostCalls) return sums.add(UnresolvedCalls{.beyond_room = 1});
+  if (calls_ >= kMostCalls) return sums.add_calls({.beyond_room = 1});
   const auto [place, added] = open_.try_emplace(key);
   Meeting& meeting = place->second;
   if (added) {
@@ -21,10 +21,11 @@ void Meetings::add(const MeetingKey& key, std::uint32_t function, const Arrival&
 
 void Meetings::close(const MeetingKey& key, Meeting& meeting, WaitSums& sums) {
   calls_ -= key.comm.size;
-  if (meeting.differs) return sums.add(UnresolvedCalls{.incomplete = key.comm.size});
+  if (meeting.differs) return sums.add_calls({.incomplete = key.comm.size});
   waits_.clear();
-  find_waits(collective_kind(meeting.function), meeting.arrivals, waits_);
-  sums.add(waits_, key.comm.size, meeting.function);
+  find_waits(collective_kind(meeting.function), is_nonblocking(meeting.function), meeting.arrivals, waits_);
+  sums.add(waits_);
+  sums.count_collective(key.comm.size);
 }
 
 void Meetings::merge(const Meetings& other, WaitSums& sums) {
@@ -51,7 +52,8 @@ void Meetings::read(ByteReader& in, std::uint32_t ranks) {
     meeting.differs = in.get<std::uint32_t>() != 0;
     meeting.arrivals = in.get_array<Arrival>();
     in.check(meeting.arrivals.size() < key.comm.size, "has a collective with more calls than ranks");
-    for (const Arrival& arrival : meeting.arrivals) in.check(arrival.rank < ranks, "names a rank that is not there");
+    for (const Arrival& arrival : meeting.arrivals)
+      in.check(arrival.part.rank < ranks, "names a rank that is not there");
     calls_ += meeting.arrivals.size();
     in.check(open_.try_emplace(key, std::move(meeting)).second, "has a collective twice");
   }

@@ -10,16 +10,11 @@
 #include <vector>
 
 #include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/waits/comm_identity.hpp"
 #include "knowledge_sources/waits/wait_sums.hpp"
 
 namespace ardoise::knowledge_sources {
 
-// A communicator, in all its ranks.
-struct CommIdentity {
-  std::uint64_t group_hash;
-  std::uint32_t instance, size;
-  friend constexpr auto operator<=>(const CommIdentity&, const CommIdentity&) = default;
-};
 struct MeetingKey {
   CommIdentity comm;
   std::uint64_t number;  // of the collective on it
@@ -29,7 +24,7 @@ struct MeetingKey {
 // Not thread safe.
 class Meetings {
  public:
-  static constexpr std::size_t kMostCalls = std::size_t{1} << 21;  // 48 bytes each: some 100 MB
+  static constexpr std::size_t kMostCalls = std::size_t{1} << 21;  // 72 bytes each: some 150 MB
 
   // One that is complete goes to `sums`, and is forgotten.
   void add(const MeetingKey& key, std::uint32_t function, const Arrival& arrival, WaitSums& sums);

@@ -8,100 +8,106 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-class Finder {
- public:
-  explicit Finder(std::vector<Wait>& out) : out_(out) {}
-
-  // `waiter` was in the call from its begin, or `from`, on and could not go on before `until`, when `awaited` came.
-  void add(WaitPattern pattern, const Arrival& waiter, const Arrival& awaited, double until) {
-    const double waited = std::min(until, waiter.end) - waiter.begin;
-    note(pattern, waiter, awaited.rank, waited, waiter.clock_error + awaited.clock_error);
+void add(WaitPattern pattern, const Part& waiter, std::uint32_t awaited, double waited, double error,
+         std::vector<Wait>& out) {
+  Wait wait = no_wait(waiter);
+  const double ns = std::round(waited);
+  if (ns >= 1 && ns < 1e18) {
+    wait.pattern = pattern;
+    wait.awaited = awaited;
+    wait.ns = static_cast<std::uint64_t>(ns);
+    wait.certain = waited > error;
   }
-  void note(WaitPattern pattern, const Arrival& waiter, std::uint32_t awaited, double waited, double error) {
-    const double ns = std::round(waited);
-    if (!(ns >= 1) || !(ns < 1e18)) return;
-    out_.push_back({pattern, waiter.rank, awaited, waiter.call_site, static_cast<std::uint64_t>(ns), waited > error});
-  }
-
- private:
-  std::vector<Wait>& out_;
-};
-
-const Arrival& latest(std::span<const Arrival> arrivals) {
-  return *std::ranges::max_element(arrivals, {}, &Arrival::begin);
+  if (wait.ns != 0 || wait.operations > 1) out.push_back(wait);
 }
 
-void all_for_all(WaitPattern pattern, std::span<const Arrival> arrivals, Finder& finder) {
-  const Arrival& last = latest(arrivals);
-  for (const Arrival& each : arrivals) {
-    if (each.rank != last.rank) finder.add(pattern, each, last, last.begin);
+// `waiter` could not go on before `until`, when `awaited` came.
+void add_until(WaitPattern pattern, const Part& waiter, const Part& awaited, double until, std::vector<Wait>& out) {
+  add(pattern, waiter, awaited.rank, std::min(until, waiter.end) - waiter.begin,
+      waiter.clock_error + awaited.clock_error, out);
+}
+
+double posted(const Arrival& arrival) { return arrival.part.posted; }
+
+const Arrival* latest(std::span<const Arrival> arrivals) { return &*std::ranges::max_element(arrivals, {}, posted); }
+
+const Arrival* root_of(std::span<const Arrival> arrivals) {
+  const auto root = std::ranges::find_if(arrivals, [](const Arrival& each) {
+    return each.root >= 0 && each.comm_rank == static_cast<std::uint32_t>(each.root);
+  });
+  return root == arrivals.end() ? nullptr : &*root;
+}
+
+WaitPattern pattern_of(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kBarrier:
+      return WaitPattern::kBarrier;
+    case CollectiveKind::kFromRoot:
+      return WaitPattern::kLateRoot;
+    case CollectiveKind::kToRoot:
+      return WaitPattern::kEarlyRoot;
+    case CollectiveKind::kFromLower:
+      return WaitPattern::kEarlyScan;
+    default:
+      return WaitPattern::kAllToAll;
   }
 }
 
 // The time from the first one's leaving, but not before all have come, to a rank's own.
-void completion(std::span<const Arrival> arrivals, Finder& finder) {
-  const Arrival& last = latest(arrivals);
-  const Arrival& first = *std::ranges::min_element(arrivals, {}, &Arrival::end);
+void barrier_completion(std::span<const Arrival> arrivals, std::vector<Wait>& out) {
+  const double last = latest(arrivals)->part.begin;
+  const Part& first = std::ranges::min_element(arrivals, {}, [](const Arrival& each) { return each.part.end; })->part;
   for (const Arrival& each : arrivals) {
-    if (each.rank == first.rank) continue;
-    finder.note(WaitPattern::kBarrierCompletion, each, kNobody,
-                each.end - std::max(first.end, std::min(last.begin, each.end)), each.clock_error + first.clock_error);
-  }
-}
-
-void with_root(CollectiveKind kind, std::span<const Arrival> arrivals, Finder& finder) {
-  const auto root = std::ranges::find_if(arrivals, [](const Arrival& each) {
-    return each.root >= 0 && each.comm_rank == static_cast<std::uint32_t>(each.root);
-  });
-  if (root == arrivals.end()) return;
-  if (kind == CollectiveKind::kToRoot) {
-    const Arrival& last = latest(arrivals);
-    if (last.rank != root->rank) finder.add(WaitPattern::kEarlyRoot, *root, last, last.begin);
-    return;
-  }
-  for (const Arrival& each : arrivals) {
-    if (each.rank != root->rank) finder.add(WaitPattern::kLateRoot, each, *root, root->begin);
-  }
-}
-
-void from_lower(std::span<Arrival> arrivals, Finder& finder) {
-  std::ranges::sort(arrivals, {}, &Arrival::comm_rank);
-  const Arrival* last = &arrivals[0];
-  for (const Arrival& each : arrivals.subspan(1)) {
-    if (each.begin > last->begin) {
-      last = &each;
-    } else {
-      finder.add(WaitPattern::kEarlyScan, each, *last, last->begin);
-    }
+    const Part& part = each.part;
+    if (part.rank == first.rank) continue;
+    add(WaitPattern::kBarrierCompletion, part, kNobody, part.end - std::max(first.end, std::min(last, part.end)),
+        part.clock_error + first.clock_error, out);
   }
 }
 
 }  // namespace
 
 std::string_view pattern_name(WaitPattern pattern) {
-  constexpr std::array<std::string_view, kWaitPatterns> kNames{"wait_barrier",   "barrier_completion", "wait_nxn",
-                                                               "late_broadcast", "early_reduce",       "early_scan"};
+  constexpr std::array<std::string_view, kWaitPatterns> kNames{
+      "wait_barrier", "barrier_completion",     "wait_nxn",    "late_broadcast", "early_reduce",
+      "early_scan",   "nonblocking_collective", "late_sender", "late_receiver"};
   return kNames[static_cast<std::size_t>(pattern)];
 }
 
-void find_waits(CollectiveKind kind, std::span<Arrival> arrivals, std::vector<Wait>& out) {
-  if (arrivals.size() < 2) return;
-  Finder finder(out);
-  switch (kind) {
-    case CollectiveKind::kNone:
-    case CollectiveKind::kUnjudged:
-      return;
-    case CollectiveKind::kBarrier:
-      all_for_all(WaitPattern::kBarrier, arrivals, finder);
-      return completion(arrivals, finder);
-    case CollectiveKind::kAllToAll:
-      return all_for_all(WaitPattern::kAllToAll, arrivals, finder);
-    case CollectiveKind::kFromRoot:
-    case CollectiveKind::kToRoot:
-      return with_root(kind, arrivals, finder);
-    case CollectiveKind::kFromLower:
-      return from_lower(arrivals, finder);
+Wait no_wait(const Part& part) {
+  return {WaitPattern::kNonblocking, true,      part.rank, kNobody, part.call_site, part.function,
+          part.operations,           part.call, 0};
+}
+
+void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arrivals, std::vector<Wait>& out) {
+  if (arrivals.empty()) return;
+  const WaitPattern pattern = nonblocking ? WaitPattern::kNonblocking : pattern_of(kind);
+  const Arrival* awaited = nullptr;  // by all, or by the root
+  if (kind == CollectiveKind::kFromLower) {
+    std::ranges::sort(arrivals, {}, &Arrival::comm_rank);
+  } else if (kind == CollectiveKind::kFromRoot) {
+    awaited = root_of(arrivals);
+  } else if (kind != CollectiveKind::kUnjudged) {
+    awaited = latest(arrivals);
   }
+  const Arrival* const waiter = kind == CollectiveKind::kToRoot ? root_of(arrivals) : nullptr;  // the only one
+  for (const Arrival& each : arrivals) {
+    const bool waits = awaited != nullptr && awaited != &each && (kind != CollectiveKind::kToRoot || waiter == &each);
+    if (waits && posted(*awaited) > posted(each)) {
+      add_until(pattern, each.part, awaited->part, posted(*awaited), out);
+    } else if (each.part.operations > 1) {
+      out.push_back(no_wait(each.part));
+    }
+    if (kind == CollectiveKind::kFromLower && (awaited == nullptr || posted(each) > posted(*awaited))) awaited = &each;
+  }
+  if (kind == CollectiveKind::kBarrier && !nonblocking && arrivals.size() > 1) barrier_completion(arrivals, out);
+}
+
+void find_message_waits(const Part& send, const Part& receive, std::vector<Wait>& out) {
+  add_until(WaitPattern::kLateSender, receive, send, send.posted, out);
+  // A send that ended before there was a receive was buffered.
+  const bool is_held = send.end > receive.posted;
+  add_until(WaitPattern::kLateReceiver, send, receive, is_held ? receive.posted : send.begin, out);
 }
 
 }  // namespace ardoise::knowledge_sources

@@ -1,4 +1,4 @@
-// The wait states of one collective: who waits for whom, and how long. Definitions after Scalasca's (Wolf, Mohr:
+// The wait states of one operation: who waits for whom, and how long. Definitions after Scalasca's (Wolf, Mohr:
 // Automatic performance analysis of hybrid MPI/OpenMP applications, 2003; docs/knowledge_sources.md has the formulas).
 #pragma once
 
@@ -11,32 +11,59 @@
 
 namespace ardoise::knowledge_sources {
 
-enum class WaitPattern : std::uint8_t { kBarrier, kBarrierCompletion, kAllToAll, kLateRoot, kEarlyRoot, kEarlyScan };
-inline constexpr std::size_t kWaitPatterns = 6;
-// As in profile.json: "wait_barrier", "barrier_completion", "wait_nxn", "late_broadcast", "early_reduce", "early_scan".
+enum class WaitPattern : std::uint8_t {
+  kBarrier,
+  kBarrierCompletion,
+  kAllToAll,
+  kLateRoot,
+  kEarlyRoot,
+  kEarlyScan,
+  kNonblocking,
+  kLateSender,
+  kLateReceiver
+};
+inline constexpr std::size_t kWaitPatterns = 9;
+// As in profile.json: "wait_barrier", "barrier_completion", "wait_nxn", "late_broadcast", "early_reduce", "early_scan",
+// "nonblocking_collective", "late_sender", "late_receiver".
 [[nodiscard]] std::string_view pattern_name(WaitPattern pattern);
 
-// One rank's call of a collective. Times are nanoseconds on the program's time axis.
+// One rank's part in an operation. It waits in the call that starts and ends it, or in the one that completes it. Times
+// are nanoseconds on the program's time axis.
+struct Part {
+  double posted;                      // begin of the call that started the operation
+  double begin, end;                  // of the call in which the rank waits; equal where that does not wait
+  double clock_error;                 // bound, of the rank's clock against the others'
+  std::uint64_t call;                 // number in the rank of a call that completes several operations
+  std::uint32_t operations;           // that it completes: it waits for the last of them
+  std::uint32_t rank;                 // in the program
+  std::uint32_t call_site, function;  // of the call in which the rank waits
+};
+
+// In a collective.
 struct Arrival {
-  double begin, end;
-  double clock_error;       // bound, of the rank's clock against the others'
-  std::uint32_t rank;       // in the program
+  Part part;
   std::uint32_t comm_rank;  // in the communicator
   std::int32_t root;        // in the communicator; where there is one
-  std::uint32_t call_site;
 };
 
 inline constexpr std::uint32_t kNobody = 0xFFFFFFFF;
 
 struct Wait {
   WaitPattern pattern;
-  std::uint32_t waiter, awaited;  // ranks in the program; awaited: kNobody where it is not one rank
-  std::uint32_t call_site;        // of the waiter
-  std::uint64_t ns;
-  bool certain;  // longer than the error of the two clocks
+  bool certain;                       // longer than the error of the two clocks
+  std::uint32_t waiter, awaited;      // ranks in the program; awaited: kNobody where it is not one rank
+  std::uint32_t call_site, function;  // of the waiter
+  std::uint32_t operations;           // as in Part
+  std::uint64_t call, ns;
 };
 
-// Appends the waits in a collective of which all arrivals are there; reorders them.
-void find_waits(CollectiveKind kind, std::span<Arrival> arrivals, std::vector<Wait>& out);
+// Both append the waits in an operation whose parts are all there. A call that completes several operations has one for
+// each, be it of 0 ns.
+void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arrivals,
+                std::vector<Wait>& out);  // reorders
+void find_message_waits(const Part& send, const Part& receive, std::vector<Wait>& out);
+
+// Of an operation whose other parts will not be known, for a call that completes others, too.
+[[nodiscard]] Wait no_wait(const Part& part);
 
 }  // namespace ardoise::knowledge_sources

@@ -2,158 +2,426 @@
 #include "knowledge_sources/waits/rank_calls.hpp"
 
 #include <algorithm>
-#include <array>
-#include <span>
+#include <utility>
 
-#include "instrument/format/event_format.hpp"
+#include "knowledge_sources/waits/message_kind.hpp"
 
 namespace ardoise::knowledge_sources {
 
-void RankCalls::add(std::uint32_t thread, std::uint64_t order, PackCollectives pack, std::vector<Arrived>& out) {
-  const std::size_t weight = 1 + pack.calls.size();
-  threads_[thread].add(order, std::move(pack), weight,
-                       [&](const PackCollectives& each, bool after_gap) { deliver(thread, each, after_gap, out); });
+using instrument::CompletionRecord;
+using instrument::MpiEvent;
+using instrument::MpiRecord;
+using instrument::ReceiveHalfExtension;
+using instrument::Shape;
+using instrument::StartedExtension;
+
+namespace {
+
+// MPI libraries send less than this without asking the receiver, over whatever network.
+constexpr std::uint64_t kShortBytes = 4096;
+
+bool is_collective(Shape shape) {
+  return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
 }
 
-void RankCalls::deliver(std::uint32_t thread, const PackCollectives& pack, bool after_gap, std::vector<Arrived>& out) {
-  folded_ = folded_ || pack.folded || after_gap;
-  if (folded_) {
-    unresolved_.folded += pack.calls.size();
-    return;
-  }
-  for (const Collective& call : pack.calls) {
-    Comm& comm = comms_[call.comm];
-    if (comm.count == 0) comm.thread = thread;
-    comm.several_threads = comm.several_threads || comm.thread != thread;
-    place(comm, call, comm.count++, out);
-  }
+template <class OnEvent>
+void for_each_call(std::span<const MpiRecord> records, OnEvent&& event) {
+  instrument::for_each_event(
+      records, event, [](const CompletionRecord&) {}, [](const instrument::NeighbourExtension&) {},
+      [](const StartedExtension&) {});
 }
 
-void RankCalls::place(const Comm& comm, const Collective& call, std::uint64_t number, std::vector<Arrived>& out) {
-  if (comm.several_threads || comm.is_inter || call.comm >= instrument::kUnnamedComm) {
-    ++unresolved_.of_no_kind;
-  } else if (comm.defined) {
-    out.push_back({{comm.identity, number},
-                   call.function,
-                   {call.begin, call.end, clock_error_, rank_, comm.own_rank, call.root, call.call_site}});
-  } else if (early_.size() < kMostEarly) {
-    early_.push_back({call, number});
+std::uint64_t count_collectives(std::span<const MpiRecord> records) {
+  std::uint64_t count = 0;
+  for_each_call(records, [&](const MpiEvent& event) {
+    if (is_collective(event.record.shape()) && collective_kind(event.record.function()) != CollectiveKind::kNone)
+      ++count;
+  });
+  return count;
+}
+
+std::uint64_t ends_of(const MpiEvent& event) {
+  const MpiRecord& record = event.record;
+  const MessageKind kind = message_kind(record.function());
+  switch (record.shape()) {
+    case Shape::kSend:
+      return (record.peer >= 0 ? 1u : 0u) + (event.receive_half != nullptr || kind.starts_both ? 1u : 0u);
+    case Shape::kReceive:
+    case Shape::kPostReceive:
+      return record.peer == instrument::kNoPeer || kind.receives_taken ? 0 : 1;
+    case Shape::kProbe:
+      return record.peer >= 0 && kind.takes_message ? 1 : 0;
+    default:
+      return 0;
+  }
+}
+std::uint64_t count_ends(std::span<const MpiRecord> records) {
+  std::uint64_t count = 0;
+  for_each_call(records, [&](const MpiEvent& event) { count += ends_of(event); });
+  return count;
+}
+
+}  // namespace
+
+// Follows the records of one pack.
+class RankCalls::Reader {
+ public:
+  Reader(RankCalls& rank, std::uint32_t number, Thread& thread, const PackRecords& pack, std::vector<Arrived>& out)
+      : rank_(rank), number_(number), thread_(thread), pack_(pack), out_(out) {}
+
+  void read() {
+    instrument::for_each_event(
+        pack_.records, [this](const MpiEvent& event) { on_call(event); },
+        [this](const CompletionRecord& record) { on_completion(record); }, [](const instrument::NeighbourExtension&) {},
+        [this](const StartedExtension& record) { on_started(record); });
+  }
+
+ private:
+  [[nodiscard]] double ns(std::uint64_t tick) const {
+    return static_cast<double>(static_cast<std::int64_t>(tick - pack_.origin_tick)) * pack_.ns_per_tick;
+  }
+  [[nodiscard]] Part part_of(const MpiEvent& event) const {
+    const MpiRecord& record = event.record;
+    const double begin = ns(record.begin);
+    return {begin,
+            begin,
+            ns(record.begin + event.duration),
+            rank_.clock_error_,
+            0,
+            1,
+            rank_.rank_,
+            record.call_site,
+            record.function()};
+  }
+
+  void on_call(const MpiEvent& event) {
+    rank_.end_completing(thread_, out_);
+    const Shape shape = event.record.shape();
+    if (is_collective(shape)) return on_collective(event);
+    if (shape == Shape::kCompletes) return begin_completing(event);
+    if (rank_.given_up_ != Reason::kNone) return rank_.count_given_up(ends_of(event));
+    if (shape == Shape::kSend) return on_send(event);
+    if (shape == Shape::kReceive) return on_receive(event);
+    if (shape == Shape::kProbe) return on_probe(event);
+    if (shape == Shape::kPostReceive && event.record.peer != instrument::kNoPeer &&
+        !message_kind(event.record.function()).receives_taken)
+      start_receive(event.record.begin, key_of(event.record), ns(event.record.begin));
+  }
+
+  void on_collective(const MpiEvent& event) {
+    const MpiRecord& record = event.record;
+    if (collective_kind(record.function()) == CollectiveKind::kNone) return;
+    Comm& comm = rank_.comms_[record.comm()];
+    if (comm.collectives == 0) comm.thread = number_;
+    comm.several_threads = comm.several_threads || comm.thread != number_;
+    const Collective collective{part_of(event), comm.collectives++, record.comm(), record.function(),
+                                record.shape() == Shape::kRooted ? record.peer : -1};
+    if (!is_nonblocking(record.function())) return rank_.place(collective, out_);
+    Started started{};
+    started.kind = Started::Kind::kCollective;
+    started.collective = collective;
+    started.posted = collective.part.posted;
+    rank_.start(record.begin, started);
+  }
+
+  void begin_completing(const MpiEvent& event) {
+    thread_.completing = part_of(event);
+    if (message_kind(event.record.function()).tests) thread_.completing.end = thread_.completing.begin;
+    thread_.is_completing = true;
+    thread_.left = event.record.tag;
+  }
+
+  static MessageKey key_of(const MpiRecord& record) { return {record.comm(), record.peer, record.tag}; }
+
+  void on_send(const MpiEvent& event) {
+    const MpiRecord& record = event.record;
+    const MessageKind kind = message_kind(record.function());
+    Part part = part_of(event);
+    if (kind.starts_both) {
+      start_receive(record.begin, {record.comm(), instrument::kAnySource, instrument::kAnyTag}, part.posted);
+      part.end = part.begin;
+    }
+    if (event.receive_half != nullptr) {
+      const auto half = instrument::as<ReceiveHalfExtension>(*event.receive_half);
+      if (half.source >= 0) {
+        if (record.peer >= 0) {
+          part.operations = 2;
+          part.call = ++rank_.calls_;
+        }
+        rank_.add_message(false, {record.comm(), half.source, half.tag}, part, out_);
+      }
+    }
+    if (record.peer < 0) return;
+    if (kind.starts && !kind.starts_both)
+      return start_send(record.begin, key_of(record), part.posted, kind, event.bytes);
+    if (kind.is_buffered) part.end = part.begin;
+    rank_.add_message(true, key_of(record), part, out_);
+  }
+
+  void on_receive(const MpiEvent& event) {
+    if (event.record.peer < 0 || message_kind(event.record.function()).receives_taken) return;
+    Part part = part_of(event);
+    const MessageKey key = key_of(event.record);
+    if (rank_.probed_ && rank_.probed_->key == key) {
+      // It was waited for there.
+      const double posted = part.posted;
+      part = rank_.probed_->part;
+      part.posted = posted;
+    }
+    rank_.probed_.reset();
+    rank_.add_message(false, key, part, out_);
+  }
+
+  void on_probe(const MpiEvent& event) {
+    const MessageKind kind = message_kind(event.record.function());
+    if (event.record.peer < 0) return;
+    Part part = part_of(event);
+    if (kind.takes_message) {
+      if (!kind.waits_for_message) part.end = part.begin;
+      rank_.add_message(false, key_of(event.record), part, out_);
+    } else if (kind.waits_for_message) {
+      rank_.probed_ = Message{key_of(event.record), false, part};
+    }
+  }
+
+  void start_send(std::uint64_t id, const MessageKey& key, double posted, const MessageKind& kind,
+                  std::uint64_t bytes) {
+    Started started{};
+    started.kind = Started::Kind::kSend;
+    started.never_waits = kind.is_buffered;
+    started.is_short = bytes < kShortBytes && !kind.is_synchronous;
+    started.key = key;
+    start_message(id, started, rank_.sends_, posted);
+  }
+  void start_receive(std::uint64_t id, const MessageKey& key, double posted) {
+    Started started{};
+    started.kind = Started::Kind::kReceive;
+    started.key = key;
+    start_message(id, started, rank_.receives_, posted);
+  }
+  void start_message(std::uint64_t id, Started& started, PostOrder& order, double posted) {
+    started.posted = posted;
+    started.place = order.post(started.key);
+    if (started.place != PostOrder::kNone) return rank_.start(id, started);
+    rank_.give_up_messages(Reason::kBeyondRoom);
+    rank_.count_given_up(1);
+  }
+
+  void on_started(const StartedExtension& record) {
+    if (rank_.given_up_ != Reason::kNone) return rank_.count_given_up(record.peer == instrument::kNoPeer ? 0 : 1);
+    const MpiRecord operation{0, 0, 0, 0, 0, 0, record.operation};
+    const MessageKey key{operation.comm(), record.peer, record.tag};
+    if (operation.shape() == Shape::kSend && record.peer >= 0)
+      start_send(record.begin, key, ns(record.begin), {}, record.bytes);
+    if (operation.shape() == Shape::kPostReceive && record.peer != instrument::kNoPeer)
+      start_receive(record.begin, key, ns(record.begin));
+  }
+
+  void on_completion(const CompletionRecord& record) {
+    if (const auto found = rank_.started_.find(record.post_begin); found != rank_.started_.end()) {
+      const Started started = found->second;
+      rank_.started_.erase(found);
+      const bool is_receive = started.kind == Started::Kind::kReceive;
+      const MessageKey key = is_receive ? MessageKey{started.key.comm, record.peer, record.tag} : started.key;
+      const bool cancelled = is_receive ? record.peer < 0 : record.tag == instrument::kAnyTag;
+      thread_.ended.push_back({started, key, started.kind != Started::Kind::kCollective && cancelled});
+    }
+    if (--thread_.left == 0) rank_.end_completing(thread_, out_);
+  }
+
+  RankCalls& rank_;
+  std::uint32_t number_;
+  Thread& thread_;
+  const PackRecords& pack_;
+  std::vector<Arrived>& out_;
+};
+
+void RankCalls::add(std::uint32_t number, std::uint64_t order, const PackRecords& pack, std::vector<Arrived>& out) {
+  Thread& thread = threads_[number];
+  if (threads_.size() > 1) give_up_messages(Reason::kSeveralThreads);
+  const auto deliver_kept = [&](const KeptPack& kept, bool after_gap) {
+    PackRecords records = kept.pack;
+    records.records = kept.records;
+    deliver(number, thread, records, after_gap, out);
+  };
+  if (thread.packs.take(order)) {
+    deliver(number, thread, pack, false, out);
+    thread.packs.deliver_ready(deliver_kept);
   } else {
-    ++unresolved_.beyond_room;
+    thread.packs.add(order, KeptPack{{pack.records.begin(), pack.records.end()}, pack}, 1 + pack.records.size(),
+                     deliver_kept);
   }
 }
 
-void RankCalls::place_early(std::vector<Arrived>& out) {
-  std::vector<Early> waiting;
-  waiting.swap(early_);
-  for (const Early& early : waiting) place(comms_[early.call.comm], early.call, early.number, out);
+void RankCalls::deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap,
+                        std::vector<Arrived>& out) {
+  if (pack.several_threads) give_up_messages(Reason::kSeveralThreads);
+  if ((pack.folded || after_gap) && !folded_) {
+    folded_ = true;
+    end_completing(thread, out);
+    give_up_messages(Reason::kFolded);
+    unresolved_calls_.folded += started_.size();
+    started_.clear();
+  }
+  if (folded_) {
+    unresolved_calls_.folded += count_collectives(pack.records);
+    return count_given_up(count_ends(pack.records));
+  }
+  Reader(*this, number, thread, pack, out).read();
 }
 
-void RankCalls::define(std::uint32_t number, const CommIdentity& identity, std::uint32_t own_rank, bool is_inter,
-                       std::vector<Arrived>& out) {
-  Comm& comm = comms_[number];
+void RankCalls::end_completing(Thread& thread, std::vector<Arrived>& out) {
+  if (!thread.is_completing) return;
+  thread.is_completing = false;
+  Part part = thread.completing;
+  const auto waited_for = [](const Ended& each) { return !each.cancelled; };
+  part.operations = static_cast<std::uint32_t>(std::ranges::count_if(thread.ended, waited_for));
+  if (part.operations > 1) part.call = ++calls_;
+  for (const Ended& each : thread.ended) {
+    const Started& started = each.started;
+    part.posted = started.posted;
+    if (started.kind == Started::Kind::kCollective) {
+      Collective collective = started.collective;
+      collective.part = part;
+      place(collective, out);
+      continue;
+    }
+    if (given_up_ != Reason::kNone) continue;
+    const bool sends = started.kind == Started::Kind::kSend;
+    PostOrder& order = sends ? sends_ : receives_;
+    if (each.cancelled) {
+      order.cancel(started.place, in_order_);
+    } else {
+      Part own = part;
+      if (sends && (started.never_waits || (started.is_short && part.operations > 1))) own.end = own.begin;
+      order.end(started.place, each.key, own, in_order_);
+    }
+    pass_on(sends, out);
+  }
+  thread.ended.clear();
+}
+
+void RankCalls::add_message(bool sends, const MessageKey& key, const Part& part, std::vector<Arrived>& out) {
+  if (given_up_ != Reason::kNone) return count_given_up(1);
+  if ((sends ? sends_ : receives_).add(key, part, in_order_)) return pass_on(sends, out);
+  give_up_messages(Reason::kBeyondRoom);
+  count_given_up(1);
+}
+
+void RankCalls::pass_on(bool sends, std::vector<Arrived>& out) {
+  for (const EndInOrder& end : in_order_) place(Message{end.key, sends, end.part}, out);
+  in_order_.clear();
+}
+
+void RankCalls::place(const Collective& call, std::vector<Arrived>& out) {
+  const Comm& comm = comms_[call.comm];
+  if (comm.several_threads || !comm.within_program || call.comm >= instrument::kUnnamedComm) {
+    ++unresolved_calls_.of_no_kind;
+    if (call.part.operations > 1) out.emplace_back(OfNoKind{call.part});
+  } else if (comm.defined) {
+    out.emplace_back(InCollective{{comm.identity, call.number}, call.function, {call.part, comm.own_rank, call.root}});
+  } else {
+    keep(call);
+  }
+}
+
+void RankCalls::place(const Message& message, std::vector<Arrived>& out) {
+  const Comm& comm = comms_[message.key.comm];
+  const std::int32_t peer = message.key.peer;
+  const bool is_own_peer = comm.within_program || (message.key.comm == instrument::kWorldComm &&
+                                                   peer >= first_of_program_ && peer < end_of_program_);
+  if (!is_own_peer || message.key.comm >= instrument::kUnnamedComm) {
+    ++unresolved_ends_.of_no_kind;
+    if (message.part.operations > 1) out.emplace_back(OfNoKind{message.part});
+  } else if (comm.defined) {
+    const auto other = static_cast<std::uint32_t>(peer);
+    out.emplace_back(EndOfMessage{
+        {comm.identity, message.sends ? comm.own_rank : other, message.sends ? other : comm.own_rank, message.key.tag},
+        message.sends,
+        message.part});
+  } else {
+    keep(message);
+  }
+}
+
+void RankCalls::keep(const std::variant<Collective, Message>& early) {
+  if (early_.size() < kMostEarly) return early_.push_back(early);
+  if (std::holds_alternative<Collective>(early)) {
+    ++unresolved_calls_.beyond_room;
+  } else {
+    give_up_messages(Reason::kBeyondRoom);
+    count_given_up(1);
+  }
+}
+
+void RankCalls::define(const CommDefinition& definition, std::vector<Arrived>& out) {
+  Comm& comm = comms_[definition.number];
   if (comm.defined) return;
   comm.defined = true;
-  comm.identity = identity;
-  comm.own_rank = own_rank;
-  comm.is_inter = is_inter || identity.size == 0;
-  place_early(out);
+  comm.identity = definition.identity;
+  comm.own_rank = definition.own_rank;
+  comm.within_program = definition.within_program;
+  const auto early = std::exchange(early_, {});
+  for (const auto& each : early) std::visit([&](const auto& operation) { place(operation, out); }, each);
 }
 
-void RankCalls::merge(const RankCalls& other, std::vector<Arrived>& out) {
-  clock_error_ = std::max(clock_error_, other.clock_error_);
-  folded_ = folded_ || other.folded_;
-  unresolved_.add(other.unresolved_);
-  early_.insert(early_.end(), other.early_.begin(), other.early_.end());
-  for (const auto& [number, theirs] : other.comms_) {
-    Comm& ours = comms_[number];
-    ours.several_threads = ours.several_threads || theirs.several_threads || (ours.count != 0 && theirs.count != 0);
-    if (ours.count == 0) ours.thread = theirs.thread;
-    ours.count += theirs.count;
-    if (ours.defined || !theirs.defined) continue;
-    ours.defined = true;
-    ours.identity = theirs.identity;
-    ours.own_rank = theirs.own_rank;
-    ours.is_inter = theirs.is_inter;
-  }
-  place_early(out);
-  for (const auto& [thread, theirs] : other.threads_) {
-    threads_[thread].merge(
-        theirs, [](const PackCollectives& pack) { return 1 + pack.calls.size(); },
-        [&, number = thread](const PackCollectives& pack, bool after_gap) { deliver(number, pack, after_gap, out); });
+void RankCalls::set_program(std::uint32_t first_rank, std::uint32_t ranks) {
+  first_of_program_ = static_cast<std::int32_t>(first_rank);
+  end_of_program_ = static_cast<std::int32_t>(first_rank + ranks);
+}
+
+bool RankCalls::is_of_program(const instrument::RankRange& range) const {
+  const std::int64_t steps = range.count == 0 ? 0 : range.count - 1;
+  const std::int64_t last = range.start + steps * range.stride;
+  return std::min<std::int64_t>(range.start, last) >= first_of_program_ &&
+         std::max<std::int64_t>(range.start, last) < end_of_program_;
+}
+
+void RankCalls::give_up_messages(Reason reason) {
+  if (given_up_ != Reason::kNone) return;
+  given_up_ = reason;
+  count_given_up(sends_.size() + receives_.size());
+  sends_ = {};
+  receives_ = {};
+  probed_.reset();
+  std::erase_if(started_, [](const auto& each) { return each.second.kind != Started::Kind::kCollective; });
+}
+
+void RankCalls::count_given_up(std::uint64_t ends) {
+  switch (given_up_) {
+    case Reason::kNone:
+      return;
+    case Reason::kFolded:
+      unresolved_ends_.folded += ends;
+      return;
+    case Reason::kBeyondRoom:
+      unresolved_ends_.beyond_room += ends;
+      return;
+    case Reason::kSeveralThreads:
+      unresolved_ends_.of_no_kind += ends;
+      return;
   }
 }
 
-UnresolvedCalls RankCalls::unresolved() const {
-  UnresolvedCalls sum = unresolved_;
-  sum.incomplete += early_.size();
+Unresolved RankCalls::unresolved_calls() const {
+  Unresolved sum = unresolved_calls_;
+  for (const auto& each : early_) sum.incomplete += std::holds_alternative<Collective>(each) ? 1 : 0;
+  for (const auto& [id, started] : started_) sum.incomplete += started.kind == Started::Kind::kCollective ? 1 : 0;
   for (const auto& [number, thread] : threads_) {
-    thread.for_each_waiting([&](std::uint64_t, const PackCollectives& pack) { sum.folded += pack.calls.size(); });
+    thread.packs.for_each_waiting(
+        [&](std::uint64_t, const KeptPack& kept) { sum.folded += count_collectives(kept.records); });
   }
   return sum;
 }
 
-void RankCalls::write(ByteWriter& out) const {
-  out.put(clock_error_);
-  out.put(std::uint32_t{folded_});
-  out.put(unresolved_);
-  out.put_array(std::span<const Early>(early_));
-  out.put_count(comms_.size());
-  for (const auto& [number, comm] : comms_) {
-    out.put(number);
-    out.put(comm.count);
-    out.put(comm.identity);
-    out.put(comm.own_rank);
-    out.put(comm.thread);
-    out.put(std::array<std::uint8_t, 4>{comm.defined, comm.is_inter, comm.several_threads, 0});
-  }
-  out.put_count(threads_.size());
+Unresolved RankCalls::unresolved_ends() const {
+  Unresolved sum = unresolved_ends_;
+  for (const auto& each : early_) sum.incomplete += std::holds_alternative<Message>(each) ? 1 : 0;
+  sum.incomplete += sends_.size() + receives_.size();
   for (const auto& [number, thread] : threads_) {
-    std::vector<std::pair<std::uint64_t, const PackCollectives*>> waiting;
-    thread.for_each_waiting(
-        [&](std::uint64_t order, const PackCollectives& pack) { waiting.emplace_back(order, &pack); });
-    out.put(number);
-    out.put(thread.next());
-    out.put_count(waiting.size());
-    for (const auto& [order, pack] : waiting) {
-      out.put(order);
-      out.put(std::uint32_t{pack->folded});
-      out.put_array(std::span<const Collective>(pack->calls));
-    }
+    thread.packs.for_each_waiting([&](std::uint64_t, const KeptPack& kept) { sum.folded += count_ends(kept.records); });
   }
-}
-
-void RankCalls::read(ByteReader& in) {
-  clock_error_ = in.get<double>();
-  folded_ = in.get<std::uint32_t>() != 0;
-  unresolved_ = in.get<UnresolvedCalls>();
-  early_ = in.get_array<Early>();
-  in.check(early_.size() <= kMostEarly, "has too many calls of communicators that are not defined");
-  for (auto left = in.get_count(40); left != 0; --left) {
-    const auto number = in.get<std::uint32_t>();
-    Comm& comm = comms_[number];
-    comm.count = in.get<std::uint64_t>();
-    comm.identity = in.get<CommIdentity>();
-    comm.own_rank = in.get<std::uint32_t>();
-    comm.thread = in.get<std::uint32_t>();
-    const auto flags = in.get<std::array<std::uint8_t, 4>>();
-    comm.defined = flags[0] != 0;
-    comm.is_inter = flags[1] != 0 || comm.identity.size == 0;
-    comm.several_threads = flags[2] != 0;
-  }
-  for (auto left = in.get_count(20); left != 0; --left) {
-    const auto number = in.get<std::uint32_t>();
-    auto& thread = threads_[number];
-    thread.start_at(in.get<std::uint64_t>());
-    for (auto packs = in.get_count(20); packs != 0; --packs) {
-      const auto order = in.get<std::uint64_t>();
-      PackCollectives pack;
-      pack.folded = in.get<std::uint32_t>() != 0;
-      pack.calls = in.get_array<Collective>();
-      in.check(order > thread.next(), "has a pack that should have been taken");
-      thread.keep(order, std::move(pack));
-    }
-  }
+  return sum;
 }
 
 }  // namespace ardoise::knowledge_sources

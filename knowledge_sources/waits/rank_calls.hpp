@@ -1,43 +1,56 @@
-// The collectives of one rank: packs come in any order and are put back into that of their thread, calls are counted by
-// communicator, and go on to their meeting when the communicator is defined.
+// The collectives and messages of one rank: packs come in any order and are put back into that of their thread; what
+// its calls start and end becomes its part in collectives, counted by communicator, and the ends of messages, in the
+// order in which MPI matches them. They go on to where they meet the others' when the communicator is defined.
 //
 // A rank in which records became sums for want of memory can't be counted on from there on, nor can one of which a pack
-// is missing: what follows in it is unresolved. Memory: what came too early (in_order.hpp), and calls of communicators
-// whose definition has not come yet, at most kMostEarly.
+// is missing: what follows in it is unresolved. Memory: what came too early (in_order.hpp), operations that have not
+// ended (post_order.hpp), and what belongs to communicators whose definition has not come yet, at most kMostEarly.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <variant>
 #include <vector>
 
-#include "knowledge_sources/byte_stream.hpp"
+#include "instrument/format/definitions.hpp"
+#include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/in_order.hpp"
 #include "knowledge_sources/waits/meetings.hpp"
+#include "knowledge_sources/waits/messages.hpp"
+#include "knowledge_sources/waits/post_order.hpp"
 
 namespace ardoise::knowledge_sources {
 
-// One call, before its communicator is known. Times in ns on the program's time axis.
-struct Collective {
-  double begin, end;
-  std::uint32_t comm, function, call_site;
-  std::int32_t root;
-};
-// Those of one pack.
-struct PackCollectives {
-  std::vector<Collective> calls;
-  bool folded = false;  // records before or among them are missing
+// The records of one pack, and how to place them in time.
+struct PackRecords {
+  std::span<const instrument::MpiRecord> records;
+  std::uint64_t origin_tick;
+  double ns_per_tick;
+  bool folded;           // records before or among them are missing
+  bool several_threads;  // of the process have made MPI calls up to the pack
 };
 
-// What a pack, a definition or another analyzer brings to the meetings.
-struct Arrived {
+// What a rank brings to where ranks meet.
+struct InCollective {
   MeetingKey key;
   std::uint32_t function;
   Arrival arrival;
 };
+struct EndOfMessage {
+  Channel channel;
+  bool sends;
+  Part part;
+};
+struct OfNoKind {  // an operation that meets nothing, of a call that completes others, too
+  Part part;
+};
+using Arrived = std::variant<InCollective, EndOfMessage, OfNoKind>;
 
-// Not thread safe.
+// Not thread safe. What one call appends to `out` has to be used before that of the next.
 class RankCalls {
  public:
   static constexpr std::size_t kMostEarly = 4096;
@@ -45,41 +58,94 @@ class RankCalls {
   explicit RankCalls(std::uint32_t rank) : rank_(rank) {}
 
   // Each appends to `out` what is known now.
-  void add(std::uint32_t thread, std::uint64_t order, PackCollectives pack, std::vector<Arrived>& out);
-  void define(std::uint32_t comm, const CommIdentity& identity, std::uint32_t own_rank, bool is_inter,
-              std::vector<Arrived>& out);
+  void add(std::uint32_t thread, std::uint64_t order, const PackRecords& pack, std::vector<Arrived>& out);
+  struct CommDefinition {
+    std::uint32_t number, own_rank;
+    CommIdentity identity;
+    bool within_program;  // no intercommunicator, and no ranks of other programs
+  };
+  void define(const CommDefinition& definition, std::vector<Arrived>& out);
+  // The ranks of its program in the world that it may share with others.
+  void set_program(std::uint32_t first_rank, std::uint32_t ranks);
+  [[nodiscard]] bool is_of_program(const instrument::RankRange& range) const;
   void set_clock_error(double ns) { clock_error_ = ns; }
-  // What another analyzer has of the rank: no pack that is here, too.
-  void merge(const RankCalls& other, std::vector<Arrived>& out);
 
-  // Calls that have not met and will not, when nothing more comes.
-  [[nodiscard]] UnresolvedCalls unresolved() const;
-
-  void write(ByteWriter& out) const;
-  void read(ByteReader& in);  // into a new one
+  // What has not met and will not, when nothing more comes.
+  [[nodiscard]] Unresolved unresolved_calls() const;
+  [[nodiscard]] Unresolved unresolved_ends() const;
 
  private:
   struct Comm {
-    std::uint64_t count = 0;  // of collectives so far
+    std::uint64_t collectives = 0;  // so far
     CommIdentity identity{};
     std::uint32_t own_rank = 0, thread = 0;
-    bool defined = false, is_inter = false, several_threads = false;
+    bool defined = false, within_program = true, several_threads = false;
   };
-  struct Early {
-    Collective call;
-    std::uint64_t number;
+  struct Collective {
+    Part part;
+    std::uint64_t number;  // on its communicator
+    std::uint32_t comm, function;
+    std::int32_t root;
   };
-  void deliver(std::uint32_t thread, const PackCollectives& pack, bool after_gap, std::vector<Arrived>& out);
-  void place(const Comm& comm, const Collective& call, std::uint64_t number, std::vector<Arrived>& out);
-  void place_early(std::vector<Arrived>& out);
+  struct Message {
+    MessageKey key;
+    bool sends;
+    Part part;
+  };
+  struct Started {  // an operation that another call will end
+    enum class Kind : std::uint8_t { kSend, kReceive, kCollective } kind;
+    bool never_waits;     // a buffered send
+    bool is_short;        // a send that hardly waits for the receiver
+    std::uint32_t place;  // in sends_ or receives_
+    MessageKey key;
+    Collective collective;
+    double posted;
+  };
+  struct Ended {
+    Started started;
+    MessageKey key;
+    bool cancelled;
+  };
+  struct KeptPack {
+    std::vector<instrument::MpiRecord> records;
+    PackRecords pack;
+  };
+  struct Thread {
+    InOrder<KeptPack> packs;
+    Part completing{};  // the call that ends operations, while its completions come
+    bool is_completing = false;
+    std::int32_t left = 0;  // completions that are to come, if all operations are known
+    std::vector<Ended> ended;
+  };
+  class Reader;
+
+  void deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap,
+               std::vector<Arrived>& out);
+  void end_completing(Thread& thread, std::vector<Arrived>& out);
+  void start(std::uint64_t id, const Started& operation) { started_[id] = operation; }
+  void add_message(bool sends, const MessageKey& key, const Part& part, std::vector<Arrived>& out);
+  void pass_on(bool sends, std::vector<Arrived>& out);
+  void place(const Collective& call, std::vector<Arrived>& out);
+  void place(const Message& message, std::vector<Arrived>& out);
+  void keep(const std::variant<Collective, Message>& early);
+  enum class Reason : std::uint8_t { kNone, kFolded, kBeyondRoom, kSeveralThreads };
+  void give_up_messages(Reason reason);
+  void count_given_up(std::uint64_t ends);
 
   std::uint32_t rank_;
+  std::int32_t first_of_program_ = 0, end_of_program_ = 0x7FFFFFFF;
   double clock_error_ = 0;  // ns
   bool folded_ = false;
-  std::map<std::uint32_t, InOrder<PackCollectives>> threads_;
+  Reason given_up_ = Reason::kNone;  // messages
+  std::uint64_t calls_ = 0;          // that completed several operations
+  std::map<std::uint32_t, Thread> threads_;
   std::map<std::uint32_t, Comm> comms_;
-  std::vector<Early> early_;
-  UnresolvedCalls unresolved_;
+  PostOrder sends_, receives_;
+  std::vector<EndInOrder> in_order_;  // of one call, to use its memory again
+  std::unordered_map<std::uint64_t, Started> started_;
+  std::optional<Message> probed_;  // by MPI_Probe, which waited for it; what receives it comes next
+  std::vector<std::variant<Collective, Message>> early_;
+  Unresolved unresolved_calls_, unresolved_ends_;
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -13,7 +13,7 @@ namespace {
 double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 }  // namespace
 
-void UnresolvedCalls::add(const UnresolvedCalls& more) {
+void Unresolved::add(const Unresolved& more) {
   folded += more.folded;
   incomplete += more.incomplete;
   beyond_room += more.beyond_room;
@@ -26,19 +26,27 @@ void WaitSums::Sums::add(const Sums& more) {
   longest_ns = std::max(longest_ns, more.longest_ns);
 }
 
-void WaitSums::add(std::span<const Wait> waits, std::uint64_t calls, std::uint32_t function) {
-  resolved_calls_ += calls;
+void WaitSums::add(std::span<const Wait> waits) {
   for (const Wait& wait : waits) {
-    if (!wait.certain) {
-      uncertain_ns_ += wait.ns;
-      continue;
+    if (wait.operations <= 1) {
+      add(wait);
+    } else if (const auto greatest = shared_.add(wait)) {
+      add(*greatest);
     }
-    sums_[{function, wait.call_site, wait.pattern}].add({wait.ns, 1, wait.ns});
-    ranks_[wait.waiter].waiting_ns += wait.ns;
-    if (wait.awaited == kNobody) continue;
-    ranks_[wait.awaited].caused_ns += wait.ns;
-    edges_[edge(wait.waiter, wait.awaited)] += wait.ns;
   }
+}
+
+void WaitSums::add(const Wait& wait) {
+  if (wait.ns == 0) return;
+  if (!wait.certain) {
+    uncertain_ns_ += wait.ns;
+    return;
+  }
+  sums_[{wait.function, wait.call_site, wait.pattern}].add({wait.ns, 1, wait.ns});
+  ranks_[wait.waiter].waiting_ns += wait.ns;
+  if (wait.awaited == kNobody) return;
+  ranks_[wait.awaited].caused_ns += wait.ns;
+  edges_[edge(wait.waiter, wait.awaited)] += wait.ns;
 }
 
 void WaitSums::merge(const WaitSums& other) {
@@ -48,8 +56,11 @@ void WaitSums::merge(const WaitSums& other) {
     ranks_[rank].caused_ns += other.ranks_[rank].caused_ns;
   }
   for (const auto& [pair, ns] : other.edges_) edges_[pair] += ns;
-  unresolved_.add(other.unresolved_);
+  shared_.merge(other.shared_, [&](const Wait& wait) { add(wait); });
+  unresolved_calls_.add(other.unresolved_calls_);
+  unresolved_ends_.add(other.unresolved_ends_);
   resolved_calls_ += other.resolved_calls_;
+  messages_ += other.messages_;
   uncertain_ns_ += other.uncertain_ns_;
 }
 
@@ -65,8 +76,11 @@ void WaitSums::write(ByteWriter& out) const {
     out.put(pair);
     out.put(ns);
   }
-  out.put(unresolved_);
+  shared_.write(out);
+  out.put(unresolved_calls_);
+  out.put(unresolved_ends_);
   out.put(resolved_calls_);
+  out.put(messages_);
   out.put(uncertain_ns_);
 }
 
@@ -84,8 +98,11 @@ void WaitSums::read(ByteReader& in) {
     in.check((pair >> 32) < ranks_.size() && (pair & 0xFFFFFFFF) < ranks_.size(), "names a rank that is not there");
     edges_[pair] += in.get<std::uint64_t>();
   }
-  unresolved_ = in.get<UnresolvedCalls>();
+  shared_.read(in, static_cast<std::uint32_t>(ranks_.size()));
+  unresolved_calls_ = in.get<Unresolved>();
+  unresolved_ends_ = in.get<Unresolved>();
   resolved_calls_ = in.get<std::uint64_t>();
+  messages_ = in.get<std::uint64_t>();
   uncertain_ns_ = in.get<std::uint64_t>();
 }
 
@@ -118,8 +135,11 @@ void WaitSums::contribute(const Resolver& resolver, reports::Waiting& model) con
     model.per_rank.caused_seconds.push_back(seconds(rank.caused_ns));
   }
   model.resolved_calls = resolved_calls_;
-  model.unresolved = {unresolved_.folded, unresolved_.incomplete, unresolved_.beyond_room, unresolved_.of_no_kind,
-                      seconds(uncertain_ns_)};
+  model.resolved_messages = messages_;
+  const auto counts = [](const Unresolved& of) {
+    return reports::UnresolvedCounts{of.folded, of.incomplete, of.beyond_room, of.of_no_kind};
+  };
+  model.unresolved = {counts(unresolved_calls_), counts(unresolved_ends_), seconds(uncertain_ns_)};
 }
 
 }  // namespace ardoise::knowledge_sources

@@ -13,17 +13,18 @@
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/resolver.hpp"
 #include "knowledge_sources/waits/patterns.hpp"
+#include "knowledge_sources/waits/shared_calls.hpp"
 #include "reports/model.hpp"
 
 namespace ardoise::knowledge_sources {
 
-// Calls of collectives whose waits are not known, by the reason.
-struct UnresolvedCalls {
+// Calls of collectives, or ends of messages, whose waits are not known, by the reason.
+struct Unresolved {
   std::uint64_t folded = 0;       // memory was short and calls before them in their thread became sums
-  std::uint64_t incomplete = 0;   // not all ranks of the communicator were seen in it
+  std::uint64_t incomplete = 0;   // not all ranks of the communicator, or the other end, were seen
   std::uint64_t beyond_room = 0;  // more of them at a time than there was memory for
-  std::uint64_t of_no_kind = 0;   // intercommunicators, several threads of a rank on one communicator
-  void add(const UnresolvedCalls& more);
+  std::uint64_t of_no_kind = 0;   // intercommunicators, several programs, several threads
+  void add(const Unresolved& more);
 };
 
 // Not thread safe.
@@ -31,9 +32,12 @@ class WaitSums {
  public:
   explicit WaitSums(std::uint32_t ranks) : ranks_(ranks) {}
 
-  // The waits in one collective with so many calls.
-  void add(std::span<const Wait> waits, std::uint64_t calls, std::uint32_t function);
-  void add(const UnresolvedCalls& more) { unresolved_.add(more); }
+  void add(std::span<const Wait> waits);
+  // Of which the waits were added.
+  void count_collective(std::uint64_t calls) { resolved_calls_ += calls; }
+  void count_message() { ++messages_; }
+  void add_calls(const Unresolved& more) { unresolved_calls_.add(more); }
+  void add_ends(const Unresolved& more) { unresolved_ends_.add(more); }
   void merge(const WaitSums& other);
   void write(ByteWriter& out) const;
   void read(ByteReader& in);  // into an empty one
@@ -57,11 +61,14 @@ class WaitSums {
     return std::uint64_t{waiter} << 32 | awaited;
   }
 
+  void add(const Wait& wait);
+
   std::map<Key, Sums> sums_;
   std::vector<OfRank> ranks_;
   std::unordered_map<std::uint64_t, std::uint64_t> edges_;
-  UnresolvedCalls unresolved_;
-  std::uint64_t resolved_calls_ = 0, uncertain_ns_ = 0;
+  SharedCalls shared_;
+  Unresolved unresolved_calls_, unresolved_ends_;
+  std::uint64_t resolved_calls_ = 0, messages_ = 0, uncertain_ns_ = 0;
 };
 
 }  // namespace ardoise::knowledge_sources

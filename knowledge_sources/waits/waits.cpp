@@ -1,15 +1,17 @@
-// Why ranks wait in collectives: how long, for whom, in which pattern. Reads the mpi_events and definitions of its
-// level; contributes Application::waiting.
+// Why ranks wait in collectives and for messages: how long, for whom, in which pattern. Reads the mpi_events and
+// definitions of its level; contributes Application::waiting.
 //
-//   pack ──▶ its collectives ──▶ in the order of the thread ──▶ n-th on its communicator ──▶ meets the others' n-th
-//            (collectives_of)    (in_order.hpp)                 (rank_calls.hpp)             (meetings.hpp)
+//   pack ──▶ in the order of its thread ──▶ its collectives: n-th on a communicator ──▶ meet the others' n-th
+//            (in_order.hpp)                 (rank_calls.hpp)                             (meetings.hpp)
+//                                       └─▶ its ends of messages, as MPI matches them ──▶ meet the other ends
+//                                           (post_order.hpp)                              (messages.hpp)
 //
-// Ranks of one communicator may be with several analyzers: what has not met is kept, and meets when their partial
-// results do.
+// All packs of a rank come to one analyzer, those of the ranks it meets perhaps to others: what has not met is kept,
+// and meets when the partial results of the analyzers do.
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "instrument/format/definition_reader.hpp"
@@ -23,7 +25,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 std::vector<RankCalls> calls_of(std::uint32_t ranks) {
   std::vector<RankCalls> result;
@@ -50,10 +52,9 @@ class Waits final : public Analysis {
   std::vector<std::byte> partial() const override {
     ByteWriter out;
     out.put(kVersion);
-    sums_.write(out);
+    all_sums().write(out);
     meetings_.write(out);
-    out.put_count(ranks_.size());
-    for (const RankCalls& rank : ranks_) rank.write(out);
+    messages_.write(out);
     return out.take();
   }
 
@@ -63,98 +64,94 @@ class Waits final : public Analysis {
     const auto count = static_cast<std::uint32_t>(ranks_.size());
     WaitSums sums(count);
     Meetings meetings;
-    std::vector<RankCalls> ranks = calls_of(count);
+    Messages messages;
     sums.read(in);
     meetings.read(in, count);
-    in.check(in.get_count(8) == count, "is of a program with another number of ranks");
-    for (RankCalls& rank : ranks) rank.read(in);
+    messages.read(in, count);
     in.expect_end();
-
     sums_.merge(sums);
     meetings_.merge(meetings, sums_);
-    std::vector<Arrived> arrived;
-    for (std::uint32_t rank = 0; rank < count; ++rank) ranks_[rank].merge(ranks[rank], arrived);
-    meet(arrived);
+    messages_.merge(messages, sums_);
   }
 
   void contribute(const Resolver& resolver, reports::Application& application) const override {
-    WaitSums sums = sums_;
-    for (const RankCalls& rank : ranks_) sums.add(rank.unresolved());
-    sums.add(UnresolvedCalls{.incomplete = meetings_.calls()});
+    WaitSums sums = all_sums();
+    sums.add_calls({.incomplete = meetings_.calls()});
+    sums.add_ends({.incomplete = messages_.ends()});
     sums.contribute(resolver, application.waiting);
   }
 
  private:
   void add(std::vector<Arrived>& arrived, const MpiSpan& span);
   void define(std::vector<Arrived>& arrived, const DefinitionSpan& span);
-  void meet(std::vector<Arrived>& arrived);
+  void meet(const std::vector<Arrived>& arrived);
+  // With what is unresolved in the ranks' calls.
+  [[nodiscard]] WaitSums all_sums() const {
+    WaitSums sums = sums_;
+    for (const RankCalls& rank : ranks_) {
+      sums.add_calls(rank.unresolved_calls());
+      sums.add_ends(rank.unresolved_ends());
+    }
+    return sums;
+  }
 
   std::string level_;
   double ticks_per_second_;
   WorkerSlots<std::vector<Arrived>> slots_;
   RankLocks locks_;
   std::vector<RankCalls> ranks_;
-  std::mutex mutex_;  // of the two below
+  std::mutex mutex_;  // of those below; taken after a rank's
   Meetings meetings_;
+  Messages messages_;
   WaitSums sums_;
 };
 
-PackCollectives collectives_of(const MpiSpan& span, double ns_per_tick) {
-  using instrument::Shape;
-  const auto& header = *span.header;
-  PackCollectives result;
-  result.folded = (header.flags & instrument::kFolded) != 0 || header.origin_tick == 0;
-  const auto ns = [&](std::uint64_t tick) {
-    return static_cast<double>(static_cast<std::int64_t>(tick - header.origin_tick)) * ns_per_tick;
-  };
-  for (std::size_t i = 0; i < span.records.size(); ++i) {
-    const instrument::MpiRecord& record = span.records[i];
-    const Shape shape = record.shape();
-    if (shape != Shape::kCollective && shape != Shape::kRooted && shape != Shape::kNeighbour) continue;
-    if (collective_kind(record.function()) == CollectiveKind::kNone) continue;
-    std::uint64_t duration = record.duration;
-    if (i + 1 < span.records.size() && span.records[i + 1].shape() == Shape::kExtension &&
-        instrument::extension_kind(span.records[i + 1]) == instrument::ExtensionKind::kWideValues)
-      duration = instrument::as<instrument::WideExtension>(span.records[i + 1]).duration;
-    result.calls.push_back({ns(record.begin), ns(record.begin + duration), record.comm(), record.function(),
-                            record.call_site, shape == Shape::kRooted ? record.peer : -1});
-  }
-  return result;
-}
-
+// The lock of the rank is held until all have met: the order of a rank's messages counts.
 void Waits::add(std::vector<Arrived>& arrived, const MpiSpan& span) {
   const auto& header = *span.header;
   arrived.clear();
-  PackCollectives pack = collectives_of(span, ns_per_tick(header, ticks_per_second_));
-  {
-    const auto guard = locks_.lock(header.rank);
-    ranks_[header.rank].add(header.thread, header.order, std::move(pack), arrived);
-  }
+  const PackRecords pack{span.records, header.origin_tick, ns_per_tick(header, ticks_per_second_),
+                         (header.flags & instrument::kFolded) != 0 || header.origin_tick == 0,
+                         (header.flags & instrument::kSeveralMpiThreads) != 0};
+  const auto guard = locks_.lock(header.rank);
+  ranks_[header.rank].add(header.thread, header.order, pack, arrived);
   meet(arrived);
 }
 
 void Waits::define(std::vector<Arrived>& arrived, const DefinitionSpan& span) {
   arrived.clear();
-  {
-    const auto guard = locks_.lock(span.header->rank);
-    RankCalls& rank = ranks_[span.header->rank];
-    instrument::DefinitionReader reader(span.records);
-    while (const auto definition = reader.next()) {
-      if (const auto* const clock = std::get_if<instrument::DecodedClock>(&*definition)) {
-        rank.set_clock_error(std::max(0.0, clock->fixed.offset_error_seconds) * 1e9);
-      } else if (const auto* const comm = std::get_if<instrument::DecodedCommunicator>(&*definition)) {
-        rank.define(comm->fixed.comm, {comm->fixed.group_hash, comm->fixed.instance, comm->fixed.size},
-                    comm->fixed.rank, comm->fixed.kind != instrument::CommunicatorKind::kIntra, arrived);
-      }
+  const auto guard = locks_.lock(span.header->rank);
+  RankCalls& rank = ranks_[span.header->rank];
+  instrument::DefinitionReader reader(span.records);
+  while (const auto definition = reader.next()) {
+    if (const auto* const clock = std::get_if<instrument::DecodedClock>(&*definition)) {
+      rank.set_clock_error(std::max(0.0, clock->fixed.offset_error_seconds) * 1e9);
+    } else if (const auto* const process = std::get_if<instrument::DecodedProcess>(&*definition)) {
+      rank.set_program(process->fixed.first_rank, process->fixed.ranks);
+    } else if (const auto* const comm = std::get_if<instrument::DecodedCommunicator>(&*definition)) {
+      const auto& fixed = comm->fixed;
+      const bool within_program =
+          fixed.kind == instrument::CommunicatorKind::kIntra && fixed.size != 0 &&
+          std::ranges::all_of(comm->ranges, [&](const auto& range) { return rank.is_of_program(range); });
+      rank.define({fixed.comm, fixed.rank, {fixed.group_hash, fixed.instance, fixed.size}, within_program}, arrived);
     }
   }
   meet(arrived);
 }
 
-void Waits::meet(std::vector<Arrived>& arrived) {
+void Waits::meet(const std::vector<Arrived>& arrived) {
   if (arrived.empty()) return;
   const std::lock_guard guard(mutex_);
-  for (const Arrived& each : arrived) meetings_.add(each.key, each.function, each.arrival, sums_);
+  for (const Arrived& each : arrived) {
+    if (const auto* const end = std::get_if<EndOfMessage>(&each)) {
+      messages_.add(end->channel, end->sends, end->part, sums_);
+    } else if (const auto* const call = std::get_if<InCollective>(&each)) {
+      meetings_.add(call->key, call->function, call->arrival, sums_);
+    } else {
+      const Wait wait = no_wait(std::get<OfNoKind>(each).part);
+      sums_.add(std::span(&wait, 1));
+    }
+  }
 }
 
 }  // namespace

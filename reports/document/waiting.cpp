@@ -63,14 +63,18 @@ Table pair_table(const Application& a, double least, std::size_t& pairs) {
 
 std::string what_is_not_known(const UnresolvedWaiting& unresolved) {
   std::string text;
-  const auto add = [&](std::uint64_t calls, const char* why) {
-    if (calls == 0) return;
-    text += fmt::format("{}{} because {}", text.empty() ? "Not known of " : ", of ", counted(calls, "call"), why);
+  const auto add = [&](const UnresolvedCounts& counts, const char* what, const char* incomplete) {
+    const auto add_reason = [&](std::uint64_t number, const char* why) {
+      if (number == 0) return;
+      text += fmt::format("{}{} because {}", text.empty() ? "Not known of " : ", of ", counted(number, what), why);
+    };
+    add_reason(counts.folded, "memory was short and calls before them became sums");
+    add_reason(counts.incomplete, incomplete);
+    add_reason(counts.beyond_memory, "too many were under way at a time");
+    add_reason(counts.other, "they are between programs, on intercommunicators, or by several threads");
   };
-  add(unresolved.folded_calls, "memory was short and calls before them became sums");
-  add(unresolved.incomplete_calls, "not all ranks of their communicator were seen in them");
-  add(unresolved.beyond_memory_calls, "too many were under way at a time");
-  add(unresolved.other_calls, "they are on intercommunicators or by several threads");
+  add(unresolved.collective_calls, "collective call", "not all ranks of their communicator were seen in them");
+  add(unresolved.message_ends, "end of a message", "the other end was not seen");
   if (!text.empty()) text += ". ";
   if (unresolved.below_clock_seconds > 0) {
     text += fmt::format("Waits of {} in all are shorter than the error of the clocks and not counted.",
@@ -82,12 +86,12 @@ std::string what_is_not_known(const UnresolvedWaiting& unresolved) {
 }  // namespace
 
 Section waiting(const Application& a) {
-  Section section{.title = "Waiting in collectives"};
+  Section section{.title = "Waiting in MPI"};
   const double all = all_waiting(a.waiting);
   if (!(all > 0) && what_is_not_known(a.waiting.unresolved).empty()) return section;
   section.blocks = {
-      note("Measured from when each rank entered and left each collective. Waits are in MPI's time, summed over "
-           "ranks; messages between two ranks and non-blocking collectives are not judged.")};
+      note("Measured from when all ranks of a collective, or both of a message, entered and left their calls. Waits "
+           "are in MPI's time, summed over ranks.")};
   if (all > 0) {
     std::size_t sites = 0, pairs = 0;
     section.blocks.push_back(pattern_table(a));

@@ -12,13 +12,16 @@ namespace {
 struct Words {
   const char *pattern, *brief, *whole;
 };
-constexpr std::array<Words, 6> kWords{
+constexpr std::array<Words, 9> kWords{
     {{"wait_nxn", "wait at all-to-all", "Wait at all-to-all: for the last rank to come"},
      {"wait_barrier", "wait at barrier", "Wait at barrier: for the last rank to come"},
      {"barrier_completion", "barrier completion", "Barrier completion: after the first rank left"},
      {"late_broadcast", "late root", "Late root: of MPI_Bcast or MPI_Scatter"},
      {"early_reduce", "early root", "Early root: of MPI_Reduce or MPI_Gather"},
-     {"early_scan", "early scan", "Early scan: for the last of the lower ranks"}}};
+     {"early_scan", "early scan", "Early scan: for the last of the lower ranks"},
+     {"nonblocking_collective", "wait for collective", "Wait for a non-blocking collective: for the last to start it"},
+     {"late_sender", "late sender", "Late sender: for a message that was sent later"},
+     {"late_receiver", "late receiver", "Late receiver: for the receive of a message"}}};
 
 constexpr double kMostlyKnown = 0.95, kStandsOut = 0.5;
 
@@ -40,9 +43,8 @@ std::string short_pattern(const std::string& pattern) {
 }
 
 std::optional<double> measured_waiting(const Application& a, const std::string& function) {
-  const UnresolvedWaiting& unknown = a.waiting.unresolved;
-  const std::uint64_t unresolved =
-      unknown.folded_calls + unknown.incomplete_calls + unknown.beyond_memory_calls + unknown.other_calls;
+  const UnresolvedCounts& unknown = a.waiting.unresolved.collective_calls;
+  const std::uint64_t unresolved = unknown.folded + unknown.incomplete + unknown.beyond_memory + unknown.other;
   const auto known = static_cast<double>(a.waiting.resolved_calls);
   if (!(known > 0) || known < kMostlyKnown * (known + static_cast<double>(unresolved))) return {};
   double sum = 0;

@@ -14,7 +14,7 @@ namespace ardoise::reports {
 // In a few words: "wait at all-to-all".
 [[nodiscard]] std::string short_pattern(const std::string& pattern);
 
-// Seconds that ranks waited for others in the calls of a function; nothing where that was not measured for nearly all
+// Seconds that ranks waited for others in the calls of a collective; nothing where that was not measured for nearly all
 // collectives of the program.
 [[nodiscard]] std::optional<double> measured_waiting(const Application& application, const std::string& function);
 

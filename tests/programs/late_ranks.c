@@ -1,14 +1,15 @@
-// Ranks that come late to collectives, by sleeping, so that processors are free:
-//   late_ranks wait_nxn|wait_barrier|late_broadcast|early_reduce|early_scan FILE
+// Ranks that come late to collectives and messages, by sleeping, so that processors are free:
+//   late_ranks wait_nxn|wait_barrier|late_broadcast|early_reduce|early_scan|nonblocking_collective|late_sender|
+//              late_sender_of_many|late_receiver FILE
 // Rank 0 prints what the waiting must be: "truth LEAST MOST OCCURRENCES", in seconds. A rank's entry lies between two
 // readings of its clock, before the call and in the MPI library: it may lose its processor between them. The late rank
-// sleeps when all others are inside, which they say in FILE, mapped by all: so the occurrences are exact.
+// sleeps when all others are inside, which they say in FILE, mapped by all: so the occurrences are exact. No other MPI
+// calls are made.
 #define _POSIX_C_SOURCE 200809L
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -22,9 +23,14 @@ typedef struct {
   double before, inside;
 } Entry;
 
-static Entry entries[kSteps];
-static int rank, step;
-static atomic_int* steps_entered;  // of each rank
+typedef struct {
+  atomic_int steps_entered;
+  Entry entries[kSteps];
+} Rank;
+
+static Rank* ranks;  // in FILE
+static int rank, size, late, step;
+static const char* pattern = "wait_nxn";
 
 static void sleep_ms(long ms) {
   const struct timespec time = {0, ms * 1000000L};
@@ -38,41 +44,86 @@ static double now(void) {
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static void note_inside(void) {
-  entries[step].inside = now();
-  steps_entered[rank] = step + 1;
+static int is(const char* name) { return strcmp(pattern, name) == 0; }
+
+static void enter(void) { ranks[rank].entries[step].before = now(); }
+
+// Of an operation that another call ends the late rank's start counts, and the others' end.
+static void note_inside(int starts) {
+  if (starts != (rank == late && is("nonblocking_collective"))) return;
+  ranks[rank].entries[step].inside = now();
+  ranks[rank].steps_entered = step + 1;
 }
 
-static void await_others(int size) {
+static int only_rank_0_waits(void) {
+  return is("early_reduce") || is("late_sender") || is("late_sender_of_many") || is("late_receiver");
+}
+static int takes_part(int each) { return each == 0 || each == late || !(is("late_sender") || is("late_receiver")); }
+
+// Until all others have entered so many steps.
+static void await_others(int steps) {
   for (int other = 0; other < size; ++other)
-    while (other != rank && steps_entered[other] <= step) sleep_ms(1);
+    while (other != rank && takes_part(other) && ranks[other].steps_entered < steps) sleep_ms(1);
 }
 
-static atomic_int* map_file(const char* path) {
+static Rank* map_file(const char* path) {
   const int file = open(path, O_RDWR | O_CREAT, 0600);
-  if (file < 0 || ftruncate(file, kRanks * sizeof(atomic_int)) != 0) return NULL;
-  void* const memory = mmap(NULL, kRanks * sizeof(atomic_int), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (file < 0 || ftruncate(file, kRanks * sizeof(Rank)) != 0) return NULL;
+  void* const memory = mmap(NULL, kRanks * sizeof(Rank), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   return memory == MAP_FAILED ? NULL : memory;
 }
 
-static __attribute__((noinline)) void meet(const char* pattern, int root) {
-  double in = 1, out = 0;
-  if (strcmp(pattern, "wait_nxn") == 0) MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-  if (strcmp(pattern, "wait_barrier") == 0) MPI_Barrier(MPI_COMM_WORLD);
-  if (strcmp(pattern, "late_broadcast") == 0) MPI_Bcast(&in, 1, MPI_DOUBLE, root, MPI_COMM_WORLD);
-  if (strcmp(pattern, "early_reduce") == 0) MPI_Reduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  if (strcmp(pattern, "early_scan") == 0) MPI_Scan(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+// Only rank 0 waits for the late one, for a message, or the other way round; the others have sent theirs.
+static __attribute__((noinline)) void exchange(void) {
+  double data[64] = {0};
+  MPI_Request requests[64];
+  if (is("late_receiver")) {
+    if (rank == 0) MPI_Ssend(data, 64, MPI_DOUBLE, late, 0, MPI_COMM_WORLD);
+    if (rank == late) MPI_Recv(data, 64, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else if (is("late_sender") && rank == 0) {
+    MPI_Recv(data, 1, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  } else if (is("late_sender_of_many") && rank == 0) {
+    for (int other = 1; other < size; ++other)
+      MPI_Irecv(data + other, 1, MPI_DOUBLE, other, 7, MPI_COMM_WORLD, &requests[other - 1]);
+    enter();
+    MPI_Waitall(size - 1, requests, MPI_STATUSES_IGNORE);
+  } else if (is("late_sender_of_many") || rank == late) {
+    MPI_Send(data, 1, MPI_DOUBLE, 0, 7, MPI_COMM_WORLD);
+  }
 }
 
-static void print_truth(const char* pattern, int late, int size, const Entry* all) {
+static __attribute__((noinline)) void meet(void) {
+  double in = 1, out = 0;
+  enter();
+  if (is("wait_nxn")) {
+    MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  } else if (is("wait_barrier")) {
+    MPI_Barrier(MPI_COMM_WORLD);
+  } else if (is("late_broadcast")) {
+    MPI_Bcast(&in, 1, MPI_DOUBLE, late, MPI_COMM_WORLD);
+  } else if (is("early_reduce")) {
+    MPI_Reduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  } else if (is("early_scan")) {
+    MPI_Scan(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  } else if (is("nonblocking_collective")) {
+    MPI_Request request;
+    MPI_Iallreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    if (rank != late) enter();
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    exchange();
+  }
+}
+
+static void print_truth(void) {
   double least = 0, most = 0;
   int occurrences = 0;
   for (step = 0; step < kSteps; ++step) {
-    const Entry* const awaited = all + late * kSteps + step;
+    const Entry* const awaited = ranks[late].entries + step;
     for (int each = 0; each < size; ++each) {
-      if (each == late || (strcmp(pattern, "early_reduce") == 0 && each != 0)) continue;
-      const Entry* const entry = all + each * kSteps + step;
+      if (each == late || (only_rank_0_waits() && each != 0)) continue;
+      const Entry* const entry = ranks[each].entries + step;
       least += awaited->before - entry->inside;
       most += awaited->inside - entry->before;
       ++occurrences;
@@ -82,36 +133,28 @@ static void print_truth(const char* pattern, int late, int size, const Entry* al
 }
 
 int main(int argc, char** argv) {
-  int size;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const char* const pattern = argc > 1 ? argv[1] : "wait_nxn";
-  const int late = strcmp(pattern, "early_scan") == 0 ? 0 : size - 1;
-  steps_entered = argc > 2 && size <= kRanks ? map_file(argv[2]) : NULL;
-  if (!steps_entered) {
+  if (argc > 1) pattern = argv[1];
+  late = is("early_scan") ? 0 : size - 1;
+  ranks = argc > 2 && size <= kRanks ? map_file(argv[2]) : NULL;
+  if (!ranks) {
     fprintf(stderr, "late_ranks PATTERN FILE, for at most %d ranks\n", kRanks);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   late_ranks_inside = note_inside;
   for (step = 0; step < kSteps; ++step) {
     if (rank == late) {
-      await_others(size);
+      await_others(step + 1);
       sleep_ms(kLate);
     }
-    entries[step].before = now();
-    meet(pattern, late);
+    meet();
   }
   late_ranks_inside = NULL;
-  if (rank != 0) {
-    MPI_Send(entries, sizeof entries, MPI_BYTE, 0, 9, MPI_COMM_WORLD);
-  } else {
-    Entry* const all = calloc((size_t)size * kSteps, sizeof *all);
-    memcpy(all, entries, sizeof entries);
-    for (int other = 1; other < size; ++other)
-      MPI_Recv(all + other * kSteps, sizeof entries, MPI_BYTE, other, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    print_truth(pattern, late, size, all);
-    free(all);
+  if (rank == 0) {
+    await_others(kSteps);
+    print_truth();
   }
   MPI_Finalize();
   return 0;

@@ -1,36 +1,67 @@
-// Tells a program when a collective of its own reaches the MPI library: wrappers of the profiling interface, as tools
+// Tells a program when a call of its own reaches the MPI library: wrappers of the profiling interface, as tools
 // have them, behind those of Ardoise.
 #include "tests/programs/late_ranks_inside.h"
 
 #include <mpi.h>
 
-void (*late_ranks_inside)(void);
+void (*late_ranks_inside)(int starts);
 
-static void inside(void) {
-  if (late_ranks_inside) late_ranks_inside();
+static void inside(int starts) {
+  if (late_ranks_inside) late_ranks_inside(starts);
 }
 
 int MPI_Allreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  inside();
+  inside(0);
   return PMPI_Allreduce(in, out, count, type, op, comm);
 }
 
 int MPI_Barrier(MPI_Comm comm) {
-  inside();
+  inside(0);
   return PMPI_Barrier(comm);
 }
 
 int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  inside();
+  inside(0);
   return PMPI_Bcast(data, count, type, root, comm);
 }
 
 int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-  inside();
+  inside(0);
   return PMPI_Reduce(in, out, count, type, op, root, comm);
 }
 
 int MPI_Scan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  inside();
+  inside(0);
   return PMPI_Scan(in, out, count, type, op, comm);
+}
+
+int MPI_Iallreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request* request) {
+  inside(1);
+  return PMPI_Iallreduce(in, out, count, type, op, comm, request);
+}
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  inside(0);
+  return PMPI_Wait(request, status);
+}
+
+int MPI_Waitall(int count, MPI_Request* requests, MPI_Status* statuses) {
+  inside(0);
+  return PMPI_Waitall(count, requests, statuses);
+}
+
+int MPI_Send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  inside(0);
+  return PMPI_Send(data, count, type, to, tag, comm);
+}
+
+int MPI_Ssend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  inside(0);
+  return PMPI_Ssend(data, count, type, to, tag, comm);
+}
+
+int MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Status* status) {
+  inside(0);
+  return PMPI_Recv(data, count, type, from, tag, comm, status);
 }

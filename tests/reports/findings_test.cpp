@@ -175,7 +175,7 @@ TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
   EXPECT_NEAR(evidence(*found, "waiting_share"), 0.75, 1e-12);
   a.waiting.per_rank.caused_seconds = {5, 3, 4, 3};
   EXPECT_THAT(find(findings_of(a), "collective_waiting")->text, Not(HasSubstr("is for rank")));
-  a.waiting.unresolved.folded_calls = 1000;
+  a.waiting.unresolved.collective_calls.folded = 1000;
   EXPECT_NE(find(findings_of(a), "collective_transfer"), nullptr) << "too much is not known";
 }
 

@@ -71,7 +71,9 @@ void add_waiting(Application& a, std::uint32_t ranks) {
     break;
   }
   w.resolved_calls = std::uint64_t{12000} * ranks;
-  w.unresolved.folded_calls = 17;
+  w.unresolved.collective_calls.folded = 17;
+  w.resolved_messages = std::uint64_t{400} * ranks;
+  w.unresolved.message_ends.incomplete = 1;
   w.unresolved.below_clock_seconds = 2e-6;
 }
 

@@ -63,8 +63,8 @@ TEST(WorldRanks, TablesGraphsAndGroupsHaveThem) {
   a.waiting.per_rank.caused_seconds = {0, 0, 1e-9, 0, 0, 0, 0, 0.75};
   a.waiting.per_rank.waiting_seconds.assign(8, 0);
   a.waiting.unresolved = {};
-  a.waiting.unresolved.incomplete_calls = 1;
-  a.waiting.unresolved.other_calls = 20;
+  a.waiting.unresolved.collective_calls.incomplete = 1;
+  a.waiting.unresolved.collective_calls.other = 20;
   const std::string text = text_of(waiting(a));
   EXPECT_THAT(
       text, AllOf(HasSubstr("Wait at all-to-all: for the last rank to come"), HasSubstr("   5              11  500 ms"),

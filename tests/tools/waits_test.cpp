@@ -16,11 +16,17 @@ struct Truth {
   unsigned long occurrences = 0;
 };
 
-class WaitsTest : public LaunchFixture, public ::testing::WithParamInterface<const char*> {
+struct Case {
+  const char *program, *pattern, *function;
+  unsigned calls, messages;  // that are resolved, of 4 ranks in 20 steps
+};
+void PrintTo(const Case& each, std::ostream* out) { *out << each.program; }
+
+class WaitsTest : public LaunchFixture, public ::testing::WithParamInterface<Case> {
  protected:
   reports::Waiting waiting(const std::string& analyzers, Truth& truth) {
     output_ = (folder_ / ("report" + analyzers)).string();
-    const auto result = ardoise({"--analyzers", analyzers}, {"-n", "4", LATE_RANKS_PROGRAM, GetParam(),
+    const auto result = ardoise({"--analyzers", analyzers}, {"-n", "4", LATE_RANKS_PROGRAM, GetParam().program,
                                                              (folder_ / ("entered" + analyzers)).string()});
     EXPECT_EQ(result.status, 0) << result.output;
     const auto at = result.output.find("truth ");
@@ -38,25 +44,36 @@ TEST_P(WaitsTest, IsWhatTheRanksSay) {
     const auto waiting = this->waiting(analyzers, truth);
     ASSERT_FALSE(waiting.patterns.empty());
     const reports::WaitTotal& most = waiting.patterns[0];
-    EXPECT_EQ(most.pattern, GetParam());
+    EXPECT_EQ(most.pattern, GetParam().pattern);
     EXPECT_EQ(most.occurrences, truth.occurrences);
     EXPECT_GE(most.seconds, (1 - kWithin) * truth.least);
     EXPECT_LE(most.seconds, (1 + kWithin) * truth.most);
-    EXPECT_EQ(waiting.resolved_calls, 80u) << "20 collectives of 4 ranks";
-    EXPECT_EQ(waiting.unresolved.incomplete_calls, 0u);
-    EXPECT_EQ(waiting.unresolved.folded_calls, 0u);
-    const std::uint32_t late = std::string(GetParam()) == "early_scan" ? 0 : 3;
+    EXPECT_EQ(waiting.resolved_calls, GetParam().calls);
+    EXPECT_EQ(waiting.resolved_messages, GetParam().messages);
+    EXPECT_EQ(waiting.unresolved.message_ends, reports::UnresolvedCounts{});
+    EXPECT_EQ(waiting.unresolved.collective_calls.incomplete, 0u);
+    EXPECT_EQ(waiting.unresolved.collective_calls.folded, 0u);
+    const std::uint32_t late = std::string(GetParam().program) == "early_scan" ? 0 : 3;
     ASSERT_EQ(waiting.per_rank.caused_seconds.size(), 4u);
     EXPECT_NEAR(waiting.per_rank.caused_seconds[late], most.seconds, 1e-6);
     ASSERT_FALSE(waiting.call_sites.empty());
-    EXPECT_EQ(waiting.call_sites[0].symbol, "meet");
+    EXPECT_EQ(waiting.call_sites[0].symbol, GetParam().messages == 0 ? "meet" : "exchange");
+    EXPECT_EQ(waiting.call_sites[0].function, GetParam().function);
     EXPECT_TRUE(waiting.call_sites[0].source_file.ends_with("late_ranks.c"));
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Patterns, WaitsTest,
-                         ::testing::Values("wait_nxn", "wait_barrier", "late_broadcast", "early_reduce", "early_scan"),
-                         [](const auto& instance) { return std::string(instance.param); });
+                         ::testing::Values(Case{"wait_nxn", "wait_nxn", "MPI_Allreduce", 80, 0},
+                                           Case{"wait_barrier", "wait_barrier", "MPI_Barrier", 80, 0},
+                                           Case{"late_broadcast", "late_broadcast", "MPI_Bcast", 80, 0},
+                                           Case{"early_reduce", "early_reduce", "MPI_Reduce", 80, 0},
+                                           Case{"early_scan", "early_scan", "MPI_Scan", 80, 0},
+                                           Case{"nonblocking_collective", "nonblocking_collective", "MPI_Wait", 80, 0},
+                                           Case{"late_sender", "late_sender", "MPI_Recv", 0, 20},
+                                           Case{"late_sender_of_many", "late_sender", "MPI_Waitall", 0, 60},
+                                           Case{"late_receiver", "late_receiver", "MPI_Ssend", 0, 20}),
+                         [](const auto& instance) { return std::string(instance.param.program); });
 
 }  // namespace
 }  // namespace ardoise::launcher

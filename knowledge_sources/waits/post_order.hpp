@@ -1,0 +1,81 @@
+// Puts the sends, or the receives, of one rank into the order in which MPI matches them: those with the same
+// communicator, peer and tag in the order of their posting. They end in any order, and of a receive from any source or
+// with any tag the peer is known at its end only; until then it may come before any later one that it could have been.
+//
+// Memory: the operations that are posted and not passed on, at most kMostOperations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "knowledge_sources/waits/patterns.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// Peer and tag may be instrument::kAnySource and kAnyTag while an operation is not ended.
+struct MessageKey {
+  std::uint32_t comm;
+  std::int32_t peer, tag;
+  friend bool operator==(const MessageKey&, const MessageKey&) = default;
+};
+struct EndInOrder {
+  MessageKey key;
+  Part part;
+};
+
+// Not thread safe.
+class PostOrder {
+ public:
+  static constexpr std::size_t kMostOperations = std::size_t{1} << 16;
+  static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+
+  // A number to end it by; kNone: no memory.
+  [[nodiscard]] std::uint32_t post(const MessageKey& key);
+  // Each appends to `out` what is in order now. `key`: what it really was.
+  void end(std::uint32_t operation, const MessageKey& key, const Part& part, std::vector<EndInOrder>& out);
+  // It was cancelled: nothing was sent or received.
+  void cancel(std::uint32_t operation, std::vector<EndInOrder>& out);
+  // One that is posted and ended at once. False: no memory.
+  [[nodiscard]] bool add(const MessageKey& key, const Part& part, std::vector<EndInOrder>& out);
+
+  [[nodiscard]] std::size_t size() const { return used_; }
+
+ private:
+  enum class State : std::uint8_t { kPosted, kEnded, kCancelled };
+  struct Operation {
+    MessageKey key;
+    std::uint64_t number;  // in the order of posting
+    Part part;
+    std::uint32_t next;
+    State state;
+  };
+  struct Queue {  // of one key, in the order of posting
+    std::uint32_t first = kNone, last = kNone;
+    bool held = false;  // in held_
+  };
+  struct Hash {
+    std::size_t operator()(const MessageKey& key) const {
+      return (std::uint64_t{static_cast<std::uint32_t>(key.peer)} << 32 | static_cast<std::uint32_t>(key.tag)) *
+                 0x9E3779B97F4A7C15u ^
+             key.comm;
+    }
+  };
+  void insert(std::uint32_t operation);
+  void end_unknown(std::uint32_t operation);
+  void release(const MessageKey& key, std::vector<EndInOrder>& out);
+  void release_held(std::vector<EndInOrder>& out);
+  [[nodiscard]] bool may_be_later(const MessageKey& key, std::uint64_t number) const;
+
+  std::vector<Operation> operations_;
+  std::uint32_t free_ = kNone;
+  std::size_t used_ = 0;
+  std::uint64_t posted_ = 0;
+  std::unordered_map<MessageKey, Queue, Hash> queues_;
+  std::vector<std::uint32_t> unknown_;  // posted from any source or with any tag, in the order of posting
+  std::vector<MessageKey> held_;        // the first of their queue has ended, but may come after one that is unknown
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,45 @@
+// Calls that complete several operations, MPI_Waitall above all, wait for the last of them: of the waits for each,
+// which become known at different times, the greatest is the call's. Memory: the calls of which not all are known, at
+// most kMostCalls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/waits/patterns.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// Not thread safe.
+class SharedCalls {
+ public:
+  static constexpr std::size_t kMostCalls = std::size_t{1} << 20;
+
+  // The call's wait, when this was the last operation that was not known.
+  std::optional<Wait> add(const Wait& wait) { return add(wait, 1); }
+  template <class Use>
+  void merge(const SharedCalls& other, Use&& use) {
+    for (const auto& [key, call] : other.calls_) {
+      if (const auto done = add(call.greatest, call.known)) use(*done);
+    }
+  }
+
+  void write(ByteWriter& out) const;
+  void read(ByteReader& in, std::uint32_t ranks);  // into an empty one
+
+ private:
+  struct Call {
+    Wait greatest;
+    std::uint32_t known;  // operations
+  };
+  static std::uint64_t key(const Wait& wait) { return std::uint64_t{wait.waiter} << 40 ^ wait.call; }
+  std::optional<Wait> add(const Wait& wait, std::uint32_t known);
+
+  std::unordered_map<std::uint64_t, Call> calls_;
+};
+
+}  // namespace ardoise::knowledge_sources

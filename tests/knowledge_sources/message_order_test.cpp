@@ -1,0 +1,326 @@
+// Ends of messages find each other: random programs run in a model of MPI's matching, which knows the true pairs.
+#include <deque>
+#include <map>
+#include <random>
+#include <set>
+
+#include "fixture.hpp"
+#include "knowledge_sources/waits/rank_calls.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+using instrument::CompletionRecord;
+using instrument::kAnySource;
+using instrument::kAnyTag;
+using instrument::make_word;
+using instrument::MpiRecord;
+
+constexpr std::uint32_t kComms = 2, kTags = 3;
+
+struct Envelope {
+  std::uint32_t comm;
+  std::int32_t source, tag;
+};
+bool matches(const Envelope& wanted, const Envelope& message) {
+  return wanted.comm == message.comm && (wanted.source == kAnySource || wanted.source == message.source) &&
+         (wanted.tag == kAnyTag || wanted.tag == message.tag);
+}
+
+// What MPI does, and what the recorder writes of it. A send is named by its tick, a receive by that of its posting.
+class Simulation {
+ public:
+  Simulation(std::uint32_t seed, std::uint32_t ranks) : random_(seed), ranks_(ranks) {}
+
+  void run(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      if (chance(2)) arrive();
+      step(below(static_cast<std::uint32_t>(ranks_.size())));
+    }
+    while (arrive()) continue;
+    for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) end(rank);
+  }
+
+  std::set<std::pair<std::uint64_t, std::uint64_t>> pairs;  // (send, receive), of ended receives
+  [[nodiscard]] const std::vector<MpiRecord>& records(std::uint32_t rank) const { return ranks_[rank].records; }
+
+ private:
+  struct Message {
+    Envelope envelope;
+    std::uint64_t send;
+  };
+  struct Receive {
+    Envelope wanted, got{};
+    std::uint64_t posted, send = 0;  // 0: not yet
+    bool blocking;
+  };
+  struct Rank {
+    std::vector<MpiRecord> records;
+    std::deque<Message> unexpected;
+    std::deque<Receive> receives;                           // those that have not ended, in the order of posting
+    std::vector<std::pair<std::uint64_t, Envelope>> sends;  // to be completed; source: the destination
+    std::map<std::uint32_t, std::deque<Message>> coming;    // by source
+    bool blocked = false;
+  };
+
+  bool chance(std::uint32_t one_in) { return below(one_in) == 0; }
+  std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(random_() % bound); }
+  std::uint64_t tick() { return tick_ += 10; }
+
+  static MpiRecord record(std::uint64_t begin, FunctionId function, Shape shape, const Envelope& e) {
+    return {begin, 5, 1, e.source, e.tag, 8, make_word(e.comm, id(function), shape)};
+  }
+  void write(Rank& rank, const MpiRecord& record) { rank.records.push_back(record); }
+  void complete(Rank& rank, FunctionId by, std::uint64_t posted, const Envelope& e, FunctionId from) {
+    write(rank, {tick(), 5, 2, instrument::kNoPeer, 1, 0, make_word(instrument::kNoComm, id(by), Shape::kCompletes)});
+    rank.records.push_back(std::bit_cast<MpiRecord>(
+        CompletionRecord{posted, 0, 1, e.source, e.tag, 8, make_word(e.comm, id(from), Shape::kCompletion)}));
+  }
+
+  Envelope wanted() {
+    return {below(kComms),
+            chance(3) ? kAnySource : static_cast<std::int32_t>(below(static_cast<std::uint32_t>(ranks_.size()))),
+            chance(3) ? kAnyTag : static_cast<std::int32_t>(below(kTags))};
+  }
+
+  void step(std::uint32_t number) {
+    Rank& rank = ranks_[number];
+    if (rank.blocked) return;
+    switch (below(8)) {
+      case 0:
+      case 1:
+        return send(number, chance(2));
+      case 2:
+        return post(rank, wanted(), false);
+      case 3:
+        if (!rank.unexpected.empty()) post(rank, chance(10) ? wanted() : rank.unexpected.front().envelope, true);
+        return;
+      case 4:
+        return probe(rank);
+      case 5:
+        if (chance(4)) cancel(rank);
+        return;
+      default:
+        return complete_some(rank);
+    }
+  }
+
+  void send(std::uint32_t from, bool blocking) {
+    const std::uint32_t to = below(static_cast<std::uint32_t>(ranks_.size()));
+    const Envelope sent{below(kComms), static_cast<std::int32_t>(from), static_cast<std::int32_t>(below(kTags))};
+    const Envelope seen{sent.comm, static_cast<std::int32_t>(to), sent.tag};
+    const std::uint64_t begin = tick();
+    ranks_[to].coming[from].push_back({sent, begin});
+    write(ranks_[from], record(begin, blocking ? FunctionId::kSend : FunctionId::kIsend, Shape::kSend, seen));
+    if (!blocking) ranks_[from].sends.emplace_back(begin, seen);
+  }
+
+  // One message, from any source, reaches its rank.
+  bool arrive() {
+    const std::uint32_t first = below(static_cast<std::uint32_t>(ranks_.size()));
+    for (std::uint32_t i = 0; i < ranks_.size(); ++i) {
+      Rank& rank = ranks_[(first + i) % ranks_.size()];
+      for (auto& [source, coming] : rank.coming) {
+        if (coming.empty() || (chance(2) && &coming != &rank.coming.rbegin()->second)) continue;
+        const Message message = coming.front();
+        coming.pop_front();
+        take(rank, message);
+        return true;
+      }
+    }
+    for (Rank& rank : ranks_) {
+      for (auto& [source, coming] : rank.coming) {
+        if (!coming.empty()) return true;
+      }
+    }
+    return false;
+  }
+  void take(Rank& rank, const Message& message) {
+    const auto receive = std::ranges::find_if(
+        rank.receives, [&](const Receive& each) { return each.send == 0 && matches(each.wanted, message.envelope); });
+    if (receive == rank.receives.end()) return rank.unexpected.push_back(message);
+    receive->send = message.send;
+    receive->got = message.envelope;
+    if (receive->blocking) end_blocking(rank, receive);
+  }
+
+  void post(Rank& rank, const Envelope& wanted, bool blocking) {
+    Receive receive{wanted, {}, tick(), 0, blocking};
+    const auto message =
+        std::ranges::find_if(rank.unexpected, [&](const Message& each) { return matches(wanted, each.envelope); });
+    if (message != rank.unexpected.end()) {
+      receive.send = message->send;
+      receive.got = message->envelope;
+      rank.unexpected.erase(message);
+    }
+    rank.receives.push_back(receive);
+    if (!blocking) return write(rank, record(receive.posted, FunctionId::kIrecv, Shape::kPostReceive, wanted));
+    rank.blocked = receive.send == 0;
+    if (!rank.blocked) end_blocking(rank, rank.receives.end() - 1);
+  }
+  void end_blocking(Rank& rank, std::deque<Receive>::iterator receive) {
+    write(rank, record(receive->posted, FunctionId::kRecv, Shape::kReceive, receive->got));
+    pairs.emplace(receive->send, receive->posted);
+    rank.receives.erase(receive);
+    rank.blocked = false;
+  }
+
+  void probe(Rank& rank) {
+    const Envelope what = wanted();
+    const auto message =
+        std::ranges::find_if(rank.unexpected, [&](const Message& each) { return matches(what, each.envelope); });
+    const std::uint64_t begin = tick();
+    if (message == rank.unexpected.end()) {
+      Envelope none = what;
+      none.source = instrument::kNoPeer;
+      return write(rank, record(begin, FunctionId::kImprobe, Shape::kProbe, none));
+    }
+    const bool matched = chance(2);
+    write(rank, record(begin, matched ? FunctionId::kMprobe : FunctionId::kIprobe, Shape::kProbe, message->envelope));
+    if (!matched) return;
+    // Others may be received before MPI_Mrecv takes it.
+    pairs.emplace(message->send, begin);
+    Envelope nowhere = message->envelope;
+    nowhere.comm = instrument::kNoComm;
+    rank.unexpected.erase(message);
+    if (chance(2)) post(rank, wanted(), false);
+    write(rank, record(tick(), FunctionId::kMrecv, Shape::kReceive, nowhere));
+  }
+
+  void cancel(Rank& rank) {
+    const auto receive = std::ranges::find_if(rank.receives, [](const Receive& each) { return each.send == 0; });
+    if (receive == rank.receives.end()) return;
+    complete(rank, FunctionId::kWait, receive->posted, {receive->wanted.comm, instrument::kNoPeer, kAnyTag},
+             FunctionId::kIrecv);
+    rank.receives.erase(receive);
+  }
+
+  void complete_some(Rank& rank) {
+    for (int i = 0; i < 3 && !rank.receives.empty(); ++i) {
+      const auto receive = rank.receives.begin() + below(static_cast<std::uint32_t>(rank.receives.size()));
+      if (receive->send == 0) continue;
+      complete(rank, chance(2) ? FunctionId::kWait : FunctionId::kTest, receive->posted, receive->got,
+               FunctionId::kIrecv);
+      pairs.emplace(receive->send, receive->posted);
+      rank.receives.erase(receive);
+    }
+    if (!rank.sends.empty() && chance(2))
+      end_send(rank, rank.sends.begin() + below(static_cast<std::uint32_t>(rank.sends.size())));
+  }
+  void end_send(Rank& rank, std::vector<std::pair<std::uint64_t, Envelope>>::iterator send) {
+    Envelope envelope = send->second;
+    envelope.source = instrument::kNoPeer;
+    complete(rank, FunctionId::kWait, send->first, envelope, FunctionId::kIsend);
+    rank.sends.erase(send);
+  }
+
+  void end(std::uint32_t number) {
+    Rank& rank = ranks_[number];
+    rank.blocked = false;
+    std::erase_if(rank.receives, [](const Receive& each) { return each.blocking; });
+    while (!rank.sends.empty()) end_send(rank, rank.sends.end() - 1);
+    while (!rank.receives.empty()) {
+      if (rank.receives.front().send == 0) {
+        cancel(rank);
+      } else {
+        const Receive first = rank.receives.front();
+        complete(rank, FunctionId::kWait, first.posted, first.got, FunctionId::kIrecv);
+        pairs.emplace(first.send, first.posted);
+        rank.receives.pop_front();
+      }
+    }
+  }
+
+  std::mt19937 random_;
+  std::vector<Rank> ranks_;
+  std::uint64_t tick_ = 0;
+};
+
+// Takes the ends as they come, and pairs those of a channel in their order.
+class Pairs {
+ public:
+  void add(const std::vector<Arrived>& arrived) {
+    for (const Arrived& each : arrived) {
+      const auto& end = std::get<EndOfMessage>(each);
+      const auto& c = end.channel;
+      auto& [sends, receives] = channels_[{c.comm.group_hash, c.source, c.destination, c.tag}];
+      (end.sends ? sends : receives).push_back(static_cast<std::uint64_t>(end.part.posted));
+      if (sends.empty() || receives.empty()) continue;
+      found.emplace(sends.front(), receives.front());
+      sends.pop_front();
+      receives.pop_front();
+    }
+  }
+  std::set<std::pair<std::uint64_t, std::uint64_t>> found;
+
+ private:
+  using Ends = std::pair<std::deque<std::uint64_t>, std::deque<std::uint64_t>>;
+  std::map<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t, std::int32_t>, Ends> channels_;
+};
+
+// folded: one pack says that records before it are missing.
+Pairs pairs_of(const Simulation& simulation, std::uint32_t ranks, std::mt19937& random, bool folded) {
+  Pairs pairs;
+  std::vector<RankCalls> calls;
+  struct Pack {
+    std::uint32_t rank;
+    std::uint64_t order;
+    PackRecords records;
+  };
+  std::vector<Pack> packs;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    calls.emplace_back(rank);
+    const std::span<const MpiRecord> all(simulation.records(rank));
+    std::uint64_t order = 0;
+    for (std::size_t at = 0; at < all.size();) {
+      const std::size_t count = std::min<std::size_t>(1 + random() % 20, all.size() - at);
+      packs.push_back({rank, order++, {all.subspan(at, count), 0, 1.0, false, false}});
+      at += count;
+    }
+  }
+  if (folded && !packs.empty()) packs[random() % packs.size()].records.folded = true;
+  std::ranges::shuffle(packs, random);
+  std::vector<Arrived> arrived;
+  const auto define = [&](std::uint32_t rank, std::uint32_t comm) {
+    arrived.clear();
+    calls[rank].define({comm, rank, {100 + comm, 0, ranks}, true}, arrived);
+    pairs.add(arrived);
+  };
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) define(rank, 0);
+  for (const Pack& pack : packs) {
+    arrived.clear();
+    calls[pack.rank].add(0, pack.order, pack.records, arrived);
+    pairs.add(arrived);
+  }
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) define(rank, 1);
+  return pairs;
+}
+
+TEST(MessageOrder, RandomProgramsHaveNoWrongPairAndMissNone) {
+  std::size_t messages = 0;
+  for (std::uint32_t seed = 0; seed < 10'000; ++seed) {
+    const std::uint32_t ranks = 2 + seed % 4;
+    Simulation simulation(seed, ranks);
+    simulation.run(600);
+    std::mt19937 random(seed);
+    ASSERT_EQ(pairs_of(simulation, ranks, random, false).found, simulation.pairs) << "seed " << seed;
+    messages += simulation.pairs.size();
+  }
+  EXPECT_GT(messages, 300'000u);
+}
+
+TEST(MessageOrder, WhereRecordsBecameSumsThereAreFewerPairsAndNoWrongOne) {
+  std::size_t found = 0;
+  for (std::uint32_t seed = 0; seed < 2000; ++seed) {
+    Simulation simulation(seed, 3);
+    simulation.run(600);
+    std::mt19937 random(seed);
+    const Pairs pairs = pairs_of(simulation, 3, random, true);
+    ASSERT_TRUE(std::ranges::includes(simulation.pairs, pairs.found)) << "seed " << seed;
+    found += pairs.found.size();
+  }
+  EXPECT_GT(found, 40'000u);
+}
+
+}  // namespace
+}  // namespace ardoise::knowledge_sources

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -29,7 +30,11 @@ void add_until(WaitPattern pattern, const Part& waiter, const Part& awaited, dou
 
 double posted(const Arrival& arrival) { return arrival.part.posted; }
 
-const Arrival* latest(std::span<const Arrival> arrivals) { return &*std::ranges::max_element(arrivals, {}, posted); }
+// Of several the one of least rank, in whatever order they came.
+const Arrival* latest(std::span<const Arrival> arrivals) {
+  return &*std::ranges::max_element(arrivals, {},
+                                    [](const Arrival& each) { return std::pair(each.part.posted, ~each.part.rank); });
+}
 
 const Arrival* root_of(std::span<const Arrival> arrivals) {
   const auto root = std::ranges::find_if(arrivals, [](const Arrival& each) {

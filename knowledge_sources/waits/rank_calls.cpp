@@ -83,15 +83,7 @@ class RankCalls::Reader {
   [[nodiscard]] Part part_of(const MpiEvent& event) const {
     const MpiRecord& record = event.record;
     const double begin = ns(record.begin);
-    return {begin,
-            begin,
-            ns(record.begin + event.duration),
-            rank_.clock_error_,
-            0,
-            1,
-            rank_.rank_,
-            record.call_site,
-            record.function()};
+    return {begin, begin, ns(record.begin + event.duration), 0, 0, 1, rank_.rank_, record.call_site, record.function()};
   }
 
   void on_call(const MpiEvent& event) {
@@ -319,7 +311,8 @@ void RankCalls::place(const Collective& call, std::vector<Arrived>& out) {
     ++unresolved_calls_.of_no_kind;
     if (call.part.operations > 1) out.emplace_back(OfNoKind{call.part});
   } else if (comm.defined) {
-    out.emplace_back(InCollective{{comm.identity, call.number}, call.function, {call.part, comm.own_rank, call.root}});
+    out.emplace_back(
+        InCollective{{comm.identity, call.number}, call.function, {with_error(call.part), comm.own_rank, call.root}});
   } else {
     keep(call);
   }
@@ -338,7 +331,7 @@ void RankCalls::place(const Message& message, std::vector<Arrived>& out) {
     out.emplace_back(EndOfMessage{
         {comm.identity, message.sends ? comm.own_rank : other, message.sends ? other : comm.own_rank, message.key.tag},
         message.sends,
-        message.part});
+        with_error(message.part)});
   } else {
     keep(message);
   }

@@ -128,6 +128,11 @@ class RankCalls {
   void place(const Collective& call, std::vector<Arrived>& out);
   void place(const Message& message, std::vector<Arrived>& out);
   void keep(const std::variant<Collective, Message>& early);
+  // The clock is defined before communicators are.
+  [[nodiscard]] Part with_error(Part part) const {
+    part.clock_error = clock_error_;
+    return part;
+  }
   enum class Reason : std::uint8_t { kNone, kFolded, kBeyondRoom, kSeveralThreads };
   void give_up_messages(Reason reason);
   void count_given_up(std::uint64_t ends);

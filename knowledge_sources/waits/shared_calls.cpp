@@ -1,7 +1,17 @@
 // See shared_calls.hpp.
 #include "knowledge_sources/waits/shared_calls.hpp"
 
+#include <tuple>
+
 namespace ardoise::knowledge_sources {
+namespace {
+
+// Of equal ones always the same, in whatever order they become known.
+bool is_greater(const Wait& wait, const Wait& other) {
+  return std::tuple(wait.ns, other.awaited, other.pattern) > std::tuple(other.ns, wait.awaited, wait.pattern);
+}
+
+}  // namespace
 
 std::optional<Wait> SharedCalls::add(const Wait& wait, std::uint32_t known) {
   auto place = calls_.find(key(wait));
@@ -11,7 +21,7 @@ std::optional<Wait> SharedCalls::add(const Wait& wait, std::uint32_t known) {
   }
   Call& call = place->second;
   call.known += known;
-  if (wait.ns > call.greatest.ns) call.greatest = wait;
+  if (is_greater(wait, call.greatest)) call.greatest = wait;
   if (call.known < wait.operations) return std::nullopt;
   const Wait greatest = call.greatest;
   calls_.erase(place);

@@ -346,11 +346,16 @@ TEST_F(MpiRecorderTest, StartallIsOneCallWithItsOperationsBehind) {
   EXPECT_EQ(capture.totals.at("MPI_Startall").bytes_sent, 32u);
 }
 
-TEST_F(MpiRecorderTest, FreedRequestIsForgotten) {
+TEST_F(MpiRecorderTest, FreedRequestIsForgottenAndNobodyWaitsForItsSend) {
   post(FunctionId::kIsend, 0x10, 8, 0);
+  post(FunctionId::kIrecv, 0x20, 0, 8);
   complete(FunctionId::kRequest_free, {0x10}, {});
+  complete(FunctionId::kRequest_free, {0x20}, {});
   EXPECT_EQ(recorder_.requests.size(), 0u);
-  EXPECT_TRUE(finish().completions.empty());
+  const Capture capture = finish();
+  ASSERT_EQ(capture.completions.size(), 1u);
+  EXPECT_EQ(capture.completions[0].record.peer, kNoPeer);
+  EXPECT_EQ(capture.completions[0].record.word >> kShapeBits & 1023u, static_cast<unsigned>(FunctionId::kIsend));
 }
 
 TEST_F(MpiRecorderTest, CancelledReceiveHasNoBytesAndNoSource) {

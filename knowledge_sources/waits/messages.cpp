@@ -3,15 +3,13 @@
 
 namespace ardoise::knowledge_sources {
 
-std::size_t Messages::Hash::operator()(const Channel& channel) const {
-  std::uint64_t hash = channel.comm.group_hash;
-  for (const std::uint64_t word : {std::uint64_t{channel.comm.instance} << 32 | channel.comm.size,
-                                   std::uint64_t{channel.source} << 32 | channel.destination,
-                                   std::uint64_t{static_cast<std::uint32_t>(channel.tag)}}) {
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
-    hash ^= hash >> 32;
+Messages::Key Messages::key_of(const Channel& channel) {
+  if (last_comm_ >= comms_.size() || comms_[last_comm_] != channel.comm) {
+    const auto [number, added] = comm_numbers_.insert(channel.comm, static_cast<std::uint32_t>(comms_.size()));
+    if (added) comms_.push_back(channel.comm);
+    last_comm_ = *number;
   }
-  return hash;
+  return {last_comm_, channel.source, channel.destination, channel.tag};
 }
 
 void Messages::append(Queue& queue, const Part& end) {
@@ -34,13 +32,12 @@ void Messages::add(const Channel& channel, bool sends, const Part& end, WaitSums
 }
 
 void Messages::place(const Channel& channel, bool sends, const Part& end, WaitSums& sums) {
-  const auto [place, added] = channels_.try_emplace(channel);
-  Queue& queue = place->second;
-  if (added) queue.sends = sends;
+  const auto [place, added] = channels_.insert(key_of(channel), Queue{.sends = sends});
+  Queue& queue = *place;
   if (queue.sends == sends) {
     if (ends_ >= kMostEnds) {
       full_ = true;
-      if (added) channels_.erase(place);
+      if (added) channels_.erase(&queue);
       return sums.add_ends({.beyond_room = 1});
     }
     return append(queue, end);
@@ -59,26 +56,27 @@ void Messages::place(const Channel& channel, bool sends, const Part& end, WaitSu
   other.next = free_;
   free_ = first;
   --ends_;
-  if (queue.first == kNone) channels_.erase(place);
+  if (queue.first == kNone) channels_.erase(&queue);
 }
 
 void Messages::merge(const Messages& other, WaitSums& sums) {
-  for (const auto& [channel, queue] : other.channels_) {
+  other.channels_.for_each([&](const Key& key, const Queue& queue) {
+    const Channel channel{other.comms_[key.comm], key.source, key.destination, key.tag};
     for (std::uint32_t at = queue.first; at != kNone; at = other.nodes_[at].next)
       place(channel, queue.sends, other.nodes_[at].end, sums);
-  }
+  });
 }
 
 void Messages::write(ByteWriter& out) const {
   out.put_count(channels_.size());
-  for (const auto& [channel, queue] : channels_) {
-    out.put(channel);
+  channels_.for_each([&](const Key& key, const Queue& queue) {
+    out.put(Channel{comms_[key.comm], key.source, key.destination, key.tag});
     out.put(std::uint32_t{queue.sends});
     std::uint64_t count = 0;
     for (std::uint32_t at = queue.first; at != kNone; at = nodes_[at].next) ++count;
     out.put_count(count);
     for (std::uint32_t at = queue.first; at != kNone; at = nodes_[at].next) out.put(nodes_[at].end);
-  }
+  });
 }
 
 void Messages::read(ByteReader& in, std::uint32_t ranks) {
@@ -91,7 +89,8 @@ void Messages::read(ByteReader& in, std::uint32_t ranks) {
       in.check(end.rank < ranks, "names a rank that is not there");
       append(queue, end);
     }
-    in.check(channels_.try_emplace(channel, queue).second, "has a channel of messages twice");
+    in.check(queue.first != kNone && channels_.insert(key_of(channel), queue).second,
+             "has a channel of messages twice, or without messages");
   }
 }
 

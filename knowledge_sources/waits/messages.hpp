@@ -6,12 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <memory_resource>
-#include <unordered_map>
 #include <vector>
 
 #include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/flat_table.hpp"
 #include "knowledge_sources/waits/comm_identity.hpp"
 #include "knowledge_sources/waits/wait_sums.hpp"
 
@@ -21,8 +19,6 @@ struct Channel {
   CommIdentity comm;
   std::uint32_t source, destination;  // ranks in the communicator
   std::int32_t tag;
-  std::uint32_t reserved = 0;
-  friend bool operator==(const Channel&, const Channel&) = default;
 };
 
 // Not thread safe.
@@ -49,15 +45,25 @@ class Messages {
     std::uint32_t first = kNone, last = kNone;
     bool sends = false;
   };
-  struct Hash {
-    std::size_t operator()(const Channel& channel) const;
+  struct Key {
+    std::uint32_t comm;  // index into comms_
+    std::uint32_t source, destination;
+    std::int32_t tag;
+    friend bool operator==(const Key&, const Key&) = default;
+    friend std::uint64_t hash_of(const Key& key) {
+      const std::uint64_t ends = (std::uint64_t{key.source} << 32 | key.destination) * 0x9E3779B97F4A7C15u;
+      const std::uint64_t rest = std::uint64_t{key.comm} << 32 | static_cast<std::uint32_t>(key.tag);
+      return (ends ^ ends >> 32 ^ rest) * 0xBF58476D1CE4E5B9u;
+    }
   };
-  using Channels = std::pmr::unordered_map<Channel, Queue, Hash>;
+  [[nodiscard]] Key key_of(const Channel& channel);
   void place(const Channel& channel, bool sends, const Part& end, WaitSums& sums);
   void append(Queue& queue, const Part& end);
 
-  std::unique_ptr<std::pmr::memory_resource> memory_ = std::make_unique<std::pmr::unsynchronized_pool_resource>();
-  Channels channels_{memory_.get()};
+  FlatTable<Key, Queue> channels_;
+  std::vector<CommIdentity> comms_;
+  FlatTable<CommIdentity, std::uint32_t> comm_numbers_;  // in comms_
+  std::uint32_t last_comm_ = 0;  // most messages are on the communicator of the one before
   std::vector<Node> nodes_;
   std::uint32_t free_ = kNone;
   std::uint64_t ends_ = 0;

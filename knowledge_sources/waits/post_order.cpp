@@ -45,7 +45,7 @@ std::uint32_t PostOrder::post(const MessageKey& key) {
 // Nearly always at the end.
 void PostOrder::insert(std::uint32_t place) {
   Operation& operation = operations_[place];
-  Queue& queue = queues_[operation.key];
+  Queue& queue = *queues_.insert(operation.key, Queue{}).first;
   std::uint32_t before = queue.last;
   if (before != kNone && operations_[before].number > operation.number) {
     before = kNone;
@@ -97,10 +97,10 @@ bool PostOrder::add(const MessageKey& key, const Part& part, std::vector<EndInOr
 }
 
 void PostOrder::release(const MessageKey& wanted, std::vector<EndInOrder>& out) {
-  const auto found = queues_.find(wanted);
-  if (found == queues_.end()) return;
-  const MessageKey key = found->first;
-  Queue& queue = found->second;
+  const MessageKey key = wanted;  // may be that of an operation that goes
+  Queue* const found = queues_.find(key);
+  if (found == nullptr) return;
+  Queue& queue = *found;
   while (queue.first != kNone && operations_[queue.first].state != State::kPosted) {
     const std::uint32_t place = queue.first;
     Operation& operation = operations_[place];
@@ -124,7 +124,7 @@ void PostOrder::release_held(std::vector<EndInOrder>& out) {
   std::vector<MessageKey> held;
   held.swap(held_);
   for (const MessageKey& key : held) {
-    if (const auto found = queues_.find(key); found != queues_.end()) found->second.held = false;
+    if (Queue* const queue = queues_.find(key); queue != nullptr) queue->held = false;
     release(key, out);
   }
 }

@@ -7,10 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <unordered_map>
 #include <vector>
 
+#include "knowledge_sources/flat_table.hpp"
 #include "knowledge_sources/waits/patterns.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -20,6 +19,11 @@ struct MessageKey {
   std::uint32_t comm;
   std::int32_t peer, tag;
   friend bool operator==(const MessageKey&, const MessageKey&) = default;
+  friend std::uint64_t hash_of(const MessageKey& key) {
+    const std::uint64_t ends =
+        std::uint64_t{static_cast<std::uint32_t>(key.peer)} << 32 | static_cast<std::uint32_t>(key.tag);
+    return (ends * 0x9E3779B97F4A7C15u ^ key.comm) * 0xBF58476D1CE4E5B9u;
+  }
 };
 struct EndInOrder {
   MessageKey key;
@@ -56,13 +60,6 @@ class PostOrder {
     std::uint32_t first = kNone, last = kNone;
     bool held = false;  // in held_
   };
-  struct Hash {
-    std::size_t operator()(const MessageKey& key) const {
-      return (std::uint64_t{static_cast<std::uint32_t>(key.peer)} << 32 | static_cast<std::uint32_t>(key.tag)) *
-                 0x9E3779B97F4A7C15u ^
-             key.comm;
-    }
-  };
   void insert(std::uint32_t operation);
   void end_unknown(std::uint32_t operation);
   void release(const MessageKey& key, std::vector<EndInOrder>& out);
@@ -73,7 +70,7 @@ class PostOrder {
   std::uint32_t free_ = kNone;
   std::size_t used_ = 0;
   std::uint64_t posted_ = 0;
-  std::unordered_map<MessageKey, Queue, Hash> queues_;
+  FlatTable<MessageKey, Queue> queues_;
   std::vector<std::uint32_t> unknown_;  // posted from any source or with any tag, in the order of posting
   std::vector<MessageKey> held_;        // the first of their queue has ended, but may come after one that is unknown
 };

@@ -109,11 +109,7 @@ class RankCalls::Reader {
     const Collective collective{part_of(event), comm.collectives++, record.comm(), record.function(),
                                 record.shape() == Shape::kRooted ? record.peer : -1};
     if (!is_nonblocking(record.function())) return rank_.place(collective, out_);
-    Started started{};
-    started.kind = Started::Kind::kCollective;
-    started.collective = collective;
-    started.posted = collective.part.posted;
-    rank_.start(record.begin, started);
+    rank_.collectives_[record.begin] = collective;
   }
 
   void begin_completing(const MpiEvent& event) {
@@ -179,7 +175,7 @@ class RankCalls::Reader {
   void start_send(std::uint64_t id, const MessageKey& key, double posted, const MessageKind& kind,
                   std::uint64_t bytes) {
     Started started{};
-    started.kind = Started::Kind::kSend;
+    started.sends = true;
     started.never_waits = kind.is_buffered;
     started.is_short = bytes < kShortBytes && !kind.is_synchronous;
     started.key = key;
@@ -187,14 +183,16 @@ class RankCalls::Reader {
   }
   void start_receive(std::uint64_t id, const MessageKey& key, double posted) {
     Started started{};
-    started.kind = Started::Kind::kReceive;
     started.key = key;
     start_message(id, started, rank_.receives_, posted);
   }
   void start_message(std::uint64_t id, Started& started, PostOrder& order, double posted) {
     started.posted = posted;
     started.place = order.post(started.key);
-    if (started.place != PostOrder::kNone) return rank_.start(id, started);
+    if (started.place != PostOrder::kNone) {
+      *rank_.started_.insert(id, started).first = started;
+      return;
+    }
     rank_.give_up_messages(Reason::kBeyondRoom);
     rank_.count_given_up(1);
   }
@@ -210,13 +208,16 @@ class RankCalls::Reader {
   }
 
   void on_completion(const CompletionRecord& record) {
-    if (const auto found = rank_.started_.find(record.post_begin); found != rank_.started_.end()) {
-      const Started started = found->second;
+    if (const Started* const found = rank_.started_.find(record.post_begin); found != nullptr) {
+      const Started started = *found;
       rank_.started_.erase(found);
-      const bool is_receive = started.kind == Started::Kind::kReceive;
-      const MessageKey key = is_receive ? MessageKey{started.key.comm, record.peer, record.tag} : started.key;
-      const bool cancelled = is_receive ? record.peer < 0 : record.tag == instrument::kAnyTag;
-      thread_.ended.push_back({started, key, started.kind != Started::Kind::kCollective && cancelled});
+      const MessageKey key = started.sends ? started.key : MessageKey{started.key.comm, record.peer, record.tag};
+      const bool cancelled = started.sends ? record.tag == instrument::kAnyTag : record.peer < 0;
+      thread_.ended.emplace_back(EndedMessage{started, key, cancelled});
+    } else if (const auto collective = rank_.collectives_.find(record.post_begin);
+               collective != rank_.collectives_.end()) {
+      thread_.ended.emplace_back(collective->second);
+      rank_.collectives_.erase(collective);
     }
     if (--thread_.left == 0) rank_.end_completing(thread_, out_);
   }
@@ -252,8 +253,8 @@ void RankCalls::deliver(std::uint32_t number, Thread& thread, const PackRecords&
     folded_ = true;
     end_completing(thread, out);
     give_up_messages(Reason::kFolded);
-    unresolved_calls_.folded += started_.size();
-    started_.clear();
+    unresolved_calls_.folded += collectives_.size();
+    collectives_.clear();
   }
   if (folded_) {
     unresolved_calls_.folded += count_collectives(pack.records);
@@ -266,31 +267,36 @@ void RankCalls::end_completing(Thread& thread, std::vector<Arrived>& out) {
   if (!thread.is_completing) return;
   thread.is_completing = false;
   Part part = thread.completing;
-  const auto waited_for = [](const Ended& each) { return !each.cancelled; };
+  const auto waited_for = [](const Ended& each) {
+    const auto* const message = std::get_if<EndedMessage>(&each);
+    return message == nullptr || !message->cancelled;
+  };
   part.operations = static_cast<std::uint32_t>(std::ranges::count_if(thread.ended, waited_for));
   if (part.operations > 1) part.call = ++calls_;
-  for (const Ended& each : thread.ended) {
-    const Started& started = each.started;
-    part.posted = started.posted;
-    if (started.kind == Started::Kind::kCollective) {
-      Collective collective = started.collective;
-      collective.part = part;
-      place(collective, out);
-      continue;
-    }
-    if (given_up_ != Reason::kNone) continue;
-    const bool sends = started.kind == Started::Kind::kSend;
-    PostOrder& order = sends ? sends_ : receives_;
-    if (each.cancelled) {
-      order.cancel(started.place, in_order_);
+  for (Ended& each : thread.ended) {
+    if (auto* const collective = std::get_if<Collective>(&each)) {
+      part.posted = collective->part.posted;
+      collective->part = part;
+      place(*collective, out);
     } else {
-      Part own = part;
-      if (sends && (started.never_waits || (started.is_short && part.operations > 1))) own.end = own.begin;
-      order.end(started.place, each.key, own, in_order_);
+      end_message(std::get<EndedMessage>(each), part, out);
     }
-    pass_on(sends, out);
   }
   thread.ended.clear();
+}
+
+void RankCalls::end_message(const EndedMessage& ended, Part part, std::vector<Arrived>& out) {
+  if (given_up_ != Reason::kNone) return;
+  const Started& started = ended.started;
+  PostOrder& order = started.sends ? sends_ : receives_;
+  part.posted = started.posted;
+  if (started.sends && (started.never_waits || (started.is_short && part.operations > 1))) part.end = part.begin;
+  if (ended.cancelled) {
+    order.cancel(started.place, in_order_);
+  } else {
+    order.end(started.place, ended.key, part, in_order_);
+  }
+  pass_on(started.sends, out);
 }
 
 void RankCalls::add_message(bool sends, const MessageKey& key, const Part& part, std::vector<Arrived>& out) {
@@ -377,7 +383,7 @@ void RankCalls::give_up_messages(Reason reason) {
   sends_ = {};
   receives_ = {};
   probed_.reset();
-  std::erase_if(started_, [](const auto& each) { return each.second.kind != Started::Kind::kCollective; });
+  started_ = {};
 }
 
 void RankCalls::count_given_up(std::uint64_t ends) {
@@ -399,7 +405,7 @@ void RankCalls::count_given_up(std::uint64_t ends) {
 Unresolved RankCalls::unresolved_calls() const {
   Unresolved sum = unresolved_calls_;
   for (const auto& each : early_) sum.incomplete += std::holds_alternative<Collective>(each) ? 1 : 0;
-  for (const auto& [id, started] : started_) sum.incomplete += started.kind == Started::Kind::kCollective ? 1 : 0;
+  sum.incomplete += collectives_.size();
   for (const auto& [number, thread] : threads_) {
     thread.packs.for_each_waiting(
         [&](std::uint64_t, const KeptPack& kept) { sum.folded += count_collectives(kept.records); });

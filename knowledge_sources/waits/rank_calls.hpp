@@ -12,7 +12,6 @@
 #include <map>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -92,20 +91,20 @@ class RankCalls {
     bool sends;
     Part part;
   };
-  struct Started {  // an operation that another call will end
-    enum class Kind : std::uint8_t { kSend, kReceive, kCollective } kind;
+  struct Started {  // a message that another call will end
+    bool sends;
     bool never_waits;     // a buffered send
     bool is_short;        // a send that hardly waits for the receiver
     std::uint32_t place;  // in sends_ or receives_
     MessageKey key;
-    Collective collective;
     double posted;
   };
-  struct Ended {
+  struct EndedMessage {
     Started started;
     MessageKey key;
     bool cancelled;
   };
+  using Ended = std::variant<EndedMessage, Collective>;
   struct KeptPack {
     std::vector<instrument::MpiRecord> records;
     PackRecords pack;
@@ -122,7 +121,7 @@ class RankCalls {
   void deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap,
                std::vector<Arrived>& out);
   void end_completing(Thread& thread, std::vector<Arrived>& out);
-  void start(std::uint64_t id, const Started& operation) { started_[id] = operation; }
+  void end_message(const EndedMessage& ended, Part part, std::vector<Arrived>& out);
   void add_message(bool sends, const MessageKey& key, const Part& part, std::vector<Arrived>& out);
   void pass_on(bool sends, std::vector<Arrived>& out);
   void place(const Collective& call, std::vector<Arrived>& out);
@@ -146,9 +145,10 @@ class RankCalls {
   std::map<std::uint32_t, Thread> threads_;
   std::map<std::uint32_t, Comm> comms_;
   PostOrder sends_, receives_;
-  std::vector<EndInOrder> in_order_;  // of one call, to use its memory again
-  std::unordered_map<std::uint64_t, Started> started_;
-  std::optional<Message> probed_;  // by MPI_Probe, which waited for it; what receives it comes next
+  std::vector<EndInOrder> in_order_;                 // of one call, to use its memory again
+  FlatTable<std::uint64_t, Started> started_;        // by the tick of its start
+  std::map<std::uint64_t, Collective> collectives_;  // likewise, of those
+  std::optional<Message> probed_;                    // by MPI_Probe, which waited for it; what receives it comes next
   std::vector<std::variant<Collective, Message>> early_;
   Unresolved unresolved_calls_, unresolved_ends_;
 };

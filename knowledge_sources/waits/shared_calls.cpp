@@ -14,23 +14,22 @@ bool is_greater(const Wait& wait, const Wait& other) {
 }  // namespace
 
 std::optional<Wait> SharedCalls::add(const Wait& wait, std::uint32_t known) {
-  auto place = calls_.find(key(wait));
-  if (place == calls_.end()) {
+  Call* call = calls_.find(key(wait));
+  if (call == nullptr) {
     if (calls_.size() >= kMostCalls) return std::nullopt;
-    place = calls_.emplace(key(wait), Call{wait, 0}).first;
+    call = calls_.insert(key(wait), Call{wait, 0}).first;
   }
-  Call& call = place->second;
-  call.known += known;
-  if (is_greater(wait, call.greatest)) call.greatest = wait;
-  if (call.known < wait.operations) return std::nullopt;
-  const Wait greatest = call.greatest;
-  calls_.erase(place);
+  call->known += known;
+  if (is_greater(wait, call->greatest)) call->greatest = wait;
+  if (call->known < wait.operations) return std::nullopt;
+  const Wait greatest = call->greatest;
+  calls_.erase(call);
   return greatest;
 }
 
 void SharedCalls::write(ByteWriter& out) const {
   out.put_count(calls_.size());
-  for (const auto& [key, call] : calls_) out.put(call);
+  calls_.for_each([&](std::uint64_t, const Call& call) { out.put(call); });
 }
 
 void SharedCalls::read(ByteReader& in, std::uint32_t ranks) {
@@ -39,7 +38,7 @@ void SharedCalls::read(ByteReader& in, std::uint32_t ranks) {
     in.check(call.greatest.waiter < ranks && (call.greatest.awaited < ranks || call.greatest.awaited == kNobody) &&
                  static_cast<std::size_t>(call.greatest.pattern) < kWaitPatterns,
              "has a wait of a rank or pattern that is not there");
-    calls_.emplace(key(call.greatest), call);
+    (void)calls_.insert(key(call.greatest), call);
   }
 }
 

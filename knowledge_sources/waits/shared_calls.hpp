@@ -5,11 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <unordered_map>
 
 #include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/flat_table.hpp"
 #include "knowledge_sources/waits/patterns.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -23,9 +22,9 @@ class SharedCalls {
   std::optional<Wait> add(const Wait& wait) { return add(wait, 1); }
   template <class Use>
   void merge(const SharedCalls& other, Use&& use) {
-    for (const auto& [key, call] : other.calls_) {
+    other.calls_.for_each([&](std::uint64_t, const Call& call) {
       if (const auto done = add(call.greatest, call.known)) use(*done);
-    }
+    });
   }
 
   void write(ByteWriter& out) const;
@@ -39,7 +38,7 @@ class SharedCalls {
   static std::uint64_t key(const Wait& wait) { return std::uint64_t{wait.waiter} << 40 ^ wait.call; }
   std::optional<Wait> add(const Wait& wait, std::uint32_t known);
 
-  std::unordered_map<std::uint64_t, Call> calls_;
+  FlatTable<std::uint64_t, Call> calls_;
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <malloc.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
@@ -48,8 +49,17 @@ Input synthetic_input() {
   Input input;
   const replay::SyntheticProgram program{.ranks = 64, .steps = 300};
   input.programs.push_back({0, "synthetic", program.ranks});
+  // As they come from ranks that run side by side.
+  std::vector<std::vector<replay::Pack>> of_ranks;
+  std::size_t most = 0;
   for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
-    for (auto& pack : replay::synthetic_packs(program, rank)) input.made.push_back(std::move(pack));
+    of_ranks.push_back(replay::synthetic_packs(program, rank));
+    most = std::max(most, of_ranks.back().size());
+  }
+  for (std::size_t i = 0; i < most; ++i) {
+    for (auto& packs : of_ranks) {
+      if (i < packs.size()) input.made.push_back(std::move(packs[i]));
+    }
   }
   for (auto& pack : input.made) {
     input.packs.push_back(pack.writable());

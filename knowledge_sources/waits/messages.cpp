@@ -1,6 +1,8 @@
 // See messages.hpp.
 #include "knowledge_sources/waits/messages.hpp"
 
+#include <algorithm>
+
 namespace ardoise::knowledge_sources {
 
 Messages::Key Messages::key_of(const Channel& channel) {
@@ -26,20 +28,38 @@ void Messages::append(Queue& queue, const Part& end) {
   ++ends_;
 }
 
-void Messages::add(const Channel& channel, bool sends, const Part& end, WaitSums& sums) {
-  if (full_) return sums.add_ends({.beyond_room = 1});
-  place(channel, sends, end, sums);
+Messages::Queue& Messages::queue_of(const Key& key, std::uint32_t& hint) {
+  if (hint < queues_.size() && queues_[hint].key == key) return queues_[hint];
+  if (const std::uint32_t* const known = queue_numbers_.find(key); known != nullptr) {
+    hint = *known;
+  } else {
+    if (queues_.size() >= kMostIdle + 2 * ends_) forget_empty_queues();
+    hint = static_cast<std::uint32_t>(queues_.size());
+    queues_.push_back({.key = key});
+    (void)queue_numbers_.insert(key, hint);
+  }
+  return queues_[hint];
 }
 
-void Messages::place(const Channel& channel, bool sends, const Part& end, WaitSums& sums) {
-  const auto [place, added] = channels_.insert(key_of(channel), Queue{.sends = sends});
-  Queue& queue = *place;
-  if (queue.sends == sends) {
-    if (ends_ >= kMostEnds) {
-      full_ = true;
-      if (added) channels_.erase(&queue);
-      return sums.add_ends({.beyond_room = 1});
-    }
+// A program may use each tag once.
+void Messages::forget_empty_queues() {
+  std::erase_if(queues_, [](const Queue& queue) { return queue.first == kNone; });
+  queue_numbers_ = {};
+  for (std::uint32_t number = 0; number < queues_.size(); ++number)
+    (void)queue_numbers_.insert(queues_[number].key, number);
+}
+
+void Messages::add(const Channel& channel, bool sends, const Part& end, std::uint32_t& hint, WaitSums& sums) {
+  if (full_) return sums.add_ends({.beyond_room = 1});
+  place(channel, sends, end, hint, sums);
+}
+
+void Messages::place(const Channel& channel, bool sends, const Part& end, std::uint32_t& hint, WaitSums& sums) {
+  Queue& queue = queue_of(key_of(channel), hint);
+  if (queue.first == kNone || queue.sends == sends) {
+    full_ = full_ || ends_ >= kMostEnds;
+    if (ends_ >= kMostEnds) return sums.add_ends({.beyond_room = 1});
+    queue.sends = sends;
     return append(queue, end);
   }
   const std::uint32_t first = queue.first;
@@ -53,44 +73,43 @@ void Messages::place(const Channel& channel, bool sends, const Part& end, WaitSu
   sums.add(waits_);
   sums.count_message();
   queue.first = other.next;
+  if (queue.first == kNone) queue.last = kNone;
   other.next = free_;
   free_ = first;
   --ends_;
-  if (queue.first == kNone) channels_.erase(&queue);
 }
 
 void Messages::merge(const Messages& other, WaitSums& sums) {
-  other.channels_.for_each([&](const Key& key, const Queue& queue) {
-    const Channel channel{other.comms_[key.comm], key.source, key.destination, key.tag};
+  std::uint32_t hint = 0;
+  for (const Queue& queue : other.queues_) {
     for (std::uint32_t at = queue.first; at != kNone; at = other.nodes_[at].next)
-      place(channel, queue.sends, other.nodes_[at].end, sums);
-  });
+      place(other.channel_of(queue), queue.sends, other.nodes_[at].end, hint, sums);
+  }
 }
 
 void Messages::write(ByteWriter& out) const {
-  out.put_count(channels_.size());
-  channels_.for_each([&](const Key& key, const Queue& queue) {
-    out.put(Channel{comms_[key.comm], key.source, key.destination, key.tag});
-    out.put(std::uint32_t{queue.sends});
-    std::uint64_t count = 0;
-    for (std::uint32_t at = queue.first; at != kNone; at = nodes_[at].next) ++count;
-    out.put_count(count);
-    for (std::uint32_t at = queue.first; at != kNone; at = nodes_[at].next) out.put(nodes_[at].end);
-  });
+  out.put_count(ends_);
+  for (const Queue& queue : queues_) {
+    for (std::uint32_t at = queue.first; at != kNone; at = nodes_[at].next) {
+      out.put(channel_of(queue));
+      out.put(std::uint32_t{queue.sends});
+      out.put(nodes_[at].end);
+    }
+  }
 }
 
+// In the order of each queue.
 void Messages::read(ByteReader& in, std::uint32_t ranks) {
-  for (auto left = in.get_count(sizeof(Channel) + 12); left != 0; --left) {
+  std::uint32_t hint = 0;
+  for (auto left = in.get_count(sizeof(Channel) + 4 + sizeof(Part)); left != 0; --left) {
     const Channel channel = in.get<Channel>();
-    Queue queue;
-    queue.sends = in.get<std::uint32_t>() != 0;
-    for (auto ends = in.get_count(sizeof(Part)); ends != 0; --ends) {
-      const Part end = in.get<Part>();
-      in.check(end.rank < ranks, "names a rank that is not there");
-      append(queue, end);
-    }
-    in.check(queue.first != kNone && channels_.insert(key_of(channel), queue).second,
-             "has a channel of messages twice, or without messages");
+    const bool sends = in.get<std::uint32_t>() != 0;
+    const Part end = in.get<Part>();
+    in.check(end.rank < ranks, "names a rank that is not there");
+    Queue& queue = queue_of(key_of(channel), hint);
+    in.check(queue.first == kNone || queue.sends == sends, "has both ends of a message");
+    queue.sends = sends;
+    append(queue, end);
   }
 }
 

@@ -26,8 +26,9 @@ class Messages {
  public:
   static constexpr std::size_t kMostEnds = std::size_t{1} << 21;  // 80 bytes each: some 170 MB
 
-  // The ends of one side of a channel in their order. A pair goes to `sums`, and is forgotten.
-  void add(const Channel& channel, bool sends, const Part& end, WaitSums& sums);
+  // The ends of one side of a channel in their order. A pair goes to `sums`, and is forgotten. hint: what add() has
+  // left there at the last end of this side, or 0.
+  void add(const Channel& channel, bool sends, const Part& end, std::uint32_t& hint, WaitSums& sums);
   // What has no other end here: it may be with another analyzer.
   void merge(const Messages& other, WaitSums& sums);
   [[nodiscard]] std::uint64_t ends() const { return ends_; }
@@ -37,13 +38,10 @@ class Messages {
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+  static constexpr std::size_t kMostIdle = 4096;  // queues that are empty, or as many as twice the ends
   struct Node {
     Part end;
     std::uint32_t next;
-  };
-  struct Queue {  // the ends that are left of one side
-    std::uint32_t first = kNone, last = kNone;
-    bool sends = false;
   };
   struct Key {
     std::uint32_t comm;  // index into comms_
@@ -56,14 +54,26 @@ class Messages {
       return (ends ^ ends >> 32 ^ rest) * 0xBF58476D1CE4E5B9u;
     }
   };
+  struct Queue {  // the ends that are left of one side
+    Key key;
+    std::uint32_t first = kNone, last = kNone;
+    bool sends = false;
+  };
   [[nodiscard]] Key key_of(const Channel& channel);
-  void place(const Channel& channel, bool sends, const Part& end, WaitSums& sums);
+  [[nodiscard]] Channel channel_of(const Queue& queue) const {
+    return {comms_[queue.key.comm], queue.key.source, queue.key.destination, queue.key.tag};
+  }
+  [[nodiscard]] Queue& queue_of(const Key& key, std::uint32_t& hint);
+  void forget_empty_queues();
+  void place(const Channel& channel, bool sends, const Part& end, std::uint32_t& hint, WaitSums& sums);
   void append(Queue& queue, const Part& end);
 
-  FlatTable<Key, Queue> channels_;
+  // Queues stay when they are empty, for the next time; see forget_empty_queues().
+  std::vector<Queue> queues_;
+  FlatTable<Key, std::uint32_t> queue_numbers_;
   std::vector<CommIdentity> comms_;
   FlatTable<CommIdentity, std::uint32_t> comm_numbers_;  // in comms_
-  std::uint32_t last_comm_ = 0;  // most messages are on the communicator of the one before
+  std::uint32_t last_comm_ = 0;                          // most messages are on the communicator of the one before
   std::vector<Node> nodes_;
   std::uint32_t free_ = kNone;
   std::uint64_t ends_ = 0;

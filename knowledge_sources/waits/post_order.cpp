@@ -2,6 +2,7 @@
 #include "knowledge_sources/waits/post_order.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "instrument/format/event_format.hpp"
 
@@ -32,7 +33,7 @@ std::uint32_t PostOrder::post(const MessageKey& key) {
   } else {
     return kNone;
   }
-  operations_[place] = {key, posted_++, {}, kNone, State::kPosted};
+  operations_[place] = {key, kNone, posted_++, {}, kNone, State::kPosted};
   ++used_;
   if (is_known(key)) {
     insert(place);
@@ -42,10 +43,35 @@ std::uint32_t PostOrder::post(const MessageKey& key) {
   return place;
 }
 
+std::uint32_t PostOrder::queue_of(const MessageKey& key) {
+  if (const std::uint32_t* const known = queue_numbers_.find(key); known != nullptr) return *known;
+  if (queues_.size() >= kMostIdle + 2 * used_) forget_empty_queues();
+  const auto queue = static_cast<std::uint32_t>(queues_.size());
+  queues_.push_back({key});
+  (void)queue_numbers_.insert(key, queue);
+  return queue;
+}
+
+// A program may use each tag once.
+void PostOrder::forget_empty_queues() {
+  std::vector<Queue> kept;
+  queue_numbers_ = {};
+  for (const Queue& queue : queues_) {
+    if (queue.first == kNone && !queue.held) continue;
+    const auto number = static_cast<std::uint32_t>(kept.size());
+    if (queue.held) std::ranges::replace(held_, static_cast<std::uint32_t>(&queue - queues_.data()), number);
+    for (std::uint32_t at = queue.first; at != kNone; at = operations_[at].next) operations_[at].queue = number;
+    (void)queue_numbers_.insert(queue.key, number);
+    kept.push_back(queue);
+  }
+  queues_ = std::move(kept);
+}
+
 // Nearly always at the end.
 void PostOrder::insert(std::uint32_t place) {
   Operation& operation = operations_[place];
-  Queue& queue = *queues_.insert(operation.key, Queue{}).first;
+  operation.queue = queue_of(operation.key);
+  Queue& queue = queues_[operation.queue];
   std::uint32_t before = queue.last;
   if (before != kNone && operations_[before].number > operation.number) {
     before = kNone;
@@ -70,14 +96,14 @@ void PostOrder::end(std::uint32_t place, const MessageKey& key, const Part& part
     operation.key = key;
     insert(place);
   }
-  release(operation.key, out);
+  release(operation.queue, out);
   if (!was_known) release_held(out);
 }
 
 void PostOrder::cancel(std::uint32_t place, std::vector<EndInOrder>& out) {
   Operation& operation = operations_[place];
   operation.state = State::kCancelled;
-  if (is_known(operation.key)) return release(operation.key, out);
+  if (is_known(operation.key)) return release(operation.queue, out);
   end_unknown(place);
   operation.next = free_;
   free_ = place;
@@ -87,7 +113,7 @@ void PostOrder::cancel(std::uint32_t place, std::vector<EndInOrder>& out) {
 
 bool PostOrder::add(const MessageKey& key, const Part& part, std::vector<EndInOrder>& out) {
   if (used_ == 0) {
-    out.push_back({key, part});
+    out.push_back({key, queue_of(key), part});
     return true;
   }
   const std::uint32_t place = post(key);
@@ -96,37 +122,30 @@ bool PostOrder::add(const MessageKey& key, const Part& part, std::vector<EndInOr
   return true;
 }
 
-void PostOrder::release(const MessageKey& wanted, std::vector<EndInOrder>& out) {
-  const MessageKey key = wanted;  // may be that of an operation that goes
-  Queue* const found = queues_.find(key);
-  if (found == nullptr) return;
-  Queue& queue = *found;
+void PostOrder::release(std::uint32_t number, std::vector<EndInOrder>& out) {
+  Queue& queue = queues_[number];
   while (queue.first != kNone && operations_[queue.first].state != State::kPosted) {
     const std::uint32_t place = queue.first;
     Operation& operation = operations_[place];
-    if (!unknown_.empty() && may_be_later(key, operation.number)) {
-      if (!queue.held) held_.push_back(key);
+    if (!unknown_.empty() && may_be_later(queue.key, operation.number)) {
+      if (!queue.held) held_.push_back(number);
       queue.held = true;
       return;
     }
-    if (operation.state == State::kEnded) out.push_back({key, operation.part});
+    if (operation.state == State::kEnded) out.push_back({queue.key, number, operation.part});
     queue.first = operation.next;
     operation.next = free_;
     free_ = place;
     --used_;
   }
-  if (queue.first != kNone) return;
-  queue.last = kNone;
-  if (!queue.held) queues_.erase(found);
+  if (queue.first == kNone) queue.last = kNone;
 }
 
 void PostOrder::release_held(std::vector<EndInOrder>& out) {
-  std::vector<MessageKey> held;
+  std::vector<std::uint32_t> held;
   held.swap(held_);
-  for (const MessageKey& key : held) {
-    if (Queue* const queue = queues_.find(key); queue != nullptr) queue->held = false;
-    release(key, out);
-  }
+  for (const std::uint32_t queue : held) queues_[queue].held = false;
+  for (const std::uint32_t queue : held) release(queue, out);
 }
 
 }  // namespace ardoise::knowledge_sources

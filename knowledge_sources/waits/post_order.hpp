@@ -27,6 +27,7 @@ struct MessageKey {
 };
 struct EndInOrder {
   MessageKey key;
+  std::uint32_t queue;  // for label(); kNone: none
   Part part;
 };
 
@@ -34,6 +35,7 @@ struct EndInOrder {
 class PostOrder {
  public:
   static constexpr std::size_t kMostOperations = std::size_t{1} << 16;
+  static constexpr std::size_t kMostIdle = 1024;  // queues that are empty, or as many as twice the operations
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
   // A number to end it by; kNone: no memory.
@@ -46,23 +48,32 @@ class PostOrder {
   [[nodiscard]] bool add(const MessageKey& key, const Part& part, std::vector<EndInOrder>& out);
 
   [[nodiscard]] std::size_t size() const { return used_; }
+  // A number that the user keeps with a queue; perhaps forgotten, and 0 again. Valid until the next call.
+  [[nodiscard]] std::uint32_t& label(std::uint32_t queue) {
+    return queue < queues_.size() ? queues_[queue].label : no_label_;
+  }
 
  private:
   enum class State : std::uint8_t { kPosted, kEnded, kCancelled };
   struct Operation {
     MessageKey key;
+    std::uint32_t queue;   // kNone while it is unknown
     std::uint64_t number;  // in the order of posting
     Part part;
     std::uint32_t next;
     State state;
   };
   struct Queue {  // of one key, in the order of posting
+    MessageKey key;
     std::uint32_t first = kNone, last = kNone;
+    std::uint32_t label = 0;
     bool held = false;  // in held_
   };
   void insert(std::uint32_t operation);
+  std::uint32_t queue_of(const MessageKey& key);
+  void forget_empty_queues();
   void end_unknown(std::uint32_t operation);
-  void release(const MessageKey& key, std::vector<EndInOrder>& out);
+  void release(std::uint32_t queue, std::vector<EndInOrder>& out);
   void release_held(std::vector<EndInOrder>& out);
   [[nodiscard]] bool may_be_later(const MessageKey& key, std::uint64_t number) const;
 
@@ -70,9 +81,12 @@ class PostOrder {
   std::uint32_t free_ = kNone;
   std::size_t used_ = 0;
   std::uint64_t posted_ = 0;
-  FlatTable<MessageKey, Queue> queues_;
+  // Queues stay when they are empty, for the next time; see forget_empty_queues().
+  std::vector<Queue> queues_;
+  FlatTable<MessageKey, std::uint32_t> queue_numbers_;
+  std::uint32_t no_label_ = 0;
   std::vector<std::uint32_t> unknown_;  // posted from any source or with any tag, in the order of posting
-  std::vector<MessageKey> held_;        // the first of their queue has ended, but may come after one that is unknown
+  std::vector<std::uint32_t> held_;     // queues whose first has ended, but may come after one that is unknown
 };
 
 }  // namespace ardoise::knowledge_sources

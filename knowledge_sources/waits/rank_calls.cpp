@@ -109,7 +109,7 @@ class RankCalls::Reader {
     const Collective collective{part_of(event), comm.collectives++, record.comm(), record.function(),
                                 record.shape() == Shape::kRooted ? record.peer : -1};
     if (!is_nonblocking(record.function())) return rank_.place(collective, out_);
-    rank_.collectives_[record.begin] = collective;
+    rank_.collectives_.add(record.begin, collective);
   }
 
   void begin_completing(const MpiEvent& event) {
@@ -168,7 +168,7 @@ class RankCalls::Reader {
       if (!kind.waits_for_message) part.end = part.begin;
       rank_.add_message(false, key_of(event.record), part, out_);
     } else if (kind.waits_for_message) {
-      rank_.probed_ = Message{key_of(event.record), false, part};
+      rank_.probed_ = Message{key_of(event.record), false, PostOrder::kNone, part};
     }
   }
 
@@ -190,7 +190,7 @@ class RankCalls::Reader {
     started.posted = posted;
     started.place = order.post(started.key);
     if (started.place != PostOrder::kNone) {
-      *rank_.started_.insert(id, started).first = started;
+      rank_.started_.add(id, started);
       return;
     }
     rank_.give_up_messages(Reason::kBeyondRoom);
@@ -208,16 +208,12 @@ class RankCalls::Reader {
   }
 
   void on_completion(const CompletionRecord& record) {
-    if (const Started* const found = rank_.started_.find(record.post_begin); found != nullptr) {
-      const Started started = *found;
-      rank_.started_.erase(found);
-      const MessageKey key = started.sends ? started.key : MessageKey{started.key.comm, record.peer, record.tag};
-      const bool cancelled = started.sends ? record.tag == instrument::kAnyTag : record.peer < 0;
-      thread_.ended.emplace_back(EndedMessage{started, key, cancelled});
-    } else if (const auto collective = rank_.collectives_.find(record.post_begin);
-               collective != rank_.collectives_.end()) {
-      thread_.ended.emplace_back(collective->second);
-      rank_.collectives_.erase(collective);
+    if (const auto started = rank_.started_.take(record.post_begin)) {
+      const MessageKey key = started->sends ? started->key : MessageKey{started->key.comm, record.peer, record.tag};
+      const bool cancelled = started->sends ? record.tag == instrument::kAnyTag : record.peer < 0;
+      thread_.ended.emplace_back(EndedMessage{*started, key, cancelled});
+    } else if (const auto collective = rank_.collectives_.take(record.post_begin)) {
+      thread_.ended.emplace_back(*collective);
     }
     if (--thread_.left == 0) rank_.end_completing(thread_, out_);
   }
@@ -307,7 +303,7 @@ void RankCalls::add_message(bool sends, const MessageKey& key, const Part& part,
 }
 
 void RankCalls::pass_on(bool sends, std::vector<Arrived>& out) {
-  for (const EndInOrder& end : in_order_) place(Message{end.key, sends, end.part}, out);
+  for (const EndInOrder& end : in_order_) place(Message{end.key, sends, end.queue, end.part}, out);
   in_order_.clear();
 }
 
@@ -334,10 +330,10 @@ void RankCalls::place(const Message& message, std::vector<Arrived>& out) {
     if (message.part.operations > 1) out.emplace_back(OfNoKind{message.part});
   } else if (comm.defined) {
     const auto other = static_cast<std::uint32_t>(peer);
+    const std::uint32_t source = message.sends ? comm.own_rank : other,
+                        destination = message.sends ? other : comm.own_rank;
     out.emplace_back(EndOfMessage{
-        {comm.identity, message.sends ? comm.own_rank : other, message.sends ? other : comm.own_rank, message.key.tag},
-        message.sends,
-        with_error(message.part)});
+        {comm.identity, source, destination, message.key.tag}, message.sends, message.queue, with_error(message.part)});
   } else {
     keep(message);
   }
@@ -383,7 +379,7 @@ void RankCalls::give_up_messages(Reason reason) {
   sends_ = {};
   receives_ = {};
   probed_.reset();
-  started_ = {};
+  started_.clear();
 }
 
 void RankCalls::count_given_up(std::uint64_t ends) {

@@ -21,6 +21,7 @@
 #include "knowledge_sources/waits/meetings.hpp"
 #include "knowledge_sources/waits/messages.hpp"
 #include "knowledge_sources/waits/post_order.hpp"
+#include "knowledge_sources/waits/started.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -42,6 +43,7 @@ struct InCollective {
 struct EndOfMessage {
   Channel channel;
   bool sends;
+  std::uint32_t queue;  // for RankCalls::channel_hint()
   Part part;
 };
 struct OfNoKind {  // an operation that meets nothing, of a call that completes others, too
@@ -69,6 +71,11 @@ class RankCalls {
   [[nodiscard]] bool is_of_program(const instrument::RankRange& range) const;
   void set_clock_error(double ns) { clock_error_ = ns; }
 
+  // For Messages::add(): where the ends of this queue went last.
+  [[nodiscard]] std::uint32_t& channel_hint(const EndOfMessage& end) {
+    return (end.sends ? sends_ : receives_).label(end.queue);
+  }
+
   // What has not met and will not, when nothing more comes.
   [[nodiscard]] Unresolved unresolved_calls() const;
   [[nodiscard]] Unresolved unresolved_ends() const;
@@ -89,6 +96,7 @@ class RankCalls {
   struct Message {
     MessageKey key;
     bool sends;
+    std::uint32_t queue;
     Part part;
   };
   struct Started {  // a message that another call will end
@@ -145,10 +153,10 @@ class RankCalls {
   std::map<std::uint32_t, Thread> threads_;
   std::map<std::uint32_t, Comm> comms_;
   PostOrder sends_, receives_;
-  std::vector<EndInOrder> in_order_;                 // of one call, to use its memory again
-  FlatTable<std::uint64_t, Started> started_;        // by the tick of its start
-  std::map<std::uint64_t, Collective> collectives_;  // likewise, of those
-  std::optional<Message> probed_;                    // by MPI_Probe, which waited for it; what receives it comes next
+  std::vector<EndInOrder> in_order_;  // of one call, to use its memory again
+  StartedList<Started> started_;
+  StartedList<Collective> collectives_;  // likewise
+  std::optional<Message> probed_;        // by MPI_Probe, which waited for it; what receives it comes next
   std::vector<std::variant<Collective, Message>> early_;
   Unresolved unresolved_calls_, unresolved_ends_;
 };

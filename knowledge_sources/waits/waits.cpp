@@ -84,7 +84,7 @@ class Waits final : public Analysis {
  private:
   void add(std::vector<Arrived>& arrived, const MpiSpan& span);
   void define(std::vector<Arrived>& arrived, const DefinitionSpan& span);
-  void meet(const std::vector<Arrived>& arrived);
+  void meet(RankCalls& rank, const std::vector<Arrived>& arrived);
   // With what is unresolved in the ranks' calls.
   [[nodiscard]] WaitSums all_sums() const {
     WaitSums sums = sums_;
@@ -114,8 +114,9 @@ void Waits::add(std::vector<Arrived>& arrived, const MpiSpan& span) {
                          (header.flags & instrument::kFolded) != 0 || header.origin_tick == 0,
                          (header.flags & instrument::kSeveralMpiThreads) != 0};
   const auto guard = locks_.lock(header.rank);
-  ranks_[header.rank].add(header.thread, header.order, pack, arrived);
-  meet(arrived);
+  RankCalls& rank = ranks_[header.rank];
+  rank.add(header.thread, header.order, pack, arrived);
+  meet(rank, arrived);
 }
 
 void Waits::define(std::vector<Arrived>& arrived, const DefinitionSpan& span) {
@@ -136,15 +137,15 @@ void Waits::define(std::vector<Arrived>& arrived, const DefinitionSpan& span) {
       rank.define({fixed.comm, fixed.rank, {fixed.group_hash, fixed.instance, fixed.size}, within_program}, arrived);
     }
   }
-  meet(arrived);
+  meet(rank, arrived);
 }
 
-void Waits::meet(const std::vector<Arrived>& arrived) {
+void Waits::meet(RankCalls& rank, const std::vector<Arrived>& arrived) {
   if (arrived.empty()) return;
   const std::lock_guard guard(mutex_);
   for (const Arrived& each : arrived) {
     if (const auto* const end = std::get_if<EndOfMessage>(&each)) {
-      messages_.add(end->channel, end->sends, end->part, sums_);
+      messages_.add(end->channel, end->sends, end->part, rank.channel_hint(*end), sums_);
     } else if (const auto* const call = std::get_if<InCollective>(&each)) {
       meetings_.add(call->key, call->function, call->arrival, sums_);
     } else {

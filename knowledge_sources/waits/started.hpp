@@ -1,0 +1,58 @@
+// The operations of a rank that are started and not ended, by the tick of their start. They are started in the order of
+// their ticks and end nearly in it, so a sorted list and the place of the last one do without a hash.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace ardoise::knowledge_sources {
+
+// Not thread safe. Memory: at most twice what is started, and 64.
+template <class Operation>
+class StartedList {
+ public:
+  void add(std::uint64_t tick, const Operation& operation) {
+    auto place = items_.end();
+    while (place != items_.begin() && (place - 1)->tick > tick) --place;
+    items_.insert(place, Item{tick, operation, false});
+    ++live_;
+  }
+  // What was started then, if it was; it is forgotten.
+  std::optional<Operation> take(std::uint64_t tick) {
+    if (next_ >= items_.size() || items_[next_].tick != tick) {
+      const auto found = std::ranges::lower_bound(items_, tick, {}, &Item::tick);
+      next_ = static_cast<std::size_t>(found - items_.begin());
+    }
+    if (next_ >= items_.size() || items_[next_].tick != tick || items_[next_].ended) return std::nullopt;
+    Item& item = items_[next_++];
+    item.ended = true;
+    --live_;
+    const Operation operation = item.operation;
+    if (items_.size() > 2 * live_ + 64) forget_ended();
+    return operation;
+  }
+  [[nodiscard]] std::size_t size() const { return live_; }
+  void clear() {
+    items_.clear();
+    live_ = next_ = 0;
+  }
+
+ private:
+  struct Item {
+    std::uint64_t tick;
+    Operation operation;
+    bool ended;
+  };
+  void forget_ended() {
+    std::erase_if(items_, [](const Item& each) { return each.ended; });
+    next_ = 0;
+  }
+
+  std::vector<Item> items_;  // by tick
+  std::size_t live_ = 0, next_ = 0;
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -41,6 +41,10 @@ void derived_members(JsonWriter& writer, const Application& application) {
   derived["load_balance"] = rounded(e.load_balance);
   derived["communication_efficiency"] = rounded(e.communication);
   derived["parallel_efficiency"] = rounded(e.parallel);
+  if (e.parts_known) {
+    derived["serialisation_efficiency"] = rounded(e.serialisation);
+    derived["transfer_efficiency"] = rounded(e.transfer);
+  }
   writer.member("efficiency", derived);
 }
 

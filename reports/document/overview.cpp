@@ -63,8 +63,12 @@ FactList facts_of(const Run& run, const Application& a, const Facts& facts) {
   if (const std::string memory = memory_in_words(a); !memory.empty()) fact("Memory", memory);
   const Efficiency& e = facts.efficiency;
   if (e.known && a.ranks > 1) {
-    fact("Efficiency", fmt::format("parallel {:.2f} = load balance {:.2f} × communication {:.2f}", e.parallel,
-                                   e.load_balance, e.communication));
+    const std::string parts =
+        e.parts_known
+            ? fmt::format("; that is serialisation {:.2f} × transfer {:.2f} (an estimate)", e.serialisation, e.transfer)
+            : "";
+    fact("Efficiency", fmt::format("parallel {:.2f} = load balance {:.2f} × communication {:.2f}{}", e.parallel,
+                                   e.load_balance, e.communication, parts));
   }
   return list;
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "reports/findings/waiting_view.hpp"
+
 namespace ardoise::reports {
 
 namespace {
@@ -52,6 +54,30 @@ std::vector<RankTime> times_of_ranks(const Application& a) {
   return times;
 }
 
+namespace {
+
+// On an ideal network a rank would spend its useful time and its waiting.
+void split_communication(const Application& a, const std::vector<double>& useful, double longest, Efficiency& e) {
+  const std::vector<double>& waiting = a.waiting.per_rank.waiting_seconds;
+  const UnresolvedWaiting& unresolved = a.waiting.unresolved;
+  const auto known = [](bool is_known, const UnresolvedCounts& counts) {
+    return is_known || counts == UnresolvedCounts{};
+  };
+  if (waiting.size() != useful.size() || !known(collectives_are_known(a), unresolved.collective_calls) ||
+      !known(messages_are_known(a), unresolved.message_ends) ||
+      a.waiting.resolved_calls + a.waiting.resolved_messages == 0)
+    return;
+  double ideal = e.max_useful;
+  for (std::size_t rank = 0; rank < useful.size(); ++rank) ideal = std::max(ideal, useful[rank] + waiting[rank]);
+  ideal = std::min(ideal, longest);
+  if (!(ideal > 0)) return;
+  e.parts_known = true;
+  e.serialisation = std::min(1.0, e.max_useful / ideal);
+  e.transfer = ideal / longest;
+}
+
+}  // namespace
+
 Efficiency efficiency_of(const Application& a) {
   const std::vector<RankTime> times = times_of_ranks(a);
   RankTime all;
@@ -83,6 +109,7 @@ Efficiency efficiency_of(const Application& a) {
   e.imbalance = e.mean_useful > 0 ? e.max_useful / e.mean_useful : 1;
   e.communication = std::min(1.0, e.max_useful / longest);
   e.parallel = e.load_balance * e.communication;
+  split_communication(a, useful, longest, e);
   return e;
 }
 

@@ -34,8 +34,13 @@ struct Efficiency {
   double load_balance = 0;                 // mean(useful) / max(useful)
   double communication = 0;                // max(useful) / wall time
   double parallel = 0;                     // product of the two
-  std::uint32_t slowest_rank = 0;          // with the most useful time
-  double imbalance = 1;                    // max(useful) / mean(useful)
+  // Communication efficiency in two factors, where waiting was measured (an estimate): what it would be if nothing were
+  // lost but by waiting for other ranks, and what the rest of MPI costs.
+  bool parts_known = false;
+  double serialisation = 0;        // max(useful) / max(useful + waiting in MPI)
+  double transfer = 0;             // max(useful + waiting in MPI) / wall time
+  std::uint32_t slowest_rank = 0;  // with the most useful time
+  double imbalance = 1;            // max(useful) / mean(useful)
 };
 
 [[nodiscard]] Efficiency efficiency_of(const Application& application);

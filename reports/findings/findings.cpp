@@ -1,6 +1,5 @@
 // The facts that rules share, and the order of findings; see findings.hpp.
 #include "reports/findings/findings.hpp"
-#include "reports/findings/sample_view.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +8,7 @@
 #include <numeric>
 
 #include "reports/findings/extra_work.hpp"
+#include "reports/findings/sample_view.hpp"
 #include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
 
@@ -29,8 +29,8 @@ double seconds_of(const std::vector<FunctionProfile>& list) {
 
 // These say how much and where; the others say why.
 bool is_general(const Finding& f) {
-  return is_one_of(
-      f, {"dominating_call", "mpi_cause", "communication_efficiency", "collective_waiting", "collective_transfer"});
+  return is_one_of(f, {"dominating_call", "mpi_cause", "communication_efficiency", "collective_waiting",
+                       "collective_transfer", "late_messages"});
 }
 
 // What is general steps back where a rule names the cause.

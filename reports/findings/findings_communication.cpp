@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "reports/findings/extra_work.hpp"
 #include "reports/findings/findings.hpp"
 #include "reports/findings/waiting_view.hpp"
 #include "reports/text/units.hpp"
@@ -15,7 +16,8 @@ namespace {
 constexpr std::uint64_t kSmallMessage = 1024;  // bytes: below, latency costs more than transfer on any network of today
 constexpr std::size_t kSmallBuckets = 11;      // histogram buckets 0 … 10 hold the sizes below 1,024
 
-constexpr double kWaits = 0.5;  // of a collective's time: it is no matter of the network
+constexpr double kLateMessages = 0.05;  // of the time of all ranks
+constexpr double kWaits = 0.5;          // of a collective's time: it is no matter of the network
 
 // Time above the rank that spends least in `map` is taken for waiting: the transfer alone would cost all about the
 // same.
@@ -42,7 +44,7 @@ std::string measured_in_words(const Application& a, double waiting) {
                        human_share(waiting));
   }
   const auto awaited = most_awaited(a);
-  const std::string whom = awaited ? fmt::format(" Of all waiting in collectives {} is for rank {}.",
+  const std::string whom = awaited ? fmt::format(" Of all waiting in MPI {} is for rank {}.",
                                                  human_share(awaited->share), a.world_rank(awaited->rank))
                                    : "";
   return fmt::format("; {} of that is waiting for ranks that come late, not transfer.{}", human_share(waiting), whom);
@@ -74,6 +76,39 @@ void collectives(const Facts& facts, std::vector<Finding>& out) {
              : "Fewer calls with more data each, or the non-blocking form with work in between.",
          {{"seconds", f.seconds}, {"share", share}, {measured ? "waiting_share" : "waiting_share_estimate", waiting}}});
   }
+}
+
+// Not where processors are shared: a sender may be late because it waits for one.
+void late_messages(const Facts& facts, std::vector<Finding>& out) {
+  const Application& a = facts.app;
+  if (!messages_are_known(a) || facts.crowded()) return;
+  const MessageWaiting waiting = message_waiting(a);
+  const double share = facts.share(waiting.seconds);
+  if (share < kLateMessages) return;
+  CallSite site;
+  site.symbol = waiting.most->symbol;
+  site.source_file = waiting.most->source_file;
+  site.line = waiting.most->line;
+  site.module = waiting.most->module;
+  site.offset = waiting.most->offset;
+  const auto awaited = most_awaited(a);
+  const std::string whom = awaited
+                               ? fmt::format(" Of all waiting in MPI {} is for rank {}.{}", human_share(awaited->share),
+                                             a.world_rank(awaited->rank), extra_work_sentence(a, awaited->rank))
+                               : " No rank is waited for more than all others together.";
+  const bool sent_late = waiting.late_senders >= 0.5 * waiting.seconds;
+  out.push_back(
+      {"late_messages",
+       share > 0.25  ? Severity::high
+       : share > 0.1 ? Severity::medium
+                     : Severity::note,
+       share,
+       fmt::format("Ranks wait {} of the time for messages that are {} late, most in {} of {}.{}", human_share(share),
+                   sent_late ? "sent" : "received", in_sentence(waiting.most->function), name_of(site), whom),
+       awaited     ? "What that rank does before it comes to these messages is what to make shorter, or to do later."
+       : sent_late ? "Send earlier, or do other work between posting the receives and waiting for them."
+                   : "Post the receives earlier, or use non-blocking sends.",
+       {{"seconds", waiting.seconds}, {"share", share}, {"late_sender_seconds", waiting.late_senders}}});
 }
 
 void small_messages(const Facts& facts, std::vector<Finding>& out) {
@@ -187,6 +222,7 @@ bool is_judged_as_collective(const Facts& facts, const FunctionProfile& function
 
 void find_communication(const Facts& facts, std::vector<Finding>& out) {
   collectives(facts, out);
+  late_messages(facts, out);
   small_messages(facts, out);
   polling(facts, out);
   hot_rank(facts, out);

@@ -30,6 +30,13 @@ const Words* words_of(const std::string& pattern) {
   return found == kWords.end() ? nullptr : &*found;
 }
 
+bool is_known(std::uint64_t resolved, const UnresolvedCounts& unknown) {
+  const auto known = static_cast<double>(resolved);
+  const auto all =
+      known + static_cast<double>(unknown.folded + unknown.incomplete + unknown.beyond_memory + unknown.other);
+  return known > 0 && known >= kMostlyKnown * all;
+}
+
 }  // namespace
 
 std::string pattern_in_words(const std::string& pattern) {
@@ -42,11 +49,27 @@ std::string short_pattern(const std::string& pattern) {
   return words == nullptr ? pattern : words->brief;
 }
 
+bool collectives_are_known(const Application& a) {
+  return is_known(a.waiting.resolved_calls, a.waiting.unresolved.collective_calls);
+}
+
+bool messages_are_known(const Application& a) {
+  return is_known(2 * a.waiting.resolved_messages, a.waiting.unresolved.message_ends);
+}
+
+MessageWaiting message_waiting(const Application& a) {
+  MessageWaiting waiting;
+  for (const WaitSite& site : a.waiting.call_sites) {
+    if (site.pattern != "late_sender" && site.pattern != "late_receiver") continue;
+    waiting.seconds += site.waiting_seconds;
+    if (site.pattern == "late_sender") waiting.late_senders += site.waiting_seconds;
+    if (waiting.most == nullptr || site.waiting_seconds > waiting.most->waiting_seconds) waiting.most = &site;
+  }
+  return waiting;
+}
+
 std::optional<double> measured_waiting(const Application& a, const std::string& function) {
-  const UnresolvedCounts& unknown = a.waiting.unresolved.collective_calls;
-  const std::uint64_t unresolved = unknown.folded + unknown.incomplete + unknown.beyond_memory + unknown.other;
-  const auto known = static_cast<double>(a.waiting.resolved_calls);
-  if (!(known > 0) || known < kMostlyKnown * (known + static_cast<double>(unresolved))) return {};
+  if (!collectives_are_known(a)) return {};
   double sum = 0;
   for (const WaitSite& site : a.waiting.call_sites) {
     if (site.function == function && site.pattern != "barrier_completion") sum += site.waiting_seconds;

@@ -14,9 +14,20 @@ namespace ardoise::reports {
 // In a few words: "wait at all-to-all".
 [[nodiscard]] std::string short_pattern(const std::string& pattern);
 
-// Seconds that ranks waited for others in the calls of a collective; nothing where that was not measured for nearly all
-// collectives of the program.
+// Whether waiting was measured for nearly all collectives, or messages, of the program; false where it has none.
+[[nodiscard]] bool collectives_are_known(const Application& application);
+[[nodiscard]] bool messages_are_known(const Application& application);
+
+// Seconds that ranks waited for others in the calls of a collective; nothing where that is not known.
 [[nodiscard]] std::optional<double> measured_waiting(const Application& application, const std::string& function);
+
+// Waiting for messages that others sent, or received, late.
+struct MessageWaiting {
+  double seconds = 0;              // of all ranks
+  double late_senders = 0;         // of these
+  const WaitSite* most = nullptr;  // the call site with the most
+};
+[[nodiscard]] MessageWaiting message_waiting(const Application& application);
 
 // The rank that most of all waiting was for; nothing where no single one stands out.
 struct AwaitedRank {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -170,13 +171,50 @@ TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
   const Finding* const found = find(all, "collective_waiting");
   ASSERT_NE(found, nullptr);
   EXPECT_THAT(found->text,
-              HasSubstr("75 % of that is waiting for ranks that come late, not transfer. Of all waiting in "
-                        "collectives 93 % is for rank 2."));
+              HasSubstr("75 % of that is waiting for ranks that come late, not transfer. Of all waiting in MPI "
+                        "93 % is for rank 2."));
   EXPECT_NEAR(evidence(*found, "waiting_share"), 0.75, 1e-12);
   a.waiting.per_rank.caused_seconds = {5, 3, 4, 3};
   EXPECT_THAT(find(findings_of(a), "collective_waiting")->text, Not(HasSubstr("is for rank")));
   a.waiting.unresolved.collective_calls.folded = 1000;
   EXPECT_NE(find(findings_of(a), "collective_transfer"), nullptr) << "too much is not known";
+}
+
+TEST(Findings, LateMessagesAreNamedWhereNearlyAllAreKnown) {
+  Application a = plain(4, 6);
+  a.waiting.call_sites.resize(3);
+  const std::array<const char*, 3> patterns{"late_sender", "late_receiver", "wait_nxn"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    a.waiting.call_sites[i].function = "MPI_Waitall";
+    a.waiting.call_sites[i].symbol = "exchange";
+    a.waiting.call_sites[i].pattern = patterns[i];
+    a.waiting.call_sites[i].waiting_seconds = 3 - static_cast<double>(i);
+  }
+  a.waiting.per_rank.caused_seconds = {0, 5, 1, 0};
+  a.waiting.resolved_messages = 100;
+  const auto all = findings_of(a);
+  const Finding* const found = find(all, "late_messages");
+  ASSERT_NE(found, nullptr);
+  EXPECT_THAT(found->text, HasSubstr("of the time for messages that are sent late, most in MPI_Waitall of exchange. Of "
+                                     "all waiting in MPI 83 % is for rank 1."));
+  EXPECT_NEAR(evidence(*found, "seconds"), 5, 1e-12);
+  EXPECT_NEAR(evidence(*found, "late_sender_seconds"), 3, 1e-12);
+  a.waiting.unresolved.message_ends.folded = 20;
+  EXPECT_EQ(find(findings_of(a), "late_messages"), nullptr) << "200 ends are known";
+}
+
+TEST(Efficiency, CommunicationIsPartedWhereWaitingIsKnown) {
+  Application a = plain(2, 6);
+  const Efficiency whole = efficiency_of(a);
+  EXPECT_FALSE(whole.parts_known);
+  a.waiting.resolved_messages = 10;
+  a.waiting.per_rank.waiting_seconds = {1, 2};
+  const Efficiency e = efficiency_of(a);
+  ASSERT_TRUE(e.parts_known);
+  EXPECT_NEAR(e.serialisation * e.transfer, whole.communication, 1e-12);
+  EXPECT_NEAR(e.serialisation, e.max_useful / (e.max_useful + 2), 1e-12);
+  a.waiting.unresolved.collective_calls.incomplete = 1;
+  EXPECT_FALSE(efficiency_of(a).parts_known) << "no collective is known";
 }
 
 TEST(Findings, OneRankDoingAllIoAndSmallRequests) {

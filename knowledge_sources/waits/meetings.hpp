@@ -24,7 +24,7 @@ struct MeetingKey {
 // Not thread safe.
 class Meetings {
  public:
-  static constexpr std::size_t kMostCalls = std::size_t{1} << 21;  // 72 bytes each: some 150 MB
+  static constexpr std::size_t kMostCalls = std::size_t{1} << 21;  // 56 bytes each: some 120 MB
 
   // One that is complete goes to `sums`, and is forgotten.
   void add(const MeetingKey& key, std::uint32_t function, const Arrival& arrival, WaitSums& sums);

@@ -24,7 +24,7 @@ struct Channel {
 // Not thread safe.
 class Messages {
  public:
-  static constexpr std::size_t kMostEnds = std::size_t{1} << 21;  // 80 bytes each: some 170 MB
+  static constexpr std::size_t kMostEnds = std::size_t{1} << 21;  // 56 bytes each: some 120 MB
 
   // The ends of one side of a channel in their order. A pair goes to `sums`, and is forgotten. hint: what add() has
   // left there at the last end of this side, or 0.

@@ -32,8 +32,8 @@ inline constexpr std::size_t kWaitPatterns = 9;
 struct Part {
   double posted;                      // begin of the call that started the operation
   double begin, end;                  // of the call in which the rank waits; equal where that does not wait
-  double clock_error;                 // bound, of the rank's clock against the others'
-  std::uint64_t call;                 // number in the rank of a call that completes several operations
+  float clock_error;                  // bound, of the rank's clock against the others'
+  std::uint32_t call;                 // number in the rank of a call that completes several operations
   std::uint32_t operations;           // that it completes: it waits for the last of them
   std::uint32_t rank;                 // in the program
   std::uint32_t call_site, function;  // of the call in which the rank waits
@@ -53,8 +53,8 @@ struct Wait {
   bool certain;                       // longer than the error of the two clocks
   std::uint32_t waiter, awaited;      // ranks in the program; awaited: kNobody where it is not one rank
   std::uint32_t call_site, function;  // of the waiter
-  std::uint32_t operations;           // as in Part
-  std::uint64_t call, ns;
+  std::uint32_t operations, call;     // as in Part
+  std::uint64_t ns;
 };
 
 // Both append the waits in an operation whose parts are all there. A call that completes several operations has one for

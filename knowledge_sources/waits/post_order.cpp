@@ -23,7 +23,7 @@ bool PostOrder::may_be_later(const MessageKey& key, std::uint64_t number) const 
   });
 }
 
-std::uint32_t PostOrder::post(const MessageKey& key) {
+std::uint32_t PostOrder::post(const MessageKey& key, double posted) {
   std::uint32_t place = free_;
   if (place != kNone) {
     free_ = operations_[place].next;
@@ -34,6 +34,7 @@ std::uint32_t PostOrder::post(const MessageKey& key) {
     return kNone;
   }
   operations_[place] = {key, kNone, posted_++, {}, kNone, State::kPosted};
+  operations_[place].part.posted = posted;
   ++used_;
   if (is_known(key)) {
     insert(place);
@@ -86,14 +87,18 @@ void PostOrder::insert(std::uint32_t place) {
 
 void PostOrder::end_unknown(std::uint32_t place) { unknown_.erase(std::ranges::find(unknown_, place)); }
 
-void PostOrder::end(std::uint32_t place, const MessageKey& key, const Part& part, std::vector<EndInOrder>& out) {
+void PostOrder::end(std::uint32_t place, std::int32_t peer, std::int32_t tag, const Part& part,
+                    std::vector<EndInOrder>& out) {
   Operation& operation = operations_[place];
   const bool was_known = is_known(operation.key);
+  const double posted = operation.part.posted;
   operation.part = part;
+  operation.part.posted = posted;
   operation.state = State::kEnded;
   if (!was_known) {
     end_unknown(place);
-    operation.key = key;
+    operation.key.peer = peer;
+    operation.key.tag = tag;
     insert(place);
   }
   release(operation.queue, out);
@@ -116,9 +121,9 @@ bool PostOrder::add(const MessageKey& key, const Part& part, std::vector<EndInOr
     out.push_back({key, queue_of(key), part});
     return true;
   }
-  const std::uint32_t place = post(key);
+  const std::uint32_t place = post(key, part.posted);
   if (place == kNone) return false;
-  end(place, key, part, out);
+  end(place, key.peer, key.tag, part, out);
   return true;
 }
 

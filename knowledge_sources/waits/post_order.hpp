@@ -39,9 +39,11 @@ class PostOrder {
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
   // A number to end it by; kNone: no memory.
-  [[nodiscard]] std::uint32_t post(const MessageKey& key);
-  // Each appends to `out` what is in order now. `key`: what it really was.
-  void end(std::uint32_t operation, const MessageKey& key, const Part& part, std::vector<EndInOrder>& out);
+  [[nodiscard]] std::uint32_t post(const MessageKey& key, double posted);
+  // Each appends to `out` what is in order now. peer, tag: what they were, where that was not known. part: but for when
+  // it was posted.
+  void end(std::uint32_t operation, std::int32_t peer, std::int32_t tag, const Part& part,
+           std::vector<EndInOrder>& out);
   // It was cancelled: nothing was sent or received.
   void cancel(std::uint32_t operation, std::vector<EndInOrder>& out);
   // One that is posted and ended at once. False: no memory.

@@ -178,17 +178,14 @@ class RankCalls::Reader {
     started.sends = true;
     started.never_waits = kind.is_buffered;
     started.is_short = bytes < kShortBytes && !kind.is_synchronous;
-    started.key = key;
-    start_message(id, started, rank_.sends_, posted);
+    start_message(id, started, rank_.sends_, key, posted);
   }
   void start_receive(std::uint64_t id, const MessageKey& key, double posted) {
     Started started{};
-    started.key = key;
-    start_message(id, started, rank_.receives_, posted);
+    start_message(id, started, rank_.receives_, key, posted);
   }
-  void start_message(std::uint64_t id, Started& started, PostOrder& order, double posted) {
-    started.posted = posted;
-    started.place = order.post(started.key);
+  void start_message(std::uint64_t id, Started& started, PostOrder& order, const MessageKey& key, double posted) {
+    started.place = order.post(key, posted);
     if (started.place != PostOrder::kNone) {
       rank_.started_.add(id, started);
       return;
@@ -209,11 +206,10 @@ class RankCalls::Reader {
 
   void on_completion(const CompletionRecord& record) {
     if (const auto started = rank_.started_.take(record.post_begin)) {
-      const MessageKey key = started->sends ? started->key : MessageKey{started->key.comm, record.peer, record.tag};
       const bool cancelled = started->sends ? record.tag == instrument::kAnyTag : record.peer < 0;
-      thread_.ended.emplace_back(EndedMessage{*started, key, cancelled});
+      thread_.ended.push_back({*started, record.peer, record.tag, cancelled});
     } else if (const auto collective = rank_.collectives_.take(record.post_begin)) {
-      thread_.ended.emplace_back(*collective);
+      thread_.ended_collectives.push_back(*collective);
     }
     if (--thread_.left == 0) rank_.end_completing(thread_, out_);
   }
@@ -263,34 +259,28 @@ void RankCalls::end_completing(Thread& thread, std::vector<Arrived>& out) {
   if (!thread.is_completing) return;
   thread.is_completing = false;
   Part part = thread.completing;
-  const auto waited_for = [](const Ended& each) {
-    const auto* const message = std::get_if<EndedMessage>(&each);
-    return message == nullptr || !message->cancelled;
-  };
-  part.operations = static_cast<std::uint32_t>(std::ranges::count_if(thread.ended, waited_for));
+  const auto messages = std::ranges::count(thread.ended, false, &Ended::cancelled);
+  part.operations = static_cast<std::uint32_t>(static_cast<std::size_t>(messages) + thread.ended_collectives.size());
   if (part.operations > 1) part.call = ++calls_;
-  for (Ended& each : thread.ended) {
-    if (auto* const collective = std::get_if<Collective>(&each)) {
-      part.posted = collective->part.posted;
-      collective->part = part;
-      place(*collective, out);
-    } else {
-      end_message(std::get<EndedMessage>(each), part, out);
-    }
+  for (const Ended& each : thread.ended) end_message(each, part, out);
+  for (Collective& each : thread.ended_collectives) {
+    part.posted = each.part.posted;
+    each.part = part;
+    place(each, out);
   }
   thread.ended.clear();
+  thread.ended_collectives.clear();
 }
 
-void RankCalls::end_message(const EndedMessage& ended, Part part, std::vector<Arrived>& out) {
+void RankCalls::end_message(const Ended& ended, Part part, std::vector<Arrived>& out) {
   if (given_up_ != Reason::kNone) return;
   const Started& started = ended.started;
   PostOrder& order = started.sends ? sends_ : receives_;
-  part.posted = started.posted;
   if (started.sends && (started.never_waits || (started.is_short && part.operations > 1))) part.end = part.begin;
   if (ended.cancelled) {
     order.cancel(started.place, in_order_);
   } else {
-    order.end(started.place, ended.key, part, in_order_);
+    order.end(started.place, ended.peer, ended.tag, part, in_order_);
   }
   pass_on(started.sends, out);
 }

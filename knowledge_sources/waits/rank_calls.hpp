@@ -104,15 +104,12 @@ class RankCalls {
     bool never_waits;     // a buffered send
     bool is_short;        // a send that hardly waits for the receiver
     std::uint32_t place;  // in sends_ or receives_
-    MessageKey key;
-    double posted;
   };
-  struct EndedMessage {
+  struct Ended {
     Started started;
-    MessageKey key;
+    std::int32_t peer, tag;  // of a receive
     bool cancelled;
   };
-  using Ended = std::variant<EndedMessage, Collective>;
   struct KeptPack {
     std::vector<instrument::MpiRecord> records;
     PackRecords pack;
@@ -123,13 +120,14 @@ class RankCalls {
     bool is_completing = false;
     std::int32_t left = 0;  // completions that are to come, if all operations are known
     std::vector<Ended> ended;
+    std::vector<Collective> ended_collectives;
   };
   class Reader;
 
   void deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap,
                std::vector<Arrived>& out);
   void end_completing(Thread& thread, std::vector<Arrived>& out);
-  void end_message(const EndedMessage& ended, Part part, std::vector<Arrived>& out);
+  void end_message(const Ended& ended, Part part, std::vector<Arrived>& out);
   void add_message(bool sends, const MessageKey& key, const Part& part, std::vector<Arrived>& out);
   void pass_on(bool sends, std::vector<Arrived>& out);
   void place(const Collective& call, std::vector<Arrived>& out);
@@ -137,7 +135,7 @@ class RankCalls {
   void keep(const std::variant<Collective, Message>& early);
   // The clock is defined before communicators are.
   [[nodiscard]] Part with_error(Part part) const {
-    part.clock_error = clock_error_;
+    part.clock_error = static_cast<float>(clock_error_);
     return part;
   }
   enum class Reason : std::uint8_t { kNone, kFolded, kBeyondRoom, kSeveralThreads };
@@ -149,7 +147,7 @@ class RankCalls {
   double clock_error_ = 0;  // ns
   bool folded_ = false;
   Reason given_up_ = Reason::kNone;  // messages
-  std::uint64_t calls_ = 0;          // that completed several operations
+  std::uint32_t calls_ = 0;          // that completed several operations
   std::map<std::uint32_t, Thread> threads_;
   std::map<std::uint32_t, Comm> comms_;
   PostOrder sends_, receives_;

@@ -35,7 +35,7 @@ class SharedCalls {
     Wait greatest;
     std::uint32_t known;  // operations
   };
-  static std::uint64_t key(const Wait& wait) { return std::uint64_t{wait.waiter} << 40 ^ wait.call; }
+  static std::uint64_t key(const Wait& wait) { return std::uint64_t{wait.waiter} << 32 | wait.call; }
   std::optional<Wait> add(const Wait& wait, std::uint32_t known);
 
   FlatTable<std::uint64_t, Call> calls_;

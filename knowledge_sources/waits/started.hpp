@@ -10,7 +10,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// Not thread safe. Memory: at most twice what is started, and 64.
+// Not thread safe. Memory: at most one and a half times what is started, and 16.
 template <class Operation>
 class StartedList {
  public:
@@ -31,7 +31,7 @@ class StartedList {
     item.ended = true;
     --live_;
     const Operation operation = item.operation;
-    if (items_.size() > 2 * live_ + 64) forget_ended();
+    if (items_.size() > live_ + live_ / 2 + 16) forget_ended();
     return operation;
   }
   [[nodiscard]] std::size_t size() const { return live_; }

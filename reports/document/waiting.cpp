@@ -36,13 +36,7 @@ Table site_table(const Application& a, double least, std::size_t& sites) {
   for (const WaitSite& each : a.waiting.call_sites) {
     if (each.waiting_seconds < least) continue;
     if (++sites > kWaitSites) continue;
-    CallSite site;
-    site.symbol = each.symbol;
-    site.source_file = each.source_file;
-    site.line = each.line;
-    site.module = each.module;
-    site.offset = each.offset;
-    table.rows.push_back({symbol(name_of(site), 38), code(each.function), short_pattern(each.pattern),
+    table.rows.push_back({symbol(name_of(call_site_of(each)), 38), code(each.function), short_pattern(each.pattern),
                           count(each.occurrences), seconds(each.waiting_seconds), seconds(each.longest_seconds)});
   }
   return table;

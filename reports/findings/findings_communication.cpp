@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "reports/findings/extra_work.hpp"
+#include "reports/findings/awaited_rank.hpp"
 #include "reports/findings/findings.hpp"
 #include "reports/findings/waiting_view.hpp"
 #include "reports/text/units.hpp"
@@ -43,11 +43,8 @@ std::string measured_in_words(const Application& a, double waiting) {
     return fmt::format("; {} of that is waiting for ranks that come late, the operation itself costs the rest.",
                        human_share(waiting));
   }
-  const auto awaited = most_awaited(a);
-  const std::string whom = awaited ? fmt::format(" Of all waiting in MPI {} is for rank {}.",
-                                                 human_share(awaited->share), a.world_rank(awaited->rank))
-                                   : "";
-  return fmt::format("; {} of that is waiting for ranks that come late, not transfer.{}", human_share(waiting), whom);
+  return fmt::format("; {} of that is waiting for ranks that come late, not transfer.{}", human_share(waiting),
+                     awaited_rank_in_words(a));
 }
 
 void collectives(const Facts& facts, std::vector<Finding>& out) {
@@ -78,37 +75,28 @@ void collectives(const Facts& facts, std::vector<Finding>& out) {
   }
 }
 
-// Not where processors are shared: a sender may be late because it waits for one.
 void late_messages(const Facts& facts, std::vector<Finding>& out) {
   const Application& a = facts.app;
-  if (!messages_are_known(a) || facts.crowded()) return;
+  if (!messages_are_known(a)) return;
   const MessageWaiting waiting = message_waiting(a);
   const double share = facts.share(waiting.seconds);
   if (share < kLateMessages) return;
-  CallSite site;
-  site.symbol = waiting.most->symbol;
-  site.source_file = waiting.most->source_file;
-  site.line = waiting.most->line;
-  site.module = waiting.most->module;
-  site.offset = waiting.most->offset;
-  const auto awaited = most_awaited(a);
-  const std::string whom = awaited
-                               ? fmt::format(" Of all waiting in MPI {} is for rank {}.{}", human_share(awaited->share),
-                                             a.world_rank(awaited->rank), extra_work_sentence(a, awaited->rank))
-                               : " No rank is waited for more than all others together.";
+  const std::string awaited = awaited_rank_in_words(a);
+  const std::string whom = awaited.empty() ? " No rank is waited for more than all others together." : awaited;
   const bool sent_late = waiting.late_senders >= 0.5 * waiting.seconds;
-  out.push_back(
-      {"late_messages",
-       share > 0.25  ? Severity::high
-       : share > 0.1 ? Severity::medium
-                     : Severity::note,
-       share,
-       fmt::format("Ranks wait {} of the time for messages that are {} late, most in {} of {}.{}", human_share(share),
-                   sent_late ? "sent" : "received", in_sentence(waiting.most->function), name_of(site), whom),
-       awaited     ? "What that rank does before it comes to these messages is what to make shorter, or to do later."
-       : sent_late ? "Send earlier, or do other work between posting the receives and waiting for them."
-                   : "Post the receives earlier, or use non-blocking sends.",
-       {{"seconds", waiting.seconds}, {"share", share}, {"late_sender_seconds", waiting.late_senders}}});
+  out.push_back({"late_messages",
+                 share > 0.25  ? Severity::high
+                 : share > 0.1 ? Severity::medium
+                               : Severity::note,
+                 share,
+                 fmt::format("Ranks wait {} of the time for messages that are {} late, most in {} of {}.{}",
+                             human_share(share), sent_late ? "sent" : "received", in_sentence(waiting.most->function),
+                             name_of(call_site_of(*waiting.most)), whom),
+                 !awaited.empty()
+                     ? "What that rank does before it comes to these messages is what to make shorter, or to do later."
+                 : sent_late ? "Send earlier, or do other work between posting the receives and waiting for them."
+                             : "Post the receives earlier, or use non-blocking sends.",
+                 {{"seconds", waiting.seconds}, {"share", share}, {"late_sender_seconds", waiting.late_senders}}});
 }
 
 void small_messages(const Facts& facts, std::vector<Finding>& out) {

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "reports/findings/awaited_rank.hpp"
 #include "reports/findings/extra_work.hpp"
 #include "reports/findings/findings.hpp"
+#include "reports/findings/waiting_view.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
@@ -124,12 +126,18 @@ void dominating_call(const Facts& facts, std::vector<Finding>& out) {
   const double share = facts.share(f.seconds), of_mpi = std::min(1.0, f.seconds / facts.mpi_seconds);
   if (share < 0.05) return;
   const std::string site = facts.main_call_site(f.function);
+  const double waiting = waiting_in(facts.app, f.function);
+  const std::string why =
+      facts.efficiency.parts_known && f.seconds > 0
+          ? fmt::format("; {} of that is waiting for other ranks.{}", human_share(waiting / f.seconds),
+                        waiting >= 0.5 * f.seconds ? awaited_rank_in_words(facts.app) : "")
+          : ".";
   out.push_back(
       {"dominating_call",
        share > 0.25 ? Severity::medium : Severity::note,
        share,
-       fmt::format("{} takes {} of the time in MPI ({} of all){}.", in_sentence(f.function), human_share(of_mpi),
-                   human_share(share), site.empty() ? "" : ", most of it called from " + site),
+       fmt::format("{} takes {} of the time in MPI ({} of all){}{}", in_sentence(f.function), human_share(of_mpi),
+                   human_share(share), site.empty() ? "" : ", most of it called from " + site, why),
        "",
        {{"seconds", f.seconds}, {"share", share}, {"share_of_mpi", of_mpi}, {"calls", static_cast<double>(f.calls)}}});
 }

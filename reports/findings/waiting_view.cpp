@@ -57,6 +57,17 @@ bool messages_are_known(const Application& a) {
   return is_known(2 * a.waiting.resolved_messages, a.waiting.unresolved.message_ends);
 }
 
+CallSite call_site_of(const WaitSite& from) {
+  CallSite site;
+  site.function = from.function;
+  site.symbol = from.symbol;
+  site.source_file = from.source_file;
+  site.line = from.line;
+  site.module = from.module;
+  site.offset = from.offset;
+  return site;
+}
+
 MessageWaiting message_waiting(const Application& a) {
   MessageWaiting waiting;
   for (const WaitSite& site : a.waiting.call_sites) {
@@ -68,13 +79,17 @@ MessageWaiting message_waiting(const Application& a) {
   return waiting;
 }
 
-std::optional<double> measured_waiting(const Application& a, const std::string& function) {
-  if (!collectives_are_known(a)) return {};
+double waiting_in(const Application& a, const std::string& function) {
   double sum = 0;
   for (const WaitSite& site : a.waiting.call_sites) {
     if (site.function == function && site.pattern != "barrier_completion") sum += site.waiting_seconds;
   }
   return sum;
+}
+
+std::optional<double> measured_waiting(const Application& a, const std::string& function) {
+  if (!collectives_are_known(a)) return {};
+  return waiting_in(a, function);
 }
 
 std::optional<AwaitedRank> most_awaited(const Application& a) {

@@ -18,7 +18,9 @@ namespace ardoise::reports {
 [[nodiscard]] bool collectives_are_known(const Application& application);
 [[nodiscard]] bool messages_are_known(const Application& application);
 
-// Seconds that ranks waited for others in the calls of a collective; nothing where that is not known.
+// Seconds that ranks waited for others in the calls of a function, as far as that is known.
+[[nodiscard]] double waiting_in(const Application& application, const std::string& function);
+// In those of a collective; nothing where that is not known.
 [[nodiscard]] std::optional<double> measured_waiting(const Application& application, const std::string& function);
 
 // Waiting for messages that others sent, or received, late.
@@ -27,6 +29,7 @@ struct MessageWaiting {
   double late_senders = 0;         // of these
   const WaitSite* most = nullptr;  // the call site with the most
 };
+[[nodiscard]] CallSite call_site_of(const WaitSite& site);
 [[nodiscard]] MessageWaiting message_waiting(const Application& application);
 
 // The rank that most of all waiting was for; nothing where no single one stands out.

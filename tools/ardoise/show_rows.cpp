@@ -101,6 +101,18 @@ Rows functions(const Run&, const Application& a, Rank rank) {
   return rows;
 }
 
+Rows waits(const Run&, const Application& a, Rank) {
+  const Facts facts(a);
+  Rows rows;
+  for (const WaitSite& s : a.waiting.call_sites) {
+    rows.push_back({s.function, ShownCell(without_parameters(s.symbol), s.symbol),
+                    place_cell(s.source_file, s.line, fmt::format("{}+{:#x}", base_name(s.module), s.offset)),
+                    s.pattern, count(s.occurrences), seconds(s.waiting_seconds), share(facts.share(s.waiting_seconds)),
+                    seconds(per(s.waiting_seconds, s.occurrences)), seconds(s.longest_seconds)});
+  }
+  return rows;
+}
+
 Rows files(const Run&, const Application& a, Rank) {
   Rows rows;
   for (const FileProfile& f : a.files) {
@@ -146,6 +158,20 @@ const std::vector<ShownTable>& shown_tables() {
         {"ranks", "Ranks"}},
        {},
        sites},
+      {"waits",
+       "waiting_seconds",
+       false,
+       {{"call", "Call"},
+        {"called_from", "Called from"},
+        {"place", "Place"},
+        {"pattern", "Pattern"},
+        {"occurrences", "Occurrences"},
+        {"waiting_seconds", "Waiting"},
+        {"share", "Share"},
+        {"mean_seconds", "Mean"},
+        {"longest_seconds", "Longest"}},
+       {},
+       waits},
       {"edges",
        "bytes",
        true,

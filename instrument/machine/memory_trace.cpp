@@ -69,6 +69,10 @@ void MemoryTrace::start(std::uint64_t begin, double ticks_per_second, std::uint6
 
 void MemoryTrace::take(std::uint64_t tick) noexcept {
   if (busy_.test_and_set(std::memory_order_acquire)) return;
+  if (tick < next_.load(std::memory_order_relaxed)) {
+    busy_.clear(std::memory_order_release);
+    return;
+  }
   if (count_ == kPoints) {
     for (std::uint32_t i = 0; i < kPoints / 2; ++i) points_[i] = points_[2 * i];
     count_ = kPoints / 2;

@@ -22,11 +22,12 @@ class MemoryTrace {
     if (tick >= next_.load(std::memory_order_relaxed)) [[unlikely]]
       take(tick);
   }
+  // The same, asked again: another thread, or a handler that interrupted this one, may have come first.
+  void take(std::uint64_t tick) noexcept;
   // Nobody looks any more. Adds the last point.
   [[nodiscard]] std::span<const MemoryPoint> finish(std::uint64_t tick) noexcept;
 
  private:
-  void take(std::uint64_t tick) noexcept;
   void add(std::uint64_t tick) noexcept;
 
   std::atomic<std::uint64_t> next_ = ~std::uint64_t{0};

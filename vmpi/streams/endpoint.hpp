@@ -12,7 +12,8 @@ struct Endpoint {
   std::int64_t process = 0;  // what process_identity.hpp watches it by, 0: can't be watched from here
   bool has_closed = false;   // it said its end, or died: it neither sends nor takes blocks any more
   bool told_end = false;     // we said ours
-  bool has_died = false;
+  bool is_gone = false;      // its process is not there any more
+  bool has_died = false;     // and was not a look before, and has not said its end
 };
 
 // What this end of a stream may do.

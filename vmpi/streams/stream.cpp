@@ -69,9 +69,12 @@ void Stream::look_for_dead_peers() {
   for (std::size_t i = 0; i < endpoints_.size(); ++i) {
     if (endpoints_[i].has_died) receiver_.abandon(i);
   }
+  // What a process sent just before it ended, its end included, may take MPI some more calls to find.
   for (std::size_t i = 0; i < endpoints_.size(); ++i) {
-    const auto& endpoint = endpoints_[i];
-    if (!endpoint.has_closed && endpoint.process != 0 && !transport_.is_alive(endpoint.process)) dead.push_back(i);
+    auto& endpoint = endpoints_[i];
+    if (endpoint.has_closed || endpoint.process == 0 || transport_.is_alive(endpoint.process)) continue;
+    if (endpoint.is_gone) dead.push_back(i);
+    endpoint.is_gone = true;
   }
   if (dead.empty()) return;
   // What they sent before they died, the end included, comes first.

@@ -63,7 +63,7 @@ void Accounts::note(const instrument::PackView& pack) {
                   .ticks_per_second = header.ticks_per_second,
                   .threads = header.thread + 1,
                   .complete = (header.flags & instrument::kLastPack) != 0 ? 1U : 0U};
-  if (pack.pack_class() == PackClass::kMpi) said.mpi_received = header.record_count;
+  if (pack.pack_class() == PackClass::kMpi) said.mpi_received = header.counted_records();
   if (pack.pack_class() == PackClass::kPosix) said.posix_received = header.record_count;
   if (pack.pack_class() == PackClass::kSamples) said.samples_received = header.record_count;
   if (pack.pack_class() == PackClass::kAggregates) {

@@ -133,6 +133,15 @@ struct WaitEdge {
   std::uint32_t waiter = 0, awaited = 0;
   double seconds = 0;
 };
+// What a rank that is waited for did longer than those that waited, since they met before.
+struct WaitCause {
+  std::uint32_t rank = 0;           // the awaited one
+  std::string symbol, source_file;  // "computation", "io": the function, and its line with most of it
+  std::uint32_t line = 0;
+  std::string kind;  // "computation"; "io": a call of POSIX; "mpi": calls of MPI; "other": outside of MPI, not sampled
+  double seconds = 0;  // over all waits for the rank, as `caused_seconds` is
+  double error = 0;    // of sampling, at 99 %
+};
 // Index = rank; both empty: not measured.
 struct RankWaiting {
   std::vector<double> waiting_seconds;  // it waited
@@ -155,6 +164,7 @@ struct Waiting {
   std::vector<WaitSite> call_sites;  // by waiting_seconds, descending
   std::vector<WaitEdge> edges;       // by (waiter, awaited)
   RankWaiting per_rank;
+  std::vector<WaitCause> causes;        // of the ranks that are waited for most; for each by seconds, descending
   std::uint64_t resolved_calls = 0;     // of collectives, of which the waiting is known
   std::uint64_t resolved_messages = 0;  // likewise
   UnresolvedWaiting unresolved;

@@ -19,7 +19,7 @@
 namespace ardoise::instrument {
 
 inline constexpr std::uint32_t kPackMagic = 0x50445241;  // "ARDP"
-inline constexpr std::uint16_t kPackVersion = 5;
+inline constexpr std::uint16_t kPackVersion = 6;
 
 enum class PackClass : std::uint16_t {
   kDefinitions = 1,    // payload: DefinitionHeader + bytes, each padded to 8 (definitions.hpp)
@@ -34,7 +34,8 @@ enum class PackClass : std::uint16_t {
 inline constexpr std::size_t kPackClassCount = 9;
 
 // What happened to the records of one class in one process since its start. In the last pack of a process (flag
-// kLastPack) the ledger is final: recorded == sum of record_count over its packs of that class + dropped + aggregated.
+// kLastPack) the ledger is final: recorded == sum of counted_records() over its packs of that class + dropped +
+// aggregated.
 // Samples: recorded is what the sampler handed over; those discarded because their level was closed are dropped.
 struct ClassLedger {
   std::uint64_t recorded;    // records written by the recorder
@@ -78,8 +79,13 @@ struct PackHeader {
   std::uint64_t sending_ticks;  // cumulative time of making room for records and sending packs, waiting included
   std::uint64_t order;          // kMpi, kPosix: 0, 1, 2 … over the packs of the class from header.thread, as recorded
   std::uint64_t reserved;
+  std::uint32_t sampled_count;  // kMpi: SampledExtensions among the records; else 0
+  std::uint32_t reserved2;
+
+  // Records that the ledger counts.
+  [[nodiscard]] constexpr std::uint32_t counted_records() const { return record_count - sampled_count; }
 };
-static_assert(sizeof(PackHeader) == 192);
+static_assert(sizeof(PackHeader) == 200);
 static_assert(std::is_trivially_copyable_v<PackHeader>);
 
 // How the fields of an MpiRecord are to be read, so that a reader needs no table of MPI functions for its sums.
@@ -153,13 +159,14 @@ enum class ExtensionKind : std::uint32_t {
   kReceiveHalf = 1,    // ReceiveHalfExtension
   kNeighbourPart = 2,  // NeighbourExtension
   kStarted = 3,        // StartedExtension
+  kSampled = 4,        // SampledExtension
 };
 
 // Order: a record, then its kWideValues, then its kReceiveHalf, both always in the pack of the record; then its
 // kNeighbourPart or kStarted extensions or its completions, which may go on in later packs of the same thread: they
 // stand alone.
 // The function bits of an extension are those of its record; event_reader.hpp puts a record and its extensions
-// together.
+// together. kSampled belongs to no record: it lies between two calls, and its function bits are 0.
 
 // The full values of the record before it, where one of them does not fit.
 struct WideExtension {
@@ -204,6 +211,20 @@ struct StartedExtension {
   std::uint32_t word;
 };
 static_assert(sizeof(StartedExtension) == sizeof(MpiRecord));
+
+// What the thread's signal handler sampled between the MPI calls before and after it, in the program's own code: one of
+// the samples, drawn by lot with its weight, for all. Where there was no memory, some are missing.
+struct SampledExtension {
+  std::uint64_t tick;       // of the latest sample
+  std::uint64_t weight;     // ns of CPU time that all of them stand for, without time in the kernel
+  std::uint32_t context;    // of the one, as in SampleRecord
+  std::uint32_t pc_offset;  // likewise
+  std::uint16_t function;   // likewise, of POSIX calls
+  std::uint8_t flags;       // likewise
+  std::uint8_t reserved;
+  std::uint32_t word;
+};
+static_assert(sizeof(SampledExtension) == sizeof(MpiRecord));
 
 // One POSIX I/O call of the program (not of MPI or the tool).
 struct PosixRecord {

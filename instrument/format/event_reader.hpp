@@ -13,6 +13,9 @@ namespace ardoise::instrument {
 [[nodiscard]] constexpr ExtensionKind extension_kind(const MpiRecord& record) {
   return static_cast<ExtensionKind>(record.comm());
 }
+[[nodiscard]] constexpr bool is_sampled(const MpiRecord& record) {
+  return record.shape() == Shape::kExtension && extension_kind(record) == ExtensionKind::kSampled;
+}
 template <class Extension>
 [[nodiscard]] constexpr Extension as(const MpiRecord& record) {
   return std::bit_cast<Extension>(record);
@@ -30,13 +33,17 @@ struct MpiEvent {
   const MpiRecord* receive_half;  // of MPI_Sendrecv*, else nullptr: as<ReceiveHalfExtension>(*it)
 };
 
+struct IgnoreSampled {
+  void operator()(const SampledExtension&) const {}
+};
+
 // Calls event(MpiEvent) for each call, completion(CompletionRecord) for each completed request,
-// neighbour(NeighbourExtension) for each part of a neighbourhood collective and started(StartedExtension) for each
-// operation of an MPI_Startall, in the order of the records. A malformed
-// sequence (an extension without its record) is skipped over, never read beyond `records`.
-template <class OnEvent, class OnCompletion, class OnNeighbour, class OnStarted>
+// neighbour(NeighbourExtension) for each part of a neighbourhood collective, started(StartedExtension) for each
+// operation of an MPI_Startall and sampled(SampledExtension) for what was sampled between calls, in the order of the
+// records. A malformed sequence (an extension without its record) is skipped over, never read beyond `records`.
+template <class OnEvent, class OnCompletion, class OnNeighbour, class OnStarted, class OnSampled = IgnoreSampled>
 void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompletion&& completion,
-                    OnNeighbour&& neighbour, OnStarted&& started) {
+                    OnNeighbour&& neighbour, OnStarted&& started, OnSampled&& sampled = {}) {
   for (std::size_t i = 0; i < records.size();) {
     const MpiRecord& record = records[i++];
     if (record.shape() == Shape::kCompletion) {
@@ -46,6 +53,7 @@ void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompl
     if (record.shape() == Shape::kExtension) {
       if (extension_kind(record) == ExtensionKind::kNeighbourPart) neighbour(as<NeighbourExtension>(record));
       if (extension_kind(record) == ExtensionKind::kStarted) started(as<StartedExtension>(record));
+      if (extension_kind(record) == ExtensionKind::kSampled) sampled(as<SampledExtension>(record));
       continue;
     }
     const Shape shape = record.shape();

@@ -84,6 +84,9 @@ PackCheck check_pack(std::span<const std::byte> bytes_untrusted) {
   if (header.level > kMaxSampleLevel || (header.level != 0 && header.weight != 1u << header.level)) {
     return fail(fmt::format("level {} does not go with weight {}", header.level, header.weight));
   }
+  if (header.sampled_count > header.record_count) {
+    return fail(fmt::format("{} of its {} records are samples", header.sampled_count, header.record_count));
+  }
 
   const PackView pack(&header);
   if (pack.pack_class() == PackClass::kDefinitions) return check_definitions(pack);

@@ -1,9 +1,13 @@
 // See thread_recorder.hpp.
 #include "instrument/record/thread_recorder.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <span>
 #include <type_traits>
 #include <utility>
+
+#include "instrument/format/event_reader.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -16,6 +20,15 @@ constexpr PackClass class_of() {
 template <class Record>
 Record* records_of(Bin* bin) {
   return reinterpret_cast<Record*>(bin->payload());
+}
+
+// `more` joins `sum`: of both places one stays, each with the chance of its weight.
+void join(SampledExtension& sum, const SampledExtension& more) {
+  const std::uint64_t weight = sum.weight + more.weight;
+  const std::uint64_t lot = (more.tick * 0x9E3779B97F4A7C15u >> 20) % weight;
+  if (lot < more.weight) sum = more;
+  sum.tick = more.tick;
+  sum.weight = weight;
 }
 
 }  // namespace
@@ -37,6 +50,7 @@ void ThreadRecorder::restart(std::uint32_t number) {
   next_flush = 0;
   mpi_.closed = posix_.closed = 0;
   mpi_.folded = posix_.folded = mpi_.counted = false;
+  noted_ = {};
 }
 
 bool ThreadRecorder::is_scratch(const Bin* bin) const { return bin == mpi_.scratch || bin == posix_.scratch; }
@@ -50,8 +64,10 @@ void ThreadRecorder::close_bin(Lane<Record>& lane) {
   Bin* const bin = std::exchange(lane.bin, nullptr);
   lane.cursor = lane.limit = nullptr;
   if (is_scratch(bin)) return;
-  ledger_.count_recorded(class_of<Record>(), records);
+  const std::uint32_t sampled = std::exchange(lane.sampled, 0u);
+  ledger_.count_recorded(class_of<Record>(), records - sampled);
   PackHeader& header = bin->header;
+  header.sampled_count = sampled;
   header.pack_class = static_cast<std::uint16_t>(class_of<Record>());
   header.record_count = records;
   header.payload_bytes = static_cast<std::uint32_t>(records * sizeof(Record));
@@ -67,6 +83,8 @@ void ThreadRecorder::close_bin(Lane<Record>& lane) {
 template <class Record>
 void ThreadRecorder::reduce(Lane<Record>& lane) {
   Record* const begin = records_of<Record>(lane.bin);
+  if constexpr (std::is_same_v<Record, MpiRecord>) lane.cursor = std::remove_if(begin, lane.cursor, is_sampled);
+  lane.sampled = 0;
   BinList full;
   const std::size_t kept = reduction_.reduce(std::span<Record>(begin, lane.cursor), lane.first_begin, lane.last_end,
                                              is_scratch(lane.bin), full);
@@ -87,6 +105,7 @@ template <class Record>
 void ThreadRecorder::next_bin(Lane<Record>& lane, std::uint64_t begin) {
   const std::uint64_t started = now();
   find_bin(lane, begin);
+  if (std::is_same_v<Record, MpiRecord> && noted_.weight != 0) place_noted();
   count_sending(started);
 }
 
@@ -111,6 +130,36 @@ void ThreadRecorder::find_bin(Lane<Record>& lane, std::uint64_t begin) {
   close_bin(lane);
   begin_bin(lane, bin != nullptr ? bin : lane.scratch, begin);
   if (may_send) sender_.pump();
+}
+
+void ThreadRecorder::note_sample(const SampleRecord& sample, std::uint64_t weight) noexcept {
+  if (weight == 0) return;
+  const SampledExtension more{sample.tick,
+                              weight,
+                              sample.context,
+                              sample.pc_offset,
+                              sample.function,
+                              sample.flags,
+                              0,
+                              make_word(static_cast<std::uint32_t>(ExtensionKind::kSampled), 0, Shape::kExtension)};
+  if (mpi_.bin != nullptr && mpi_.cursor != records_of<MpiRecord>(mpi_.bin) && is_sampled(mpi_.cursor[-1])) {
+    auto sum = as<SampledExtension>(mpi_.cursor[-1]);
+    join(sum, more);
+    mpi_.cursor[-1] = std::bit_cast<MpiRecord>(sum);
+  } else if (noted_.weight != 0) {
+    join(noted_, more);
+  } else if (mpi_.cursor != mpi_.limit && !is_scratch(mpi_.bin)) {
+    *mpi_.cursor++ = std::bit_cast<MpiRecord>(more);
+    ++mpi_.sampled;
+  } else {
+    noted_ = more;
+  }
+}
+
+void ThreadRecorder::place_noted() noexcept {
+  if (is_scratch(mpi_.bin) || static_cast<std::size_t>(mpi_.limit - mpi_.cursor) <= kMaxGroup) return;
+  *mpi_.cursor++ = std::bit_cast<MpiRecord>(std::exchange(noted_, {}));
+  ++mpi_.sampled;
 }
 
 void ThreadRecorder::flush() {

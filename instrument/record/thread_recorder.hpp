@@ -68,6 +68,10 @@ class alignas(64) ThreadRecorder {
     return posix_totals_[static_cast<std::size_t>(function)];
   }
 
+  // What the thread's own signal handler sampled outside of MPI calls: is told with the MPI records. The handler has
+  // interrupted the program, not this library. Async-signal-safe.
+  void note_sample(const SampleRecord& sample, std::uint64_t weight) noexcept;
+
   // Submits the partly filled bins of events: when they are old, when the thread ends, when recording ends.
   void flush();
   // The samples of the thread; its handler stores, the Sender fetches (through ThreadRegistry).
@@ -109,12 +113,14 @@ class alignas(64) ThreadRecorder {
     std::uint64_t first_begin = 0, last_end = 0;
     Bin* bin = nullptr;
     Bin* scratch = nullptr;
-    std::uint64_t closed = 0;  // bins that were submitted
-    bool folded = false;       // since the last one, records became sums
-    bool counted = false;      // the owner, among the threads that make MPI calls
+    std::uint64_t closed = 0;   // bins that were submitted
+    std::uint32_t sampled = 0;  // records in the bin that are no calls'
+    bool folded = false;        // since the last one, records became sums
+    bool counted = false;       // the owner, among the threads that make MPI calls
   };
   Lane<MpiRecord> mpi_;
   Lane<PosixRecord> posix_;
+  SampledExtension noted_{};  // what found no room yet; weight 0: nothing
 
  public:
   IdCache<64> handles;       // communicator, window or file handle → its id + 1
@@ -132,6 +138,7 @@ class alignas(64) ThreadRecorder {
   template <class Record>
   void begin_bin(Lane<Record>& lane, Bin* bin, std::uint64_t begin);
   [[nodiscard]] bool is_scratch(const Bin* bin) const;
+  void place_noted() noexcept;
 
   Sender& sender_;
   Ledger& ledger_;

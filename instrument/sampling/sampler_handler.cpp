@@ -113,6 +113,8 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   if (thread.calls.take_added() || sample.function != thread.last_function) sample.flags |= kKernelOfCalls;
   thread.last_function = sample.function;
   (void)thread.recorder->samples.store(sample, passed.weight, passed.kernel, counters);
+  if (trigger_.mode == SampleMode::kCpu && (sample.flags & (kInsideMpi | kInsideTool)) == 0)
+    thread.recorder->note_sample(sample, passed.weight);
 }
 
 // Time in the kernel since the last sample would be told by the next one. What the thread did itself is less than a

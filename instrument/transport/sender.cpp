@@ -153,7 +153,7 @@ void Sender::send(Bin* bin) {
     return;
   }
   failed_.store(true, std::memory_order_relaxed);
-  ledger_.count_dropped(static_cast<PackClass>(header.pack_class), header.record_count);
+  ledger_.count_dropped(static_cast<PackClass>(header.pack_class), header.counted_records());
   pool_.give(bin);
 }
 

@@ -179,13 +179,7 @@ void Samples::add_bins(Slot& slot, const instrument::PackHeader& header, SampleB
 }
 
 void Samples::add_contexts(const ContextSpan& span) {
-  std::vector<ContextEntry> entries;
-  entries.reserve(span.records.size());
-  for (const auto& record : span.records) {
-    if (record.context == 0) continue;  // the root
-    entries.push_back({record.context, record.parent, record.module, record.flags, record.offset});
-  }
-  sum_up(entries);
+  const auto entries = entries_of(span.records);
   const auto guard = locks_.lock(span.header->rank);
   add_sums(sampled_.of(span.header->rank, span.header->thread).contexts, entries);
 }

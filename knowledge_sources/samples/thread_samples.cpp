@@ -38,6 +38,17 @@ void ThreadSamples::read(ByteReader& in) {
   read_list(in, calls);
 }
 
+std::vector<ContextEntry> entries_of(std::span<const instrument::ContextRecord> records) {
+  std::vector<ContextEntry> entries;
+  entries.reserve(records.size());
+  for (const auto& record : records) {
+    if (record.context == 0) continue;  // the root
+    entries.push_back({record.context, record.parent, record.module, record.flags, record.offset});
+  }
+  sum_up(entries);
+  return entries;
+}
+
 ThreadSamples& SampledRanks::of(std::uint32_t rank, std::uint32_t thread) {
   auto& threads = ranks_[rank];
   auto place = std::ranges::lower_bound(threads, thread, {}, &ThreadSamples::thread);

@@ -6,6 +6,7 @@
 #include <array>
 #include <compare>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "instrument/format/event_format.hpp"
@@ -82,6 +83,9 @@ struct ContextEntry {
   }
   friend constexpr auto operator<=>(const ContextEntry&, const ContextEntry&) = default;
 };
+
+// Summed up.
+[[nodiscard]] std::vector<ContextEntry> entries_of(std::span<const instrument::ContextRecord> records);
 
 struct ThreadSamples {
   std::uint32_t thread = 0;

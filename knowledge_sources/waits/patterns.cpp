@@ -9,13 +9,17 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-void add(WaitPattern pattern, const Part& waiter, std::uint32_t awaited, double waited, double error,
+// awaited: nullptr where it is not one rank.
+void add(WaitPattern pattern, const Part& waiter, const Part* awaited, double waited, double error,
          std::vector<Wait>& out) {
   Wait wait = no_wait(waiter);
   const double ns = std::round(waited);
   if (ns >= 1 && ns < 1e18) {
     wait.pattern = pattern;
-    wait.awaited = awaited;
+    if (awaited != nullptr) {
+      wait.awaited = awaited->rank;
+      wait.of_awaited = awaited->stretch;
+    }
     wait.ns = static_cast<std::uint64_t>(ns);
     wait.certain = waited > error;
   }
@@ -24,8 +28,8 @@ void add(WaitPattern pattern, const Part& waiter, std::uint32_t awaited, double 
 
 // `waiter` could not go on before `until`, when `awaited` came.
 void add_until(WaitPattern pattern, const Part& waiter, const Part& awaited, double until, std::vector<Wait>& out) {
-  add(pattern, waiter, awaited.rank, std::min(until, waiter.end) - waiter.begin,
-      waiter.clock_error + awaited.clock_error, out);
+  add(pattern, waiter, &awaited, std::min(until, waiter.end) - waiter.begin, waiter.clock_error + awaited.clock_error,
+      out);
 }
 
 double posted(const Arrival& arrival) { return arrival.part.posted; }
@@ -65,7 +69,7 @@ void barrier_completion(std::span<const Arrival> arrivals, std::vector<Wait>& ou
   for (const Arrival& each : arrivals) {
     const Part& part = each.part;
     if (part.rank == first.rank) continue;
-    add(WaitPattern::kBarrierCompletion, part, kNobody, part.end - std::max(first.end, std::min(last, part.end)),
+    add(WaitPattern::kBarrierCompletion, part, nullptr, part.end - std::max(first.end, std::min(last, part.end)),
         part.clock_error + first.clock_error, out);
   }
 }
@@ -80,8 +84,17 @@ std::string_view pattern_name(WaitPattern pattern) {
 }
 
 Wait no_wait(const Part& part) {
-  return {WaitPattern::kNonblocking, true,      part.rank, kNobody, part.call_site, part.function,
-          part.operations,           part.call, 0};
+  return {WaitPattern::kNonblocking,
+          true,
+          part.rank,
+          kNobody,
+          part.call_site,
+          part.function,
+          part.operations,
+          part.call,
+          0,
+          part.stretch,
+          {}};
 }
 
 void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arrivals, std::vector<Wait>& out) {

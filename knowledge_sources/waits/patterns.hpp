@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "knowledge_sources/waits/collective_kind.hpp"
+#include "knowledge_sources/waits/stretch.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -37,6 +38,9 @@ struct Part {
   std::uint32_t operations;           // that it completes: it waits for the last of them
   std::uint32_t rank;                 // in the program
   std::uint32_t call_site, function;  // of the call in which the rank waits
+  // Since the last operation of the kind: on the communicator, or of messages with the same peer and tag. Up to the
+  // begin of the operation, for a receive to that of the call that ends it.
+  Stretch stretch;
 };
 
 // In a collective.
@@ -55,6 +59,7 @@ struct Wait {
   std::uint32_t call_site, function;  // of the waiter
   std::uint32_t operations, call;     // as in Part
   std::uint64_t ns;
+  Stretch of_waiter, of_awaited;  // of_awaited: where it is one rank
 };
 
 // Both append the waits in an operation whose parts are all there. A call that completes several operations has one for

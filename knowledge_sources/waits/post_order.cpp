@@ -23,7 +23,7 @@ bool PostOrder::may_be_later(const MessageKey& key, std::uint64_t number) const 
   });
 }
 
-std::uint32_t PostOrder::post(const MessageKey& key, double posted) {
+std::uint32_t PostOrder::post(const MessageKey& key, const CallMoments& call) {
   std::uint32_t place = free_;
   if (place != kNone) {
     free_ = operations_[place].next;
@@ -34,10 +34,12 @@ std::uint32_t PostOrder::post(const MessageKey& key, double posted) {
     return kNone;
   }
   operations_[place] = {key, kNone, posted_++, {}, kNone, State::kPosted};
-  operations_[place].part.posted = posted;
+  Part& part = operations_[place].part;
+  part.posted = call.begin.time;
   ++used_;
   if (is_known(key)) {
     insert(place);
+    if (of_ == Of::kSends) part.stretch = queues_[operations_[place].queue].stretch(call);
   } else {
     unknown_.push_back(place);
   }
@@ -87,11 +89,12 @@ void PostOrder::insert(std::uint32_t place) {
 
 void PostOrder::end_unknown(std::uint32_t place) { unknown_.erase(std::ranges::find(unknown_, place)); }
 
-void PostOrder::end(std::uint32_t place, std::int32_t peer, std::int32_t tag, const Part& part,
+void PostOrder::end(std::uint32_t place, std::int32_t peer, std::int32_t tag, const Part& part, const CallMoments& call,
                     std::vector<EndInOrder>& out) {
   Operation& operation = operations_[place];
   const bool was_known = is_known(operation.key);
   const double posted = operation.part.posted;
+  const Stretch stretch = operation.part.stretch;
   operation.part = part;
   operation.part.posted = posted;
   operation.state = State::kEnded;
@@ -101,6 +104,9 @@ void PostOrder::end(std::uint32_t place, std::int32_t peer, std::int32_t tag, co
     operation.key.tag = tag;
     insert(place);
   }
+  Queue& queue = queues_[operation.queue];
+  operation.part.stretch = of_ == Of::kSends ? stretch : queue.stretch(call);
+  queue.end_at(call.end);
   release(operation.queue, out);
   if (!was_known) release_held(out);
 }
@@ -116,14 +122,17 @@ void PostOrder::cancel(std::uint32_t place, std::vector<EndInOrder>& out) {
   release_held(out);
 }
 
-bool PostOrder::add(const MessageKey& key, const Part& part, std::vector<EndInOrder>& out) {
+bool PostOrder::add(const MessageKey& key, const Part& part, const CallMoments& call, std::vector<EndInOrder>& out) {
   if (used_ == 0) {
-    out.push_back({key, queue_of(key), part});
+    const std::uint32_t number = queue_of(key);
+    out.push_back({key, number, part});
+    out.back().part.stretch = queues_[number].stretch(call);
+    queues_[number].end_at(call.end);
     return true;
   }
-  const std::uint32_t place = post(key, part.posted);
+  const std::uint32_t place = post(key, call);
   if (place == kNone) return false;
-  end(place, key.peer, key.tag, part, out);
+  end(place, key.peer, key.tag, part, call, out);
   return true;
 }
 

@@ -2,6 +2,9 @@
 // communicator, peer and tag in the order of their posting. They end in any order, and of a receive from any source or
 // with any tag the peer is known at its end only; until then it may come before any later one that it could have been.
 //
+// It also knows what the rank did since the end of the operation before with the same three (stretch.hpp); where there
+// was none, since the thread could wait last.
+//
 // Memory: the operations that are posted and not passed on, at most kMostOperations.
 #pragma once
 
@@ -38,16 +41,20 @@ class PostOrder {
   static constexpr std::size_t kMostIdle = 1024;  // queues that are empty, or as many as twice the operations
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
 
-  // A number to end it by; kNone: no memory.
-  [[nodiscard]] std::uint32_t post(const MessageKey& key, double posted);
+  enum class Of : std::uint8_t { kSends, kReceives };
+  explicit PostOrder(Of of) : of_(of) {}
+
+  // A number to end it by; kNone: no memory. call: that starts it.
+  [[nodiscard]] std::uint32_t post(const MessageKey& key, const CallMoments& call);
   // Each appends to `out` what is in order now. peer, tag: what they were, where that was not known. part: but for when
-  // it was posted.
-  void end(std::uint32_t operation, std::int32_t peer, std::int32_t tag, const Part& part,
+  // it was posted, and the stretch. call: that ends it.
+  void end(std::uint32_t operation, std::int32_t peer, std::int32_t tag, const Part& part, const CallMoments& call,
            std::vector<EndInOrder>& out);
   // It was cancelled: nothing was sent or received.
   void cancel(std::uint32_t operation, std::vector<EndInOrder>& out);
   // One that is posted and ended at once. False: no memory.
-  [[nodiscard]] bool add(const MessageKey& key, const Part& part, std::vector<EndInOrder>& out);
+  [[nodiscard]] bool add(const MessageKey& key, const Part& part, const CallMoments& call,
+                         std::vector<EndInOrder>& out);
 
   [[nodiscard]] std::size_t size() const { return used_; }
   // A number that the user keeps with a queue; perhaps forgotten, and 0 again. Valid until the next call.
@@ -69,7 +76,16 @@ class PostOrder {
     MessageKey key;
     std::uint32_t first = kNone, last = kNone;
     std::uint32_t label = 0;
-    bool held = false;  // in held_
+    bool held = false;       // in held_
+    bool has_ended = false;  // one of it, at:
+    Moment last_end{};
+    [[nodiscard]] Stretch stretch(const CallMoments& call) const {
+      return stretch_between(has_ended ? last_end : call.before, call.begin);
+    }
+    void end_at(const Moment& moment) {
+      last_end = moment;
+      has_ended = true;
+    }
   };
   void insert(std::uint32_t operation);
   std::uint32_t queue_of(const MessageKey& key);
@@ -79,6 +95,7 @@ class PostOrder {
   void release_held(std::vector<EndInOrder>& out);
   [[nodiscard]] bool may_be_later(const MessageKey& key, std::uint64_t number) const;
 
+  Of of_;
   std::vector<Operation> operations_;
   std::uint32_t free_ = kNone;
   std::size_t used_ = 0;

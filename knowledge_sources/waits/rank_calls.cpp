@@ -12,6 +12,7 @@ using instrument::CompletionRecord;
 using instrument::MpiEvent;
 using instrument::MpiRecord;
 using instrument::ReceiveHalfExtension;
+using instrument::SampledExtension;
 using instrument::Shape;
 using instrument::StartedExtension;
 
@@ -73,7 +74,8 @@ class RankCalls::Reader {
     instrument::for_each_event(
         pack_.records, [this](const MpiEvent& event) { on_call(event); },
         [this](const CompletionRecord& record) { on_completion(record); }, [](const instrument::NeighbourExtension&) {},
-        [this](const StartedExtension& record) { on_started(record); });
+        [this](const StartedExtension& record) { on_started(record); },
+        [this](const SampledExtension& record) { on_sampled(record); });
   }
 
  private:
@@ -83,11 +85,33 @@ class RankCalls::Reader {
   [[nodiscard]] Part part_of(const MpiEvent& event) const {
     const MpiRecord& record = event.record;
     const double begin = ns(record.begin);
-    return {begin, begin, ns(record.begin + event.duration), 0, 0, 1, rank_.rank_, record.call_site, record.function()};
+    return {begin, begin, ns(record.begin + event.duration), 0, 0, 1, rank_.rank_, record.call_site, record.function(),
+            {}};
+  }
+  [[nodiscard]] CallMoments moments_of(const MpiEvent& event) const {
+    const Moment begin{ns(event.record.begin), thread_.now.mpi, thread_.now.sampled};
+    const double duration = static_cast<double>(event.duration) * pack_.ns_per_tick;
+    return {begin, {begin.time + duration, begin.mpi + duration, begin.sampled}, thread_.last_wait};
   }
 
   void on_call(const MpiEvent& event) {
     rank_.end_completing(thread_, out_);
+    thread_.call = moments_of(event);
+    look_at(event);
+    thread_.now = thread_.call.end;
+    if (may_wait(event.record)) thread_.last_wait = thread_.call.end;
+  }
+  static bool may_wait(const MpiRecord& record) {
+    switch (record.shape()) {
+      case Shape::kReceive:
+        return true;
+      case Shape::kCompletes:
+        return !message_kind(record.function()).tests;
+      default:
+        return is_collective(record.shape()) && !is_nonblocking(record.function());
+    }
+  }
+  void look_at(const MpiEvent& event) {
     const Shape shape = event.record.shape();
     if (is_collective(shape)) return on_collective(event);
     if (shape == Shape::kCompletes) return begin_completing(event);
@@ -97,7 +121,7 @@ class RankCalls::Reader {
     if (shape == Shape::kProbe) return on_probe(event);
     if (shape == Shape::kPostReceive && event.record.peer != instrument::kNoPeer &&
         !message_kind(event.record.function()).receives_taken)
-      start_receive(event.record.begin, key_of(event.record), ns(event.record.begin));
+      start_receive(event.record.begin, key_of(event.record));
   }
 
   void on_collective(const MpiEvent& event) {
@@ -106,16 +130,23 @@ class RankCalls::Reader {
     Comm& comm = rank_.comms_[record.comm()];
     if (comm.collectives == 0) comm.thread = number_;
     comm.several_threads = comm.several_threads || comm.thread != number_;
-    const Collective collective{part_of(event), comm.collectives++, record.comm(), record.function(),
-                                record.shape() == Shape::kRooted ? record.peer : -1};
-    if (!is_nonblocking(record.function())) return rank_.place(collective, out_);
-    rank_.collectives_.add(record.begin, collective);
+    Collective collective{part_of(event), comm.collectives++, record.comm(), record.function(),
+                          record.shape() == Shape::kRooted ? record.peer : -1};
+    Stretch& stretch = collective.part.stretch;
+    stretch = stretch_between(comm.has_ended ? comm.last : thread_.call.before, thread_.call.begin);
+    if (stretch.sampled > 0)
+      stretch.place = thread_.samples.draw(thread_.call.begin.time - stretch.all, thread_.call.begin.time);
+    if (is_nonblocking(record.function())) return rank_.collectives_.add(record.begin, collective);
+    comm.has_ended = true;
+    comm.last = thread_.call.end;
+    rank_.place(collective, out_);
   }
 
   void begin_completing(const MpiEvent& event) {
     thread_.completing = part_of(event);
     if (message_kind(event.record.function()).tests) thread_.completing.end = thread_.completing.begin;
     thread_.is_completing = true;
+    thread_.completing_call = thread_.call;
     thread_.left = event.record.tag;
   }
 
@@ -126,7 +157,7 @@ class RankCalls::Reader {
     const MessageKind kind = message_kind(record.function());
     Part part = part_of(event);
     if (kind.starts_both) {
-      start_receive(record.begin, {record.comm(), instrument::kAnySource, instrument::kAnyTag}, part.posted);
+      start_receive(record.begin, {record.comm(), instrument::kAnySource, instrument::kAnyTag});
       part.end = part.begin;
     }
     if (event.receive_half != nullptr) {
@@ -136,28 +167,30 @@ class RankCalls::Reader {
           part.operations = 2;
           part.call = ++rank_.calls_;
         }
-        rank_.add_message(false, {record.comm(), half.source, half.tag}, part, out_);
+        rank_.add_message(thread_, false, {record.comm(), half.source, half.tag}, part, thread_.call, out_);
       }
     }
     if (record.peer < 0) return;
-    if (kind.starts && !kind.starts_both)
-      return start_send(record.begin, key_of(record), part.posted, kind, event.bytes);
+    if (kind.starts && !kind.starts_both) return start_send(record.begin, key_of(record), kind, event.bytes);
     if (kind.is_buffered) part.end = part.begin;
-    rank_.add_message(true, key_of(record), part, out_);
+    rank_.add_message(thread_, true, key_of(record), part, thread_.call, out_);
   }
 
   void on_receive(const MpiEvent& event) {
     if (event.record.peer < 0 || message_kind(event.record.function()).receives_taken) return;
     Part part = part_of(event);
+    CallMoments call = thread_.call;
     const MessageKey key = key_of(event.record);
     if (rank_.probed_ && rank_.probed_->key == key) {
       // It was waited for there.
       const double posted = part.posted;
       part = rank_.probed_->part;
       part.posted = posted;
+      call.begin = rank_.probed_->call.begin;
+      call.before = rank_.probed_->call.before;
     }
     rank_.probed_.reset();
-    rank_.add_message(false, key, part, out_);
+    rank_.add_message(thread_, false, key, part, call, out_);
   }
 
   void on_probe(const MpiEvent& event) {
@@ -166,26 +199,25 @@ class RankCalls::Reader {
     Part part = part_of(event);
     if (kind.takes_message) {
       if (!kind.waits_for_message) part.end = part.begin;
-      rank_.add_message(false, key_of(event.record), part, out_);
+      rank_.add_message(thread_, false, key_of(event.record), part, thread_.call, out_);
     } else if (kind.waits_for_message) {
-      rank_.probed_ = Message{key_of(event.record), false, PostOrder::kNone, part};
+      rank_.probed_ = Probed{key_of(event.record), part, thread_.call};
     }
   }
 
-  void start_send(std::uint64_t id, const MessageKey& key, double posted, const MessageKind& kind,
-                  std::uint64_t bytes) {
+  void start_send(std::uint64_t id, const MessageKey& key, const MessageKind& kind, std::uint64_t bytes) {
     Started started{};
     started.sends = true;
     started.never_waits = kind.is_buffered;
     started.is_short = bytes < kShortBytes && !kind.is_synchronous;
-    start_message(id, started, rank_.sends_, key, posted);
+    start_message(id, started, rank_.sends_, key);
   }
-  void start_receive(std::uint64_t id, const MessageKey& key, double posted) {
+  void start_receive(std::uint64_t id, const MessageKey& key) {
     Started started{};
-    start_message(id, started, rank_.receives_, key, posted);
+    start_message(id, started, rank_.receives_, key);
   }
-  void start_message(std::uint64_t id, Started& started, PostOrder& order, const MessageKey& key, double posted) {
-    started.place = order.post(key, posted);
+  void start_message(std::uint64_t id, Started& started, PostOrder& order, const MessageKey& key) {
+    started.place = order.post(key, thread_.call);
     if (started.place != PostOrder::kNone) {
       rank_.started_.add(id, started);
       return;
@@ -198,10 +230,14 @@ class RankCalls::Reader {
     if (rank_.given_up_ != Reason::kNone) return rank_.count_given_up(record.peer == instrument::kNoPeer ? 0 : 1);
     const MpiRecord operation{0, 0, 0, 0, 0, 0, record.operation};
     const MessageKey key{operation.comm(), record.peer, record.tag};
-    if (operation.shape() == Shape::kSend && record.peer >= 0)
-      start_send(record.begin, key, ns(record.begin), {}, record.bytes);
+    if (operation.shape() == Shape::kSend && record.peer >= 0) start_send(record.begin, key, {}, record.bytes);
     if (operation.shape() == Shape::kPostReceive && record.peer != instrument::kNoPeer)
-      start_receive(record.begin, key, ns(record.begin));
+      start_receive(record.begin, key);
+  }
+
+  void on_sampled(const SampledExtension& record) {
+    thread_.now.sampled += static_cast<double>(record.weight);
+    thread_.samples.add(ns(record.tick), record.weight, rank_.places_.number_of(number_, record));
   }
 
   void on_completion(const CompletionRecord& record) {
@@ -262,17 +298,21 @@ void RankCalls::end_completing(Thread& thread, std::vector<Arrived>& out) {
   const auto messages = std::ranges::count(thread.ended, false, &Ended::cancelled);
   part.operations = static_cast<std::uint32_t>(static_cast<std::size_t>(messages) + thread.ended_collectives.size());
   if (part.operations > 1) part.call = ++calls_;
-  for (const Ended& each : thread.ended) end_message(each, part, out);
+  for (const Ended& each : thread.ended) end_message(thread, each, part, out);
   for (Collective& each : thread.ended_collectives) {
     part.posted = each.part.posted;
+    part.stretch = each.part.stretch;
     each.part = part;
+    Comm& comm = comms_[each.comm];
+    comm.has_ended = true;
+    comm.last = thread.completing_call.end;
     place(each, out);
   }
   thread.ended.clear();
   thread.ended_collectives.clear();
 }
 
-void RankCalls::end_message(const Ended& ended, Part part, std::vector<Arrived>& out) {
+void RankCalls::end_message(Thread& thread, const Ended& ended, Part part, std::vector<Arrived>& out) {
   if (given_up_ != Reason::kNone) return;
   const Started& started = ended.started;
   PostOrder& order = started.sends ? sends_ : receives_;
@@ -280,20 +320,28 @@ void RankCalls::end_message(const Ended& ended, Part part, std::vector<Arrived>&
   if (ended.cancelled) {
     order.cancel(started.place, in_order_);
   } else {
-    order.end(started.place, ended.peer, ended.tag, part, in_order_);
+    order.end(started.place, ended.peer, ended.tag, part, thread.completing_call, in_order_);
   }
-  pass_on(started.sends, out);
+  pass_on(thread, started.sends, out);
 }
 
-void RankCalls::add_message(bool sends, const MessageKey& key, const Part& part, std::vector<Arrived>& out) {
+void RankCalls::add_message(Thread& thread, bool sends, const MessageKey& key, const Part& part,
+                            const CallMoments& call, std::vector<Arrived>& out) {
   if (given_up_ != Reason::kNone) return count_given_up(1);
-  if ((sends ? sends_ : receives_).add(key, part, in_order_)) return pass_on(sends, out);
+  if ((sends ? sends_ : receives_).add(key, part, call, in_order_)) return pass_on(thread, sends, out);
   give_up_messages(Reason::kBeyondRoom);
   count_given_up(1);
 }
 
-void RankCalls::pass_on(bool sends, std::vector<Arrived>& out) {
-  for (const EndInOrder& end : in_order_) place(Message{end.key, sends, end.queue, end.part}, out);
+void RankCalls::pass_on(const Thread& thread, bool sends, std::vector<Arrived>& out) {
+  for (EndInOrder& end : in_order_) {
+    Stretch& stretch = end.part.stretch;
+    if (stretch.sampled > 0) {
+      const double to = sends ? end.part.posted : end.part.begin;
+      stretch.place = thread.samples.draw(to - stretch.all, to);
+    }
+    place(Message{end.key, sends, end.queue, end.part}, out);
+  }
   in_order_.clear();
 }
 
@@ -366,8 +414,8 @@ void RankCalls::give_up_messages(Reason reason) {
   if (given_up_ != Reason::kNone) return;
   given_up_ = reason;
   count_given_up(sends_.size() + receives_.size());
-  sends_ = {};
-  receives_ = {};
+  sends_ = PostOrder(PostOrder::Of::kSends);
+  receives_ = PostOrder(PostOrder::Of::kReceives);
   probed_.reset();
   started_.clear();
 }

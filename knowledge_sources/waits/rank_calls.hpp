@@ -21,6 +21,7 @@
 #include "knowledge_sources/waits/meetings.hpp"
 #include "knowledge_sources/waits/messages.hpp"
 #include "knowledge_sources/waits/post_order.hpp"
+#include "knowledge_sources/waits/rank_places.hpp"
 #include "knowledge_sources/waits/started.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -76,6 +77,9 @@ class RankCalls {
     return (end.sends ? sends_ : receives_).label(end.queue);
   }
 
+  // Where the rank was sampled: Stretch::place.
+  [[nodiscard]] const std::vector<SampledPlace>& places() const { return places_.places(); }
+
   // What has not met and will not, when nothing more comes.
   [[nodiscard]] Unresolved unresolved_calls() const;
   [[nodiscard]] Unresolved unresolved_ends() const;
@@ -86,6 +90,8 @@ class RankCalls {
     CommIdentity identity{};
     std::uint32_t own_rank = 0, thread = 0;
     bool defined = false, within_program = true, several_threads = false;
+    bool has_ended = false;  // a collective on it, at:
+    Moment last{};
   };
   struct Collective {
     Part part;
@@ -114,9 +120,19 @@ class RankCalls {
     std::vector<instrument::MpiRecord> records;
     PackRecords pack;
   };
+  struct Probed {
+    MessageKey key;
+    Part part;
+    CallMoments call;
+  };
   struct Thread {
     InOrder<KeptPack> packs;
+    Moment now{};        // all but its time
+    Moment last_wait{};  // end of the last call in which it could wait, else of MPI_Init
+    CallMoments call{};  // the latest
+    LatestSamples samples;
     Part completing{};  // the call that ends operations, while its completions come
+    CallMoments completing_call{};
     bool is_completing = false;
     std::int32_t left = 0;  // completions that are to come, if all operations are known
     std::vector<Ended> ended;
@@ -127,9 +143,10 @@ class RankCalls {
   void deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap,
                std::vector<Arrived>& out);
   void end_completing(Thread& thread, std::vector<Arrived>& out);
-  void end_message(const Ended& ended, Part part, std::vector<Arrived>& out);
-  void add_message(bool sends, const MessageKey& key, const Part& part, std::vector<Arrived>& out);
-  void pass_on(bool sends, std::vector<Arrived>& out);
+  void end_message(Thread& thread, const Ended& ended, Part part, std::vector<Arrived>& out);
+  void add_message(Thread& thread, bool sends, const MessageKey& key, const Part& part, const CallMoments& call,
+                   std::vector<Arrived>& out);
+  void pass_on(const Thread& thread, bool sends, std::vector<Arrived>& out);
   void place(const Collective& call, std::vector<Arrived>& out);
   void place(const Message& message, std::vector<Arrived>& out);
   void keep(const std::variant<Collective, Message>& early);
@@ -150,11 +167,12 @@ class RankCalls {
   std::uint32_t calls_ = 0;          // that completed several operations
   std::map<std::uint32_t, Thread> threads_;
   std::map<std::uint32_t, Comm> comms_;
-  PostOrder sends_, receives_;
+  PostOrder sends_{PostOrder::Of::kSends}, receives_{PostOrder::Of::kReceives};
   std::vector<EndInOrder> in_order_;  // of one call, to use its memory again
   StartedList<Started> started_;
   StartedList<Collective> collectives_;  // likewise
-  std::optional<Message> probed_;        // by MPI_Probe, which waited for it; what receives it comes next
+  std::optional<Probed> probed_;         // by MPI_Probe, which waited for it; what receives it comes next
+  RankPlaces places_;
   std::vector<std::variant<Collective, Message>> early_;
   Unresolved unresolved_calls_, unresolved_ends_;
 };

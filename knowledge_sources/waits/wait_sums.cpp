@@ -47,6 +47,7 @@ void WaitSums::add(const Wait& wait) {
   if (wait.awaited == kNobody) return;
   ranks_[wait.awaited].caused_ns += wait.ns;
   edges_[edge(wait.waiter, wait.awaited)] += wait.ns;
+  causes_.add(wait);
 }
 
 void WaitSums::merge(const WaitSums& other) {
@@ -56,6 +57,7 @@ void WaitSums::merge(const WaitSums& other) {
     ranks_[rank].caused_ns += other.ranks_[rank].caused_ns;
   }
   for (const auto& [pair, ns] : other.edges_) edges_[pair] += ns;
+  causes_.merge(other.causes_);
   shared_.merge(other.shared_, [&](const Wait& wait) { add(wait); });
   unresolved_calls_.add(other.unresolved_calls_);
   unresolved_ends_.add(other.unresolved_ends_);
@@ -76,6 +78,7 @@ void WaitSums::write(ByteWriter& out) const {
     out.put(pair);
     out.put(ns);
   }
+  causes_.write(out);
   shared_.write(out);
   out.put(unresolved_calls_);
   out.put(unresolved_ends_);
@@ -98,6 +101,7 @@ void WaitSums::read(ByteReader& in) {
     in.check((pair >> 32) < ranks_.size() && (pair & 0xFFFFFFFF) < ranks_.size(), "names a rank that is not there");
     edges_[pair] += in.get<std::uint64_t>();
   }
+  causes_.read(in);
   shared_.read(in, static_cast<std::uint32_t>(ranks_.size()));
   unresolved_calls_ = in.get<Unresolved>();
   unresolved_ends_ = in.get<Unresolved>();
@@ -106,7 +110,8 @@ void WaitSums::read(ByteReader& in) {
   uncertain_ns_ = in.get<std::uint64_t>();
 }
 
-void WaitSums::contribute(const Resolver& resolver, reports::Waiting& model) const {
+void WaitSums::contribute(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
+                          const SampledRanks& contexts, reports::Waiting& model) const {
   std::array<Sums, kWaitPatterns> patterns{};
   for (const auto& [key, sums] : sums_) {
     patterns[static_cast<std::size_t>(key.pattern)].add(sums);
@@ -134,6 +139,7 @@ void WaitSums::contribute(const Resolver& resolver, reports::Waiting& model) con
     model.per_rank.waiting_seconds.push_back(seconds(rank.waiting_ns));
     model.per_rank.caused_seconds.push_back(seconds(rank.caused_ns));
   }
+  causes_.contribute(resolver, places, contexts, model.per_rank.caused_seconds, model.causes);
   model.resolved_calls = resolved_calls_;
   model.resolved_messages = messages_;
   const auto counts = [](const Unresolved& of) {

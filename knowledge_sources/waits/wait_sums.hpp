@@ -12,6 +12,7 @@
 
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/resolver.hpp"
+#include "knowledge_sources/waits/causes.hpp"
 #include "knowledge_sources/waits/patterns.hpp"
 #include "knowledge_sources/waits/shared_calls.hpp"
 #include "reports/model.hpp"
@@ -30,7 +31,7 @@ struct Unresolved {
 // Not thread safe.
 class WaitSums {
  public:
-  explicit WaitSums(std::uint32_t ranks) : ranks_(ranks) {}
+  explicit WaitSums(std::uint32_t ranks) : ranks_(ranks), causes_(ranks) {}
 
   void add(std::span<const Wait> waits);
   // Of which the waits were added.
@@ -42,7 +43,9 @@ class WaitSums {
   void write(ByteWriter& out) const;
   void read(ByteReader& in);  // into an empty one
 
-  void contribute(const Resolver& resolver, reports::Waiting& model) const;
+  // places, contexts: as in Causes::contribute().
+  void contribute(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
+                  const SampledRanks& contexts, reports::Waiting& model) const;
 
  private:
   struct Key {
@@ -66,6 +69,7 @@ class WaitSums {
   std::map<Key, Sums> sums_;
   std::vector<OfRank> ranks_;
   std::unordered_map<std::uint64_t, std::uint64_t> edges_;
+  Causes causes_;
   SharedCalls shared_;
   Unresolved unresolved_calls_, unresolved_ends_;
   std::uint64_t resolved_calls_ = 0, messages_ = 0, uncertain_ns_ = 0;

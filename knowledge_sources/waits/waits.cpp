@@ -1,10 +1,13 @@
-// Why ranks wait in collectives and for messages: how long, for whom, in which pattern. Reads the mpi_events and
-// definitions of its level; contributes Application::waiting.
+// Why ranks wait in collectives and for messages: how long, for whom, in which pattern, and what those did instead of
+// coming. Reads the mpi_events, contexts and definitions of its level; contributes Application::waiting.
 //
 //   pack ──▶ in the order of its thread ──▶ its collectives: n-th on a communicator ──▶ meet the others' n-th
 //            (in_order.hpp)                 (rank_calls.hpp)                             (meetings.hpp)
 //                                       └─▶ its ends of messages, as MPI matches them ──▶ meet the other ends
 //                                           (post_order.hpp)                              (messages.hpp)
+//
+// What was sampled between a rank's calls comes in line with them, and goes into the meetings as what the rank did
+// since the last one (stretch.hpp); causes.hpp sums it up.
 //
 // All packs of a rank come to one analyzer, those of the ranks it meets perhaps to others: what has not met is kept,
 // and meets when the partial results of the analyzers do.
@@ -25,7 +28,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 std::vector<RankCalls> calls_of(std::uint32_t ranks) {
   std::vector<RankCalls> result;
@@ -39,12 +42,16 @@ class Waits final : public Analysis {
       : level_(context.level),
         ticks_per_second_(context.ticks_per_second),
         ranks_(calls_of(context.ranks)),
-        sums_(context.ranks) {}
+        contexts_(context.ranks),
+        sums_(context.ranks),
+        places_(context.ranks) {}
 
   void attach(LevelSources& sources) override {
     slots_.create(sources, [] { return std::make_unique<std::vector<Arrived>>(); });
     subscribe<MpiSpan>(sources, "waits", level_, kMpiEvents, slots_,
                        [this](auto& arrived, const MpiSpan& span) { add(arrived, span); });
+    subscribe<ContextSpan>(sources, "waits", level_, kContexts, slots_,
+                           [this](auto&, const ContextSpan& span) { add_contexts(span); });
     subscribe<DefinitionSpan>(sources, "waits", level_, kDefinitions, slots_,
                               [this](auto& arrived, const DefinitionSpan& span) { define(arrived, span); });
   }
@@ -55,6 +62,8 @@ class Waits final : public Analysis {
     all_sums().write(out);
     meetings_.write(out);
     messages_.write(out);
+    contexts_.write(out);
+    for (const auto& places : all_places()) out.put_array(std::span<const SampledPlace>(places));
     return out.take();
   }
 
@@ -68,7 +77,14 @@ class Waits final : public Analysis {
     sums.read(in);
     meetings.read(in, count);
     messages.read(in, count);
+    SampledRanks contexts(count);
+    contexts.read(in);
+    for (auto& own : places_) {
+      auto places = in.get_array<SampledPlace>();
+      if (!places.empty()) own = std::move(places);
+    }
     in.expect_end();
+    contexts_.merge(contexts);
     sums_.merge(sums);
     meetings_.merge(meetings, sums_);
     messages_.merge(messages, sums_);
@@ -78,11 +94,12 @@ class Waits final : public Analysis {
     WaitSums sums = all_sums();
     sums.add_calls({.incomplete = meetings_.calls()});
     sums.add_ends({.incomplete = messages_.ends()});
-    sums.contribute(resolver, application.waiting);
+    sums.contribute(resolver, all_places(), contexts_, application.waiting);
   }
 
  private:
   void add(std::vector<Arrived>& arrived, const MpiSpan& span);
+  void add_contexts(const ContextSpan& span);
   void define(std::vector<Arrived>& arrived, const DefinitionSpan& span);
   void meet(RankCalls& rank, const std::vector<Arrived>& arrived);
   // With what is unresolved in the ranks' calls.
@@ -95,15 +112,26 @@ class Waits final : public Analysis {
     return sums;
   }
 
+  // A rank's are with the analyzer that has its packs.
+  [[nodiscard]] std::vector<std::vector<SampledPlace>> all_places() const {
+    auto places = places_;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (!ranks_[rank].places().empty()) places[rank] = ranks_[rank].places();
+    }
+    return places;
+  }
+
   std::string level_;
   double ticks_per_second_;
   WorkerSlots<std::vector<Arrived>> slots_;
   RankLocks locks_;
   std::vector<RankCalls> ranks_;
+  SampledRanks contexts_;
   std::mutex mutex_;  // of those below; taken after a rank's
   Meetings meetings_;
   Messages messages_;
   WaitSums sums_;
+  std::vector<std::vector<SampledPlace>> places_;  // of other analyzers
 };
 
 // The lock of the rank is held until all have met: the order of a rank's messages counts.
@@ -117,6 +145,12 @@ void Waits::add(std::vector<Arrived>& arrived, const MpiSpan& span) {
   RankCalls& rank = ranks_[header.rank];
   rank.add(header.thread, header.order, pack, arrived);
   meet(rank, arrived);
+}
+
+void Waits::add_contexts(const ContextSpan& span) {
+  const auto entries = entries_of(span.records);
+  const auto guard = locks_.lock(span.header->rank);
+  add_sums(contexts_.of(span.header->rank, span.header->thread).contexts, entries);
 }
 
 void Waits::define(std::vector<Arrived>& arrived, const DefinitionSpan& span) {

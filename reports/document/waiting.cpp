@@ -12,8 +12,9 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kWaitSites = 15, kPairs = 6;
+constexpr std::size_t kWaitSites = 15, kPairs = 6, kShownCauses = 10;
 constexpr double kLeastShare = 0.001;  // of all waiting: what is less is left out
+constexpr double kCauseShare = 0.01;
 
 double all_waiting(const Waiting& waiting) {
   return std::accumulate(waiting.patterns.begin(), waiting.patterns.end(), 0.0,
@@ -55,6 +56,30 @@ Table pair_table(const Application& a, double least, std::size_t& pairs) {
   return table;
 }
 
+std::string cause_in_words(const WaitCause& cause) {
+  if (cause.kind == "mpi") return "waiting, and the like, in MPI itself";
+  if (cause.kind == "other") return "not seen by samples: asleep, blocked, in the kernel";
+  CallSite place;
+  place.symbol = cause.symbol;
+  place.source_file = cause.source_file;
+  place.line = cause.line;
+  return name_of(place);
+}
+
+Table cause_table(const Application& a, double least, std::size_t& causes) {
+  Table table{"What the awaited ranks do longer than those that wait",
+              {"Rank", left("does longer", 52), "Time", "± at 99 %"},
+              {}};
+  for (const WaitCause& cause : a.waiting.causes) {
+    if (cause.seconds < least) continue;
+    if (++causes > kShownCauses) continue;
+    const std::string name = cause_in_words(cause);
+    table.rows.push_back({exact(a.world_rank(cause.rank)), cause.symbol.empty() ? Cell(name) : Cell(symbol(name, 52)),
+                          seconds(cause.seconds), cause.error > 0 ? Cell(seconds(cause.error)) : Cell("")});
+  }
+  return table;
+}
+
 std::string what_is_not_known(const UnresolvedWaiting& unresolved) {
   std::string text;
   const auto add = [&](const UnresolvedCounts& counts, const char* what, const char* incomplete) {
@@ -92,11 +117,16 @@ Section waiting(const Application& a) {
     Table where = site_table(a, kLeastShare * all, sites);
     const std::size_t sites_shown = where.rows.size();
     section.blocks.push_back(std::move(where));
-    add_rest(section.blocks, sites, sites_shown, "call sites");
+    add_rest(section.blocks, sites, sites_shown, "call sites", "waits");
     Table whom = pair_table(a, kLeastShare * all, pairs);
     const std::size_t pairs_shown = whom.rows.size();
     if (pairs_shown != 0) section.blocks.push_back(std::move(whom));
     add_rest(section.blocks, pairs, pairs_shown, "pairs of ranks");
+    std::size_t causes = 0;
+    Table why = cause_table(a, kCauseShare * all, causes);
+    const std::size_t causes_shown = why.rows.size();
+    if (causes_shown != 0) section.blocks.push_back(std::move(why));
+    add_rest(section.blocks, causes, causes_shown, "causes", "causes");
   }
   const std::string unknown = what_is_not_known(a.waiting.unresolved);
   if (!unknown.empty()) section.blocks.push_back(remark(unknown));

@@ -46,14 +46,48 @@ std::string where_its_time_goes(const Application& a, std::uint32_t rank) {
                      human_seconds(times[rank].*most->seconds), human_seconds(mean_of_others));
 }
 
+// Whom it waits for most, and how long in all.
+std::string held_up_by(const Application& a, std::uint32_t rank) {
+  const WaitEdge* most = nullptr;
+  for (const WaitEdge& edge : a.waiting.edges) {
+    if (edge.waiter == rank && (most == nullptr || edge.seconds > most->seconds)) most = &edge;
+  }
+  if (most == nullptr) return "";
+  return fmt::format(" It comes late since it waits itself: {} in MPI, most of it for rank {}.",
+                     human_seconds(a.waiting.per_rank.waiting_seconds[rank]), a.world_rank(most->awaited));
+}
+
+std::string function_of(const WaitCause& cause) {
+  CallSite place;
+  place.symbol = cause.symbol;
+  place.source_file = cause.source_file;
+  place.line = cause.line;
+  return in_sentence(name_of(place));
+}
+
+// What made it late, where that is measured; "" where it is not.
+std::string what_made_it_late(const Application& a, std::uint32_t rank) {
+  const WaitCause* most = main_cause(a, rank);
+  if (most == nullptr) return "";
+  if (most->kind == "mpi") return held_up_by(a, rank);
+  if (most->kind != "computation" && most->kind != "io") return "";
+  // What only this rank calls says more than what the time goes into beneath it.
+  const auto is_cause = [&](std::uint32_t function) { return a.samples.functions[function].symbol == most->symbol; };
+  if (const auto work = extra_work(a, rank); work && (is_cause(work->function) || is_cause(work->hottest)))
+    return extra_work_sentence(a, rank);
+  return fmt::format(" Before it comes it spends {} ± {} more than those that wait in {} (sampled).",
+                     human_seconds(most->seconds), human_seconds(most->error), function_of(*most));
+}
+
 }  // namespace
 
 std::string awaited_rank_in_words(const Application& a) {
   const auto awaited = most_awaited(a);
   if (!awaited) return "";
+  const std::string made_late = what_made_it_late(a, awaited->rank);
   return fmt::format(" Of all waiting in MPI {} is for rank {}.{}{}", human_share(awaited->share),
                      a.world_rank(awaited->rank), where_its_time_goes(a, awaited->rank),
-                     extra_work_sentence(a, awaited->rank));
+                     made_late.empty() ? extra_work_sentence(a, awaited->rank) : made_late);
 }
 
 }  // namespace ardoise::reports

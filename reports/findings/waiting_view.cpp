@@ -100,4 +100,12 @@ std::optional<AwaitedRank> most_awaited(const Application& a) {
   return AwaitedRank{static_cast<std::uint32_t>(most - caused.begin()), *most / all};
 }
 
+const WaitCause* main_cause(const Application& a, std::uint32_t rank) {
+  constexpr double kExplains = 0.25;
+  const auto cause = std::ranges::find(a.waiting.causes, rank, &WaitCause::rank);  // by seconds, descending
+  if (cause == a.waiting.causes.end() || rank >= a.waiting.per_rank.caused_seconds.size()) return nullptr;
+  const bool explains = cause->seconds >= kExplains * a.waiting.per_rank.caused_seconds[rank];
+  return explains && cause->seconds > cause->error ? &*cause : nullptr;
+}
+
 }  // namespace ardoise::reports

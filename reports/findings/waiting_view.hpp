@@ -39,4 +39,8 @@ struct AwaitedRank {
 };
 [[nodiscard]] std::optional<AwaitedRank> most_awaited(const Application& application);
 
+// What made a rank late most, beyond the error of sampling; nullptr where nothing explains a quarter of what was waited
+// for it.
+[[nodiscard]] const WaitCause* main_cause(const Application& application, std::uint32_t rank);
+
 }  // namespace ardoise::reports

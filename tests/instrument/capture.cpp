@@ -87,8 +87,9 @@ void read_mpi(Capture& out, const PackView& pack) {
         out.completions.push_back({mpi_name(std::bit_cast<MpiRecord>(record).function()), record});
       },
       [&](const NeighbourExtension& part) { out.neighbours.push_back(part); },
-      [&](const StartedExtension& operation) { out.started.push_back(operation); });
-  out.mpi_records += pack.header().record_count;
+      [&](const StartedExtension& operation) { out.started.push_back(operation); },
+      [&](const SampledExtension& sampled) { out.sampled.push_back(sampled); });
+  out.mpi_records += pack.header().counted_records();
 }
 
 void read_posix(Capture& out, const PackView& pack) {

@@ -13,13 +13,15 @@ struct Seen {
   std::vector<CompletionRecord> completions;
   std::vector<NeighbourExtension> neighbours;
   std::vector<StartedExtension> started;
+  std::vector<SampledExtension> sampled;
 
   explicit Seen(const std::vector<MpiRecord>& records) {
     for_each_event(
         records, [this](const MpiEvent& event) { events.push_back(event); },
         [this](const CompletionRecord& record) { completions.push_back(record); },
         [this](const NeighbourExtension& part) { neighbours.push_back(part); },
-        [this](const StartedExtension& operation) { started.push_back(operation); });
+        [this](const StartedExtension& operation) { started.push_back(operation); },
+        [this](const SampledExtension& sample) { sampled.push_back(sample); });
   }
 };
 
@@ -62,6 +64,19 @@ TEST(EventReader, ExtensionsBelongToTheRecordBefore) {
   EXPECT_EQ(seen.started[0].bytes, 13u);
   ASSERT_EQ(seen.completions.size(), 1u);
   EXPECT_EQ(completion_bytes(seen.completions[0]), (1ull << 32) + 8);
+}
+
+TEST(EventReader, SamplesLieBetweenCalls) {
+  const std::vector<MpiRecord> records{
+      {1, 2, 3, 4, 5, 6, make_word(1, 5, Shape::kSend)},
+      std::bit_cast<MpiRecord>(SampledExtension{7, 800, 9, 10, 0, 0, 0, extension(ExtensionKind::kSampled)}),
+      {11, 2, 3, 4, 5, 6, make_word(1, 5, Shape::kSend)}};
+  EXPECT_TRUE(is_sampled(records[1]));
+  EXPECT_FALSE(is_sampled(records[0]));
+  const Seen seen(records);
+  EXPECT_EQ(seen.events.size(), 2u);
+  ASSERT_EQ(seen.sampled.size(), 1u);
+  EXPECT_EQ(seen.sampled[0].weight, 800u);
 }
 
 TEST(EventReader, StrayExtensionsAreSkipped) {

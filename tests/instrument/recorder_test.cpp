@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <thread>
 
 #include "instrument/format/pack_reader.hpp"
@@ -37,8 +39,8 @@ class RecorderTest : public testing::Test {
   void record(ThreadRecorder& thread, std::uint64_t tick) {
     const Stay stay(thread.activity, Activity::kRecording, recorder_.active);
     if (!stay.entered()) return;
-    (void)recorder_.posix(thread, {PosixFunction::kWrite, recorder_.files.of_path("/data"), tick, tick + 1, 1, false,
-                                   &kSomewhere});
+    (void)recorder_.posix(
+        thread, {PosixFunction::kWrite, recorder_.files.of_path("/data"), tick, tick + 1, 1, false, &kSomewhere});
     recorder_.after_event(thread, tick + 1);
   }
 
@@ -113,6 +115,74 @@ AggregateRecord sum_of(const std::vector<AggregateRecord>& aggregates) {
     sum.bytes += aggregate.bytes;
   }
   return sum;
+}
+
+// A local MPI call, and a sample of `weight` ns in `context`, as the handler of the thread takes it.
+void call_mpi(Recorder& recorder, ThreadRecorder& thread, std::uint64_t tick) {
+  const Stay stay(thread.activity, Activity::kRecording, recorder.active);
+  *thread.mpi_room(1, tick, tick + 1) = {tick, 1, 0, kNoPeer, 0, 0, make_word(kNoComm, 1, Shape::kLocal)};
+}
+void take_sample(ThreadRecorder& thread, std::uint32_t context, std::uint64_t weight, std::uint64_t tick) {
+  SampleRecord sample{};
+  sample.tick = tick;
+  sample.context = context;
+  thread.note_sample(sample, weight);
+}
+
+TEST_F(RecorderTest, SamplesBetweenTwoCallsAreOneRecordThatNoLedgerCounts) {
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  take_sample(thread, 1, 100, 1);  // before there is a bin
+  take_sample(thread, 1, 50, 2);
+  call_mpi(recorder_, thread, 10);
+  call_mpi(recorder_, thread, 20);
+  for (std::uint64_t i = 0; i < 1000; ++i) take_sample(thread, i % 4 == 0 ? 5 : 6, 1000, 21 + i);
+  call_mpi(recorder_, thread, 2000);
+  thread.flush();
+  take_sample(thread, 7, 300, 2010);
+  call_mpi(recorder_, thread, 3000);
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.last.mpi.recorded, 4u);
+  EXPECT_EQ(capture.mpi_records, 4u);
+  ASSERT_EQ(capture.sampled.size(), 3u);
+  EXPECT_EQ(capture.sampled[0].weight, 150u);
+  EXPECT_EQ(capture.sampled[0].context, 1u);
+  EXPECT_EQ(capture.sampled[1].weight, 1'000'000u);
+  EXPECT_EQ(capture.sampled[1].tick, 1020u);
+  EXPECT_TRUE(capture.sampled[1].context == 5 || capture.sampled[1].context == 6);
+  EXPECT_EQ(capture.sampled[2].context, 7u);
+}
+
+TEST_F(RecorderTest, TheSampleThatStaysIsDrawnByItsWeight) {
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  constexpr int kGaps = 2000;
+  std::uint64_t tick = 1;
+  for (int gap = 0; gap < kGaps; ++gap) {
+    call_mpi(recorder_, thread, ++tick);
+    take_sample(thread, 1, 3000, tick += 37);
+    take_sample(thread, 2, 1000, tick += 41);
+  }
+  const Capture capture = finish();
+  ASSERT_GT(capture.sampled.size(), kGaps - 10u) << "but for some that found no room";
+  const auto second = std::ranges::count(capture.sampled, 2u, &SampledExtension::context);
+  const auto all = static_cast<double>(capture.sampled.size());
+  EXPECT_NEAR(static_cast<double>(second), all / 4, 4 * std::sqrt(all * 0.25 * 0.75));
+}
+
+TEST_F(RecorderTest, SamplesAreNoSums) {
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  constexpr std::uint64_t kCalls = 20 * kRecordsInBin;
+  for (std::uint64_t i = 0; i < kCalls; ++i) {
+    call_mpi(recorder_, thread, 10 * i + 1);
+    take_sample(thread, 1, 10, 10 * i + 5);
+  }
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.last.mpi.recorded, kCalls);
+  EXPECT_GT(capture.last.mpi.aggregated, 0u);
+  std::uint64_t folded = 0;
+  for (const AggregateRecord& aggregate : capture.aggregates) folded += aggregate.records;
+  EXPECT_EQ(capture.mpi_records + folded, kCalls);
 }
 
 TEST_F(RecorderTest, AThreadThatMayNotSendAggregatesWhenMemoryIsUsedUp) {

@@ -70,6 +70,8 @@ void add_waiting(Application& a, std::uint32_t ranks) {
                             "wait_nxn", all, 12000, 0.011});
     break;
   }
+  w.causes = {{ranks - 1, "boundary_conditions", "ocean/boundary.cpp", 88, "computation", 0.8 * all, 0.05 * all},
+              {ranks - 1, "", "", 0, "mpi", 0.15 * all, 0}};
   w.resolved_calls = std::uint64_t{12000} * ranks;
   w.unresolved.collective_calls.folded = 17;
   w.resolved_messages = std::uint64_t{400} * ranks;

@@ -113,6 +113,16 @@ Rows waits(const Run&, const Application& a, Rank) {
   return rows;
 }
 
+Rows causes(const Run&, const Application& a, Rank rank) {
+  Rows rows;
+  for (const WaitCause& c : a.waiting.causes) {
+    if (rank && *rank != a.world_rank(c.rank)) continue;
+    rows.push_back({exact(a.world_rank(c.rank)), c.kind, ShownCell(without_parameters(c.symbol), c.symbol),
+                    place_cell(c.source_file, c.line, ""), seconds(c.seconds), seconds(c.error)});
+  }
+  return rows;
+}
+
 Rows files(const Run&, const Application& a, Rank) {
   Rows rows;
   for (const FileProfile& f : a.files) {
@@ -172,6 +182,17 @@ const std::vector<ShownTable>& shown_tables() {
         {"longest_seconds", "Longest"}},
        {},
        waits},
+      {"causes",
+       "seconds",
+       true,
+       {{"rank", "Rank"},
+        {"kind", "Does longer"},
+        {"function", "Function"},
+        {"place", "Place"},
+        {"seconds", "Time"},
+        {"error_seconds", "± at 99 %"}},
+       {},
+       causes},
       {"edges",
        "bytes",
        true,

@@ -1,0 +1,119 @@
+// See causes.hpp.
+#include "knowledge_sources/waits/causes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "knowledge_sources/waits/function_delays.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+constexpr double kDeviations = 2.576;   // of the normal distribution: 99 %
+constexpr double kLeast = 0.01;         // of what is waited for a rank: causes of less are not told
+constexpr std::size_t kMostRanks = 32;  // of which causes are told: those that are waited for most
+
+}  // namespace
+
+void Causes::add_sampled(const Key& key, const Sampled& more) {
+  Sampled* sums = sampled_.find(key);
+  if (sums == nullptr) {
+    if (sampled_.size() >= kMostEntries && key.place != 0) return add_sampled({key.awaited, key.rank, 0}, more);
+    sums = sampled_.insert(key, Sampled{}).first;
+  }
+  sums->ns += more.ns;
+  sums->squares += more.squares;
+}
+
+void Causes::add(const Wait& wait) {
+  Delay& delay = delays_[wait.awaited];
+  const auto count = [&](const Stretch& stretch, std::uint32_t rank, int sign) {
+    const auto ns = [](float value) { return std::llround(std::clamp(value, 0.0f, 1e18f)); };
+    const std::int64_t mpi = ns(stretch.mpi), sampled = ns(stretch.sampled);
+    delay.mpi += sign * mpi;
+    delay.sampled += sign * sampled;
+    delay.other += sign * (ns(stretch.all) - mpi - sampled);
+    if (sampled == 0) return;
+    const auto us = static_cast<std::uint64_t>(std::min<std::int64_t>(sampled / 1000, 1'000'000'000));
+    add_sampled({wait.awaited, rank, stretch.place}, {static_cast<std::uint64_t>(sampled), us * us});
+  };
+  count(wait.of_awaited, wait.awaited, 1);
+  count(wait.of_waiter, wait.waiter, -1);
+}
+
+void Causes::merge(const Causes& other) {
+  for (std::size_t rank = 0; rank < delays_.size(); ++rank) {
+    delays_[rank].mpi += other.delays_[rank].mpi;
+    delays_[rank].sampled += other.delays_[rank].sampled;
+    delays_[rank].other += other.delays_[rank].other;
+  }
+  other.sampled_.for_each([&](const Key& key, const Sampled& sums) { add_sampled(key, sums); });
+}
+
+void Causes::write(ByteWriter& out) const {
+  out.put_array(std::span<const Delay>(delays_));
+  out.put_count(sampled_.size());
+  sampled_.for_each([&](const Key& key, const Sampled& sums) {
+    out.put(key);
+    out.put(sums);
+  });
+}
+
+void Causes::read(ByteReader& in) {
+  auto delays = in.get_array<Delay>();
+  in.check(delays.size() == delays_.size(), "is of a program with another number of ranks");
+  delays_ = std::move(delays);
+  for (auto left = in.get_count(sizeof(Key) + sizeof(Sampled)); left != 0; --left) {
+    const Key key = in.get<Key>();
+    in.check(key.awaited < delays_.size() && key.rank < delays_.size(), "names a rank that is not there");
+    add_sampled(key, in.get<Sampled>());
+  }
+}
+
+void Causes::contribute(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
+                        const SampledRanks& contexts, std::span<const double> caused,
+                        std::vector<reports::WaitCause>& out) const {
+  std::vector<std::uint32_t> ranks(delays_.size());
+  std::iota(ranks.begin(), ranks.end(), 0u);
+  std::ranges::stable_sort(ranks, std::ranges::greater{}, [&](std::uint32_t rank) { return caused[rank]; });
+  ranks.resize(std::min(ranks.size(), kMostRanks));
+  FunctionDelays delays(resolver, places, contexts);
+  sampled_.for_each([&](const Key& key, const Sampled& sums) {
+    if (std::ranges::find(ranks, key.awaited) == ranks.end()) return;
+    delays.add(
+        {key.awaited, key.rank, key.place, static_cast<double>(sums.ns), static_cast<double>(sums.squares) * 1e6});
+  });
+  const auto by_rank = delays.functions();
+  for (const std::uint32_t rank : ranks) {
+    if (!(caused[rank] > 0)) break;
+    std::vector<reports::WaitCause> causes;
+    double squares = 0;
+    if (const auto functions = by_rank.find(rank); functions != by_rank.end()) {
+      for (const FunctionDelay& each : functions->second) {
+        squares += each.squares;
+        causes.push_back({rank, each.symbol, each.source_file, each.line, each.io ? "io" : "computation",
+                          each.ns * 1e-9, kDeviations * std::sqrt(each.squares) * 1e-9});
+      }
+    }
+    causes.push_back({rank, "", "", 0, "mpi", static_cast<double>(delays_[rank].mpi) * 1e-9, 0});
+    causes.push_back({rank, "", "", 0, "other", static_cast<double>(delays_[rank].other) * 1e-9,
+                      kDeviations * std::sqrt(squares) * 1e-9});
+    // What it did less is no cause; the rest may then be more than what was waited for.
+    std::erase_if(causes, [](const auto& each) { return !(each.seconds > 0); });
+    const double all = std::transform_reduce(causes.begin(), causes.end(), 0.0, std::plus{},
+                                             [](const auto& each) { return each.seconds; });
+    const double scale = all > caused[rank] ? caused[rank] / all : 1;
+    for (auto& each : causes) {
+      each.seconds *= scale;
+      each.error *= scale;
+    }
+    std::erase_if(causes, [&](const auto& each) { return each.seconds < kLeast * caused[rank]; });
+    std::ranges::stable_sort(causes, std::ranges::greater{}, &reports::WaitCause::seconds);
+    out.insert(out.end(), causes.begin(), causes.end());
+  }
+}
+
+}  // namespace ardoise::knowledge_sources

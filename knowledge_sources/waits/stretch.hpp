@@ -1,0 +1,32 @@
+// What a rank did between two meetings with another one: the stretch of its time in which it became late, or early.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ardoise::knowledge_sources {
+
+// A point in a thread's time, and what it has done up to there.
+struct Moment {
+  double time = 0;     // ns on the program's time axis
+  double mpi = 0;      // ns in calls of MPI
+  double sampled = 0;  // ns of CPU time that samples outside of MPI stand for
+};
+
+// Of one call, and the end of the last one before it in which the thread could wait.
+struct CallMoments {
+  Moment begin, end, before;
+};
+
+// ns, since the last meeting.
+struct Stretch {
+  float all, mpi, sampled;
+  std::uint32_t place;  // of one of its samples (rank_places.hpp); 0: none
+};
+
+[[nodiscard]] inline Stretch stretch_between(const Moment& from, const Moment& to) {
+  const auto ns = [](double difference) { return static_cast<float>(std::max(0.0, difference)); };
+  return {ns(to.time - from.time), ns(to.mpi - from.mpi), ns(to.sampled - from.sampled), 0};
+}
+
+}  // namespace ardoise::knowledge_sources

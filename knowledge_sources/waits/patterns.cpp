@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 
 namespace ardoise::knowledge_sources {
@@ -13,7 +12,7 @@ namespace {
 void add(WaitPattern pattern, const Part& waiter, const Part* awaited, double waited, double error,
          std::vector<Wait>& out) {
   Wait wait = no_wait(waiter);
-  const double ns = std::round(waited);
+  const double ns = waited + 0.5;  // rounded
   if (ns >= 1 && ns < 1e18) {
     wait.pattern = pattern;
     if (awaited != nullptr) {

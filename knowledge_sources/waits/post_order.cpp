@@ -125,8 +125,9 @@ void PostOrder::cancel(std::uint32_t place, std::vector<EndInOrder>& out) {
 bool PostOrder::add(const MessageKey& key, const Part& part, const CallMoments& call, std::vector<EndInOrder>& out) {
   if (used_ == 0) {
     const std::uint32_t number = queue_of(key);
-    out.push_back({key, number, part});
-    out.back().part.stretch = queues_[number].stretch(call);
+    at_once_ = part;
+    at_once_.stretch = queues_[number].stretch(call);
+    out.push_back({key, number, &at_once_});
     queues_[number].end_at(call.end);
     return true;
   }
@@ -146,7 +147,7 @@ void PostOrder::release(std::uint32_t number, std::vector<EndInOrder>& out) {
       queue.held = true;
       return;
     }
-    if (operation.state == State::kEnded) out.push_back({queue.key, number, operation.part});
+    if (operation.state == State::kEnded) out.push_back({queue.key, number, &operation.part});
     queue.first = operation.next;
     operation.next = free_;
     free_ = place;

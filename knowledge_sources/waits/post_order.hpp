@@ -31,7 +31,7 @@ struct MessageKey {
 struct EndInOrder {
   MessageKey key;
   std::uint32_t queue;  // for label(); kNone: none
-  Part part;
+  Part* part;           // until the next call of a function that is not const
 };
 
 // Not thread safe.
@@ -96,6 +96,7 @@ class PostOrder {
   [[nodiscard]] bool may_be_later(const MessageKey& key, std::uint64_t number) const;
 
   Of of_;
+  Part at_once_{};  // of what was posted and ended at once
   std::vector<Operation> operations_;
   std::uint32_t free_ = kNone;
   std::size_t used_ = 0;

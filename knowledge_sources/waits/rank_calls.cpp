@@ -67,7 +67,7 @@ std::uint64_t count_ends(std::span<const MpiRecord> records) {
 // Follows the records of one pack.
 class RankCalls::Reader {
  public:
-  Reader(RankCalls& rank, std::uint32_t number, Thread& thread, const PackRecords& pack, std::vector<Arrived>& out)
+  Reader(RankCalls& rank, std::uint32_t number, Thread& thread, const PackRecords& pack, Arrivals& out)
       : rank_(rank), number_(number), thread_(thread), pack_(pack), out_(out) {}
 
   void read() {
@@ -127,7 +127,7 @@ class RankCalls::Reader {
   void on_collective(const MpiEvent& event) {
     const MpiRecord& record = event.record;
     if (collective_kind(record.function()) == CollectiveKind::kNone) return;
-    Comm& comm = rank_.comms_[record.comm()];
+    Comm& comm = rank_.comm_of(record.comm());
     if (comm.collectives == 0) comm.thread = number_;
     comm.several_threads = comm.several_threads || comm.thread != number_;
     Collective collective{part_of(event), comm.collectives++, record.comm(), record.function(),
@@ -254,10 +254,10 @@ class RankCalls::Reader {
   std::uint32_t number_;
   Thread& thread_;
   const PackRecords& pack_;
-  std::vector<Arrived>& out_;
+  Arrivals& out_;
 };
 
-void RankCalls::add(std::uint32_t number, std::uint64_t order, const PackRecords& pack, std::vector<Arrived>& out) {
+void RankCalls::add(std::uint32_t number, std::uint64_t order, const PackRecords& pack, Arrivals& out) {
   Thread& thread = threads_[number];
   if (threads_.size() > 1) give_up_messages(Reason::kSeveralThreads);
   const auto deliver_kept = [&](const KeptPack& kept, bool after_gap) {
@@ -274,8 +274,7 @@ void RankCalls::add(std::uint32_t number, std::uint64_t order, const PackRecords
   }
 }
 
-void RankCalls::deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap,
-                        std::vector<Arrived>& out) {
+void RankCalls::deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap, Arrivals& out) {
   if (pack.several_threads) give_up_messages(Reason::kSeveralThreads);
   if ((pack.folded || after_gap) && !folded_) {
     folded_ = true;
@@ -291,7 +290,7 @@ void RankCalls::deliver(std::uint32_t number, Thread& thread, const PackRecords&
   Reader(*this, number, thread, pack, out).read();
 }
 
-void RankCalls::end_completing(Thread& thread, std::vector<Arrived>& out) {
+void RankCalls::end_completing(Thread& thread, Arrivals& out) {
   if (!thread.is_completing) return;
   thread.is_completing = false;
   Part part = thread.completing;
@@ -303,7 +302,7 @@ void RankCalls::end_completing(Thread& thread, std::vector<Arrived>& out) {
     part.posted = each.part.posted;
     part.stretch = each.part.stretch;
     each.part = part;
-    Comm& comm = comms_[each.comm];
+    Comm& comm = comm_of(each.comm);
     comm.has_ended = true;
     comm.last = thread.completing_call.end;
     place(each, out);
@@ -312,7 +311,7 @@ void RankCalls::end_completing(Thread& thread, std::vector<Arrived>& out) {
   thread.ended_collectives.clear();
 }
 
-void RankCalls::end_message(Thread& thread, const Ended& ended, Part part, std::vector<Arrived>& out) {
+void RankCalls::end_message(Thread& thread, const Ended& ended, Part part, Arrivals& out) {
   if (given_up_ != Reason::kNone) return;
   const Started& started = ended.started;
   PostOrder& order = started.sends ? sends_ : receives_;
@@ -326,58 +325,58 @@ void RankCalls::end_message(Thread& thread, const Ended& ended, Part part, std::
 }
 
 void RankCalls::add_message(Thread& thread, bool sends, const MessageKey& key, const Part& part,
-                            const CallMoments& call, std::vector<Arrived>& out) {
+                            const CallMoments& call, Arrivals& out) {
   if (given_up_ != Reason::kNone) return count_given_up(1);
   if ((sends ? sends_ : receives_).add(key, part, call, in_order_)) return pass_on(thread, sends, out);
   give_up_messages(Reason::kBeyondRoom);
   count_given_up(1);
 }
 
-void RankCalls::pass_on(const Thread& thread, bool sends, std::vector<Arrived>& out) {
-  for (EndInOrder& end : in_order_) {
-    Stretch& stretch = end.part.stretch;
+void RankCalls::pass_on(const Thread& thread, bool sends, Arrivals& out) {
+  for (const EndInOrder& end : in_order_) {
+    Stretch& stretch = end.part->stretch;
     if (stretch.sampled > 0) {
-      const double to = sends ? end.part.posted : end.part.begin;
+      const double to = sends ? end.part->posted : end.part->begin;
       stretch.place = thread.samples.draw(to - stretch.all, to);
     }
-    place(Message{end.key, sends, end.queue, end.part}, out);
+    end.part->clock_error = static_cast<float>(clock_error_);
+    place({end.key, sends, end.queue}, *end.part, out);
   }
   in_order_.clear();
 }
 
-void RankCalls::place(const Collective& call, std::vector<Arrived>& out) {
-  const Comm& comm = comms_[call.comm];
+void RankCalls::place(const Collective& call, Arrivals& out) {
+  const Comm& comm = comm_of(call.comm);
   if (comm.several_threads || !comm.within_program || call.comm >= instrument::kUnnamedComm) {
     ++unresolved_calls_.of_no_kind;
-    if (call.part.operations > 1) out.emplace_back(OfNoKind{call.part});
+    if (call.part.operations > 1) out.add(OfNoKind{call.part});
   } else if (comm.defined) {
-    out.emplace_back(
+    out.add(
         InCollective{{comm.identity, call.number}, call.function, {with_error(call.part), comm.own_rank, call.root}});
   } else {
     keep(call);
   }
 }
 
-void RankCalls::place(const Message& message, std::vector<Arrived>& out) {
-  const Comm& comm = comms_[message.key.comm];
+void RankCalls::place(const MessageEnd& message, const Part& part, Arrivals& out) {
+  const Comm& comm = comm_of(message.key.comm);
   const std::int32_t peer = message.key.peer;
   const bool is_own_peer = comm.within_program || (message.key.comm == instrument::kWorldComm &&
                                                    peer >= first_of_program_ && peer < end_of_program_);
   if (!is_own_peer || message.key.comm >= instrument::kUnnamedComm) {
     ++unresolved_ends_.of_no_kind;
-    if (message.part.operations > 1) out.emplace_back(OfNoKind{message.part});
+    if (part.operations > 1) out.add(OfNoKind{part});
   } else if (comm.defined) {
     const auto other = static_cast<std::uint32_t>(peer);
     const std::uint32_t source = message.sends ? comm.own_rank : other,
                         destination = message.sends ? other : comm.own_rank;
-    out.emplace_back(EndOfMessage{
-        {comm.identity, source, destination, message.key.tag}, message.sends, message.queue, with_error(message.part)});
+    out.add(EndOfMessage{{comm.identity, source, destination, message.key.tag}, message.sends, message.queue, part});
   } else {
-    keep(message);
+    keep(EarlyMessage{message, part});
   }
 }
 
-void RankCalls::keep(const std::variant<Collective, Message>& early) {
+void RankCalls::keep(const Early& early) {
   if (early_.size() < kMostEarly) return early_.push_back(early);
   if (std::holds_alternative<Collective>(early)) {
     ++unresolved_calls_.beyond_room;
@@ -387,15 +386,22 @@ void RankCalls::keep(const std::variant<Collective, Message>& early) {
   }
 }
 
-void RankCalls::define(const CommDefinition& definition, std::vector<Arrived>& out) {
-  Comm& comm = comms_[definition.number];
+void RankCalls::define(const CommDefinition& definition, Arrivals& out) {
+  Comm& comm = comm_of(definition.number);
   if (comm.defined) return;
   comm.defined = true;
   comm.identity = definition.identity;
   comm.own_rank = definition.own_rank;
   comm.within_program = definition.within_program;
-  const auto early = std::exchange(early_, {});
-  for (const auto& each : early) std::visit([&](const auto& operation) { place(operation, out); }, each);
+  auto early = std::exchange(early_, {});
+  for (Early& each : early) {
+    if (auto* const message = std::get_if<EarlyMessage>(&each)) {
+      message->part.clock_error = static_cast<float>(clock_error_);
+      place(message->end, message->part, out);
+    } else {
+      place(std::get<Collective>(each), out);
+    }
+  }
 }
 
 void RankCalls::set_program(std::uint32_t first_rank, std::uint32_t ranks) {
@@ -449,7 +455,7 @@ Unresolved RankCalls::unresolved_calls() const {
 
 Unresolved RankCalls::unresolved_ends() const {
   Unresolved sum = unresolved_ends_;
-  for (const auto& each : early_) sum.incomplete += std::holds_alternative<Message>(each) ? 1 : 0;
+  for (const auto& each : early_) sum.incomplete += std::holds_alternative<EarlyMessage>(each) ? 1 : 0;
   sum.incomplete += sends_.size() + receives_.size();
   for (const auto& [number, thread] : threads_) {
     thread.packs.for_each_waiting([&](std::uint64_t, const KeptPack& kept) { sum.folded += count_ends(kept.records); });

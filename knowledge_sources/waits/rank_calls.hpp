@@ -9,9 +9,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -52,21 +54,45 @@ struct OfNoKind {  // an operation that meets nothing, of a call that completes 
 };
 using Arrived = std::variant<InCollective, EndOfMessage, OfNoKind>;
 
-// Not thread safe. What one call appends to `out` has to be used before that of the next.
+// Some at a time, that the caches still hold when they are used. Not thread safe.
+class Arrivals {
+ public:
+  // room: memory that is used again.
+  Arrivals(std::vector<Arrived>& room, std::function<void(std::span<const Arrived>)> use)
+      : list_(room), use_(std::move(use)) {
+    list_.clear();
+  }
+  template <class One>
+  void add(const One& one) {
+    list_.emplace_back(one);
+    if (list_.size() >= kSome) flush();
+  }
+  void flush() {
+    if (!list_.empty()) use_(list_);
+    list_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kSome = 128;
+  std::vector<Arrived>& list_;
+  std::function<void(std::span<const Arrived>)> use_;
+};
+
+// Not thread safe.
 class RankCalls {
  public:
   static constexpr std::size_t kMostEarly = 4096;
 
   explicit RankCalls(std::uint32_t rank) : rank_(rank) {}
 
-  // Each appends to `out` what is known now.
-  void add(std::uint32_t thread, std::uint64_t order, const PackRecords& pack, std::vector<Arrived>& out);
+  // Each adds to `out` what is known now.
+  void add(std::uint32_t thread, std::uint64_t order, const PackRecords& pack, Arrivals& out);
   struct CommDefinition {
     std::uint32_t number, own_rank;
     CommIdentity identity;
     bool within_program;  // no intercommunicator, and no ranks of other programs
   };
-  void define(const CommDefinition& definition, std::vector<Arrived>& out);
+  void define(const CommDefinition& definition, Arrivals& out);
   // The ranks of its program in the world that it may share with others.
   void set_program(std::uint32_t first_rank, std::uint32_t ranks);
   [[nodiscard]] bool is_of_program(const instrument::RankRange& range) const;
@@ -99,12 +125,16 @@ class RankCalls {
     std::uint32_t comm, function;
     std::int32_t root;
   };
-  struct Message {
+  struct MessageEnd {
     MessageKey key;
     bool sends;
     std::uint32_t queue;
+  };
+  struct EarlyMessage {
+    MessageEnd end;
     Part part;
   };
+  using Early = std::variant<Collective, EarlyMessage>;
   struct Started {  // a message that another call will end
     bool sends;
     bool never_waits;     // a buffered send
@@ -140,16 +170,22 @@ class RankCalls {
   };
   class Reader;
 
-  void deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap,
-               std::vector<Arrived>& out);
-  void end_completing(Thread& thread, std::vector<Arrived>& out);
-  void end_message(Thread& thread, const Ended& ended, Part part, std::vector<Arrived>& out);
+  void deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap, Arrivals& out);
+  void end_completing(Thread& thread, Arrivals& out);
+  void end_message(Thread& thread, const Ended& ended, Part part, Arrivals& out);
   void add_message(Thread& thread, bool sends, const MessageKey& key, const Part& part, const CallMoments& call,
-                   std::vector<Arrived>& out);
-  void pass_on(const Thread& thread, bool sends, std::vector<Arrived>& out);
-  void place(const Collective& call, std::vector<Arrived>& out);
-  void place(const Message& message, std::vector<Arrived>& out);
-  void keep(const std::variant<Collective, Message>& early);
+                   Arrivals& out);
+  void pass_on(const Thread& thread, bool sends, Arrivals& out);
+  [[nodiscard]] Comm& comm_of(std::uint32_t number) {
+    if (last_known_ == nullptr || number != last_comm_) {
+      last_known_ = &comms_[number];
+      last_comm_ = number;
+    }
+    return *last_known_;
+  }
+  void place(const Collective& call, Arrivals& out);
+  void place(const MessageEnd& message, const Part& part, Arrivals& out);
+  void keep(const Early& early);
   // The clock is defined before communicators are.
   [[nodiscard]] Part with_error(Part part) const {
     part.clock_error = static_cast<float>(clock_error_);
@@ -167,13 +203,15 @@ class RankCalls {
   std::uint32_t calls_ = 0;          // that completed several operations
   std::map<std::uint32_t, Thread> threads_;
   std::map<std::uint32_t, Comm> comms_;
+  std::uint32_t last_comm_ = 0;  // most are of the communicator before
+  Comm* last_known_ = nullptr;
   PostOrder sends_{PostOrder::Of::kSends}, receives_{PostOrder::Of::kReceives};
   std::vector<EndInOrder> in_order_;  // of one call, to use its memory again
   StartedList<Started> started_;
   StartedList<Collective> collectives_;  // likewise
   std::optional<Probed> probed_;         // by MPI_Probe, which waited for it; what receives it comes next
   RankPlaces places_;
-  std::vector<std::variant<Collective, Message>> early_;
+  std::vector<Early> early_;
   Unresolved unresolved_calls_, unresolved_ends_;
 };
 

@@ -101,7 +101,7 @@ class Waits final : public Analysis {
   void add(std::vector<Arrived>& arrived, const MpiSpan& span);
   void add_contexts(const ContextSpan& span);
   void define(std::vector<Arrived>& arrived, const DefinitionSpan& span);
-  void meet(RankCalls& rank, const std::vector<Arrived>& arrived);
+  void meet(RankCalls& rank, std::span<const Arrived> arrived);
   // With what is unresolved in the ranks' calls.
   [[nodiscard]] WaitSums all_sums() const {
     WaitSums sums = sums_;
@@ -137,14 +137,14 @@ class Waits final : public Analysis {
 // The lock of the rank is held until all have met: the order of a rank's messages counts.
 void Waits::add(std::vector<Arrived>& arrived, const MpiSpan& span) {
   const auto& header = *span.header;
-  arrived.clear();
   const PackRecords pack{span.records, header.origin_tick, ns_per_tick(header, ticks_per_second_),
                          (header.flags & instrument::kFolded) != 0 || header.origin_tick == 0,
                          (header.flags & instrument::kSeveralMpiThreads) != 0};
   const auto guard = locks_.lock(header.rank);
   RankCalls& rank = ranks_[header.rank];
-  rank.add(header.thread, header.order, pack, arrived);
-  meet(rank, arrived);
+  Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
+  rank.add(header.thread, header.order, pack, out);
+  out.flush();
 }
 
 void Waits::add_contexts(const ContextSpan& span) {
@@ -154,9 +154,9 @@ void Waits::add_contexts(const ContextSpan& span) {
 }
 
 void Waits::define(std::vector<Arrived>& arrived, const DefinitionSpan& span) {
-  arrived.clear();
   const auto guard = locks_.lock(span.header->rank);
   RankCalls& rank = ranks_[span.header->rank];
+  Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
   instrument::DefinitionReader reader(span.records);
   while (const auto definition = reader.next()) {
     if (const auto* const clock = std::get_if<instrument::DecodedClock>(&*definition)) {
@@ -168,14 +168,13 @@ void Waits::define(std::vector<Arrived>& arrived, const DefinitionSpan& span) {
       const bool within_program =
           fixed.kind == instrument::CommunicatorKind::kIntra && fixed.size != 0 &&
           std::ranges::all_of(comm->ranges, [&](const auto& range) { return rank.is_of_program(range); });
-      rank.define({fixed.comm, fixed.rank, {fixed.group_hash, fixed.instance, fixed.size}, within_program}, arrived);
+      rank.define({fixed.comm, fixed.rank, {fixed.group_hash, fixed.instance, fixed.size}, within_program}, out);
     }
   }
-  meet(rank, arrived);
+  out.flush();
 }
 
-void Waits::meet(RankCalls& rank, const std::vector<Arrived>& arrived) {
-  if (arrived.empty()) return;
+void Waits::meet(RankCalls& rank, std::span<const Arrived> arrived) {
   const std::lock_guard guard(mutex_);
   for (const Arrived& each : arrived) {
     if (const auto* const end = std::get_if<EndOfMessage>(&each)) {

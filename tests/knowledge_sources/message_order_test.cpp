@@ -239,7 +239,7 @@ class Simulation {
 // Takes the ends as they come, and pairs those of a channel in their order.
 class Pairs {
  public:
-  void add(const std::vector<Arrived>& arrived) {
+  void add(std::span<const Arrived> arrived) {
     for (const Arrived& each : arrived) {
       const auto& end = std::get<EndOfMessage>(each);
       const auto& c = end.channel;
@@ -280,17 +280,16 @@ Pairs pairs_of(const Simulation& simulation, std::uint32_t ranks, std::mt19937& 
   }
   if (folded && !packs.empty()) packs[random() % packs.size()].records.folded = true;
   std::ranges::shuffle(packs, random);
-  std::vector<Arrived> arrived;
+  std::vector<Arrived> room;
+  Arrivals out(room, [&](std::span<const Arrived> some) { pairs.add(some); });
   const auto define = [&](std::uint32_t rank, std::uint32_t comm) {
-    arrived.clear();
-    calls[rank].define({comm, rank, {100 + comm, 0, ranks}, true}, arrived);
-    pairs.add(arrived);
+    calls[rank].define({comm, rank, {100 + comm, 0, ranks}, true}, out);
+    out.flush();
   };
   for (std::uint32_t rank = 0; rank < ranks; ++rank) define(rank, 0);
   for (const Pack& pack : packs) {
-    arrived.clear();
-    calls[pack.rank].add(0, pack.order, pack.records, arrived);
-    pairs.add(arrived);
+    calls[pack.rank].add(0, pack.order, pack.records, out);
+    out.flush();
   }
   for (std::uint32_t rank = 0; rank < ranks; ++rank) define(rank, 1);
   return pairs;

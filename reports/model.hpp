@@ -139,6 +139,7 @@ struct WaitCause {
   std::string symbol, source_file;  // "computation", "io": the function, and its line with most of it
   std::uint32_t line = 0;
   std::string kind;  // "computation"; "io": a call of POSIX; "mpi": calls of MPI; "other": outside of MPI, not sampled
+                     // or too little
   double seconds = 0;  // over all waits for the rank, as `caused_seconds` is
   double error = 0;    // of sampling, at 99 %
 };

@@ -12,7 +12,6 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr double kDeviations = 2.576;   // of the normal distribution: 99 %
 constexpr double kLeast = 0.01;         // of what is waited for a rank: causes of less are not told
 constexpr std::size_t kMostRanks = 32;  // of which causes are told: those that are waited for most
 
@@ -90,17 +89,21 @@ void Causes::contribute(const Resolver& resolver, std::span<const std::vector<Sa
   for (const std::uint32_t rank : ranks) {
     if (!(caused[rank] > 0)) break;
     std::vector<reports::WaitCause> causes;
-    double squares = 0;
+    FunctionDelay not_told;
+    not_told.ns = static_cast<double>(delays_[rank].other);
     if (const auto functions = by_rank.find(rank); functions != by_rank.end()) {
       for (const FunctionDelay& each : functions->second) {
-        squares += each.squares;
+        not_told.squares += each.squares;
+        if (each.ns > 0 && may_be_chance(each.ns, each.squares)) {
+          not_told.ns += each.ns;
+          continue;
+        }
         causes.push_back({rank, each.symbol, each.source_file, each.line, each.io ? "io" : "computation",
-                          each.ns * 1e-9, kDeviations * std::sqrt(each.squares) * 1e-9});
+                          each.ns * 1e-9, each.half_width() * 1e-9});
       }
     }
     causes.push_back({rank, "", "", 0, "mpi", static_cast<double>(delays_[rank].mpi) * 1e-9, 0});
-    causes.push_back({rank, "", "", 0, "other", static_cast<double>(delays_[rank].other) * 1e-9,
-                      kDeviations * std::sqrt(squares) * 1e-9});
+    causes.push_back({rank, "", "", 0, "other", not_told.ns * 1e-9, not_told.half_width() * 1e-9});
     // What it did less is no cause; the rest may then be more than what was waited for.
     std::erase_if(causes, [](const auto& each) { return !(each.seconds > 0); });
     const double all = std::transform_reduce(causes.begin(), causes.end(), 0.0, std::plus{},

@@ -2,6 +2,7 @@
 #include "knowledge_sources/waits/function_delays.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -12,7 +13,15 @@ constexpr double kLeastCaller = 0.05;  // of the awaited rank's sampled time: ca
 constexpr double kClearly = 1.1;       // a caller has so much more of its time than what it calls, before it is named
 constexpr double kAsMuch = 0.98;       // … or is called by nobody else
 
+constexpr double kDeviations = 2.576;  // of the normal distribution: 99 %
+
+double width(double squares) { return kDeviations * std::sqrt(squares); }
+
 }  // namespace
+
+double FunctionDelay::half_width() const { return width(squares); }
+
+bool may_be_chance(double ns, double squares) { return ns < 0.5 * width(squares); }
 
 // Threads one by one, as the tree wants them. By number of the place; 0: unknown.
 std::vector<FunctionDelays::Where> FunctionDelays::resolve(std::uint32_t rank) {
@@ -77,7 +86,8 @@ std::vector<FunctionDelay> FunctionDelays::functions_of(const Nodes& nodes) cons
     const auto path = path_of(node);
     std::uint32_t best = path.front();
     for (const std::uint32_t caller : path) {
-      if (with_callees[caller].own < kLeastCaller * own) continue;
+      const Sums& sums = with_callees[caller];
+      if (sums.own < kLeastCaller * own || may_be_chance(sums.ns, sums.squares)) continue;
       const bool outer = best != path.front() && part(caller) > kAsMuch * part(best);
       if (part(caller) > kClearly * part(best) || outer) best = caller;
     }

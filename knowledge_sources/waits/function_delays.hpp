@@ -24,7 +24,12 @@ struct FunctionDelay {
   bool io = false;         // a call of POSIX
   double ns = 0;           // of the awaited rank, less those of the waiting ones; may be negative
   double squares = 0;      // ns²: the variance of sampling
+  // Of its interval at 99 %, ns.
+  [[nodiscard]] double half_width() const;
 };
+
+// Less than half of that may well be chance: no function is named for it.
+[[nodiscard]] bool may_be_chance(double ns, double squares);
 
 // Not thread safe.
 class FunctionDelays {

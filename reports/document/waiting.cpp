@@ -58,7 +58,7 @@ Table pair_table(const Application& a, double least, std::size_t& pairs) {
 
 std::string cause_in_words(const WaitCause& cause) {
   if (cause.kind == "mpi") return "waiting, and the like, in MPI itself";
-  if (cause.kind == "other") return "not seen by samples: asleep, blocked, in the kernel";
+  if (cause.kind == "other") return "not told apart: asleep, blocked, in the kernel …";
   CallSite place;
   place.symbol = cause.symbol;
   place.source_file = cause.source_file;

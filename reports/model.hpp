@@ -147,6 +147,18 @@ struct WaitCause {
 struct RankWaiting {
   std::vector<double> waiting_seconds;  // it waited
   std::vector<double> caused_seconds;   // others waited for it
+  std::vector<double> origin_seconds;   // others waited, at the end of chains of waits, for it: an estimate
+};
+// Messages that were sent and not received by the end of the run, by the calls that sent them.
+struct UnreceivedMessages {
+  std::string function;
+  std::string symbol, source_file;
+  std::uint32_t line = 0;
+  std::string module;
+  std::uint64_t offset = 0;
+  std::uint64_t messages = 0;
+  std::uint32_t source = 0;  // of one of them: the rank, and its tag
+  std::int32_t tag = 0;
 };
 // Of what the waiting is not known, and why.
 struct UnresolvedCounts {
@@ -165,9 +177,10 @@ struct Waiting {
   std::vector<WaitSite> call_sites;  // by waiting_seconds, descending
   std::vector<WaitEdge> edges;       // by (waiter, awaited)
   RankWaiting per_rank;
-  std::vector<WaitCause> causes;        // of the ranks that are waited for most; for each by seconds, descending
-  std::uint64_t resolved_calls = 0;     // of collectives, of which the waiting is known
-  std::uint64_t resolved_messages = 0;  // likewise
+  std::vector<UnreceivedMessages> unreceived;  // by messages, descending; empty, too, where not all is known
+  std::vector<WaitCause> causes;               // of the ranks that are waited for most; for each by seconds, descending
+  std::uint64_t resolved_calls = 0;            // of collectives, of which the waiting is known
+  std::uint64_t resolved_messages = 0;         // likewise
   UnresolvedWaiting unresolved;
 };
 

@@ -58,6 +58,12 @@ void check_waiting(Check& check, const std::string& at, const Waiting& waiting, 
                 edge - waiting.edges.begin(), ranks);
   check_cells(check, at + ".per_rank.waiting_seconds", waiting.per_rank.waiting_seconds, ranks);
   check_cells(check, at + ".per_rank.caused_seconds", waiting.per_rank.caused_seconds, ranks);
+  check_cells(check, at + ".per_rank.origin_seconds", waiting.per_rank.origin_seconds, ranks);
+  check_each(check, at + ".causes", waiting.causes);
+  check.require(std::ranges::all_of(waiting.causes, [&](const WaitCause& c) { return c.rank < ranks; }),
+                "{}.causes name a rank that is not below {}", at, ranks);
+  check.require(std::ranges::all_of(waiting.unreceived, [&](const auto& each) { return each.source < ranks; }),
+                "{}.unreceived name a rank that is not below {}", at, ranks);
   check.require(numbers_are_sane(waiting.unresolved), "{}.unresolved has a negative or infinite number", at);
 }
 

@@ -72,7 +72,11 @@ template <>
 inline constexpr auto kFields<WaitCause> = ARDOISE_FIELDS(WaitCause, rank, symbol, source_file, line, kind, seconds,
                                                           error);
 template <>
-inline constexpr auto kFields<RankWaiting> = ARDOISE_FIELDS(RankWaiting, waiting_seconds, caused_seconds);
+inline constexpr auto kFields<RankWaiting> = ARDOISE_FIELDS(RankWaiting, waiting_seconds, caused_seconds,
+                                                            origin_seconds);
+template <>
+inline constexpr auto kFields<UnreceivedMessages> = ARDOISE_FIELDS(UnreceivedMessages, function, symbol, source_file,
+                                                                   line, module, offset, messages, source, tag);
 template <>
 inline constexpr auto kFields<UnresolvedCounts> = ARDOISE_FIELDS(UnresolvedCounts, folded, incomplete, beyond_memory,
                                                                  other);
@@ -80,8 +84,8 @@ template <>
 inline constexpr auto kFields<UnresolvedWaiting> = ARDOISE_FIELDS(UnresolvedWaiting, collective_calls, message_ends,
                                                                   below_clock_seconds);
 template <>
-inline constexpr auto kFields<Waiting> = ARDOISE_FIELDS(Waiting, patterns, call_sites, edges, per_rank, causes,
-                                                        resolved_calls, resolved_messages, unresolved);
+inline constexpr auto kFields<Waiting> = ARDOISE_FIELDS(Waiting, patterns, call_sites, edges, per_rank, unreceived,
+                                                        causes, resolved_calls, resolved_messages, unresolved);
 template <>
 inline constexpr auto kFields<RankSummary> = ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds,
                                                             cpu_seconds, waiting_seconds, process_cpu_seconds,

@@ -72,6 +72,16 @@ void Causes::read(ByteReader& in) {
   }
 }
 
+std::vector<double> Causes::held_up() const {
+  std::vector<double> result;
+  for (const Delay& delay : delays_) {
+    const double mpi = std::max<double>(0, static_cast<double>(delay.mpi));
+    const double rest = std::max<double>(0, static_cast<double>(delay.sampled + delay.other));
+    result.push_back(mpi > 0 ? mpi / (mpi + rest) : 0);
+  }
+  return result;
+}
+
 void Causes::contribute(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
                         const SampledRanks& contexts, std::span<const double> caused,
                         std::vector<reports::WaitCause>& out) const {

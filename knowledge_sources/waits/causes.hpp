@@ -37,6 +37,8 @@ class Causes {
   void write(ByteWriter& out) const;
   void read(ByteReader& in);  // into an empty one
 
+  // By awaited rank, the part of its delays that is time in MPI, 0 … 1.
+  [[nodiscard]] std::vector<double> held_up() const;
   // caused: seconds that was waited for each rank. places, contexts: by rank.
   void contribute(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
                   const SampledRanks& contexts, std::span<const double> caused,

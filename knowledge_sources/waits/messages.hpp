@@ -32,6 +32,14 @@ class Messages {
   // What has no other end here: it may be with another analyzer.
   void merge(const Messages& other, WaitSums& sums);
   [[nodiscard]] std::uint64_t ends() const { return ends_; }
+  // use(channel, part) for each send that is left.
+  template <class Use>
+  void for_each_send(Use&& use) const {
+    for (const Queue& queue : queues_) {
+      for (std::uint32_t at = queue.sends ? queue.first : kNone; at != kNone; at = nodes_[at].next)
+        use(channel_of(queue), nodes_[at].end);
+    }
+  }
 
   void write(ByteWriter& out) const;
   void read(ByteReader& in, std::uint32_t ranks);  // into an empty one

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "knowledge_sources/functions.hpp"
+#include "knowledge_sources/waits/origins.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -139,6 +140,7 @@ void WaitSums::contribute(const Resolver& resolver, std::span<const std::vector<
     model.per_rank.waiting_seconds.push_back(seconds(rank.waiting_ns));
     model.per_rank.caused_seconds.push_back(seconds(rank.caused_ns));
   }
+  model.per_rank.origin_seconds = origins_of(model.per_rank.caused_seconds, causes_.held_up(), model.edges);
   causes_.contribute(resolver, places, contexts, model.per_rank.caused_seconds, model.causes);
   model.resolved_calls = resolved_calls_;
   model.resolved_messages = messages_;

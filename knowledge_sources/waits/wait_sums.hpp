@@ -39,6 +39,11 @@ class WaitSums {
   void count_message() { ++messages_; }
   void add_calls(const Unresolved& more) { unresolved_calls_.add(more); }
   void add_ends(const Unresolved& more) { unresolved_ends_.add(more); }
+  // Of messages, so many are unresolved for want of the other end, and none for another reason.
+  [[nodiscard]] bool all_ends_known_but(std::uint64_t incomplete) const {
+    const Unresolved& ends = unresolved_ends_;
+    return ends.incomplete == incomplete && ends.folded == 0 && ends.beyond_room == 0 && ends.of_no_kind == 0;
+  }
   void merge(const WaitSums& other);
   void write(ByteWriter& out) const;
   void read(ByteReader& in);  // into an empty one

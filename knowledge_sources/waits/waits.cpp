@@ -23,6 +23,7 @@
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"
 #include "knowledge_sources/waits/rank_calls.hpp"
+#include "knowledge_sources/waits/unreceived.hpp"
 #include "knowledge_sources/worker_slots.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -95,6 +96,9 @@ class Waits final : public Analysis {
     sums.add_calls({.incomplete = meetings_.calls()});
     sums.add_ends({.incomplete = messages_.ends()});
     sums.contribute(resolver, all_places(), contexts_, application.waiting);
+    // Else its receive may be one of those that are not known.
+    if (sums.all_ends_known_but(messages_.ends()))
+      contribute_unreceived(messages_, resolver, application.waiting.unreceived);
   }
 
  private:

@@ -23,6 +23,7 @@ constexpr std::array<Activity, 4> kActivities{{{&RankTime::computing, "computes 
                                                {&RankTime::io, "does file I/O for"},
                                                {&RankTime::waiting, "waits for a processor for"},
                                                {&RankTime::blocked, "is asleep or blocked for"}}};
+constexpr double kOfItself = 0.9;
 constexpr double kExplains = 0.25;  // of what another rank waits for it, on the average
 
 // What the rank spends more time with outside MPI than the others do; "" where that explains little of the waiting.
@@ -52,7 +53,7 @@ std::string held_up_by(const Application& a, std::uint32_t rank) {
   for (const WaitEdge& edge : a.waiting.edges) {
     if (edge.waiter == rank && (most == nullptr || edge.seconds > most->seconds)) most = &edge;
   }
-  if (most == nullptr) return "";
+  if (most == nullptr || rank >= a.waiting.per_rank.waiting_seconds.size()) return "";
   return fmt::format(" It comes late since it waits itself: {} in MPI, most of it for rank {}.",
                      human_seconds(a.waiting.per_rank.waiting_seconds[rank]), a.world_rank(most->awaited));
 }
@@ -85,8 +86,11 @@ std::string awaited_rank_in_words(const Application& a) {
   const auto awaited = most_awaited(a);
   if (!awaited) return "";
   const std::string made_late = what_made_it_late(a, awaited->rank);
-  return fmt::format(" Of all waiting in MPI {} is for rank {}.{}{}", human_share(awaited->share),
-                     a.world_rank(awaited->rank), where_its_time_goes(a, awaited->rank),
+  const bool follows_chains = awaited->direct < kOfItself * awaited->share;
+  return fmt::format(" Of all waiting in MPI {} {} rank {}{}.{}{}", human_share(awaited->share),
+                     follows_chains ? "goes back to" : "is for", a.world_rank(awaited->rank),
+                     follows_chains ? " (an estimate): ranks that come late wait for it themselves" : "",
+                     where_its_time_goes(a, awaited->rank),
                      made_late.empty() ? extra_work_sentence(a, awaited->rank) : made_late);
 }
 

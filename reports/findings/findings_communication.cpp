@@ -99,6 +99,29 @@ void late_messages(const Facts& facts, std::vector<Finding>& out) {
                  {{"seconds", waiting.seconds}, {"share", share}, {"late_sender_seconds", waiting.late_senders}}});
 }
 
+void unreceived_messages(const Facts& facts, std::vector<Finding>& out) {
+  const auto& unreceived = facts.app.waiting.unreceived;
+  if (unreceived.empty()) return;
+  const UnreceivedMessages& most = unreceived.front();
+  const std::uint64_t all = std::transform_reduce(unreceived.begin(), unreceived.end(), std::uint64_t{0}, std::plus{},
+                                                  [](const auto& each) { return each.messages; });
+  CallSite site;
+  site.symbol = most.symbol;
+  site.source_file = most.source_file;
+  site.line = most.line;
+  site.module = most.module;
+  site.offset = most.offset;
+  out.push_back({"unreceived_messages",
+                 Severity::note,
+                 0,
+                 fmt::format("{} sent and never received, {}in {} of {}: for example of rank {} with tag {}.",
+                             all == 1 ? "A message was" : human_count(static_cast<double>(all)) + " messages were",
+                             most.messages == all ? "" : "most of them ", in_sentence(most.function), name_of(site),
+                             facts.app.world_rank(most.source), most.tag),
+                 "Receive them, or do not send them: where MPI does not buffer a message, the program hangs.",
+                 {{"messages", static_cast<double>(all)}}});
+}
+
 void small_messages(const Facts& facts, std::vector<Finding>& out) {
   double small = 0, all = 0, seconds = 0, bytes = 0;
   const FunctionProfile* most = nullptr;
@@ -211,6 +234,7 @@ bool is_judged_as_collective(const Facts& facts, const FunctionProfile& function
 void find_communication(const Facts& facts, std::vector<Finding>& out) {
   collectives(facts, out);
   late_messages(facts, out);
+  unreceived_messages(facts, out);
   small_messages(facts, out);
   polling(facts, out);
   hot_rank(facts, out);

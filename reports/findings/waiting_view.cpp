@@ -93,11 +93,14 @@ std::optional<double> measured_waiting(const Application& a, const std::string& 
 }
 
 std::optional<AwaitedRank> most_awaited(const Application& a) {
-  const auto& caused = a.waiting.per_rank.caused_seconds;
+  const RankWaiting& ranks = a.waiting.per_rank;
+  const auto& caused = ranks.caused_seconds;
+  const auto& origins = ranks.origin_seconds.size() == caused.size() ? ranks.origin_seconds : caused;
   const double all = std::accumulate(caused.begin(), caused.end(), 0.0);
-  const auto most = std::ranges::max_element(caused);
+  const auto most = std::ranges::max_element(origins);
   if (!(all > 0) || *most < kStandsOut * all) return {};
-  return AwaitedRank{static_cast<std::uint32_t>(most - caused.begin()), *most / all};
+  const auto rank = static_cast<std::uint32_t>(most - origins.begin());
+  return AwaitedRank{rank, *most / all, std::min(*most, caused[rank]) / all};
 }
 
 const WaitCause* main_cause(const Application& a, std::uint32_t rank) {

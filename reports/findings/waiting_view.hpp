@@ -32,10 +32,11 @@ struct MessageWaiting {
 [[nodiscard]] CallSite call_site_of(const WaitSite& site);
 [[nodiscard]] MessageWaiting message_waiting(const Application& application);
 
-// The rank that most of all waiting was for; nothing where no single one stands out.
+// The rank that most of all waiting was for, or goes back to; nothing where no single one stands out.
 struct AwaitedRank {
   std::uint32_t rank;  // in the program
   double share;        // of all waiting for a rank
+  double direct;       // the part that is for itself, and not for ranks that wait for it
 };
 [[nodiscard]] std::optional<AwaitedRank> most_awaited(const Application& application);
 

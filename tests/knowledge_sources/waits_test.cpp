@@ -4,6 +4,7 @@
 
 #include "fixture.hpp"
 #include "knowledge_sources/in_order.hpp"
+#include "knowledge_sources/waits/origins.hpp"
 #include "knowledge_sources/waits/patterns.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -239,6 +240,51 @@ TEST(Waits, RanksThatCallDifferentFunctionsAndIntercommunicatorsAreUnresolved) {
   EXPECT_EQ(waiting.resolved_calls, 0u);
   EXPECT_EQ(waiting.unresolved.collective_calls.incomplete, 2u);
   EXPECT_EQ(waiting.unresolved.collective_calls.other, 2u);
+}
+
+// Rank 0 sends `sent` messages, of which rank 1 receives two.
+reports::Waiting after_sends(std::uint32_t sent, bool folded) {
+  Session session({{0, "program", 2}}, 0, 2);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    PackMaker maker({.rank = rank});
+    define(maker, 0, 77, 2, rank);
+    for (std::uint32_t i = 0; i < (rank == 0 ? sent : 2); ++i) {
+      const auto [function, shape] =
+          rank == 0 ? std::pair(FunctionId::kSend, Shape::kSend) : std::pair(FunctionId::kRecv, Shape::kReceive);
+      maker.call(function, shape, 10'000 + 1000 * i, 100, rank == 0 ? 1 : 0, 5, 8);
+    }
+    maker.finish();
+    for (auto& pack : maker.take()) {
+      if (folded && rank == 1) pack.header().flags |= instrument::kFolded;
+      session.submit(pack, rank);
+    }
+  }
+  return session.application().waiting;
+}
+
+TEST(Waits, MessagesThatNobodyReceivesAreNamed) {
+  EXPECT_THAT(after_sends(2, false).unreceived, IsEmpty());
+  const auto waiting = after_sends(5, false);
+  ASSERT_EQ(waiting.unreceived.size(), 1u);
+  EXPECT_EQ(waiting.unreceived[0].function, "MPI_Send");
+  EXPECT_EQ(waiting.unreceived[0].messages, 3u);
+  EXPECT_EQ(waiting.unreceived[0].source, 0u);
+  EXPECT_EQ(waiting.unreceived[0].tag, 5);
+  EXPECT_THAT(after_sends(5, true).unreceived, IsEmpty()) << "what rank 1 received is not known";
+}
+
+TEST(Origins, ChainsOfWaitsEndWhereARankIsLateByItself) {
+  // 2 waits 3 s for 1, which is late since it waits for 0; 3 waits 1 s for 2, which is half late by itself.
+  const std::vector<reports::WaitEdge> edges{{1, 0, 3}, {2, 1, 3}, {3, 2, 1}};
+  const std::vector<double> caused{3, 3, 1, 0}, held_up{0, 1, 0.5, 0};
+  EXPECT_THAT(origins_of(caused, held_up, edges), ElementsAre(6.5, 0, 0.5, 0));
+}
+
+TEST(Origins, ARingThatTurnsForEverLosesNothing) {
+  const std::vector<reports::WaitEdge> edges{{0, 1, 2}, {1, 0, 4}};
+  const auto origins = origins_of(std::vector<double>{4, 2}, std::vector<double>{1, 1}, edges);
+  EXPECT_NEAR(origins[0] + origins[1], 6, 1e-9);
+  EXPECT_THAT(origins_of({}, {}, {}), IsEmpty());
 }
 
 }  // namespace

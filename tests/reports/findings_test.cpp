@@ -174,10 +174,39 @@ TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
               HasSubstr("75 % of that is waiting for ranks that come late, not transfer. Of all waiting in MPI "
                         "93 % is for rank 2."));
   EXPECT_NEAR(evidence(*found, "waiting_share"), 0.75, 1e-12);
+  a.waiting.per_rank.origin_seconds = {13.5, 0.5, 1, 0};
+  EXPECT_THAT(
+      find(findings_of(a), "collective_waiting")->text,
+      HasSubstr("Of all waiting in MPI 90 % goes back to rank 0 (an estimate): ranks that come late wait for it "
+                "themselves."));
+  a.waiting.per_rank.origin_seconds = {};
+  a.waiting.causes = {{2, "boundary", "/s/a.c", 52, "computation", 9, 1}};
+  EXPECT_THAT(find(findings_of(a), "collective_waiting")->text,
+              HasSubstr("Before it comes it spends 9.00 s ± 1.00 s more than those that wait in boundary (a.c:52) "
+                        "(sampled)."));
+  a.waiting.causes[0].error = 10;
+  EXPECT_THAT(find(findings_of(a), "collective_waiting")->text, Not(HasSubstr("boundary")));
+  a.waiting.causes = {{2, "", "", 0, "mpi", 9, 0}};
+  a.waiting.edges = {{2, 1, 5}, {2, 3, 1}};
+  a.waiting.per_rank.waiting_seconds = {0, 0, 6, 0};
+  EXPECT_THAT(find(findings_of(a), "collective_waiting")->text,
+              HasSubstr("It comes late since it waits itself: 6.00 s in MPI, most of it for rank 1."));
+  a.waiting.causes = {};
   a.waiting.per_rank.caused_seconds = {5, 3, 4, 3};
   EXPECT_THAT(find(findings_of(a), "collective_waiting")->text, Not(HasSubstr("is for rank")));
   a.waiting.unresolved.collective_calls.folded = 1000;
   EXPECT_NE(find(findings_of(a), "collective_transfer"), nullptr) << "too much is not known";
+}
+
+TEST(Findings, MessagesThatNobodyReceivesAreNamed) {
+  Application a = plain(4, 6);
+  EXPECT_EQ(find(findings_of(a), "unreceived_messages"), nullptr);
+  a.waiting.unreceived = {{"MPI_Send", "step", "/s/a.c", 7, "", 0, 9, 2, 5}, {"MPI_Isend", "", "", 0, "", 0, 3, 1, 0}};
+  const auto all = findings_of(a);
+  ASSERT_NE(find(all, "unreceived_messages"), nullptr);
+  EXPECT_EQ(find(all, "unreceived_messages")->text,
+            "12 messages were sent and never received, most of them in MPI_Send of step (a.c:7): for example of rank 2 "
+            "with tag 5.");
 }
 
 TEST(Findings, LateMessagesAreNamedWhereNearlyAllAreKnown) {

@@ -47,17 +47,6 @@ std::string where_its_time_goes(const Application& a, std::uint32_t rank) {
                      human_seconds(times[rank].*most->seconds), human_seconds(mean_of_others));
 }
 
-// Whom it waits for most, and how long in all.
-std::string held_up_by(const Application& a, std::uint32_t rank) {
-  const WaitEdge* most = nullptr;
-  for (const WaitEdge& edge : a.waiting.edges) {
-    if (edge.waiter == rank && (most == nullptr || edge.seconds > most->seconds)) most = &edge;
-  }
-  if (most == nullptr || rank >= a.waiting.per_rank.waiting_seconds.size()) return "";
-  return fmt::format(" It comes late since it waits itself: {} in MPI, most of it for rank {}.",
-                     human_seconds(a.waiting.per_rank.waiting_seconds[rank]), a.world_rank(most->awaited));
-}
-
 std::string function_of(const WaitCause& cause) {
   CallSite place;
   place.symbol = cause.symbol;
@@ -69,9 +58,7 @@ std::string function_of(const WaitCause& cause) {
 // What made it late, where that is measured; "" where it is not.
 std::string what_made_it_late(const Application& a, std::uint32_t rank) {
   const WaitCause* most = main_cause(a, rank);
-  if (most == nullptr) return "";
-  if (most->kind == "mpi") return held_up_by(a, rank);
-  if (most->kind != "computation" && most->kind != "io") return "";
+  if (most == nullptr || (most->kind != "computation" && most->kind != "io")) return "";
   // What only this rank calls says more than what the time goes into beneath it.
   const auto is_cause = [&](std::uint32_t function) { return a.samples.functions[function].symbol == most->symbol; };
   if (const auto work = extra_work(a, rank); work && (is_cause(work->function) || is_cause(work->hottest)))

@@ -112,7 +112,7 @@ void unreceived_messages(const Facts& facts, std::vector<Finding>& out) {
   site.module = most.module;
   site.offset = most.offset;
   out.push_back({"unreceived_messages",
-                 Severity::note,
+                 Severity::medium,
                  0,
                  fmt::format("{} sent and never received, {}in {} of {}: for example of rank {} with tag {}.",
                              all == 1 ? "A message was" : human_count(static_cast<double>(all)) + " messages were",

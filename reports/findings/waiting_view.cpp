@@ -100,6 +100,8 @@ std::optional<AwaitedRank> most_awaited(const Application& a) {
   const auto most = std::ranges::max_element(origins);
   if (!(all > 0) || *most < kStandsOut * all) return {};
   const auto rank = static_cast<std::uint32_t>(most - origins.begin());
+  // Ranks that wait for each other in a ring: none of them is the first.
+  if (const WaitCause* const cause = main_cause(a, rank); cause != nullptr && cause->kind == "mpi") return {};
   return AwaitedRank{rank, *most / all, std::min(*most, caused[rank]) / all};
 }
 

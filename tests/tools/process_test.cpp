@@ -34,6 +34,10 @@ TEST(Process, SentSignalsArePassedOn) {
   const auto ready = std::filesystem::path(::testing::TempDir()) / "process_test_ready";
   std::filesystem::remove(ready);
   std::thread sender([&] {
+    // The signal is for the main thread, which blocks it until it has a handler; here it would be ignored before.
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
     for (int i = 0; i < 2000 && !std::filesystem::exists(ready); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     ::kill(::getpid(), SIGUSR2);

@@ -29,26 +29,22 @@ void Causes::add_sampled(const Key& key, const Sampled& more) {
 
 void Causes::add(const Wait& wait) {
   Delay& delay = delays_[wait.awaited];
-  const auto count = [&](const Stretch& stretch, std::uint32_t rank, int sign) {
-    const auto ns = [](float value) { return std::llround(std::clamp(value, 0.0f, 1e18f)); };
-    const std::int64_t mpi = ns(stretch.mpi), sampled = ns(stretch.sampled);
-    delay.mpi += sign * mpi;
-    delay.sampled += sign * sampled;
-    delay.other += sign * (ns(stretch.all) - mpi - sampled);
+  const auto count = [&](const Stretch& stretch, std::uint32_t rank, bool for_it) {
+    const auto ns = [](float value) {
+      return static_cast<std::uint64_t>(std::llround(std::clamp(value, 0.0f, 1e18f)));
+    };
+    const std::uint64_t sampled = ns(stretch.sampled), sign = for_it ? 1 : ~std::uint64_t{0};
+    delay.add({sign * ns(stretch.mpi), sign * sampled, sign * (ns(stretch.all) - ns(stretch.mpi) - sampled)});
     if (sampled == 0) return;
-    const auto us = static_cast<std::uint64_t>(std::min<std::int64_t>(sampled / 1000, 1'000'000'000));
-    add_sampled({wait.awaited, rank, stretch.place}, {static_cast<std::uint64_t>(sampled), us * us});
+    const std::uint64_t us = std::min<std::uint64_t>(sampled / 1000, 1'000'000'000);
+    add_sampled({wait.awaited, rank, stretch.place}, {sampled, us * us});
   };
-  count(wait.of_awaited, wait.awaited, 1);
-  count(wait.of_waiter, wait.waiter, -1);
+  count(wait.of_awaited, wait.awaited, true);
+  count(wait.of_waiter, wait.waiter, false);
 }
 
 void Causes::merge(const Causes& other) {
-  for (std::size_t rank = 0; rank < delays_.size(); ++rank) {
-    delays_[rank].mpi += other.delays_[rank].mpi;
-    delays_[rank].sampled += other.delays_[rank].sampled;
-    delays_[rank].other += other.delays_[rank].other;
-  }
+  for (std::size_t rank = 0; rank < delays_.size(); ++rank) delays_[rank].add(other.delays_[rank]);
   other.sampled_.for_each([&](const Key& key, const Sampled& sums) { add_sampled(key, sums); });
 }
 
@@ -75,8 +71,8 @@ void Causes::read(ByteReader& in) {
 std::vector<double> Causes::held_up() const {
   std::vector<double> result;
   for (const Delay& delay : delays_) {
-    const double mpi = std::max<double>(0, static_cast<double>(delay.mpi));
-    const double rest = std::max<double>(0, static_cast<double>(delay.sampled + delay.other));
+    const double mpi = std::max(0.0, signed_ns(delay.mpi));
+    const double rest = std::max(0.0, signed_ns(delay.sampled + delay.other));
     result.push_back(mpi > 0 ? mpi / (mpi + rest) : 0);
   }
   return result;
@@ -100,7 +96,7 @@ void Causes::contribute(const Resolver& resolver, std::span<const std::vector<Sa
     if (!(caused[rank] > 0)) break;
     std::vector<reports::WaitCause> causes;
     FunctionDelay not_told;
-    not_told.ns = static_cast<double>(delays_[rank].other);
+    not_told.ns = signed_ns(delays_[rank].other);
     if (const auto functions = by_rank.find(rank); functions != by_rank.end()) {
       for (const FunctionDelay& each : functions->second) {
         not_told.squares += each.squares;
@@ -112,7 +108,7 @@ void Causes::contribute(const Resolver& resolver, std::span<const std::vector<Sa
                           each.ns * 1e-9, each.half_width() * 1e-9});
       }
     }
-    causes.push_back({rank, "", "", 0, "mpi", static_cast<double>(delays_[rank].mpi) * 1e-9, 0});
+    causes.push_back({rank, "", "", 0, "mpi", signed_ns(delays_[rank].mpi) * 1e-9, 0});
     causes.push_back({rank, "", "", 0, "other", not_told.ns * 1e-9, not_told.half_width() * 1e-9});
     // What it did less is no cause; the rest may then be more than what was waited for.
     std::erase_if(causes, [](const auto& each) { return !(each.seconds > 0); });

@@ -57,9 +57,17 @@ class Causes {
   struct Sampled {
     std::uint64_t ns, squares;  // µs²
   };
-  struct Delay {  // the awaited rank's less the waiting ranks', ns
-    std::int64_t mpi = 0, sampled = 0, other = 0;
+  // The awaited rank's less the waiting ranks', ns. Unsigned, so that nonsense from outside may wrap around; the sums
+  // of a run are within 290 years.
+  struct Delay {
+    std::uint64_t mpi = 0, sampled = 0, other = 0;
+    void add(const Delay& more) {
+      mpi += more.mpi;
+      sampled += more.sampled;
+      other += more.other;
+    }
   };
+  static double signed_ns(std::uint64_t sum) { return static_cast<double>(static_cast<std::int64_t>(sum)); }
   void add_sampled(const Key& key, const Sampled& more);
 
   std::vector<Delay> delays_;  // by awaited rank

@@ -78,8 +78,11 @@ class Rank {
   }
   void computes(std::uint32_t context, std::uint64_t us) {
     now_ += 1000 * us;
+    claims(context, 1000 * us);
+  }
+  void claims(std::uint32_t context, std::uint64_t weight) {
     maker_.mpi_extension(SampledExtension{
-        now_, 1000 * us, context, 0, 0, 0, 0,
+        now_, weight, context, 0, 0, 0, 0,
         instrument::make_word(static_cast<std::uint32_t>(instrument::ExtensionKind::kSampled), 0, Shape::kExtension)});
   }
   void sleeps(std::uint64_t us) { now_ += 1000 * us; }
@@ -188,6 +191,15 @@ TEST(Causes, WhatOnlyTheAwaitedRankCallsStandsForWhatAllCallBeneathIt) {
   const auto first = main_cause_of_many(kRelaxCells, kBoundaryCells);
   EXPECT_EQ(first.symbol, "boundary");
   EXPECT_EQ(first.line, 50u);
+}
+
+TEST(Causes, WeightsThatCannotBeDoNoHarm) {
+  const auto waiting = late_by(2, [](Rank& late) {
+    late.claims(kBoundary, ~std::uint64_t{0});
+    late.claims(99, 0);
+    late.sleeps(40);
+  });
+  for (const auto& cause : waiting.causes) EXPECT_LE(cause.seconds, 400e-6 * 1.001);
 }
 
 TEST(Causes, PartialResultsOfAnotherProgramAreRefused) {

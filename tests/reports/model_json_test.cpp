@@ -149,6 +149,21 @@ TEST(ModelJson, VersionOneHasNoSamplesAndIsRead) {
   EXPECT_FALSE(run.value->applications[0].mpi.empty());
 }
 
+TEST(ModelJson, WaitingOfRanksThatAreNotThereIsRefused) {
+  const auto error = [](auto&& change) {
+    return profile_from_json(changed([&](Json&, Json& a) { change(a["waiting"]); })).error;
+  };
+  EXPECT_THAT(error([](Json& w) { w["edges"][0]["awaited"] = 99; }), HasSubstr("waiting.edges[0] names a rank"));
+  EXPECT_THAT(error([](Json& w) { w["causes"][0]["rank"] = 99; }), HasSubstr("waiting.causes name a rank"));
+  EXPECT_THAT(error([](Json& w) { w["causes"][0]["seconds"] = -1; }), HasSubstr("waiting.causes[0]"));
+  EXPECT_THAT(error([](Json& w) {
+                w["unreceived"] = {{{"messages", 1}, {"source", 99}}};
+              }),
+              HasSubstr("waiting.unreceived name a rank"));
+  EXPECT_THAT(error([](Json& w) { w["per_rank"]["origin_seconds"] = {1}; }),
+              HasSubstr("waiting.per_rank.origin_seconds"));
+}
+
 TEST(ModelJson, SamplesThatDoNotFitTogetherAreRefused) {
   const auto error = [](auto&& change) {
     return profile_from_json(changed([&](Json&, Json& a) { change(a["samples"]); })).error;

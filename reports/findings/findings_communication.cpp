@@ -82,7 +82,7 @@ void late_messages(const Facts& facts, std::vector<Finding>& out) {
   const double share = facts.share(waiting.seconds);
   if (share < kLateMessages) return;
   const std::string awaited = awaited_rank_in_words(a);
-  const std::string whom = awaited.empty() ? " No rank is waited for more than all others together." : awaited;
+  const std::string whom = awaited.empty() ? " No single rank is behind most of it." : awaited;
   const bool sent_late = waiting.late_senders >= 0.5 * waiting.seconds;
   out.push_back({"late_messages",
                  share > 0.25  ? Severity::high

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/pack_source.hpp"
@@ -42,6 +43,13 @@ class AnalyzerRun {
   // False: more than the memory limit is being worked on, and was so for the whole time.
   [[nodiscard]] bool wait_for_room(std::chrono::milliseconds timeout) { return board_.wait_below_limit(timeout); }
   void drain() { board_.drain(); }
+
+  // Before the first program: the boards of the other analyzers. The transport outlives the run.
+  void connect(blackboard::Transport& transport) { board_.connect(transport); }
+  // An entry that another analyzer has sent.
+  void submit(blackboard::EntryRef entry) { board_.submit(std::move(entry)); }
+  // Needs a drained run: sends what is held back for other analyzers.
+  void flush() const { reduction_.flush(); }
 
   // A sentence for the report, and a reason for an exit status that is not 0.
   void complain(const std::string& sentence);

@@ -1,7 +1,8 @@
 // The analyzer: an MPI program that is launched together with the programs to be measured, as the partition "Analyzer".
 //
 //   warm start → load plug-ins → blackboard → wait until programs use MPI → MPI_Init → ingest until all streams end
-//   → merge to rank 0 → model, profile.json, summary.txt → report.pdf → MPI_Finalize
+//   → settle what is on its way between analyzers → merge to rank 0 → model, profile.json, summary.txt → report.pdf →
+//   MPI_Finalize
 //
 // No program waits for the report: MPI_Finalize fences each program's own world only (vmpi/world/finalize_fence.hpp).
 // Where it is a fence over the whole job, it comes before the model.
@@ -23,6 +24,7 @@
 #include "analyzer/event_loop.hpp"
 #include "analyzer/ingest.hpp"
 #include "analyzer/job_watch.hpp"
+#include "analyzer/mpi_transport.hpp"
 #include "analyzer/options.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/replay.hpp"
@@ -72,6 +74,7 @@ int serve(const Options& options, int argc, char** argv) {
   const unsigned workers = options.workers != 0 ? options.workers : default_workers();
   // Before MPI has threads: the board registers the process for barriers in all its threads, which takes the kernel
   // 20 ms when there are several, and programs wait for us from their MPI_Init on.
+  std::optional<MpiTransport> transport;  // outlives what uses it
   AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses)});
   EventLoop loop;
   const auto job = wait_for_programs(loop);
@@ -117,6 +120,7 @@ int serve(const Options& options, int argc, char** argv) {
     for (const auto& complaint : plugins.complaints) run.complain(complaint);
   }
   const auto programs = programs_of_launch();
+  if (ranks > 1) run.connect(transport.emplace(analyzers, run));
   for (const auto& program : programs) run.add_program(program);
   {
     StreamSource stream(programs, {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes});
@@ -128,10 +132,14 @@ int serve(const Options& options, int argc, char** argv) {
       });
       leave_state(kStateRunning, options);
     }
-    ingest(loop, stream, run);
+    {
+      const auto entries = loop.poll([&] { return transport ? transport->poll() : Found::nothing; });
+      ingest(loop, stream, run);
+    }
     facts.programs_ended = std::chrono::steady_clock::now();
     run.drain();  // gives every block back
   }
+  if (transport) transport->settle(loop);
   // All programs are at their MPI_Finalize. One that exits with a status of its own makes mpirun end the job: SIGTERM,
   // a second later SIGKILL. That is time enough for the files below, which are written whole or not at all. So SIGTERM
   // has no effect from here on.

@@ -6,8 +6,8 @@
 namespace ardoise::analyzer {
 
 void ingest(EventLoop& loop, PackSource& source, AnalyzerRun& run) {
-  // Workers wake whoever waits for room. Long enough not to spin; signals wait for it.
-  constexpr std::chrono::milliseconds kWaitForRoom(10);
+  // Workers wake whoever waits for room. Long enough not to spin; signals and other analyzers wait for it.
+  constexpr std::chrono::milliseconds kWaitForRoom(1);
   const auto packs = loop.poll([&] {
     if (!run.wait_for_room(kWaitForRoom)) return Found::something;
     SourcedPack pack;

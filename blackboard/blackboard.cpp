@@ -57,6 +57,15 @@ void Blackboard::Implementation::submit(EntryRef entry) {
   }
 }
 
+void Blackboard::Implementation::submit_keyed(EntryRef entry, std::uint64_t key) {
+  if (!entry) return;
+  if (transport_ == nullptr) return submit(std::move(entry));
+  const unsigned owner = owner_of(key, transport_->boards());
+  if (owner == transport_->self()) return submit(std::move(entry));
+  DataEntry::get(entry)->charge_to(*account_);
+  transport_->send(owner, std::move(entry));
+}
+
 Counters Blackboard::Implementation::counters() const noexcept {
   Counters total;
   std::uint64_t ended = 0;
@@ -83,6 +92,16 @@ unsigned Blackboard::workers() const noexcept { return static_cast<unsigned>(imp
 SourceId Blackboard::add(KnowledgeSource source) { return implementation_->add(std::move(source)); }
 bool Blackboard::remove(SourceId id) { return implementation_->remove(id); }
 void Blackboard::submit(EntryRef entry) { implementation_->submit(std::move(entry)); }
+void Blackboard::connect(Transport& transport) { implementation_->transport_ = &transport; }
+unsigned Blackboard::boards() const noexcept {
+  return implementation_->transport_ == nullptr ? 1 : implementation_->transport_->boards();
+}
+unsigned Blackboard::self() const noexcept {
+  return implementation_->transport_ == nullptr ? 0 : implementation_->transport_->self();
+}
+void Blackboard::submit_keyed(EntryRef entry, std::uint64_t key) {
+  implementation_->submit_keyed(std::move(entry), key);
+}
 void Blackboard::drain() { implementation_->drain(); }
 std::size_t Blackboard::bytes() const noexcept { return implementation_->account_->bytes(); }
 bool Blackboard::over_limit() const noexcept { return implementation_->account_->over_limit(); }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "blackboard/data_entry.hpp"
+#include "blackboard/transport.hpp"
 
 namespace ardoise::blackboard {
 
@@ -81,6 +82,15 @@ class Blackboard {
   // reference itself: moved in and wanted by one source only, the entry is writable there. An empty reference is
   // ignored.
   void submit(EntryRef entry);
+
+  // Joins the boards of other processes. Before the first keyed entry; the transport outlives the use of the board.
+  void connect(Transport& transport);
+  // 1 and 0 without a transport.
+  [[nodiscard]] unsigned boards() const noexcept;
+  [[nodiscard]] unsigned self() const noexcept;
+  // As submit(), on the board that owns the key: the entry goes there when that is another one, as bytes (make_entry,
+  // adopt_entry). On the way entries may overtake each other.
+  void submit_keyed(EntryRef entry, std::uint64_t key);
 
   // Waits until every job that exists or that these jobs bring about has run; while other threads go on submitting,
   // that may be until they pause. Throws std::logic_error inside an operation. Entries that wait in joins are no jobs.

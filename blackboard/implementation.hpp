@@ -42,6 +42,7 @@ struct Blackboard::Implementation {
   [[nodiscard]] SourceId add(KnowledgeSource description);
   [[nodiscard]] bool remove(SourceId id);
   void submit(EntryRef entry);
+  void submit_keyed(EntryRef entry, std::uint64_t key);
   void drain();
   [[nodiscard]] Counters counters() const noexcept;
 
@@ -49,6 +50,7 @@ struct Blackboard::Implementation {
   const Options options_;
   ByteAccount* const account_;
   std::vector<std::unique_ptr<Seat>> seats_;  // one at least
+  Transport* transport_ = nullptr;            // set before it is used
 
  private:
   // registry.cpp

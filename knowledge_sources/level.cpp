@@ -106,6 +106,10 @@ void Level::unpack(const blackboard::Context& context, const blackboard::EntryRe
   }
 }
 
+void Level::flush() const {
+  for (const Member& member : members_) member.sources->run_at_quiet();
+}
+
 std::vector<std::byte> Level::partial() const {
   ByteWriter out;
   out.put(kLevelVersion);

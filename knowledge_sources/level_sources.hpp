@@ -2,6 +2,8 @@
 // the board together, when this object goes.
 #pragma once
 
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "blackboard/blackboard.hpp"
@@ -21,10 +23,19 @@ class LevelSources {
   // As Blackboard::add() and workers().
   void add(blackboard::KnowledgeSource source) { ids_.push_back(board_.add(std::move(source))); }
   [[nodiscard]] unsigned workers() const noexcept { return board_.workers(); }
+  [[nodiscard]] blackboard::Blackboard& board() const noexcept { return board_; }
+
+  // Calls action() when the packs of this analyzer have ended, and again as long as anything moves between analyzers:
+  // what is held back for others has to go then. Nothing runs on the board meanwhile.
+  void at_quiet(std::function<void()> action) { at_quiet_.push_back(std::move(action)); }
+  void run_at_quiet() const {
+    for (const auto& action : at_quiet_) action();
+  }
 
  private:
   blackboard::Blackboard& board_;
   std::vector<blackboard::SourceId> ids_;
+  std::vector<std::function<void()>> at_quiet_;
 };
 
 }  // namespace ardoise::knowledge_sources

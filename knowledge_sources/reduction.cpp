@@ -86,6 +86,10 @@ void Reduction::dispatch(const blackboard::Context& context, const blackboard::E
   level->unpack(context, pack, *check.pack);
 }
 
+void Reduction::flush() const {
+  for (const auto& [partition, level] : levels_) level->flush();
+}
+
 std::vector<std::byte> Reduction::partial() const {
   ByteWriter out;
   out.put(kReductionVersion);

@@ -5,7 +5,7 @@
 //   Reduction reduction(board, registrar.factories());
 //   reduction.add_program({.partition = 0, .name = "solver", .ranks = 64});
 //   board.submit(blackboard::adopt_entry(Reduction::pack_type(), block, release, context));   // for every pack
-//   board.drain();
+//   board.drain();                   // with others: flush(), drain() until nothing moves between them
 //   … on the other analyzers: bytes = reduction.partial();  on the root: reduction.absorb(bytes), any order
 //   reduction.contribute(run);
 //
@@ -46,6 +46,7 @@ class Reduction {
   [[nodiscard]] static blackboard::EntryType pack_type();
 
   // The following need a drained board.
+  void flush() const;  // as Level::flush()
   [[nodiscard]] std::vector<std::byte> partial() const;
   void absorb(std::span<const std::byte> partial);  // throws BadPartial; programs that are not here are ignored
   // Appends an Application for each program in the order of the partition ids, sets Run::started where it is empty, and

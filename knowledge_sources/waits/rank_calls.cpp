@@ -79,8 +79,11 @@ class RankCalls::Reader {
   }
 
  private:
+  // Whole, as they travel (travel.hpp).
   [[nodiscard]] double ns(std::uint64_t tick) const {
-    return static_cast<double>(static_cast<std::int64_t>(tick - pack_.origin_tick)) * pack_.ns_per_tick;
+    constexpr double kRounds = 0x1.8p52;  // below 2^51
+    return static_cast<double>(static_cast<std::int64_t>(tick - pack_.origin_tick)) * pack_.ns_per_tick + kRounds -
+           kRounds;
   }
   [[nodiscard]] Part part_of(const MpiEvent& event) const {
     const MpiRecord& record = event.record;
@@ -294,8 +297,16 @@ void RankCalls::end_completing(Thread& thread, Arrivals& out) {
   if (!thread.is_completing) return;
   thread.is_completing = false;
   Part part = thread.completing;
-  const auto messages = std::ranges::count(thread.ended, false, &Ended::cancelled);
-  part.operations = static_cast<std::uint32_t>(static_cast<std::size_t>(messages) + thread.ended_collectives.size());
+  const std::size_t collectives = thread.ended_collectives.size();
+  const auto count = [&](bool Ended::*kind) {
+    return static_cast<std::size_t>(std::ranges::count(thread.ended, false, kind));
+  };
+  const bool several = count(&Ended::cancelled) + collectives > 1;
+  for (Ended& each : thread.ended) {
+    const Started& started = each.started;
+    each.never_waits = each.cancelled || (started.sends && (started.never_waits || (started.is_short && several)));
+  }
+  part.operations = static_cast<std::uint32_t>(count(&Ended::never_waits) + collectives);
   if (part.operations > 1) part.call = ++calls_;
   for (const Ended& each : thread.ended) end_message(thread, each, part, out);
   for (Collective& each : thread.ended_collectives) {
@@ -315,7 +326,11 @@ void RankCalls::end_message(Thread& thread, const Ended& ended, Part part, Arriv
   if (given_up_ != Reason::kNone) return;
   const Started& started = ended.started;
   PostOrder& order = started.sends ? sends_ : receives_;
-  if (started.sends && (started.never_waits || (started.is_short && part.operations > 1))) part.end = part.begin;
+  if (ended.never_waits) {
+    part.end = part.begin;
+    part.operations = 1;
+    part.call = 0;
+  }
   if (ended.cancelled) {
     order.cancel(started.place, in_order_);
   } else {

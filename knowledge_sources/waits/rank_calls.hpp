@@ -145,6 +145,7 @@ class RankCalls {
     Started started;
     std::int32_t peer, tag;  // of a receive
     bool cancelled;
+    bool never_waits = false;  // in the call that ends it
   };
   struct KeptPack {
     std::vector<instrument::MpiRecord> records;

@@ -31,10 +31,14 @@ void WaitSums::add(std::span<const Wait> waits) {
   for (const Wait& wait : waits) {
     if (wait.operations <= 1) {
       add(wait);
-    } else if (const auto greatest = shared_.add(wait)) {
-      add(*greatest);
+    } else if (!send_(wait)) {
+      add_shared(wait);
     }
   }
+}
+
+void WaitSums::add_shared(const Wait& wait) {
+  if (const auto greatest = shared_.add(wait)) add(*greatest);
 }
 
 void WaitSums::add(const Wait& wait) {

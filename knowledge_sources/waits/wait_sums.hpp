@@ -5,9 +5,11 @@
 
 #include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "knowledge_sources/byte_stream.hpp"
@@ -33,7 +35,12 @@ class WaitSums {
  public:
   explicit WaitSums(std::uint32_t ranks) : ranks_(ranks), causes_(ranks) {}
 
+  // Where calls that complete several operations are joined: send() takes the waits of those that are another
+  // analyzer's, and says whether it has.
+  void share_calls(std::function<bool(const Wait&)> send) { send_ = std::move(send); }
   void add(std::span<const Wait> waits);
+  // One of a call with several operations that is joined here.
+  void add_shared(const Wait& wait);
   // Of which the waits were added.
   void count_collective(std::uint64_t calls) { resolved_calls_ += calls; }
   void count_message() { ++messages_; }
@@ -71,6 +78,7 @@ class WaitSums {
 
   void add(const Wait& wait);
 
+  std::function<bool(const Wait&)> send_ = [](const Wait&) { return false; };
   std::map<Key, Sums> sums_;
   std::vector<OfRank> ranks_;
   std::unordered_map<std::uint64_t, std::uint64_t> edges_;

@@ -9,8 +9,9 @@
 // What was sampled between a rank's calls comes in line with them, and goes into the meetings as what the rank did
 // since the last one (stretch.hpp); causes.hpp sums it up.
 //
-// All packs of a rank come to one analyzer, those of the ranks it meets perhaps to others: what has not met is kept,
-// and meets when the partial results of the analyzers do.
+// All packs of a rank come to one analyzer, those of the ranks it meets perhaps to others: each operation has a key,
+// and meets at the analyzer that owns it (knowledge_sources/keyed.hpp, travel.hpp). So do the waits for the operations
+// of one call (shared_calls.hpp).
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -19,10 +20,12 @@
 
 #include "instrument/format/definition_reader.hpp"
 #include "instrument/format/event_reader.hpp"
+#include "knowledge_sources/keyed.hpp"
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"
 #include "knowledge_sources/waits/rank_calls.hpp"
+#include "knowledge_sources/waits/travel.hpp"
 #include "knowledge_sources/waits/unreceived.hpp"
 #include "knowledge_sources/worker_slots.hpp"
 
@@ -48,6 +51,13 @@ class Waits final : public Analysis {
         places_(context.ranks) {}
 
   void attach(LevelSources& sources) override {
+    travelling_.attach(sources, "waits", level_, [this](const Travelling& record) { arrive(record); });
+    sums_.share_calls([this](const Wait& wait) {
+      const std::uint64_t key = key_of(wait);
+      if (travelling_.is_own(key)) return false;
+      travelling_.send(key, wait);
+      return true;
+    });
     slots_.create(sources, [] { return std::make_unique<std::vector<Arrived>>(); });
     subscribe<MpiSpan>(sources, "waits", level_, kMpiEvents, slots_,
                        [this](auto& arrived, const MpiSpan& span) { add(arrived, span); });
@@ -106,6 +116,7 @@ class Waits final : public Analysis {
   void add_contexts(const ContextSpan& span);
   void define(std::vector<Arrived>& arrived, const DefinitionSpan& span);
   void meet(RankCalls& rank, std::span<const Arrived> arrived);
+  void arrive(const Travelling& record);
   // With what is unresolved in the ranks' calls.
   [[nodiscard]] WaitSums all_sums() const {
     WaitSums sums = sums_;
@@ -135,7 +146,9 @@ class Waits final : public Analysis {
   Meetings meetings_;
   Messages messages_;
   WaitSums sums_;
+  std::uint32_t hint_ = 0;                         // where the latest end from another analyzer went
   std::vector<std::vector<SampledPlace>> places_;  // of other analyzers
+  Keyed<Travelling, TravelCodec> travelling_;
 };
 
 // The lock of the rank is held until all have met: the order of a rank's messages counts.
@@ -180,15 +193,41 @@ void Waits::define(std::vector<Arrived>& arrived, const DefinitionSpan& span) {
 
 void Waits::meet(RankCalls& rank, std::span<const Arrived> arrived) {
   const std::lock_guard guard(mutex_);
+  const auto goes_away = [this](const auto& record) {
+    const std::uint64_t key = key_of(record);
+    if (travelling_.is_own(key)) return false;
+    travelling_.send(key, record);
+    return true;
+  };
   for (const Arrived& each : arrived) {
     if (const auto* const end = std::get_if<EndOfMessage>(&each)) {
-      messages_.add(end->channel, end->sends, end->part, rank.channel_hint(*end), sums_);
+      if (!goes_away(*end)) messages_.add(end->channel, end->sends, end->part, rank.channel_hint(*end), sums_);
     } else if (const auto* const call = std::get_if<InCollective>(&each)) {
-      meetings_.add(call->key, call->function, call->arrival, sums_);
+      if (!goes_away(*call)) meetings_.add(call->key, call->function, call->arrival, sums_);
     } else {
       const Wait wait = no_wait(std::get<OfNoKind>(each).part);
       sums_.add(std::span(&wait, 1));
     }
+  }
+}
+
+// From another analyzer.
+void Waits::arrive(const Travelling& record) {
+  const auto check = [this](std::uint32_t rank) {
+    if (rank >= ranks_.size()) throw BadPartial("Waits of another analyzer name a rank that is not there.");
+  };
+  const std::lock_guard guard(mutex_);
+  if (const auto* const end = std::get_if<EndOfMessage>(&record)) {
+    check(end->part.rank);
+    messages_.add(end->channel, end->sends, end->part, hint_, sums_);
+  } else if (const auto* const call = std::get_if<InCollective>(&record)) {
+    check(call->arrival.part.rank);
+    meetings_.add(call->key, call->function, call->arrival, sums_);
+  } else {
+    const Wait& wait = std::get<Wait>(record);
+    check(wait.waiter);
+    if (wait.awaited != kNobody) check(wait.awaited);
+    sums_.add_shared(wait);
   }
 }
 

@@ -12,3 +12,8 @@ set_target_properties(failing_source PROPERTIES PREFIX "" OUTPUT_NAME failing LI
 add_library(slow_source MODULE slow_source.cpp)
 target_link_libraries(slow_source PRIVATE ardoise_analysis)
 set_target_properties(slow_source PROPERTIES PREFIX "" OUTPUT_NAME slow LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+
+# One that sends more to the other analyzers than they take.
+add_library(flooding_source MODULE flooding_source.cpp)
+target_link_libraries(flooding_source PRIVATE ardoise_analysis)
+set_target_properties(flooding_source PROPERTIES PREFIX "" OUTPUT_NAME flooding LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})

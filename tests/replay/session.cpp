@@ -20,16 +20,19 @@ Session::Session(std::vector<knowledge_sources::Program> programs, unsigned work
     };
     Analyzer& analyzer = analyzers_.emplace_back();
     analyzer.board = std::make_unique<blackboard::Blackboard>(std::move(options));
+  }
+  std::vector<blackboard::Blackboard*> boards;
+  for (const auto& analyzer : analyzers_) boards.push_back(analyzer.board.get());
+  transports_ = std::make_unique<LocalTransports>(boards);
+  for (auto& analyzer : analyzers_) {
     analyzer.reduction = std::make_unique<knowledge_sources::Reduction>(*analyzer.board, factories);
     for (const auto& program : programs) analyzer.reduction->add_program(program);
   }
 }
 
 Session::~Session() {
-  for (auto& analyzer : analyzers_) {
-    analyzer.board->drain();
-    analyzer.reduction.reset();
-  }
+  transports_->settle([] {});
+  for (auto& analyzer : analyzers_) analyzer.reduction.reset();
 }
 
 void Session::submit_bytes(std::span<const std::byte> bytes, std::size_t analyzer) {
@@ -45,7 +48,9 @@ void Session::submit(const std::vector<Pack>& packs, std::size_t analyzer) {
 }
 
 reports::Run Session::finish() {
-  for (auto& analyzer : analyzers_) analyzer.board->drain();
+  transports_->settle([this] {
+    for (const auto& analyzer : analyzers_) analyzer.reduction->flush();
+  });
   for (std::size_t i = 1; i < analyzers_.size(); ++i) {
     analyzers_[0].reduction->absorb(analyzers_[i].reduction->partial());
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "knowledge_sources/reduction.hpp"
+#include "replay/local_transport.hpp"
 #include "replay/pack_maker.hpp"
 #include "replay/plugins.hpp"
 
@@ -24,7 +25,8 @@ class Session {
   void submit(const std::vector<Pack>& packs, std::size_t analyzer = 0);
   void submit_bytes(std::span<const std::byte> bytes, std::size_t analyzer = 0);
 
-  // Drains all analyzers, absorbs the partial results of all but the first into the first, gives the model.
+  // Drains all analyzers until nothing moves between them, absorbs the partial results of all but the first into the
+  // first, gives the model.
   reports::Run finish();
   // finish() of a session with one program.
   reports::Application application() { return finish().applications.at(0); }
@@ -38,6 +40,7 @@ class Session {
     std::unique_ptr<knowledge_sources::Reduction> reduction;
   };
   std::vector<Analyzer> analyzers_;
+  std::unique_ptr<LocalTransports> transports_;
 };
 
 }  // namespace ardoise::replay

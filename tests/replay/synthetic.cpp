@@ -44,9 +44,9 @@ namespace {
 void define(PackMaker& maker, const SyntheticProgram& program, std::uint32_t rank, std::uint64_t end_tick) {
   using namespace std::string_view_literals;
   const std::uint64_t origin = synthetic_origin(rank);
-  maker.define(instrument::ProcessDefinition{program.ranks, rank, 1000 + rank, 0, origin, 5'000'000, 16 << 20, 0, program.ranks},
-               "synthetic"sv, "./synthetic\0--steps\0ten"sv, rank % 2 == 0 ? "node-even"sv : "node-odd"sv,
-               "/home/user"sv);
+  maker.define(
+      instrument::ProcessDefinition{program.ranks, rank, 1000 + rank, 0, origin, 5'000'000, 16 << 20, 0, program.ranks},
+      "synthetic"sv, "./synthetic\0--steps\0ten"sv, rank % 2 == 0 ? "node-even"sv : "node-odd"sv, "/home/user"sv);
   maker.define(instrument::ClockDefinition{origin, 1'700'000'000'000'000'000, 1e9, 0, 1e-6, end_tick, 40}, "tsc"sv,
                "boot-id"sv);
   maker.define(instrument::ModuleDefinition{0, 0, 0x400000, 0x10000}, "/opt/synthetic"sv, ""sv);
@@ -113,6 +113,7 @@ std::vector<Pack> synthetic_packs(const SyntheticProgram& program, std::uint32_t
       posted.push_back(now);
       now += kIrecvTicks;
     }
+    if (rank % 2 == 1) now += program.late_ticks;
     for (const std::uint32_t peer : neighbours) {
       maker.call(FunctionId::kIsend, Shape::kSend, now, kIsendTicks, static_cast<std::int32_t>(peer), 7,
                  program.halo_bytes, kSiteIsend, kCommCart);

@@ -24,6 +24,7 @@ struct SyntheticProgram {
   std::uint32_t allreduce_bytes = 8;  // sent and received
   std::uint32_t write_bytes = 1 << 20;
   std::size_t records_per_pack = 2044;  // 64 KiB
+  std::uint32_t late_ticks = 0;         // ranks with odd numbers send so much later: the even ones wait for them
   std::uint32_t samples = 0;            // of each step, with as many contexts; and calls by context
 };
 

@@ -93,6 +93,20 @@ TEST_F(LaunchTest, SeveralAnalyzersFindTheSameNumbers) {
   expect_ring(run.applications[0], 4, 3000);
 }
 
+// With little memory, and a plug-in that sends more between them than they take.
+TEST_F(LaunchTest, WhatAnalyzersSendEachOtherIsUsedOnceHoweverMuchItIs) {
+  const auto result = ardoise({"--analyzers", "3", "--memory", "1M", "--plugin", FLOODING_SOURCE, "--policy", "block"},
+                              {"-n", "2", RING, "4000"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  const auto run = profile();
+  ASSERT_THAT(run.applications, SizeIs(1));
+  expect_ring(run.applications[0], 2, 4000);
+  const auto row = run.applications[0].extensions.at("flooding").at("rows").at(0);
+  EXPECT_GT(row.at(0), 20 * 2 * 3 * 4000);
+  EXPECT_EQ(row.at(0), row.at(2));
+  EXPECT_EQ(row.at(1), row.at(3));
+}
+
 TEST_F(LaunchTest, MoreAnalyzersThanRanks) {
   const auto result = ardoise({"--analyzers", "3"}, {"-n", "1", RING, "20"});
   EXPECT_EQ(result.status, 0) << result.output;
@@ -127,10 +141,13 @@ TEST_F(LaunchTest, AProgramThatIsKilledCostsItsOwnPartOfTheReportWhereOthersLive
 
 TEST_F(LaunchTest, AKilledAnalyzerIsNotBlamedOnThePrograms) {
   if (MPI_IS_MPICH) GTEST_SKIP() << "Hydra kills all processes at once, so there is no telling which died first";
-  std::jthread killer([&] { ::kill(running_analyzer(), SIGKILL); });
-  const auto result = ardoise({}, {"-n", "2", RING, "100000000"});
-  EXPECT_EQ(result.status, 128 + 9) << result.output;
-  EXPECT_THAT(result.output, HasSubstr("the analyzer was ended by a signal, and mpirun then ends the whole launch"));
+  for (const std::string analyzers : {"1", "2"}) {  // two have entries for each other
+    output_ = (folder_ / ("report" + analyzers)).string();
+    std::jthread killer([&] { ::kill(running_analyzer(), SIGKILL); });
+    const auto result = ardoise({"--analyzers", analyzers}, {"-n", "2", RING, "100000000"});
+    EXPECT_EQ(result.status, 128 + 9) << result.output;
+    EXPECT_THAT(result.output, HasSubstr("the analyzer was ended by a signal, and mpirun then ends the whole launch"));
+  }
 }
 
 TEST_F(LaunchTest, AStoppedAnalyzerHoldsNoProgram) {

@@ -1,0 +1,211 @@
+// See travel.hpp.
+#include "knowledge_sources/waits/travel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <span>
+
+#include "knowledge_sources/varint.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+constexpr unsigned kCall = 0, kEnd = 1, kWait = 2, kKind = 3;
+constexpr unsigned kSends = 1 << 2;        // a wait: is certain
+constexpr unsigned kShares = 1 << 3;       // its call with other operations
+constexpr unsigned kPostedThere = 1 << 4;  // in the call in which it waits
+constexpr unsigned kOtherClock = 1 << 5;   // error than the record before
+
+std::int64_t whole(double ns) { return ns > -9e18 && ns < 9e18 ? static_cast<std::int64_t>(ns) : 0; }
+std::uint64_t whole(float ns) { return ns > 0 ? static_cast<std::uint64_t>(std::llround(std::min(ns, 1e18f))) : 0; }
+
+}  // namespace
+
+struct TravelCodec::Writer {
+  TravelCodec& state;
+  std::vector<std::byte>& out;
+
+  void number(std::uint64_t value) const { put_varint(out, value); }
+  void difference(std::int64_t value, std::int64_t& before) const {
+    put_signed(out, value - before);
+    before = value;
+  }
+  void flags(unsigned bits) const { out.push_back(static_cast<std::byte>(bits)); }
+
+  void comm(const CommIdentity& comm) const {
+    const auto known = std::ranges::find(state.comms_, comm);
+    number(static_cast<std::uint64_t>(known - state.comms_.begin()));
+    if (known != state.comms_.end()) return;
+    state.comms_.push_back(comm);
+    const auto bytes = std::as_bytes(std::span(&comm, 1));
+    out.insert(out.end(), bytes.begin(), bytes.end());
+  }
+  void stretch(const Stretch& stretch) const {
+    number(whole(stretch.all));
+    number(whole(stretch.mpi));
+    const std::uint64_t sampled = whole(stretch.sampled);
+    number(sampled);
+    if (sampled > 0) number(stretch.place);
+  }
+  [[nodiscard]] unsigned flags_of(const Part& part) const {
+    return (part.operations > 1 ? kShares : 0u) | (part.begin == part.posted ? kPostedThere : 0u) |
+           (part.clock_error != state.clock_error_ ? kOtherClock : 0u);
+  }
+  void part(const Part& part) const {
+    difference(whole(part.posted), state.posted_);
+    if (part.begin != part.posted) put_signed(out, whole(part.begin - part.posted));
+    put_signed(out, whole(part.end - part.begin));
+    difference(part.rank, state.rank_);
+    if (part.clock_error != state.clock_error_) {
+      state.clock_error_ = part.clock_error;
+      const auto bytes = std::bit_cast<std::array<std::byte, 4>>(part.clock_error);
+      out.insert(out.end(), bytes.begin(), bytes.end());
+    }
+    if (part.operations > 1) {
+      number(part.operations);
+      number(part.call);
+    }
+    number(part.call_site);
+    number(part.function);
+    stretch(part.stretch);
+  }
+
+  void operator()(const InCollective& call) const {
+    flags(kCall | flags_of(call.arrival.part));
+    part(call.arrival.part);
+    comm(call.key.comm);
+    difference(static_cast<std::int64_t>(call.key.number), state.number_);
+    number(call.function);
+    put_signed(out, std::int64_t{call.arrival.comm_rank} - call.arrival.part.rank);
+    put_signed(out, call.arrival.root);
+  }
+  void operator()(const EndOfMessage& end) const {
+    flags(kEnd | (end.sends ? kSends : 0u) | flags_of(end.part));
+    part(end.part);
+    comm(end.channel.comm);
+    const std::int64_t own = end.sends ? end.channel.source : end.channel.destination;
+    const std::int64_t other = end.sends ? end.channel.destination : end.channel.source;
+    put_signed(out, own - end.part.rank);
+    put_signed(out, other - own);
+    put_signed(out, end.channel.tag);
+  }
+  void operator()(const Wait& wait) const {
+    flags(kWait | (wait.certain ? kSends : 0u));
+    difference(wait.waiter, state.rank_);
+    number(wait.call);
+    number(wait.operations);
+    number(wait.ns);
+    if (wait.ns == 0) return;
+    number(static_cast<std::uint64_t>(wait.pattern));
+    number(wait.awaited + 1);  // kNobody: 0
+    number(wait.call_site);
+    number(wait.function);
+    stretch(wait.of_waiter);
+    if (wait.awaited != kNobody) stretch(wait.of_awaited);
+  }
+};
+
+struct TravelCodec::Reader {
+  TravelCodec& state;
+  ByteReader& in;
+
+  [[nodiscard]] std::uint32_t number() const { return static_cast<std::uint32_t>(get_varint(in)); }
+  std::int64_t difference(std::int64_t& before) const {
+    // Unsigned: nonsense may wrap around.
+    before = static_cast<std::int64_t>(static_cast<std::uint64_t>(before) + static_cast<std::uint64_t>(get_signed(in)));
+    return before;
+  }
+  [[nodiscard]] double ns() const { return static_cast<double>(get_signed(in)); }
+  [[nodiscard]] CommIdentity comm() const {
+    const std::uint64_t known = get_varint(in);
+    in.check(known <= state.comms_.size(), "names a communicator that is not there");
+    if (known == state.comms_.size()) state.comms_.push_back(in.get<CommIdentity>());
+    return state.comms_[known];
+  }
+  [[nodiscard]] Stretch stretch() const {
+    Stretch stretch{};
+    stretch.all = static_cast<float>(get_varint(in));
+    stretch.mpi = static_cast<float>(get_varint(in));
+    stretch.sampled = static_cast<float>(get_varint(in));
+    if (stretch.sampled > 0) stretch.place = number();
+    return stretch;
+  }
+  [[nodiscard]] Part part(unsigned flags) const {
+    Part part{};
+    part.posted = static_cast<double>(difference(state.posted_));
+    part.begin = part.posted + ((flags & kPostedThere) != 0 ? 0 : ns());
+    part.end = part.begin + ns();
+    part.rank = static_cast<std::uint32_t>(difference(state.rank_));
+    if ((flags & kOtherClock) != 0) state.clock_error_ = in.get<float>();
+    part.clock_error = state.clock_error_;
+    part.operations = 1;
+    if ((flags & kShares) != 0) {
+      part.operations = number();
+      part.call = number();
+    }
+    part.call_site = number();
+    part.function = number();
+    part.stretch = stretch();
+    return part;
+  }
+  // A rank of a communicator, beside another number.
+  [[nodiscard]] std::uint32_t rank_beside(std::uint32_t other) const {
+    return other + static_cast<std::uint32_t>(get_signed(in));
+  }
+
+  [[nodiscard]] InCollective call(unsigned flags) const {
+    InCollective call{};
+    call.arrival.part = part(flags);
+    call.key.comm = comm();
+    call.key.number = static_cast<std::uint64_t>(difference(state.number_));
+    call.function = number();
+    call.arrival.comm_rank = rank_beside(call.arrival.part.rank);
+    call.arrival.root = static_cast<std::int32_t>(get_signed(in));
+    return call;
+  }
+  [[nodiscard]] EndOfMessage end(unsigned flags) const {
+    EndOfMessage end{};
+    end.sends = (flags & kSends) != 0;
+    end.part = part(flags);
+    end.channel.comm = comm();
+    const std::uint32_t own = rank_beside(end.part.rank), other = rank_beside(own);
+    end.channel.source = end.sends ? own : other;
+    end.channel.destination = end.sends ? other : own;
+    end.channel.tag = static_cast<std::int32_t>(get_signed(in));
+    return end;
+  }
+  [[nodiscard]] Wait wait(unsigned flags) const {
+    Wait wait{};
+    wait.certain = (flags & kSends) != 0;
+    wait.waiter = static_cast<std::uint32_t>(difference(state.rank_));
+    wait.awaited = kNobody;
+    wait.call = number();
+    wait.operations = number();
+    wait.ns = get_varint(in);
+    if (wait.ns == 0) return wait;
+    const std::uint64_t pattern = get_varint(in);
+    in.check(pattern < kWaitPatterns, "has a pattern of waiting that is not known");
+    wait.pattern = static_cast<WaitPattern>(pattern);
+    wait.awaited = number() - 1;
+    wait.call_site = number();
+    wait.function = number();
+    wait.of_waiter = stretch();
+    if (wait.awaited != kNobody) wait.of_awaited = stretch();
+    return wait;
+  }
+};
+
+void TravelCodec::put(const Travelling& record, std::vector<std::byte>& out) { std::visit(Writer{*this, out}, record); }
+
+Travelling TravelCodec::get(ByteReader& in) {
+  const Reader reader{*this, in};
+  const auto flags = in.get<std::uint8_t>();
+  in.check((flags & kKind) <= kWait, "has a record of a kind that is not known");
+  if ((flags & kKind) == kCall) return reader.call(flags);
+  if ((flags & kKind) == kEnd) return reader.end(flags);
+  return reader.wait(flags);
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,6 +1,7 @@
 // Records that go to the owners of their keys: in order, all of them, in few bytes.
 #include "knowledge_sources/keyed.hpp"
 
+#include <atomic>
 #include <numeric>
 #include <random>
 
@@ -31,14 +32,12 @@ TEST(KeyedRecords, ComeInTheOrderInWhichTheyWereSent) {
   replay::LocalTransports transports(pointers);
   std::vector<std::unique_ptr<LevelSources>> sources;
   std::vector<Keyed<Numbered>> keyed(kBoards);
-  std::array<std::mutex, kBoards> mutexes;
   // By sender, as records of different senders may come in any order: next number for each key.
   std::array<std::array<std::uint64_t, kKeys>, kBoards> next{};
-  std::uint64_t wrong = 0, wrong_owner = 0;
+  std::atomic<std::uint64_t> wrong = 0, wrong_owner = 0;
   for (unsigned i = 0; i < kBoards; ++i) {
     sources.push_back(std::make_unique<LevelSources>(*boards[i]));
     keyed[i].attach(*sources[i], "numbers", "level", [&, i](const Numbered& record) {
-      const std::scoped_lock guard(mutexes[i]);
       const auto sender = record.key % kBoards;
       wrong += record.number != next[sender][record.key]++ ? 1 : 0;
       wrong_owner += blackboard::owner_of(record.key, kBoards) != i ? 1 : 0;

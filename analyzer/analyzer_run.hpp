@@ -43,6 +43,12 @@ class AnalyzerRun {
   // False: more than the memory limit is being worked on, and was so for the whole time.
   [[nodiscard]] bool wait_for_room(std::chrono::milliseconds timeout) { return board_.wait_below_limit(timeout); }
   void drain() { board_.drain(); }
+  // When all has been submitted, and no other analyzer has anything for this one.
+  void finish() {
+    drain();
+    flush();
+    drain();
+  }
 
   // Before the first program: the boards of the other analyzers. The transport outlives the run.
   void connect(blackboard::Transport& transport) { board_.connect(transport); }

@@ -139,7 +139,11 @@ int serve(const Options& options, int argc, char** argv) {
     facts.programs_ended = std::chrono::steady_clock::now();
     run.drain();  // gives every block back
   }
-  if (transport) transport->settle(loop);
+  if (transport) {
+    transport->settle(loop);
+  } else {
+    run.finish();
+  }
   // All programs are at their MPI_Finalize. One that exits with a status of its own makes mpirun end the job: SIGTERM,
   // a second later SIGKILL. That is time enough for the files below, which are written whole or not at all. So SIGTERM
   // has no effect from here on.

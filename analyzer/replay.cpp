@@ -34,7 +34,7 @@ int replay(const Options& options) {
   EventLoop loop;
   CaptureSource source(capture);
   ingest(loop, source, run);
-  run.drain();
+  run.finish();
   return write_report(run, facts, options);
 }
 

@@ -16,6 +16,8 @@ namespace ardoise::reports {
 // read as profiles without these.
 inline constexpr int kSchemaVersion = 3;
 
+inline constexpr std::uint32_t kNoRank = 0xFFFFFFFF;
+
 // Calls by size in bytes: bucket 0 holds size 0, bucket k the sizes in [2^(k-1), 2^k).
 struct SizeHistogram {
   std::vector<std::uint64_t> calls;
@@ -77,7 +79,7 @@ struct FileProfile {
 // How ranks are laid out as cells of a map, row by row.
 struct Layout {
   std::vector<std::uint32_t> extents;       // two or more; product >= ranks
-  std::vector<std::uint32_t> rank_of_cell;  // empty: cell i is rank i; 0xFFFFFFFF: empty cell
+  std::vector<std::uint32_t> rank_of_cell;  // empty: cell i is rank i; kNoRank: empty cell
   bool cartesian = false;                   // the program's own Cartesian topology
 };
 
@@ -111,11 +113,16 @@ struct MemoryProfile {
 };
 
 // Waiting in MPI, as measured from the calls of all ranks that took part: docs/profile_schema.md has the patterns.
+struct LongestWait {
+  double seconds = 0;
+  double begin_seconds = 0;                     // since the program's MPI_Init
+  std::uint32_t waiter = 0, awaited = kNoRank;  // ranks; awaited: kNoRank where it is not one
+};
 struct WaitTotal {
   std::string pattern;  // "wait_nxn"
   double seconds = 0;   // over all ranks
   std::uint64_t occurrences = 0;
-  double longest_seconds = 0;
+  LongestWait longest;
 };
 // In the calls of a function from one place.
 struct WaitSite {
@@ -127,7 +134,7 @@ struct WaitSite {
   std::string pattern;
   double waiting_seconds = 0;
   std::uint64_t occurrences = 0;
-  double longest_seconds = 0;
+  LongestWait longest;
 };
 struct WaitEdge {
   std::uint32_t waiter = 0, awaited = 0;

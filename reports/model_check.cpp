@@ -11,8 +11,6 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::uint32_t kNoRank = 0xFFFFFFFF;
-
 void check_layout(Check& check, const std::string& at, const Layout& layout, std::uint32_t ranks) {
   if (layout.extents.empty()) {
     check.require(layout.rank_of_cell.empty(), "{}.rank_of_cell needs extents", at);
@@ -52,6 +50,11 @@ void check_waiting(Check& check, const std::string& at, const Waiting& waiting, 
   check_each(check, at + ".patterns", waiting.patterns);
   check_each(check, at + ".call_sites", waiting.call_sites);
   check_each(check, at + ".edges", waiting.edges);
+  const auto has_ranks = [&](const auto& each) {
+    return each.longest.waiter < ranks && (each.longest.awaited < ranks || each.longest.awaited == kNoRank);
+  };
+  check.require(std::ranges::all_of(waiting.patterns, has_ranks) && std::ranges::all_of(waiting.call_sites, has_ranks),
+                "{}'s longest waits name a rank that is not below {}", at, ranks);
   const auto edge =
       std::ranges::find_if(waiting.edges, [&](const WaitEdge& e) { return e.waiter >= ranks || e.awaited >= ranks; });
   check.require(edge == waiting.edges.end(), "{}.edges[{}] names a rank that is not below {}", at,

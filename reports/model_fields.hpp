@@ -62,10 +62,12 @@ template <>
 inline constexpr auto kFields<MemoryProfile> = ARDOISE_FIELDS(MemoryProfile, bin_seconds, bins, peak_bytes, host_bytes,
                                                               limit_bytes);
 template <>
-inline constexpr auto kFields<WaitTotal> = ARDOISE_FIELDS(WaitTotal, pattern, seconds, occurrences, longest_seconds);
+inline constexpr auto kFields<LongestWait> = ARDOISE_FIELDS(LongestWait, seconds, begin_seconds, waiter, awaited);
+template <>
+inline constexpr auto kFields<WaitTotal> = ARDOISE_FIELDS(WaitTotal, pattern, seconds, occurrences, longest);
 template <>
 inline constexpr auto kFields<WaitSite> = ARDOISE_FIELDS(WaitSite, function, symbol, source_file, line, module, offset,
-                                                         pattern, waiting_seconds, occurrences, longest_seconds);
+                                                         pattern, waiting_seconds, occurrences, longest);
 template <>
 inline constexpr auto kFields<WaitEdge> = ARDOISE_FIELDS(WaitEdge, waiter, awaited, seconds);
 template <>

@@ -11,7 +11,8 @@
 namespace ardoise::instrument {
 
 // Handles of different kinds may be equal as numbers; keys are not.
-enum class HandleKind : std::uint64_t { kComm = 0, kWindow = 1, kFile = 2 };
+// Files have two numbers: their own, and that of the communicator that opened them.
+enum class HandleKind : std::uint64_t { kComm = 0, kWindow = 1, kFile = 2, kFileComm = 3 };
 [[nodiscard]] constexpr std::uint64_t handle_key(HandleKind kind, std::uint64_t handle) {
   return handle ^ static_cast<std::uint64_t>(kind) << 62;
 }

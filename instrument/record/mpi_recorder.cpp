@@ -382,6 +382,7 @@ std::uint32_t MpiRecorder::comm_of(ThreadRecorder& thread, const Call& call) {
     return id_of(thread, HandleKind::kComm, handle, kUnnamedComm);
   }
   if (call.window != MPI_WIN_NULL) return id_of(thread, HandleKind::kWindow, handle_value(call.window), kNoComm);
+  if (call.file != MPI_FILE_NULL) return id_of(thread, HandleKind::kFileComm, handle_value(call.file), kNoComm);
   return kNoComm;
 }
 
@@ -436,10 +437,14 @@ void MpiRecorder::follow_objects(const Event& event) {
     case FunctionId::kFile_open:
       if (call.file != MPI_FILE_NULL && call.file_name != nullptr) {
         handles.put(handle_key(HandleKind::kFile, handle_value(call.file)), recorder_.files.of_path(call.file_name));
+        handles.put(handle_key(HandleKind::kFileComm, handle_value(call.file)), event.comm);
       }
       return;
     case FunctionId::kFile_close:
-      if (call.file != MPI_FILE_NULL) handles.erase(handle_key(HandleKind::kFile, handle_value(call.file)));
+      if (call.file != MPI_FILE_NULL) {
+        handles.erase(handle_key(HandleKind::kFile, handle_value(call.file)));
+        handles.erase(handle_key(HandleKind::kFileComm, handle_value(call.file)));
+      }
       return;
     case FunctionId::kCancel:
       has_cancelled_.store(true, std::memory_order_relaxed);

@@ -12,13 +12,22 @@ namespace ardoise::knowledge_sources {
 
 enum class CollectiveKind : std::uint8_t {
   kNone,       // no collective on a communicator, or one without a place in the order of its calls
-  kUnjudged,   // has a place in that order, but has neighbours only, or makes or frees an object
+  kUnjudged,   // has a place in that order, but only neighbours wait for each other
   kBarrier,    // all wait for all
   kAllToAll,   // likewise, with data
   kFromRoot,   // all wait for the root
   kToRoot,     // the root waits for all
   kFromLower,  // each waits for those of lower rank
+  // All wait for all, if the library has them wait:
+  kObject,  // makes a communicator
+  kWindow,  // makes, frees or fences a window
+  kFile,    // of MPI-IO
+  kInit,
+  kFinalize
 };
+
+[[nodiscard]] constexpr bool is_of_life(CollectiveKind kind) { return kind >= CollectiveKind::kInit; }
+[[nodiscard]] constexpr bool may_not_wait(CollectiveKind kind) { return kind >= CollectiveKind::kObject; }
 
 namespace detail {
 
@@ -28,15 +37,36 @@ constexpr bool is_same_word(std::string_view word, std::string_view other) {
          word.substr(1) == other.substr(1);
 }
 
+// Of those that are no collectives by their role.
+constexpr CollectiveKind kind_by_name(std::string_view name, bool of_file_data) {
+  const auto is_one_of = [&](auto... names) { return ((name == names) || ...); };
+  if (is_one_of("Comm_dup", "Comm_dup_with_info", "Comm_idup", "Comm_idup_with_info", "Comm_split", "Comm_split_type",
+                "Comm_create", "Cart_create", "Cart_sub", "Graph_create", "Dist_graph_create",
+                "Dist_graph_create_adjacent", "Intercomm_create", "Intercomm_merge"))
+    return CollectiveKind::kObject;
+  if (is_one_of("Win_create", "Win_create_dynamic", "Win_allocate", "Win_allocate_shared", "Win_fence", "Win_free"))
+    return CollectiveKind::kWindow;
+  if (is_one_of("File_open", "File_close", "File_set_size", "File_preallocate", "File_set_view", "File_sync",
+                "File_set_atomicity"))
+    return CollectiveKind::kFile;
+  if (of_file_data && (name.ends_with("_all") || name.ends_with("_ordered"))) return CollectiveKind::kFile;
+  return CollectiveKind::kNone;
+}
+
 constexpr CollectiveKind kind_of(const vmpi::FunctionTraits& function) {
   using vmpi::Role;
+  std::string_view name = function.name;
+  name.remove_prefix(std::string_view("MPI_").size());
+  if (name.ends_with("_c")) name.remove_suffix(2);
+  if (name == "Init" || name == "Init_thread") return CollectiveKind::kInit;
+  if (name == "Finalize") return CollectiveKind::kFinalize;
+  const bool of_file_data = function.role == Role::kFileRead || function.role == Role::kFileWrite;
+  if (of_file_data || function.role == Role::kLocal || function.role == Role::kWindow)
+    return kind_by_name(name, of_file_data);
   if (function.role == Role::kNeighbour) return function.persistent ? CollectiveKind::kNone : CollectiveKind::kUnjudged;
   if (function.role != Role::kCollective && function.role != Role::kRooted) return CollectiveKind::kNone;
   if (function.persistent) return CollectiveKind::kNone;
-  std::string_view name = function.name;
-  name.remove_prefix(std::string_view("MPI_").size());
   if (function.starts_request) name.remove_prefix(1);  // "Ibarrier"
-  if (name.ends_with("_c")) name.remove_suffix(2);
   const auto is_one_of = [&](auto... names) { return (is_same_word(name, names) || ...); };
   if (is_one_of("Barrier")) return CollectiveKind::kBarrier;
   if (is_one_of("Bcast", "Scatter", "Scatterv")) return CollectiveKind::kFromRoot;
@@ -59,6 +89,13 @@ inline constexpr auto kCollectiveKinds = [] {
 // Of a number that came from outside.
 [[nodiscard]] constexpr CollectiveKind collective_kind(std::uint32_t function) {
   return function < detail::kCollectiveKinds.size() ? detail::kCollectiveKinds[function] : CollectiveKind::kNone;
+}
+
+// MPI has all ranks of a communicator make calls of one kind in the same order: collectives, those on its windows,
+// those on its files.
+inline constexpr unsigned kCallOrders = 3;
+[[nodiscard]] constexpr unsigned call_order(CollectiveKind kind) {
+  return kind == CollectiveKind::kWindow ? 1 : kind == CollectiveKind::kFile ? 2 : 0;
 }
 
 // Starts an operation that another call completes.

@@ -23,31 +23,14 @@ double FunctionDelay::half_width() const { return width(squares); }
 
 bool may_be_chance(double ns, double squares) { return ns < 0.5 * width(squares); }
 
-// Threads one by one, as the tree wants them. By number of the place; 0: unknown.
-std::vector<FunctionDelays::Where> FunctionDelays::resolve(std::uint32_t rank) {
-  const auto& places = places_[rank];
-  const ThreadSamples none;
-  tree_.begin(rank, none);
-  std::vector<Where> where(places.size() + 1, Where{tree_.sample({}).node, kNoLine});
-  for (const ThreadSamples& thread : contexts_.of(rank)) {
-    tree_.begin(rank, thread);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      if (places[i].thread != thread.thread) continue;
-      const ContextTree::Place place = tree_.sample(places[i].key);
-      where[i + 1] = {place.node, place.line};
-    }
-  }
-  return where;
-}
-
 std::map<std::uint32_t, std::vector<FunctionDelay>> FunctionDelays::functions() {
   std::ranges::sort(samples_, {}, [](const Sample& each) { return std::tuple(each.rank, each.place, each.awaited); });
   std::map<std::uint32_t, Nodes> nodes;  // by awaited rank
-  std::vector<Where> where;
+  std::vector<PlaceNodes::Where> where;
   for (std::size_t i = 0; i < samples_.size(); ++i) {
     const Sample& sample = samples_[i];
-    if (i == 0 || sample.rank != samples_[i - 1].rank) where = resolve(sample.rank);
-    const Where& at = where[sample.place < where.size() ? sample.place : 0];
+    if (i == 0 || sample.rank != samples_[i - 1].rank) where = places_.of_rank(sample.rank);
+    const PlaceNodes::Where& at = where[sample.place < where.size() ? sample.place : 0];
     const bool is_own = sample.rank == sample.awaited;
     const double ns = is_own ? sample.ns : -sample.ns;
     OfNode& node = nodes[sample.awaited][at.node];
@@ -62,8 +45,8 @@ std::map<std::uint32_t, std::vector<FunctionDelay>> FunctionDelays::functions() 
 // Functions of the stack, innermost first, each once.
 std::vector<std::uint32_t> FunctionDelays::path_of(std::uint32_t node) const {
   std::vector<std::uint32_t> path;
-  for (; node != kNoNode; node = tree_.nodes()[node].parent) {
-    const std::uint32_t function = tree_.nodes()[node].function;
+  for (; node != kNoNode; node = places_.tree().nodes()[node].parent) {
+    const std::uint32_t function = places_.tree().nodes()[node].function;
     if (std::ranges::find(path, function) == path.end()) path.push_back(function);
   }
   return path;
@@ -103,8 +86,8 @@ std::vector<FunctionDelay> FunctionDelays::functions_of(const Nodes& nodes) cons
     delay.squares = function.sums.squares;
     const auto line = std::ranges::max_element(function.lines, {}, [](const auto& each) { return each.second; });
     if (line != function.lines.end()) {
-      delay.source_file = tree_.lines()[line->first].source_file;
-      delay.line = tree_.lines()[line->first].line;
+      delay.source_file = places_.tree().lines()[line->first].source_file;
+      delay.line = places_.tree().lines()[line->first].line;
     }
     result.push_back(std::move(delay));
   }
@@ -112,7 +95,7 @@ std::vector<FunctionDelay> FunctionDelays::functions_of(const Nodes& nodes) cons
 }
 
 FunctionDelay FunctionDelays::named(std::uint32_t number) const {
-  const ContextTree::Function& function = tree_.functions()[number];
+  const ContextTree::Function& function = places_.tree().functions()[number];
   return {function.symbol, function.source_file, function.line, function.kind == "posix"};
 }
 

@@ -11,10 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "knowledge_sources/resolver.hpp"
-#include "knowledge_sources/samples/context_tree.hpp"
-#include "knowledge_sources/samples/thread_samples.hpp"
-#include "knowledge_sources/waits/rank_places.hpp"
+#include "knowledge_sources/waits/place_nodes.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -37,7 +34,7 @@ class FunctionDelays {
   // places, contexts: by rank; borrowed.
   FunctionDelays(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
                  const SampledRanks& contexts)
-      : tree_(resolver), places_(places), contexts_(contexts) {}
+      : places_(resolver, places, contexts) {}
 
   // Of rank's place, in stretches before waits for the awaited one.
   struct Sample {
@@ -61,18 +58,12 @@ class FunctionDelays {
     Sums sums;
     std::map<std::uint32_t, double> lines;  // ns
   };
-  struct Where {
-    std::uint32_t node, line;
-  };
   using Nodes = std::map<std::uint32_t, OfNode>;
-  [[nodiscard]] std::vector<Where> resolve(std::uint32_t rank);
   [[nodiscard]] std::vector<FunctionDelay> functions_of(const Nodes& nodes) const;
   [[nodiscard]] std::vector<std::uint32_t> path_of(std::uint32_t node) const;
   [[nodiscard]] FunctionDelay named(std::uint32_t function) const;
 
-  ContextTree tree_;
-  std::span<const std::vector<SampledPlace>> places_;
-  const SampledRanks& contexts_;
+  PlaceNodes places_;
   std::vector<Sample> samples_;
 };
 

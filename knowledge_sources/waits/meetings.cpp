@@ -23,9 +23,10 @@ void Meetings::close(const MeetingKey& key, Meeting& meeting, WaitSums& sums) {
   calls_ -= key.comm.size;
   if (meeting.differs) return sums.add_calls({.incomplete = key.comm.size});
   waits_.clear();
-  find_waits(collective_kind(meeting.function), is_nonblocking(meeting.function), meeting.arrivals, waits_);
+  const CollectiveKind kind = collective_kind(meeting.function);
+  find_waits(kind, is_nonblocking(meeting.function), meeting.arrivals, waits_);
   sums.add(waits_);
-  sums.count_collective(key.comm.size);
+  if (!is_of_life(kind)) sums.count_collective(key.comm.size);
 }
 
 void Meetings::merge(const Meetings& other, WaitSums& sums) {

@@ -19,6 +19,7 @@ void add(WaitPattern pattern, const Part& waiter, const Part* awaited, double wa
       wait.awaited = awaited->rank;
       wait.of_awaited = awaited->stretch;
     }
+    wait.begin = waiter.end - std::min(waited, waiter.end - waiter.begin);
     wait.ns = static_cast<std::uint64_t>(ns);
     wait.certain = waited > error;
   }
@@ -56,6 +57,12 @@ WaitPattern pattern_of(CollectiveKind kind) {
       return WaitPattern::kEarlyRoot;
     case CollectiveKind::kFromLower:
       return WaitPattern::kEarlyScan;
+    case CollectiveKind::kWindow:
+      return WaitPattern::kFence;
+    case CollectiveKind::kInit:
+      return WaitPattern::kInit;
+    case CollectiveKind::kFinalize:
+      return WaitPattern::kFinalize;
     default:
       return WaitPattern::kAllToAll;
   }
@@ -77,23 +84,14 @@ void barrier_completion(std::span<const Arrival> arrivals, std::vector<Wait>& ou
 
 std::string_view pattern_name(WaitPattern pattern) {
   constexpr std::array<std::string_view, kWaitPatterns> kNames{
-      "wait_barrier", "barrier_completion",     "wait_nxn",    "late_broadcast", "early_reduce",
-      "early_scan",   "nonblocking_collective", "late_sender", "late_receiver"};
+      "wait_barrier",           "barrier_completion", "wait_nxn",      "late_broadcast", "early_reduce", "early_scan",
+      "nonblocking_collective", "late_sender",        "late_receiver", "fence",          "init",         "finalize"};
   return kNames[static_cast<std::size_t>(pattern)];
 }
 
 Wait no_wait(const Part& part) {
-  return {WaitPattern::kNonblocking,
-          true,
-          part.rank,
-          kNobody,
-          part.call_site,
-          part.function,
-          part.operations,
-          part.call,
-          0,
-          part.stretch,
-          {}};
+  return {WaitPattern::kNonblocking, true,      part.rank,  kNobody, part.call_site, part.function,
+          part.operations,           part.call, part.begin, 0,       part.stretch,   {}};
 }
 
 void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arrivals, std::vector<Wait>& out) {
@@ -109,7 +107,9 @@ void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arriva
   }
   const Arrival* const waiter = kind == CollectiveKind::kToRoot ? root_of(arrivals) : nullptr;  // the only one
   for (const Arrival& each : arrivals) {
-    const bool waits = awaited != nullptr && awaited != &each && (kind != CollectiveKind::kToRoot || waiter == &each);
+    // A rank that has left before another came did something else there, if ranks need not wait.
+    const bool waits = awaited != nullptr && awaited != &each && (kind != CollectiveKind::kToRoot || waiter == &each) &&
+                       (!may_not_wait(kind) || each.part.end > posted(*awaited));
     if (waits && posted(*awaited) > posted(each)) {
       add_until(pattern, each.part, awaited->part, posted(*awaited), out);
     } else if (each.part.operations > 1) {

@@ -21,11 +21,14 @@ enum class WaitPattern : std::uint8_t {
   kEarlyScan,
   kNonblocking,
   kLateSender,
-  kLateReceiver
+  kLateReceiver,
+  kFence,
+  kInit,
+  kFinalize
 };
-inline constexpr std::size_t kWaitPatterns = 9;
+inline constexpr std::size_t kWaitPatterns = 12;
 // As in profile.json: "wait_barrier", "barrier_completion", "wait_nxn", "late_broadcast", "early_reduce", "early_scan",
-// "nonblocking_collective", "late_sender", "late_receiver".
+// "nonblocking_collective", "late_sender", "late_receiver", "fence", "init", "finalize".
 [[nodiscard]] std::string_view pattern_name(WaitPattern pattern);
 
 // One rank's part in an operation. It waits in the call that starts and ends it, or in the one that completes it. Times
@@ -58,6 +61,7 @@ struct Wait {
   std::uint32_t waiter, awaited;      // ranks in the program; awaited: kNobody where it is not one rank
   std::uint32_t call_site, function;  // of the waiter
   std::uint32_t operations, call;     // as in Part
+  double begin;                       // ns on the program's time axis
   std::uint64_t ns;
   Stretch of_waiter, of_awaited;  // of_awaited: where it is one rank
 };

@@ -21,8 +21,19 @@ namespace {
 // MPI libraries send less than this without asking the receiver, over whatever network.
 constexpr std::uint64_t kShortBytes = 4096;
 
-bool is_collective(Shape shape) {
-  return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
+bool is_collective(const MpiRecord& record) {
+  switch (record.shape()) {
+    case Shape::kCollective:
+    case Shape::kRooted:
+    case Shape::kNeighbour:
+    case Shape::kLocal:
+    case Shape::kWindow:
+    case Shape::kFileRead:
+    case Shape::kFileWrite:
+      return collective_kind(record.function()) != CollectiveKind::kNone;
+    default:
+      return false;
+  }
 }
 
 template <class OnEvent>
@@ -34,10 +45,7 @@ void for_each_call(std::span<const MpiRecord> records, OnEvent&& event) {
 
 std::uint64_t count_collectives(std::span<const MpiRecord> records) {
   std::uint64_t count = 0;
-  for_each_call(records, [&](const MpiEvent& event) {
-    if (is_collective(event.record.shape()) && collective_kind(event.record.function()) != CollectiveKind::kNone)
-      ++count;
-  });
+  for_each_call(records, [&](const MpiEvent& event) { count += is_collective(event.record) ? 1 : 0; });
   return count;
 }
 
@@ -111,12 +119,12 @@ class RankCalls::Reader {
       case Shape::kCompletes:
         return !message_kind(record.function()).tests;
       default:
-        return is_collective(record.shape()) && !is_nonblocking(record.function());
+        return is_collective(record) && !is_nonblocking(record.function());
     }
   }
   void look_at(const MpiEvent& event) {
     const Shape shape = event.record.shape();
-    if (is_collective(shape)) return on_collective(event);
+    if (is_collective(event.record)) return on_collective(event);
     if (shape == Shape::kCompletes) return begin_completing(event);
     if (rank_.given_up_ != Reason::kNone) return rank_.count_given_up(ends_of(event));
     if (shape == Shape::kSend) return on_send(event);
@@ -129,12 +137,12 @@ class RankCalls::Reader {
 
   void on_collective(const MpiEvent& event) {
     const MpiRecord& record = event.record;
-    if (collective_kind(record.function()) == CollectiveKind::kNone) return;
     Comm& comm = rank_.comm_of(record.comm());
-    if (comm.collectives == 0) comm.thread = number_;
+    const unsigned order = call_order(collective_kind(record.function()));
+    if (comm.calls == std::array<std::uint64_t, kCallOrders>{}) comm.thread = number_;
     comm.several_threads = comm.several_threads || comm.thread != number_;
-    Collective collective{part_of(event), comm.collectives++, record.comm(), record.function(),
-                          record.shape() == Shape::kRooted ? record.peer : -1};
+    Collective collective{part_of(event), std::uint64_t{order} << 56 | comm.calls[order]++, record.comm(),
+                          record.function(), record.shape() == Shape::kRooted ? record.peer : -1};
     Stretch& stretch = collective.part.stretch;
     stretch = stretch_between(comm.has_ended ? comm.last : thread_.call.before, thread_.call.begin);
     if (stretch.sampled > 0)
@@ -417,6 +425,37 @@ void RankCalls::define(const CommDefinition& definition, Arrivals& out) {
       place(std::get<Collective>(each), out);
     }
   }
+}
+
+void RankCalls::tell_life(Arrivals& out) {
+  if (has_told_life_ || end_of_program_ == 0x7FFFFFFF) return;
+  has_told_life_ = true;
+  const CommIdentity program{0, 0, static_cast<std::uint32_t>(end_of_program_ - first_of_program_)};
+  const auto tell = [&](vmpi::FunctionId function, const Part& part) {
+    const auto number = static_cast<std::uint32_t>(function);
+    out.add(InCollective{{program, number}, number, {with_error(part), rank_, -1}});
+  };
+  Part part{};
+  part.operations = 1;
+  part.rank = rank_;
+  if (init_) {
+    part.posted = part.begin = init_->first;
+    part.end = init_->second;
+    part.function = static_cast<std::uint32_t>(vmpi::FunctionId::kInit);
+    tell(vmpi::FunctionId::kInit, part);
+  }
+  if (!finalize_) return;
+  constexpr double kNotKnown = 4e15;  // when it leaves: after all have come
+  part.posted = part.begin = *finalize_;
+  part.end = std::max(kNotKnown, *finalize_);
+  part.function = static_cast<std::uint32_t>(vmpi::FunctionId::kFinalize);
+  if (const auto thread = threads_.find(0); thread != threads_.end() && !folded_) {
+    const Moment now{*finalize_, thread->second.now.mpi, thread->second.now.sampled};
+    part.stretch = stretch_between(thread->second.last_wait, now);
+    if (part.stretch.sampled > 0)
+      part.stretch.place = thread->second.samples.draw(now.time - part.stretch.all, now.time);
+  }
+  tell(vmpi::FunctionId::kFinalize, part);
 }
 
 void RankCalls::set_program(std::uint32_t first_rank, std::uint32_t ranks) {

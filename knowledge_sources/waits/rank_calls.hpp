@@ -7,6 +7,7 @@
 // ended (post_order.hpp), and what belongs to communicators whose definition has not come yet, at most kMostEarly.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -97,6 +98,11 @@ class RankCalls {
   void set_program(std::uint32_t first_rank, std::uint32_t ranks);
   [[nodiscard]] bool is_of_program(const instrument::RankRange& range) const;
   void set_clock_error(double ns) { clock_error_ = ns; }
+  // On the program's time axis.
+  void set_init(double begin, double end) { init_ = {begin, end}; }
+  void set_finalize(double begin) { finalize_ = begin; }
+  // When all packs of the rank are there: its MPI_Init and MPI_Finalize, as far as they are known. Once.
+  void tell_life(Arrivals& out);
 
   // For Messages::add(): where the ends of this queue went last.
   [[nodiscard]] std::uint32_t& channel_hint(const EndOfMessage& end) {
@@ -112,7 +118,7 @@ class RankCalls {
 
  private:
   struct Comm {
-    std::uint64_t collectives = 0;  // so far
+    std::array<std::uint64_t, kCallOrders> calls{};  // so far, of each order
     CommIdentity identity{};
     std::uint32_t own_rank = 0, thread = 0;
     bool defined = false, within_program = true, several_threads = false;
@@ -199,6 +205,9 @@ class RankCalls {
   std::uint32_t rank_;
   std::int32_t first_of_program_ = 0, end_of_program_ = 0x7FFFFFFF;
   double clock_error_ = 0;  // ns
+  std::optional<std::pair<double, double>> init_;
+  std::optional<double> finalize_;
+  bool has_told_life_ = false;
   bool folded_ = false;
   Reason given_up_ = Reason::kNone;  // messages
   std::uint32_t calls_ = 0;          // that completed several operations

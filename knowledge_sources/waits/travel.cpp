@@ -98,6 +98,7 @@ struct TravelCodec::Writer {
     number(wait.operations);
     number(wait.ns);
     if (wait.ns == 0) return;
+    difference(whole(wait.begin), state.posted_);
     number(static_cast<std::uint64_t>(wait.pattern));
     number(wait.awaited + 1);  // kNobody: 0
     number(wait.call_site);
@@ -185,6 +186,7 @@ struct TravelCodec::Reader {
     wait.operations = number();
     wait.ns = get_varint(in);
     if (wait.ns == 0) return wait;
+    wait.begin = static_cast<double>(difference(state.posted_));
     const std::uint64_t pattern = get_varint(in);
     in.check(pattern < kWaitPatterns, "has a pattern of waiting that is not known");
     wait.pattern = static_cast<WaitPattern>(pattern);

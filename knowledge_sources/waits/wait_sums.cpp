@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <tuple>
 
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/waits/origins.hpp"
@@ -24,7 +25,13 @@ void Unresolved::add(const Unresolved& more) {
 void WaitSums::Sums::add(const Sums& more) {
   ns += more.ns;
   occurrences += more.occurrences;
-  longest_ns = std::max(longest_ns, more.longest_ns);
+  longest.add(more.longest);
+}
+
+// Of equal ones the first, in whatever order they become known.
+void WaitSums::Longest::add(const Longest& more) {
+  const auto order = [](const Longest& each) { return std::tuple(~each.ns, each.begin, each.waiter, each.awaited); };
+  if (order(more) < order(*this)) *this = more;
 }
 
 void WaitSums::add(std::span<const Wait> waits) {
@@ -47,7 +54,9 @@ void WaitSums::add(const Wait& wait) {
     uncertain_ns_ += wait.ns;
     return;
   }
-  sums_[{wait.function, wait.call_site, wait.pattern}].add({wait.ns, 1, wait.ns});
+  sums_[{wait.function, wait.call_site, wait.pattern}].add(
+      {wait.ns, 1, {wait.ns, wait.begin, wait.waiter, wait.awaited}});
+  if (wait.pattern == WaitPattern::kInit) return;  // before the time that is measured
   ranks_[wait.waiter].waiting_ns += wait.ns;
   if (wait.awaited == kNobody) return;
   ranks_[wait.awaited].caused_ns += wait.ns;
@@ -96,7 +105,11 @@ void WaitSums::read(ByteReader& in) {
   for (auto left = in.get_count(sizeof(Key) + sizeof(Sums)); left != 0; --left) {
     const Key key = in.get<Key>();
     in.check(static_cast<std::size_t>(key.pattern) < kWaitPatterns, "has a pattern of waiting that is not known");
-    sums_[key].add(in.get<Sums>());
+    const Sums sums = in.get<Sums>();
+    in.check(sums.longest.waiter < ranks_.size() &&
+                 (sums.longest.awaited < ranks_.size() || sums.longest.awaited == kNobody),
+             "names a rank that is not there");
+    sums_[key].add(sums);
   }
   auto ranks = in.get_array<OfRank>();
   in.check(ranks.size() == ranks_.size(), "is of a program with another number of ranks");
@@ -115,22 +128,28 @@ void WaitSums::read(ByteReader& in) {
   uncertain_ns_ = in.get<std::uint64_t>();
 }
 
+reports::LongestWait WaitSums::longest_of(const Longest& longest) {
+  return {seconds(longest.ns), std::max(longest.begin, 0.0) * 1e-9, longest.waiter,
+          longest.awaited == kNobody ? reports::kNoRank : longest.awaited};
+}
+
 void WaitSums::contribute(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
                           const SampledRanks& contexts, reports::Waiting& model) const {
   std::array<Sums, kWaitPatterns> patterns{};
   for (const auto& [key, sums] : sums_) {
     patterns[static_cast<std::size_t>(key.pattern)].add(sums);
+    if (key.pattern == WaitPattern::kInit || key.pattern == WaitPattern::kFinalize) continue;  // called once, somewhere
     const Location& location = resolver.call_site(key.call_site);
     model.call_sites.push_back({function_info(instrument::PackClass::kMpi, key.function).name, location.symbol,
                                 location.source_file, location.line, location.module, location.offset,
                                 std::string(pattern_name(key.pattern)), seconds(sums.ns), sums.occurrences,
-                                seconds(sums.longest_ns)});
+                                longest_of(sums.longest)});
   }
   std::ranges::stable_sort(model.call_sites, std::ranges::greater{}, &reports::WaitSite::waiting_seconds);
   for (std::size_t i = 0; i < kWaitPatterns; ++i) {
     if (patterns[i].occurrences == 0) continue;
     model.patterns.push_back({std::string(pattern_name(static_cast<WaitPattern>(i))), seconds(patterns[i].ns),
-                              patterns[i].occurrences, seconds(patterns[i].longest_ns)});
+                              patterns[i].occurrences, longest_of(patterns[i].longest)});
   }
   std::ranges::stable_sort(model.patterns, std::ranges::greater{}, &reports::WaitTotal::seconds);
   for (const auto& [pair, ns] : edges_) {

@@ -65,13 +65,21 @@ class WaitSums {
     WaitPattern pattern;
     friend constexpr auto operator<=>(const Key&, const Key&) = default;
   };
+  struct Longest {
+    std::uint64_t ns = 0;
+    double begin = 0;  // as in Wait
+    std::uint32_t waiter = 0, awaited = kNobody;
+    void add(const Longest& more);
+  };
   struct Sums {
-    std::uint64_t ns = 0, occurrences = 0, longest_ns = 0;
+    std::uint64_t ns = 0, occurrences = 0;
+    Longest longest;
     void add(const Sums& more);
   };
   struct OfRank {
     std::uint64_t waiting_ns = 0, caused_ns = 0;
   };
+  [[nodiscard]] static reports::LongestWait longest_of(const Longest& longest);
   static std::uint64_t edge(std::uint32_t waiter, std::uint32_t awaited) {
     return std::uint64_t{waiter} << 32 | awaited;
   }

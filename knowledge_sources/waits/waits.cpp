@@ -13,6 +13,7 @@
 // and meets at the analyzer that owns it (knowledge_sources/keyed.hpp, travel.hpp). So do the waits for the operations
 // of one call (shared_calls.hpp).
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -32,7 +33,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 
 std::vector<RankCalls> calls_of(std::uint32_t ranks) {
   std::vector<RankCalls> result;
@@ -51,6 +52,7 @@ class Waits final : public Analysis {
         places_(context.ranks) {}
 
   void attach(LevelSources& sources) override {
+    sources.at_quiet([this] { tell_lives(); });
     travelling_.attach(sources, "waits", level_, [this](const Travelling& record) { arrive(record); });
     sums_.share_calls([this](const Wait& wait) {
       const std::uint64_t key = key_of(wait);
@@ -115,6 +117,7 @@ class Waits final : public Analysis {
   void add(std::vector<Arrived>& arrived, const MpiSpan& span);
   void add_contexts(const ContextSpan& span);
   void define(std::vector<Arrived>& arrived, const DefinitionSpan& span);
+  void tell_lives();
   void meet(RankCalls& rank, std::span<const Arrived> arrived);
   void arrive(const Travelling& record);
   // With what is unresolved in the ranks' calls.
@@ -175,11 +178,19 @@ void Waits::define(std::vector<Arrived>& arrived, const DefinitionSpan& span) {
   RankCalls& rank = ranks_[span.header->rank];
   Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
   instrument::DefinitionReader reader(span.records);
+  const auto& header = *span.header;
+  const double scale = ns_per_tick(header, ticks_per_second_);
+  const auto ns = [&](std::uint64_t tick) {
+    return std::nearbyint(static_cast<double>(static_cast<std::int64_t>(tick - header.origin_tick)) * scale);
+  };
   while (const auto definition = reader.next()) {
     if (const auto* const clock = std::get_if<instrument::DecodedClock>(&*definition)) {
       rank.set_clock_error(std::max(0.0, clock->fixed.offset_error_seconds) * 1e9);
+      if (clock->fixed.end_tick != 0 && header.origin_tick != 0) rank.set_finalize(ns(clock->fixed.end_tick));
     } else if (const auto* const process = std::get_if<instrument::DecodedProcess>(&*definition)) {
-      rank.set_program(process->fixed.first_rank, process->fixed.ranks);
+      const auto& fixed = process->fixed;
+      rank.set_program(fixed.first_rank, fixed.ranks);
+      if (header.origin_tick != 0) rank.set_init(ns(fixed.begin_tick - fixed.init_ticks), ns(fixed.begin_tick));
     } else if (const auto* const comm = std::get_if<instrument::DecodedCommunicator>(&*definition)) {
       const auto& fixed = comm->fixed;
       const bool within_program =
@@ -189,6 +200,15 @@ void Waits::define(std::vector<Arrived>& arrived, const DefinitionSpan& span) {
     }
   }
   out.flush();
+}
+
+void Waits::tell_lives() {
+  std::vector<Arrived> arrived;
+  for (RankCalls& rank : ranks_) {
+    Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
+    rank.tell_life(out);
+    out.flush();
+  }
 }
 
 void Waits::meet(RankCalls& rank, std::span<const Arrived> arrived) {

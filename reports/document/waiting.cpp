@@ -21,12 +21,18 @@ double all_waiting(const Waiting& waiting) {
                          [](double sum, const WaitTotal& each) { return sum + each.seconds; });
 }
 
+Cell rank_or_none(const Application& a, std::uint32_t rank) {
+  return rank == kNoRank ? Cell("") : Cell(exact(a.world_rank(rank)));
+}
+
 Table pattern_table(const Application& a) {
   const Facts facts(a);
-  Table table{"", {left("Pattern", 52), "Occurrences", "Time", "Share", "Longest"}, {}};
+  Table table{"", {left("Pattern", 46), "Times", "Time", "Share", "Longest", "at", "of rank", "for rank"}, {}};
   for (const WaitTotal& each : a.waiting.patterns) {
     table.rows.push_back({pattern_in_words(each.pattern), count(each.occurrences), seconds(each.seconds),
-                          share(facts.share(each.seconds)), seconds(each.longest_seconds)});
+                          share(facts.share(each.seconds)), seconds(each.longest.seconds),
+                          seconds(each.longest.begin_seconds), exact(a.world_rank(each.longest.waiter)),
+                          rank_or_none(a, each.longest.awaited)});
   }
   return table;
 }
@@ -38,7 +44,7 @@ Table site_table(const Application& a, double least, std::size_t& sites) {
     if (each.waiting_seconds < least) continue;
     if (++sites > kWaitSites) continue;
     table.rows.push_back({symbol(name_of(call_site_of(each)), 38), code(each.function), short_pattern(each.pattern),
-                          count(each.occurrences), seconds(each.waiting_seconds), seconds(each.longest_seconds)});
+                          count(each.occurrences), seconds(each.waiting_seconds), seconds(each.longest.seconds)});
   }
   return table;
 }

@@ -12,7 +12,7 @@ namespace {
 struct Words {
   const char *pattern, *brief, *whole;
 };
-constexpr std::array<Words, 9> kWords{
+constexpr std::array<Words, 12> kWords{
     {{"wait_nxn", "wait at all-to-all", "Wait at all-to-all: for the last rank to come"},
      {"wait_barrier", "wait at barrier", "Wait at barrier: for the last rank to come"},
      {"barrier_completion", "barrier completion", "Barrier completion: after the first rank left"},
@@ -21,7 +21,10 @@ constexpr std::array<Words, 9> kWords{
      {"early_scan", "early scan", "Early scan: for the last of the lower ranks"},
      {"nonblocking_collective", "wait for collective", "Wait for a non-blocking collective: for the last to start it"},
      {"late_sender", "late sender", "Late sender: for a message that was sent later"},
-     {"late_receiver", "late receiver", "Late receiver: for the receive of a message"}}};
+     {"late_receiver", "late receiver", "Late receiver: for the receive of a message"},
+     {"fence", "wait at fence", "Wait at fence: making, freeing or fencing windows"},
+     {"init", "wait at init", "Wait in MPI_Init (before the run)"},
+     {"finalize", "wait at finalize", "Wait in MPI_Finalize (after the run)"}}};
 
 constexpr double kMostlyKnown = 0.95, kStandsOut = 0.5;
 

@@ -91,7 +91,7 @@ class Rank {
     now_ = std::max(begin + 100, 1000 * until_us);
     maker_.call(function, shape, begin, static_cast<std::uint32_t>(now_ - begin), peer, 0, 8);
   }
-  void is_in_mpi(std::uint64_t us) { calls(FunctionId::kComm_dup, Shape::kLocal, now_ / 1000 + us); }
+  void is_in_mpi(std::uint64_t us) { calls(FunctionId::kType_commit, Shape::kLocal, now_ / 1000 + us); }
   std::vector<replay::Pack> take() {
     maker_.finish();
     return maker_.take();

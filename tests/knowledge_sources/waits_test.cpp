@@ -84,6 +84,12 @@ TEST(WaitPatterns, AScanWaitsForLowerRanksOnly) {
               ElementsAre(WaitTuple{kEarlyScan, 11, 10, 100}, WaitTuple{kEarlyScan, 12, 10, 200}));
 }
 
+TEST(WaitPatterns, WhoLeftBeforeTheLastCameDidNotWaitWhereThatMayBe) {
+  using enum WaitPattern;
+  EXPECT_THAT(waits_of(CollectiveKind::kWindow, {arrival(10, 100, 500), arrival(11, 400, 510), arrival(12, 150, 300)}),
+              ElementsAre(WaitTuple{kFence, 10, 11, 300}));
+}
+
 TEST(WaitPatterns, FunctionsAreOfTheirKind) {
   EXPECT_EQ(collective_kind(id(FunctionId::kIallreduce)), CollectiveKind::kAllToAll);
   EXPECT_EQ(collective_kind(id(FunctionId::kIbarrier)), CollectiveKind::kBarrier);
@@ -91,6 +97,12 @@ TEST(WaitPatterns, FunctionsAreOfTheirKind) {
   EXPECT_EQ(collective_kind(id(FunctionId::kAllreduce_init)), CollectiveKind::kNone);
   EXPECT_EQ(collective_kind(id(FunctionId::kStart)), CollectiveKind::kNone);
   EXPECT_EQ(collective_kind(id(FunctionId::kSend)), CollectiveKind::kNone);
+  EXPECT_EQ(collective_kind(id(FunctionId::kComm_dup)), CollectiveKind::kObject);
+  EXPECT_EQ(collective_kind(id(FunctionId::kComm_rank)), CollectiveKind::kNone);
+  EXPECT_EQ(collective_kind(id(FunctionId::kWin_fence)), CollectiveKind::kWindow);
+  EXPECT_EQ(collective_kind(id(FunctionId::kWin_lock)), CollectiveKind::kNone);
+  EXPECT_EQ(collective_kind(id(FunctionId::kFile_write_all)), CollectiveKind::kFile);
+  EXPECT_EQ(collective_kind(id(FunctionId::kFile_write)), CollectiveKind::kNone);
   EXPECT_EQ(collective_kind(60000), CollectiveKind::kNone);
   EXPECT_EQ(collective_kind(id(FunctionId::kAllreduce_c)), CollectiveKind::kAllToAll);
 }
@@ -138,7 +150,7 @@ void expect_late_by_rank(const reports::Waiting& waiting, std::uint32_t ranks, s
   EXPECT_EQ(waiting.patterns[0].pattern, "wait_nxn");
   EXPECT_NEAR(waiting.patterns[0].seconds, all, 1e-12);
   EXPECT_EQ(waiting.patterns[0].occurrences, calls * (ranks - 1));
-  EXPECT_NEAR(waiting.patterns[0].longest_seconds, 1e-6 * (ranks - 1), 1e-15);
+  EXPECT_NEAR(waiting.patterns[0].longest.seconds, 1e-6 * (ranks - 1), 1e-15);
   ASSERT_EQ(waiting.call_sites.size(), 1u);
   EXPECT_EQ(waiting.call_sites[0].function, "MPI_Allreduce");
   EXPECT_EQ(waiting.edges.size(), ranks - 1);

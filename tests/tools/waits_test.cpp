@@ -2,6 +2,7 @@
 // clocks, how long the others waited: at least and at most, for a rank may lose its processor at any time.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "tests/tools/launch_fixture.hpp"
@@ -21,6 +22,11 @@ struct Case {
   unsigned calls, messages;  // that are resolved, of 4 ranks in 20 steps
 };
 void PrintTo(const Case& each, std::ostream* out) { *out << each.program; }
+
+double seconds_of(const reports::Waiting& waiting, const char* pattern) {
+  const auto found = std::ranges::find(waiting.patterns, pattern, &reports::WaitTotal::pattern);
+  return found == waiting.patterns.end() ? 0 : found->seconds;
+}
 
 class WaitsTest : public LaunchFixture, public ::testing::WithParamInterface<Case> {
  protected:
@@ -42,9 +48,11 @@ TEST_P(WaitsTest, IsWhatTheRanksSay) {
   for (const char* const analyzers : {"1", "2"}) {
     Truth truth;
     const auto waiting = this->waiting(analyzers, truth);
-    ASSERT_FALSE(waiting.patterns.empty());
-    const reports::WaitTotal& most = waiting.patterns[0];
-    EXPECT_EQ(most.pattern, GetParam().pattern);
+    // Who is done waits in MPI_Finalize for the rest, as long as it may be.
+    const double at_end = seconds_of(waiting, "finalize");
+    const auto found = std::ranges::find(waiting.patterns, GetParam().pattern, &reports::WaitTotal::pattern);
+    ASSERT_NE(found, waiting.patterns.end());
+    const reports::WaitTotal& most = *found;
     EXPECT_EQ(most.occurrences, truth.occurrences);
     EXPECT_GE(most.seconds, (1 - kWithin) * truth.least);
     EXPECT_LE(most.seconds, (1 + kWithin) * truth.most);
@@ -55,12 +63,14 @@ TEST_P(WaitsTest, IsWhatTheRanksSay) {
     EXPECT_EQ(waiting.unresolved.collective_calls.folded, 0u);
     const std::uint32_t late = std::string(GetParam().program) == "early_scan" ? 0 : 3;
     ASSERT_EQ(waiting.per_rank.caused_seconds.size(), 4u);
-    EXPECT_NEAR(waiting.per_rank.caused_seconds[late], most.seconds, 1e-6);
+    EXPECT_GE(waiting.per_rank.caused_seconds[late], most.seconds - 1e-6);
+    EXPECT_LE(waiting.per_rank.caused_seconds[late], most.seconds + at_end + 1e-6);
     // It slept; on a crowded machine it waited for a processor, too.
     ASSERT_FALSE(waiting.causes.empty());
-    EXPECT_EQ(waiting.causes[0].rank, late);
-    EXPECT_EQ(waiting.causes[0].kind, "other");
-    EXPECT_GE(waiting.causes[0].seconds, 0.5 * most.seconds);
+    const auto cause = std::ranges::find(waiting.causes, late, &reports::WaitCause::rank);
+    ASSERT_NE(cause, waiting.causes.end());
+    EXPECT_EQ(cause->kind, "other");
+    EXPECT_GE(cause->seconds, 0.5 * most.seconds);
     ASSERT_FALSE(waiting.call_sites.empty());
     EXPECT_EQ(waiting.call_sites[0].symbol, GetParam().messages == 0 ? "meet" : "exchange");
     EXPECT_EQ(waiting.call_sites[0].function, GetParam().function);

@@ -108,7 +108,9 @@ Rows waits(const Run&, const Application& a, Rank) {
     rows.push_back({s.function, ShownCell(without_parameters(s.symbol), s.symbol),
                     place_cell(s.source_file, s.line, fmt::format("{}+{:#x}", base_name(s.module), s.offset)),
                     s.pattern, count(s.occurrences), seconds(s.waiting_seconds), share(facts.share(s.waiting_seconds)),
-                    seconds(per(s.waiting_seconds, s.occurrences)), seconds(s.longest_seconds)});
+                    seconds(per(s.waiting_seconds, s.occurrences)), seconds(s.longest.seconds),
+                    seconds(s.longest.begin_seconds), exact(a.world_rank(s.longest.waiter)),
+                    s.longest.awaited == reports::kNoRank ? ShownCell("") : exact(a.world_rank(s.longest.awaited))});
   }
   return rows;
 }
@@ -179,7 +181,10 @@ const std::vector<ShownTable>& shown_tables() {
         {"waiting_seconds", "Waiting"},
         {"share", "Share"},
         {"mean_seconds", "Mean"},
-        {"longest_seconds", "Longest"}},
+        {"longest_seconds", "Longest"},
+        {"longest_at_seconds", "at"},
+        {"longest_waiter", "of rank"},
+        {"longest_awaited", "for rank"}},
        {},
        waits},
       {"causes",

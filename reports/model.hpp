@@ -150,11 +150,24 @@ struct WaitCause {
   double seconds = 0;  // over all waits for the rank, as `caused_seconds` is
   double error = 0;    // of sampling, at 99 %
 };
-// Index = rank; both empty: not measured.
+// What was done on the critical path: the chain of work that determined how long the run took.
+struct PathPart {
+  std::string kind;                 // as of a cause; "other": outside of MPI, not sampled
+  std::string function;             // "mpi": the call
+  std::string symbol, source_file;  // the function, and its line with most of it; "mpi": where it was called
+  std::uint32_t line = 0;
+  double seconds = 0;
+  double error = 0;  // half the width of the interval at 99 %
+  // The rank that did most of it there.
+  std::uint32_t rank = 0;
+  double rank_seconds = 0;
+};
+// Index = rank; all empty: not measured.
 struct RankWaiting {
-  std::vector<double> waiting_seconds;  // it waited
-  std::vector<double> caused_seconds;   // others waited for it
-  std::vector<double> origin_seconds;   // others waited, at the end of chains of waits, for it: an estimate
+  std::vector<double> waiting_seconds;        // it waited
+  std::vector<double> caused_seconds;         // others waited for it
+  std::vector<double> origin_seconds;         // others waited, at the end of chains of waits, for it: an estimate
+  std::vector<double> critical_path_seconds;  // the critical path was in it: exact
 };
 // Messages that were sent and not received by the end of the run, by the calls that sent them.
 struct UnreceivedMessages {
@@ -177,7 +190,9 @@ struct UnresolvedCounts {
 };
 struct UnresolvedWaiting {
   UnresolvedCounts collective_calls, message_ends;
-  double below_clock_seconds = 0;  // waits that are shorter than the error of the clocks
+  double below_clock_seconds = 0;    // waits that are shorter than the error of the clocks
+  double critical_path_seconds = 0;  // of the run, of which the path is not known: there was no memory for its waits
+  std::uint64_t late_waits = 0;      // that became known when their part of the path was decided
 };
 struct Waiting {
   std::vector<WaitTotal> patterns;   // sorted by seconds, descending
@@ -186,6 +201,8 @@ struct Waiting {
   RankWaiting per_rank;
   std::vector<UnreceivedMessages> unreceived;  // by messages, descending; empty, too, where not all is known
   std::vector<WaitCause> causes;               // of the ranks that are waited for most; for each by seconds, descending
+  std::vector<PathPart> critical_path;         // by seconds, descending
+  double critical_path_seconds = 0;            // sum of these, and of the ranks' parts
   std::uint64_t resolved_calls = 0;            // of collectives, of which the waiting is known
   std::uint64_t resolved_messages = 0;         // likewise
   UnresolvedWaiting unresolved;

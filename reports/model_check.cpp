@@ -62,6 +62,11 @@ void check_waiting(Check& check, const std::string& at, const Waiting& waiting, 
   check_cells(check, at + ".per_rank.waiting_seconds", waiting.per_rank.waiting_seconds, ranks);
   check_cells(check, at + ".per_rank.caused_seconds", waiting.per_rank.caused_seconds, ranks);
   check_cells(check, at + ".per_rank.origin_seconds", waiting.per_rank.origin_seconds, ranks);
+  check_cells(check, at + ".per_rank.critical_path_seconds", waiting.per_rank.critical_path_seconds, ranks);
+  check_each(check, at + ".critical_path", waiting.critical_path);
+  check.require(std::ranges::all_of(waiting.critical_path, [&](const PathPart& each) { return each.rank < ranks; }),
+                "{}.critical_path names a rank that is not below {}", at, ranks);
+  check.require(numbers_are_sane(waiting.critical_path_seconds), "{}.critical_path_seconds is negative", at);
   check_each(check, at + ".causes", waiting.causes);
   check.require(std::ranges::all_of(waiting.causes, [&](const WaitCause& c) { return c.rank < ranks; }),
                 "{}.causes name a rank that is not below {}", at, ranks);

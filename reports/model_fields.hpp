@@ -74,8 +74,11 @@ template <>
 inline constexpr auto kFields<WaitCause> = ARDOISE_FIELDS(WaitCause, rank, symbol, source_file, line, kind, seconds,
                                                           error);
 template <>
+inline constexpr auto kFields<PathPart> = ARDOISE_FIELDS(PathPart, kind, function, symbol, source_file, line, seconds,
+                                                         error, rank, rank_seconds);
+template <>
 inline constexpr auto kFields<RankWaiting> = ARDOISE_FIELDS(RankWaiting, waiting_seconds, caused_seconds,
-                                                            origin_seconds);
+                                                            origin_seconds, critical_path_seconds);
 template <>
 inline constexpr auto kFields<UnreceivedMessages> = ARDOISE_FIELDS(UnreceivedMessages, function, symbol, source_file,
                                                                    line, module, offset, messages, source, tag);
@@ -84,10 +87,12 @@ inline constexpr auto kFields<UnresolvedCounts> = ARDOISE_FIELDS(UnresolvedCount
                                                                  other);
 template <>
 inline constexpr auto kFields<UnresolvedWaiting> = ARDOISE_FIELDS(UnresolvedWaiting, collective_calls, message_ends,
-                                                                  below_clock_seconds);
+                                                                  below_clock_seconds, critical_path_seconds,
+                                                                  late_waits);
 template <>
 inline constexpr auto kFields<Waiting> = ARDOISE_FIELDS(Waiting, patterns, call_sites, edges, per_rank, unreceived,
-                                                        causes, resolved_calls, resolved_messages, unresolved);
+                                                        causes, critical_path, critical_path_seconds, resolved_calls,
+                                                        resolved_messages, unresolved);
 template <>
 inline constexpr auto kFields<RankSummary> = ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds,
                                                             cpu_seconds, waiting_seconds, process_cpu_seconds,

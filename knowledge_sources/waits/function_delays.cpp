@@ -15,13 +15,11 @@ constexpr double kAsMuch = 0.98;       // … or is called by nobody else
 
 constexpr double kDeviations = 2.576;  // of the normal distribution: 99 %
 
-double width(double squares) { return kDeviations * std::sqrt(squares); }
-
 }  // namespace
 
-double FunctionDelay::half_width() const { return width(squares); }
+double half_width(double squares) { return kDeviations * std::sqrt(squares); }
 
-bool may_be_chance(double ns, double squares) { return ns < 0.5 * width(squares); }
+bool may_be_chance(double ns, double squares) { return ns < 0.5 * half_width(squares); }
 
 std::map<std::uint32_t, std::vector<FunctionDelay>> FunctionDelays::functions() {
   std::ranges::sort(samples_, {}, [](const Sample& each) { return std::tuple(each.rank, each.place, each.awaited); });

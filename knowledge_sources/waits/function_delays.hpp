@@ -15,14 +15,16 @@
 
 namespace ardoise::knowledge_sources {
 
+// Of an interval at 99 %, of a sum with that variance.
+[[nodiscard]] double half_width(double squares);
+
 struct FunctionDelay {
   std::string symbol, source_file;
   std::uint32_t line = 0;  // that with most of it, where it is the function's own
   bool io = false;         // a call of POSIX
   double ns = 0;           // of the awaited rank, less those of the waiting ones; may be negative
   double squares = 0;      // ns²: the variance of sampling
-  // Of its interval at 99 %, ns.
-  [[nodiscard]] double half_width() const;
+  [[nodiscard]] double half_width() const { return knowledge_sources::half_width(squares); }  // ns
 };
 
 // Less than half of that may well be chance: no function is named for it.

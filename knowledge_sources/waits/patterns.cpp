@@ -19,7 +19,7 @@ void add(WaitPattern pattern, const Part& waiter, const Part* awaited, double wa
       wait.awaited = awaited->rank;
       wait.of_awaited = awaited->stretch;
     }
-    wait.begin = waiter.end - std::min(waited, waiter.end - waiter.begin);
+    if (pattern == WaitPattern::kBarrierCompletion) wait.begin = waiter.end - waited;
     wait.ns = static_cast<std::uint64_t>(ns);
     wait.certain = waited > error;
   }

@@ -61,7 +61,7 @@ struct Wait {
   std::uint32_t waiter, awaited;      // ranks in the program; awaited: kNobody where it is not one rank
   std::uint32_t call_site, function;  // of the waiter
   std::uint32_t operations, call;     // as in Part
-  double begin;                       // ns on the program's time axis
+  double begin;                       // of it, ns on the program's time axis
   std::uint64_t ns;
   Stretch of_waiter, of_awaited;  // of_awaited: where it is one rank
 };

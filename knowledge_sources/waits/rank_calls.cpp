@@ -110,6 +110,10 @@ class RankCalls::Reader {
     thread_.call = moments_of(event);
     look_at(event);
     thread_.now = thread_.call.end;
+    if (number_ == 0)
+      rank_.timeline_.add_call(static_cast<std::int64_t>(thread_.call.begin.time),
+                               static_cast<std::int64_t>(thread_.call.end.time), event.record.function(),
+                               event.record.call_site);
     if (may_wait(event.record)) thread_.last_wait = thread_.call.end;
   }
   static bool may_wait(const MpiRecord& record) {
@@ -248,7 +252,9 @@ class RankCalls::Reader {
 
   void on_sampled(const SampledExtension& record) {
     thread_.now.sampled += static_cast<double>(record.weight);
-    thread_.samples.add(ns(record.tick), record.weight, rank_.places_.number_of(number_, record));
+    const std::uint32_t place = rank_.places_.number_of(number_, record);
+    thread_.samples.add(ns(record.tick), record.weight, place);
+    if (number_ == 0) rank_.timeline_.add_sample(static_cast<std::int64_t>(ns(record.tick)), record.weight, place);
   }
 
   void on_completion(const CompletionRecord& record) {
@@ -445,6 +451,7 @@ void RankCalls::tell_life(Arrivals& out) {
     tell(vmpi::FunctionId::kInit, part);
   }
   if (!finalize_) return;
+  timeline_.end_at(static_cast<std::int64_t>(*finalize_));
   constexpr double kNotKnown = 4e15;  // when it leaves: after all have come
   part.posted = part.begin = *finalize_;
   part.end = std::max(kNotKnown, *finalize_);

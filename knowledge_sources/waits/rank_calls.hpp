@@ -25,6 +25,7 @@
 #include "knowledge_sources/waits/messages.hpp"
 #include "knowledge_sources/waits/post_order.hpp"
 #include "knowledge_sources/waits/rank_places.hpp"
+#include "knowledge_sources/waits/rank_timeline.hpp"
 #include "knowledge_sources/waits/started.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -84,7 +85,8 @@ class RankCalls {
  public:
   static constexpr std::size_t kMostEarly = 4096;
 
-  explicit RankCalls(std::uint32_t rank) : rank_(rank) {}
+  // slots: of its timeline.
+  RankCalls(std::uint32_t rank, std::uint32_t slots) : rank_(rank), timeline_(slots) {}
 
   // Each adds to `out` what is known now.
   void add(std::uint32_t thread, std::uint64_t order, const PackRecords& pack, Arrivals& out);
@@ -111,6 +113,8 @@ class RankCalls {
 
   // Where the rank was sampled: Stretch::place.
   [[nodiscard]] const std::vector<SampledPlace>& places() const { return places_.places(); }
+  // Of its first thread.
+  [[nodiscard]] const RankTimeline& timeline() const { return timeline_; }
 
   // What has not met and will not, when nothing more comes.
   [[nodiscard]] Unresolved unresolved_calls() const;
@@ -221,6 +225,7 @@ class RankCalls {
   StartedList<Collective> collectives_;  // likewise
   std::optional<Probed> probed_;         // by MPI_Probe, which waited for it; what receives it comes next
   RankPlaces places_;
+  RankTimeline timeline_;
   std::vector<Early> early_;
   Unresolved unresolved_calls_, unresolved_ends_;
 };

@@ -12,7 +12,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr unsigned kCall = 0, kEnd = 1, kWait = 2, kKind = 3;
+constexpr unsigned kCall = 0, kEnd = 1, kWait = 2, kJump = 3, kKind = 3;
 constexpr unsigned kSends = 1 << 2;        // a wait: is certain
 constexpr unsigned kShares = 1 << 3;       // its call with other operations
 constexpr unsigned kPostedThere = 1 << 4;  // in the call in which it waits
@@ -106,6 +106,12 @@ struct TravelCodec::Writer {
     stretch(wait.of_waiter);
     if (wait.awaited != kNobody) stretch(wait.of_awaited);
   }
+  void operator()(const PathJump& jump) const {
+    flags(kJump);
+    difference(jump.time, state.posted_);
+    difference(jump.waiter, state.rank_);
+    put_signed(out, std::int64_t{jump.awaited} - jump.waiter);
+  }
 };
 
 struct TravelCodec::Reader {
@@ -197,6 +203,11 @@ struct TravelCodec::Reader {
     if (wait.awaited != kNobody) wait.of_awaited = stretch();
     return wait;
   }
+  [[nodiscard]] PathJump jump() const {
+    const std::int64_t time = difference(state.posted_);
+    const auto waiter = static_cast<std::uint32_t>(difference(state.rank_));
+    return {waiter, rank_beside(waiter), time};
+  }
 };
 
 void TravelCodec::put(const Travelling& record, std::vector<std::byte>& out) { std::visit(Writer{*this, out}, record); }
@@ -204,9 +215,9 @@ void TravelCodec::put(const Travelling& record, std::vector<std::byte>& out) { s
 Travelling TravelCodec::get(ByteReader& in) {
   const Reader reader{*this, in};
   const auto flags = in.get<std::uint8_t>();
-  in.check((flags & kKind) <= kWait, "has a record of a kind that is not known");
   if ((flags & kKind) == kCall) return reader.call(flags);
   if ((flags & kKind) == kEnd) return reader.end(flags);
+  if ((flags & kKind) == kJump) return reader.jump();
   return reader.wait(flags);
 }
 

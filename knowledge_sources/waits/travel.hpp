@@ -12,8 +12,14 @@
 
 namespace ardoise::knowledge_sources {
 
+// For the critical path.
+struct PathJump {
+  std::uint32_t waiter, awaited;
+  std::int64_t time;
+};
+
 // Wait: for one of several operations of a call; of 0 ns, only who and which call.
-using Travelling = std::variant<InCollective, EndOfMessage, Wait>;
+using Travelling = std::variant<InCollective, EndOfMessage, Wait, PathJump>;
 
 // Where the operation, or the call with several, is joined.
 [[nodiscard]] inline std::uint64_t key_of(const InCollective& call) {

@@ -62,6 +62,7 @@ void WaitSums::add(const Wait& wait) {
   ranks_[wait.awaited].caused_ns += wait.ns;
   edges_[edge(wait.waiter, wait.awaited)] += wait.ns;
   causes_.add(wait);
+  tell_(wait);
 }
 
 void WaitSums::merge(const WaitSums& other) {

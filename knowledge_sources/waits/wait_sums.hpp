@@ -38,6 +38,8 @@ class WaitSums {
   // Where calls that complete several operations are joined: send() takes the waits of those that are another
   // analyzer's, and says whether it has.
   void share_calls(std::function<bool(const Wait&)> send) { send_ = std::move(send); }
+  // Takes each wait for one rank that has been counted.
+  void tell_waits(std::function<void(const Wait&)> tell) { tell_ = std::move(tell); }
   void add(std::span<const Wait> waits);
   // One of a call with several operations that is joined here.
   void add_shared(const Wait& wait);
@@ -87,6 +89,7 @@ class WaitSums {
   void add(const Wait& wait);
 
   std::function<bool(const Wait&)> send_ = [](const Wait&) { return false; };
+  std::function<void(const Wait&)> tell_ = [](const Wait&) {};
   std::map<Key, Sums> sums_;
   std::vector<OfRank> ranks_;
   std::unordered_map<std::uint64_t, std::uint64_t> edges_;

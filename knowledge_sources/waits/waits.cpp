@@ -11,12 +11,15 @@
 //
 // All packs of a rank come to one analyzer, those of the ranks it meets perhaps to others: each operation has a key,
 // and meets at the analyzer that owns it (knowledge_sources/keyed.hpp, travel.hpp). So do the waits for the operations
-// of one call (shared_calls.hpp).
+// of one call (shared_calls.hpp), and, at one analyzer for a program, all waits for its critical path
+// (critical_path.hpp).
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "instrument/format/definition_reader.hpp"
@@ -25,6 +28,8 @@
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"
+#include "knowledge_sources/waits/critical_path.hpp"
+#include "knowledge_sources/waits/path_profile.hpp"
 #include "knowledge_sources/waits/rank_calls.hpp"
 #include "knowledge_sources/waits/travel.hpp"
 #include "knowledge_sources/waits/unreceived.hpp"
@@ -33,12 +38,32 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kVersion = 4;
+constexpr std::uint32_t kVersion = 5;
 
 std::vector<RankCalls> calls_of(std::uint32_t ranks) {
   std::vector<RankCalls> result;
-  for (std::uint32_t rank = 0; rank < ranks; ++rank) result.emplace_back(rank);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) result.emplace_back(rank, grid_slots(ranks));
   return result;
+}
+
+// Of each rank, ns on the program's time axis; 0: not known.
+struct Lives {
+  std::vector<std::int64_t> begins, ends;  // ends: MPI_Finalize, or the last that is known of it
+};
+Lives lives_of(const Resolver& resolver) {
+  Lives lives;
+  for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
+    const RankLedger& ledger = resolver.ledger(rank);
+    const ProcessFacts& facts = resolver.process(rank);
+    const auto time = [&](std::uint64_t tick) -> std::int64_t {
+      if (ledger.origin_tick == 0 || tick <= ledger.origin_tick) return 0;
+      return static_cast<std::int64_t>(static_cast<double>(tick - ledger.origin_tick) *
+                                       resolver.seconds_per_tick(rank) * 1e9);
+    };
+    lives.begins.push_back(time(facts.process.begin_tick));
+    lives.ends.push_back(time(facts.has_clock && facts.clock.end_tick != 0 ? facts.clock.end_tick : ledger.last_tick));
+  }
+  return lives;
 }
 
 class Waits final : public Analysis {
@@ -49,7 +74,10 @@ class Waits final : public Analysis {
         ranks_(calls_of(context.ranks)),
         contexts_(context.ranks),
         sums_(context.ranks),
-        places_(context.ranks) {}
+        path_(context.ranks),
+        path_key_(std::hash<std::string>()(context.level)),
+        places_(context.ranks),
+        timelines_(context.ranks, RankTimeline(grid_slots(context.ranks))) {}
 
   void attach(LevelSources& sources) override {
     sources.at_quiet([this] { tell_lives(); });
@@ -59,6 +87,12 @@ class Waits final : public Analysis {
       if (travelling_.is_own(key)) return false;
       travelling_.send(key, wait);
       return true;
+    });
+    sums_.tell_waits([this](const Wait& wait) {
+      const PathJump jump{wait.waiter, wait.awaited,
+                          static_cast<std::int64_t>(wait.begin) + static_cast<std::int64_t>(wait.ns)};
+      if (travelling_.is_own(path_key_)) return path_.add(jump.waiter, jump.awaited, jump.time);
+      travelling_.send(path_key_, jump);
     });
     slots_.create(sources, [] { return std::make_unique<std::vector<Arrived>>(); });
     subscribe<MpiSpan>(sources, "waits", level_, kMpiEvents, slots_,
@@ -77,6 +111,8 @@ class Waits final : public Analysis {
     messages_.write(out);
     contexts_.write(out);
     for (const auto& places : all_places()) out.put_array(std::span<const SampledPlace>(places));
+    for (const RankTimeline* timeline : all_timelines()) timeline->write(out);
+    path_.write(out);
     return out.take();
   }
 
@@ -92,11 +128,18 @@ class Waits final : public Analysis {
     messages.read(in, count);
     SampledRanks contexts(count);
     contexts.read(in);
-    for (auto& own : places_) {
-      auto places = in.get_array<SampledPlace>();
-      if (!places.empty()) own = std::move(places);
-    }
+    std::vector<std::vector<SampledPlace>> places(count);
+    for (auto& each : places) each = in.get_array<SampledPlace>();
+    std::vector<RankTimeline> timelines(count, RankTimeline(grid_slots(count)));
+    for (auto& each : timelines) each.read(in);
+    CriticalPath path(count);
+    path.read(in);
     in.expect_end();
+    for (std::uint32_t rank = 0; rank < count; ++rank) {
+      if (!places[rank].empty()) places_[rank] = std::move(places[rank]);
+      if (timelines[rank].values().size() != 0) timelines_[rank] = std::move(timelines[rank]);
+    }
+    path_.merge(path);
     contexts_.merge(contexts);
     sums_.merge(sums);
     meetings_.merge(meetings, sums_);
@@ -107,7 +150,9 @@ class Waits final : public Analysis {
     WaitSums sums = all_sums();
     sums.add_calls({.incomplete = meetings_.calls()});
     sums.add_ends({.incomplete = messages_.ends()});
-    sums.contribute(resolver, all_places(), contexts_, application.waiting);
+    const auto places = all_places();
+    sums.contribute(resolver, places, contexts_, application.waiting);
+    contribute_path(resolver, places, application.waiting);
     // Else its receive may be one of those that are not known.
     if (sums.all_ends_known_but(messages_.ends()))
       contribute_unreceived(messages_, resolver, application.waiting.unreceived);
@@ -120,6 +165,8 @@ class Waits final : public Analysis {
   void tell_lives();
   void meet(RankCalls& rank, std::span<const Arrived> arrived);
   void arrive(const Travelling& record);
+  void contribute_path(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
+                       reports::Waiting& model) const;
   // With what is unresolved in the ranks' calls.
   [[nodiscard]] WaitSums all_sums() const {
     WaitSums sums = sums_;
@@ -139,6 +186,16 @@ class Waits final : public Analysis {
     return places;
   }
 
+  // A rank's is with the analyzer that has its packs.
+  [[nodiscard]] std::vector<const RankTimeline*> all_timelines() const {
+    std::vector<const RankTimeline*> result;
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      const bool is_own = ranks_[rank].timeline().values().size() != 0;
+      result.push_back(is_own ? &ranks_[rank].timeline() : &timelines_[rank]);
+    }
+    return result;
+  }
+
   std::string level_;
   double ticks_per_second_;
   WorkerSlots<std::vector<Arrived>> slots_;
@@ -149,8 +206,11 @@ class Waits final : public Analysis {
   Meetings meetings_;
   Messages messages_;
   WaitSums sums_;
+  CriticalPath path_;
+  std::uint64_t path_key_;
   std::uint32_t hint_ = 0;                         // where the latest end from another analyzer went
   std::vector<std::vector<SampledPlace>> places_;  // of other analyzers
+  std::vector<RankTimeline> timelines_;            // likewise
   Keyed<Travelling, TravelCodec> travelling_;
 };
 
@@ -243,12 +303,26 @@ void Waits::arrive(const Travelling& record) {
   } else if (const auto* const call = std::get_if<InCollective>(&record)) {
     check(call->arrival.part.rank);
     meetings_.add(call->key, call->function, call->arrival, sums_);
+  } else if (const auto* const jump = std::get_if<PathJump>(&record)) {
+    check(jump->waiter);
+    check(jump->awaited);
+    path_.add(jump->waiter, jump->awaited, jump->time);
   } else {
     const Wait& wait = std::get<Wait>(record);
     check(wait.waiter);
     if (wait.awaited != kNobody) check(wait.awaited);
     sums_.add_shared(wait);
   }
+}
+
+void Waits::contribute_path(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
+                            reports::Waiting& model) const {
+  const Lives lives = lives_of(resolver);
+  const auto last = std::ranges::max_element(lives.ends);
+  if (last == lives.ends.end() || *last == 0) return;
+  PlaceNodes nodes(resolver, places, contexts_);
+  const auto path = path_.path(static_cast<std::uint32_t>(last - lives.ends.begin()), *last, lives.begins);
+  describe_path(path, all_timelines(), nodes, resolver, model);
 }
 
 }  // namespace

@@ -269,7 +269,7 @@ Pairs pairs_of(const Simulation& simulation, std::uint32_t ranks, std::mt19937& 
   };
   std::vector<Pack> packs;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-    calls.emplace_back(rank);
+    calls.emplace_back(rank, 256u);
     const std::span<const MpiRecord> all(simulation.records(rank));
     std::uint64_t order = 0;
     for (std::size_t at = 0; at < all.size();) {

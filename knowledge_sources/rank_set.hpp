@@ -28,6 +28,18 @@ class RankSet {
     for (const auto word : words_) ranks += static_cast<std::uint32_t>(std::popcount(word));
     return ranks;
   }
+  // Of an empty one: 0.
+  [[nodiscard]] std::uint32_t first() const {
+    const auto word = std::ranges::find_if(words_, [](std::uint64_t each) { return each != 0; });
+    if (word == words_.end()) return 0;
+    return static_cast<std::uint32_t>(64 * (word - words_.begin()) + std::countr_zero(*word));
+  }
+  [[nodiscard]] std::uint32_t last() const {
+    std::size_t end = words_.size();
+    while (end != 0 && words_[end - 1] == 0) --end;
+    if (end == 0) return 0;
+    return static_cast<std::uint32_t>(64 * end - 1) - static_cast<std::uint32_t>(std::countl_zero(words_[end - 1]));
+  }
   [[nodiscard]] std::span<const std::uint64_t> words() const { return words_; }
 
  private:

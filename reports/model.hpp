@@ -135,6 +135,9 @@ struct WaitSite {
   double waiting_seconds = 0;
   std::uint64_t occurrences = 0;
   LongestWait longest;
+  std::uint32_t waiters = 0, first_waiter = 0, last_waiter = 0;  // how many ranks waited there, and which
+  std::uint32_t awaited = kNoRank;  // the rank that most was waited for there, and how long
+  double awaited_seconds = 0;
 };
 struct WaitEdge {
   std::uint32_t waiter = 0, awaited = 0;
@@ -194,6 +197,21 @@ struct UnresolvedWaiting {
   double critical_path_seconds = 0;  // of the run, of which the path is not known: there was no memory for its waits
   std::uint64_t late_waits = 0;      // that became known when their part of the path was decided
 };
+// By groups of consecutive ranks and bins of time since the program's MPI_Init.
+struct WaitingOverTime {
+  double bin_seconds = 0;
+  std::uint32_t bins = 0, groups = 0, ranks_per_group = 1;
+  std::vector<double> seconds;  // seconds[group * bins + bin], over the ranks of the group
+};
+// Of POP: parallel = load_balance × serialisation × transfer. All 0: waiting is not known. Estimates.
+struct ParallelEfficiency {
+  double load_balance = 0, serialisation = 0, transfer = 0, parallel = 0;
+};
+// The same in each bin of time, from times of groups of ranks; the last may be shorter.
+struct EfficiencyOverTime {
+  double bin_seconds = 0;
+  std::vector<double> load_balance, serialisation, transfer, parallel;
+};
 struct Waiting {
   std::vector<WaitTotal> patterns;   // sorted by seconds, descending
   std::vector<WaitSite> call_sites;  // by waiting_seconds, descending
@@ -203,8 +221,11 @@ struct Waiting {
   std::vector<WaitCause> causes;               // of the ranks that are waited for most; for each by seconds, descending
   std::vector<PathPart> critical_path;         // by seconds, descending
   double critical_path_seconds = 0;            // sum of these, and of the ranks' parts
-  std::uint64_t resolved_calls = 0;            // of collectives, of which the waiting is known
-  std::uint64_t resolved_messages = 0;         // likewise
+  ParallelEfficiency efficiency;
+  WaitingOverTime over_time;
+  EfficiencyOverTime efficiency_over_time;
+  std::uint64_t resolved_calls = 0;     // of collectives, of which the waiting is known
+  std::uint64_t resolved_messages = 0;  // likewise
   UnresolvedWaiting unresolved;
 };
 

@@ -46,6 +46,25 @@ void check_temporal(Check& check, const std::string& at, const TemporalMap& map,
   check.require(bad == map.share.end(), "{}.share[{}] is not between 0 and 1", at, bad - map.share.begin());
 }
 
+void check_over_time(Check& check, const std::string& at, const Waiting& waiting, std::uint32_t ranks) {
+  const WaitingOverTime& map = waiting.over_time;
+  check.require(std::uint64_t{map.groups} * map.bins == map.seconds.size(),
+                "{}.over_time.seconds has {} cells, not groups x bins ({} x {})", at, map.seconds.size(), map.groups,
+                map.bins);
+  check.require(map.groups <= ranks && map.ranks_per_group >= 1 &&
+                    (map.groups == 0 || (map.groups - std::uint64_t{1}) * map.ranks_per_group < ranks),
+                "{}.over_time has more groups than ranks", at);
+  check.require(numbers_are_sane(map.bin_seconds), "{}.over_time.bin_seconds is negative", at);
+  check_each(check, at + ".over_time.seconds", map.seconds);
+  const EfficiencyOverTime& e = waiting.efficiency_over_time;
+  for (const auto* list : {&e.load_balance, &e.serialisation, &e.transfer, &e.parallel}) {
+    check.require(list->size() == e.parallel.size(), "{}.efficiency_over_time has lists of different lengths", at);
+    check_each(check, at + ".efficiency_over_time", *list);
+  }
+  check.require(numbers_are_sane(waiting.efficiency) && numbers_are_sane(e.bin_seconds),
+                "{}.efficiency has a negative or infinite number", at);
+}
+
 void check_waiting(Check& check, const std::string& at, const Waiting& waiting, std::uint32_t ranks) {
   check_each(check, at + ".patterns", waiting.patterns);
   check_each(check, at + ".call_sites", waiting.call_sites);
@@ -55,6 +74,12 @@ void check_waiting(Check& check, const std::string& at, const Waiting& waiting, 
   };
   check.require(std::ranges::all_of(waiting.patterns, has_ranks) && std::ranges::all_of(waiting.call_sites, has_ranks),
                 "{}'s longest waits name a rank that is not below {}", at, ranks);
+  check.require(std::ranges::all_of(waiting.call_sites,
+                                    [&](const WaitSite& each) {
+                                      return each.first_waiter < ranks && each.last_waiter < ranks &&
+                                             (each.awaited < ranks || each.awaited == kNoRank);
+                                    }),
+                "{}.call_sites name a rank that is not below {}", at, ranks);
   const auto edge =
       std::ranges::find_if(waiting.edges, [&](const WaitEdge& e) { return e.waiter >= ranks || e.awaited >= ranks; });
   check.require(edge == waiting.edges.end(), "{}.edges[{}] names a rank that is not below {}", at,
@@ -67,6 +92,7 @@ void check_waiting(Check& check, const std::string& at, const Waiting& waiting, 
   check.require(std::ranges::all_of(waiting.critical_path, [&](const PathPart& each) { return each.rank < ranks; }),
                 "{}.critical_path names a rank that is not below {}", at, ranks);
   check.require(numbers_are_sane(waiting.critical_path_seconds), "{}.critical_path_seconds is negative", at);
+  check_over_time(check, at, waiting, ranks);
   check_each(check, at + ".causes", waiting.causes);
   check.require(std::ranges::all_of(waiting.causes, [&](const WaitCause& c) { return c.rank < ranks; }),
                 "{}.causes name a rank that is not below {}", at, ranks);

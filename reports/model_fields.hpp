@@ -67,7 +67,8 @@ template <>
 inline constexpr auto kFields<WaitTotal> = ARDOISE_FIELDS(WaitTotal, pattern, seconds, occurrences, longest);
 template <>
 inline constexpr auto kFields<WaitSite> = ARDOISE_FIELDS(WaitSite, function, symbol, source_file, line, module, offset,
-                                                         pattern, waiting_seconds, occurrences, longest);
+                                                         pattern, waiting_seconds, occurrences, longest, waiters,
+                                                         first_waiter, last_waiter, awaited, awaited_seconds);
 template <>
 inline constexpr auto kFields<WaitEdge> = ARDOISE_FIELDS(WaitEdge, waiter, awaited, seconds);
 template <>
@@ -90,8 +91,18 @@ inline constexpr auto kFields<UnresolvedWaiting> = ARDOISE_FIELDS(UnresolvedWait
                                                                   below_clock_seconds, critical_path_seconds,
                                                                   late_waits);
 template <>
+inline constexpr auto kFields<WaitingOverTime> = ARDOISE_FIELDS(WaitingOverTime, bin_seconds, bins, groups,
+                                                                ranks_per_group, seconds);
+template <>
+inline constexpr auto kFields<ParallelEfficiency> = ARDOISE_FIELDS(ParallelEfficiency, load_balance, serialisation,
+                                                                   transfer, parallel);
+template <>
+inline constexpr auto kFields<EfficiencyOverTime> = ARDOISE_FIELDS(EfficiencyOverTime, bin_seconds, load_balance,
+                                                                   serialisation, transfer, parallel);
+template <>
 inline constexpr auto kFields<Waiting> = ARDOISE_FIELDS(Waiting, patterns, call_sites, edges, per_rank, unreceived,
-                                                        causes, critical_path, critical_path_seconds, resolved_calls,
+                                                        causes, critical_path, critical_path_seconds, efficiency,
+                                                        over_time, efficiency_over_time, resolved_calls,
                                                         resolved_messages, unresolved);
 template <>
 inline constexpr auto kFields<RankSummary> = ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds,

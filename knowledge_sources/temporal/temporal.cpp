@@ -19,7 +19,7 @@
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/plugin.hpp"
-#include "knowledge_sources/temporal/time_bins.hpp"
+#include "knowledge_sources/time_bins.hpp"
 #include "knowledge_sources/worker_slots.hpp"
 
 namespace ardoise::knowledge_sources {

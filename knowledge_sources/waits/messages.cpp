@@ -21,7 +21,7 @@ void Messages::add(const Channel& channel, bool sends, const Part& end, std::uin
       find_message_waits(other, end, waits_);
     }
     sums.add(waits_);
-    sums.count_message();
+    sums.count_message(sends ? end : other, sends ? other : end);
   });
   if (!has_room) sums.add_ends({.beyond_room = 1});
 }

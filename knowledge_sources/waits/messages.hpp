@@ -18,13 +18,8 @@ namespace ardoise::knowledge_sources {
 
 struct Channel {
   CommIdentity comm;
-  std::uint32_t source, destination;  // ranks in the communicator
+  std::uint32_t source, destination;  // ranks in the program
   std::int32_t tag;
-  // For the owner of both ends.
-  friend constexpr std::uint64_t key_of(const Channel& channel) {
-    const std::uint64_t ends = (std::uint64_t{channel.source} << 32 | channel.destination) * 0xBF58476D1CE4E5B9u;
-    return (hash_of(channel.comm) ^ ends ^ ends >> 32) * 0x9E3779B97F4A7C15u + static_cast<std::uint32_t>(channel.tag);
-  }
 };
 
 // Not thread safe.

@@ -83,15 +83,36 @@ void barrier_completion(std::span<const Arrival> arrivals, std::vector<Wait>& ou
 }  // namespace
 
 std::string_view pattern_name(WaitPattern pattern) {
-  constexpr std::array<std::string_view, kWaitPatterns> kNames{
-      "wait_barrier",           "barrier_completion", "wait_nxn",      "late_broadcast", "early_reduce", "early_scan",
-      "nonblocking_collective", "late_sender",        "late_receiver", "fence",          "init",         "finalize"};
+  constexpr std::array<std::string_view, kWaitPatterns> kNames{"wait_barrier",
+                                                               "barrier_completion",
+                                                               "wait_nxn",
+                                                               "late_broadcast",
+                                                               "early_reduce",
+                                                               "early_scan",
+                                                               "nonblocking_collective",
+                                                               "late_sender",
+                                                               "wrong_order",
+                                                               "late_receiver",
+                                                               "fence",
+                                                               "init",
+                                                               "finalize"};
   return kNames[static_cast<std::size_t>(pattern)];
 }
 
 Wait no_wait(const Part& part) {
-  return {WaitPattern::kNonblocking, true,      part.rank,  kNobody, part.call_site, part.function,
-          part.operations,           part.call, part.begin, 0,       part.stretch,   {}};
+  Wait wait{};
+  wait.pattern = WaitPattern::kNonblocking;
+  wait.certain = true;
+  wait.waiter = part.rank;
+  wait.awaited = kNobody;
+  wait.call_site = part.call_site;
+  wait.function = part.function;
+  wait.operations = part.operations;
+  wait.call = part.call;
+  wait.order = part.order;
+  wait.begin = part.begin;
+  wait.of_waiter = part.stretch;
+  return wait;
 }
 
 void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arrivals, std::vector<Wait>& out) {

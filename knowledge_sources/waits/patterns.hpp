@@ -21,14 +21,15 @@ enum class WaitPattern : std::uint8_t {
   kEarlyScan,
   kNonblocking,
   kLateSender,
+  kWrongOrder,
   kLateReceiver,
   kFence,
   kInit,
   kFinalize
 };
-inline constexpr std::size_t kWaitPatterns = 12;
+inline constexpr std::size_t kWaitPatterns = 13;
 // As in profile.json: "wait_barrier", "barrier_completion", "wait_nxn", "late_broadcast", "early_reduce", "early_scan",
-// "nonblocking_collective", "late_sender", "late_receiver", "fence", "init", "finalize".
+// "nonblocking_collective", "late_sender", "wrong_order", "late_receiver", "fence", "init", "finalize".
 [[nodiscard]] std::string_view pattern_name(WaitPattern pattern);
 
 // One rank's part in an operation. It waits in the call that starts and ends it, or in the one that completes it. Times
@@ -41,6 +42,7 @@ struct Part {
   std::uint32_t operations;           // that it completes: it waits for the last of them
   std::uint32_t rank;                 // in the program
   std::uint32_t call_site, function;  // of the call in which the rank waits
+  std::uint32_t order;                // of a receive: its number among those of the rank that have ended
   // Since the last operation of the kind: on the communicator, or of messages with the same peer and tag. Up to the
   // begin of the operation, for a receive to that of the call that ends it.
   Stretch stretch;
@@ -57,11 +59,11 @@ inline constexpr std::uint32_t kNobody = 0xFFFFFFFF;
 
 struct Wait {
   WaitPattern pattern;
-  bool certain;                       // longer than the error of the two clocks
-  std::uint32_t waiter, awaited;      // ranks in the program; awaited: kNobody where it is not one rank
-  std::uint32_t call_site, function;  // of the waiter
-  std::uint32_t operations, call;     // as in Part
-  double begin;                       // of it, ns on the program's time axis
+  bool certain;                           // longer than the error of the two clocks
+  std::uint32_t waiter, awaited;          // ranks in the program; awaited: kNobody where it is not one rank
+  std::uint32_t call_site, function;      // of the waiter
+  std::uint32_t operations, call, order;  // as in Part
+  double begin;                           // of it, ns on the program's time axis
   std::uint64_t ns;
   Stretch of_waiter, of_awaited;  // of_awaited: where it is one rank
 };

@@ -95,9 +95,14 @@ class RankCalls::Reader {
   }
   [[nodiscard]] Part part_of(const MpiEvent& event) const {
     const MpiRecord& record = event.record;
-    const double begin = ns(record.begin);
-    return {begin, begin, ns(record.begin + event.duration), 0, 0, 1, rank_.rank_, record.call_site, record.function(),
-            {}};
+    Part part{};
+    part.posted = part.begin = ns(record.begin);
+    part.end = ns(record.begin + event.duration);
+    part.operations = 1;
+    part.rank = rank_.rank_;
+    part.call_site = record.call_site;
+    part.function = record.function();
+    return part;
   }
   [[nodiscard]] CallMoments moments_of(const MpiEvent& event) const {
     const Moment begin{ns(event.record.begin), thread_.now.mpi, thread_.now.sampled};
@@ -315,10 +320,13 @@ void RankCalls::end_completing(Thread& thread, Arrivals& out) {
   const auto count = [&](bool Ended::*kind) {
     return static_cast<std::size_t>(std::ranges::count(thread.ended, false, kind));
   };
-  const bool several = count(&Ended::cancelled) + collectives > 1;
+  // Short sends alone wait for their receivers; beside others the others are what is waited for.
+  const bool has_others = collectives != 0 || std::ranges::any_of(thread.ended, [](const Ended& each) {
+                            return !each.cancelled && !(each.started.sends && each.started.is_short);
+                          });
   for (Ended& each : thread.ended) {
     const Started& started = each.started;
-    each.never_waits = each.cancelled || (started.sends && (started.never_waits || (started.is_short && several)));
+    each.never_waits = each.cancelled || (started.sends && (started.never_waits || (started.is_short && has_others)));
   }
   part.operations = static_cast<std::uint32_t>(count(&Ended::never_waits) + collectives);
   if (part.operations > 1) part.call = ++calls_;
@@ -345,6 +353,7 @@ void RankCalls::end_message(Thread& thread, const Ended& ended, Part part, Arriv
     part.operations = 1;
     part.call = 0;
   }
+  if (!ended.cancelled && !started.sends) part.order = receives_ended_++;
   if (ended.cancelled) {
     order.cancel(started.place, in_order_);
   } else {
@@ -353,9 +362,10 @@ void RankCalls::end_message(Thread& thread, const Ended& ended, Part part, Arriv
   pass_on(thread, started.sends, out);
 }
 
-void RankCalls::add_message(Thread& thread, bool sends, const MessageKey& key, const Part& part,
-                            const CallMoments& call, Arrivals& out) {
+void RankCalls::add_message(Thread& thread, bool sends, const MessageKey& key, Part part, const CallMoments& call,
+                            Arrivals& out) {
   if (given_up_ != Reason::kNone) return count_given_up(1);
+  if (!sends) part.order = receives_ended_++;
   if ((sends ? sends_ : receives_).add(key, part, call, in_order_)) return pass_on(thread, sends, out);
   give_up_messages(Reason::kBeyondRoom);
   count_given_up(1);
@@ -396,9 +406,8 @@ void RankCalls::place(const MessageEnd& message, const Part& part, Arrivals& out
     ++unresolved_ends_.of_no_kind;
     if (part.operations > 1) out.add(OfNoKind{part});
   } else if (comm.defined) {
-    const auto other = static_cast<std::uint32_t>(peer);
-    const std::uint32_t source = message.sends ? comm.own_rank : other,
-                        destination = message.sends ? other : comm.own_rank;
+    const std::uint32_t other = comm.ranks.program_rank(static_cast<std::uint32_t>(peer));
+    const std::uint32_t source = message.sends ? rank_ : other, destination = message.sends ? other : rank_;
     out.add(EndOfMessage{{comm.identity, source, destination, message.key.tag}, message.sends, message.queue, part});
   } else {
     keep(EarlyMessage{message, part});
@@ -420,6 +429,7 @@ void RankCalls::define(const CommDefinition& definition, Arrivals& out) {
   if (comm.defined) return;
   comm.defined = true;
   comm.identity = definition.identity;
+  comm.ranks = CommRanks(definition.ranges, first_of_program_);
   comm.own_rank = definition.own_rank;
   comm.within_program = definition.within_program;
   auto early = std::exchange(early_, {});

@@ -21,6 +21,7 @@
 #include "instrument/format/definitions.hpp"
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/in_order.hpp"
+#include "knowledge_sources/waits/comm_ranks.hpp"
 #include "knowledge_sources/waits/meetings.hpp"
 #include "knowledge_sources/waits/messages.hpp"
 #include "knowledge_sources/waits/post_order.hpp"
@@ -93,7 +94,8 @@ class RankCalls {
   struct CommDefinition {
     std::uint32_t number, own_rank;
     CommIdentity identity;
-    bool within_program;  // no intercommunicator, and no ranks of other programs
+    bool within_program;                            // no intercommunicator, and no ranks of other programs
+    std::span<const instrument::RankRange> ranges;  // its ranks, in those of the world
   };
   void define(const CommDefinition& definition, Arrivals& out);
   // The ranks of its program in the world that it may share with others.
@@ -124,6 +126,7 @@ class RankCalls {
   struct Comm {
     std::array<std::uint64_t, kCallOrders> calls{};  // so far, of each order
     CommIdentity identity{};
+    CommRanks ranks;
     std::uint32_t own_rank = 0, thread = 0;
     bool defined = false, within_program = true, several_threads = false;
     bool has_ended = false;  // a collective on it, at:
@@ -184,7 +187,7 @@ class RankCalls {
   void deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap, Arrivals& out);
   void end_completing(Thread& thread, Arrivals& out);
   void end_message(Thread& thread, const Ended& ended, Part part, Arrivals& out);
-  void add_message(Thread& thread, bool sends, const MessageKey& key, const Part& part, const CallMoments& call,
+  void add_message(Thread& thread, bool sends, const MessageKey& key, Part part, const CallMoments& call,
                    Arrivals& out);
   void pass_on(const Thread& thread, bool sends, Arrivals& out);
   [[nodiscard]] Comm& comm_of(std::uint32_t number) {
@@ -215,6 +218,7 @@ class RankCalls {
   bool folded_ = false;
   Reason given_up_ = Reason::kNone;  // messages
   std::uint32_t calls_ = 0;          // that completed several operations
+  std::uint32_t receives_ended_ = 0;
   std::map<std::uint32_t, Thread> threads_;
   std::map<std::uint32_t, Comm> comms_;
   std::uint32_t last_comm_ = 0;  // most are of the communicator before

@@ -90,6 +90,7 @@ struct TravelCodec::Writer {
     put_signed(out, own - end.part.rank);
     put_signed(out, other - own);
     put_signed(out, end.channel.tag);
+    if (!end.sends) difference(end.part.order, state.number_);
   }
   void operator()(const Wait& wait) const {
     flags(kWait | (wait.certain ? kSends : 0u));
@@ -181,6 +182,7 @@ struct TravelCodec::Reader {
     end.channel.source = end.sends ? own : other;
     end.channel.destination = end.sends ? other : own;
     end.channel.tag = static_cast<std::int32_t>(get_signed(in));
+    if (!end.sends) end.part.order = static_cast<std::uint32_t>(difference(state.number_));
     return end;
   }
   [[nodiscard]] Wait wait(unsigned flags) const {

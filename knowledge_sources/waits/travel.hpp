@@ -25,8 +25,9 @@ using Travelling = std::variant<InCollective, EndOfMessage, Wait, PathJump>;
 [[nodiscard]] inline std::uint64_t key_of(const InCollective& call) {
   return hash_of(call.key.comm) + call.key.number * 0xBF58476D1CE4E5B9u;
 }
-[[nodiscard]] inline std::uint64_t key_of(const EndOfMessage& end) { return key_of(end.channel); }
-[[nodiscard]] inline std::uint64_t key_of(const Wait& wait) { return std::uint64_t{wait.waiter} << 32 | wait.call; }
+// All messages to a rank, and what it waits for in calls that complete several operations, at one analyzer.
+[[nodiscard]] inline std::uint64_t key_of(const EndOfMessage& end) { return end.channel.destination; }
+[[nodiscard]] inline std::uint64_t key_of(const Wait& wait) { return wait.waiter; }
 
 // Of one batch (keyed.hpp). Times must be whole nanoseconds.
 class TravelCodec {

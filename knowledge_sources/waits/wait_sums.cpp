@@ -22,18 +22,6 @@ void Unresolved::add(const Unresolved& more) {
   of_no_kind += more.of_no_kind;
 }
 
-void WaitSums::Sums::add(const Sums& more) {
-  ns += more.ns;
-  occurrences += more.occurrences;
-  longest.add(more.longest);
-}
-
-// Of equal ones the first, in whatever order they become known.
-void WaitSums::Longest::add(const Longest& more) {
-  const auto order = [](const Longest& each) { return std::tuple(~each.ns, each.begin, each.waiter, each.awaited); };
-  if (order(more) < order(*this)) *this = more;
-}
-
 void WaitSums::add(std::span<const Wait> waits) {
   for (const Wait& wait : waits) {
     if (wait.operations <= 1) {
@@ -48,16 +36,29 @@ void WaitSums::add_shared(const Wait& wait) {
   if (const auto greatest = shared_.add(wait)) add(*greatest);
 }
 
+void WaitSums::count_message(const Part& send, const Part& receive) {
+  ++messages_;
+  wrong_order_.note(send, receive, [this](const Wait& decided) { sites_.add(decided); });
+}
+
+void WaitSums::settle() {
+  wrong_order_.settle([this](const Wait& decided) { sites_.add(decided); });
+}
+
 void WaitSums::add(const Wait& wait) {
   if (wait.ns == 0) return;
   if (!wait.certain) {
     uncertain_ns_ += wait.ns;
     return;
   }
-  sums_[{wait.function, wait.call_site, wait.pattern}].add(
-      {wait.ns, 1, {wait.ns, wait.begin, wait.waiter, wait.awaited}});
+  if (wait.pattern == WaitPattern::kLateSender && wait.operations <= 1) {
+    wrong_order_.add(wait, [this](const Wait& decided) { sites_.add(decided); });
+  } else {
+    sites_.add(wait);
+  }
   if (wait.pattern == WaitPattern::kInit) return;  // before the time that is measured
   ranks_[wait.waiter].waiting_ns += wait.ns;
+  over_time_.add(wait);
   if (wait.awaited == kNobody) return;
   ranks_[wait.awaited].caused_ns += wait.ns;
   edges_[edge(wait.waiter, wait.awaited)] += wait.ns;
@@ -66,12 +67,13 @@ void WaitSums::add(const Wait& wait) {
 }
 
 void WaitSums::merge(const WaitSums& other) {
-  for (const auto& [key, sums] : other.sums_) sums_[key].add(sums);
+  sites_.merge(other.sites_);
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     ranks_[rank].waiting_ns += other.ranks_[rank].waiting_ns;
     ranks_[rank].caused_ns += other.ranks_[rank].caused_ns;
   }
   for (const auto& [pair, ns] : other.edges_) edges_[pair] += ns;
+  over_time_.merge(other.over_time_);
   causes_.merge(other.causes_);
   shared_.merge(other.shared_, [&](const Wait& wait) { add(wait); });
   unresolved_calls_.add(other.unresolved_calls_);
@@ -82,17 +84,14 @@ void WaitSums::merge(const WaitSums& other) {
 }
 
 void WaitSums::write(ByteWriter& out) const {
-  out.put_count(sums_.size());
-  for (const auto& [key, sums] : sums_) {
-    out.put(key);
-    out.put(sums);
-  }
+  sites_.write(out);
   out.put_array(std::span<const OfRank>(ranks_));
   out.put_count(edges_.size());
   for (const auto& [pair, ns] : edges_) {
     out.put(pair);
     out.put(ns);
   }
+  over_time_.write(out);
   causes_.write(out);
   shared_.write(out);
   out.put(unresolved_calls_);
@@ -103,15 +102,7 @@ void WaitSums::write(ByteWriter& out) const {
 }
 
 void WaitSums::read(ByteReader& in) {
-  for (auto left = in.get_count(sizeof(Key) + sizeof(Sums)); left != 0; --left) {
-    const Key key = in.get<Key>();
-    in.check(static_cast<std::size_t>(key.pattern) < kWaitPatterns, "has a pattern of waiting that is not known");
-    const Sums sums = in.get<Sums>();
-    in.check(sums.longest.waiter < ranks_.size() &&
-                 (sums.longest.awaited < ranks_.size() || sums.longest.awaited == kNobody),
-             "names a rank that is not there");
-    sums_[key].add(sums);
-  }
+  sites_.read(in);
   auto ranks = in.get_array<OfRank>();
   in.check(ranks.size() == ranks_.size(), "is of a program with another number of ranks");
   ranks_ = std::move(ranks);
@@ -120,6 +111,7 @@ void WaitSums::read(ByteReader& in) {
     in.check((pair >> 32) < ranks_.size() && (pair & 0xFFFFFFFF) < ranks_.size(), "names a rank that is not there");
     edges_[pair] += in.get<std::uint64_t>();
   }
+  over_time_.read(in);
   causes_.read(in);
   shared_.read(in, static_cast<std::uint32_t>(ranks_.size()));
   unresolved_calls_ = in.get<Unresolved>();
@@ -129,30 +121,9 @@ void WaitSums::read(ByteReader& in) {
   uncertain_ns_ = in.get<std::uint64_t>();
 }
 
-reports::LongestWait WaitSums::longest_of(const Longest& longest) {
-  return {seconds(longest.ns), std::max(longest.begin, 0.0) * 1e-9, longest.waiter,
-          longest.awaited == kNobody ? reports::kNoRank : longest.awaited};
-}
-
 void WaitSums::contribute(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
                           const SampledRanks& contexts, reports::Waiting& model) const {
-  std::array<Sums, kWaitPatterns> patterns{};
-  for (const auto& [key, sums] : sums_) {
-    patterns[static_cast<std::size_t>(key.pattern)].add(sums);
-    if (key.pattern == WaitPattern::kInit || key.pattern == WaitPattern::kFinalize) continue;  // called once, somewhere
-    const Location& location = resolver.call_site(key.call_site);
-    model.call_sites.push_back({function_info(instrument::PackClass::kMpi, key.function).name, location.symbol,
-                                location.source_file, location.line, location.module, location.offset,
-                                std::string(pattern_name(key.pattern)), seconds(sums.ns), sums.occurrences,
-                                longest_of(sums.longest)});
-  }
-  std::ranges::stable_sort(model.call_sites, std::ranges::greater{}, &reports::WaitSite::waiting_seconds);
-  for (std::size_t i = 0; i < kWaitPatterns; ++i) {
-    if (patterns[i].occurrences == 0) continue;
-    model.patterns.push_back({std::string(pattern_name(static_cast<WaitPattern>(i))), seconds(patterns[i].ns),
-                              patterns[i].occurrences, longest_of(patterns[i].longest)});
-  }
-  std::ranges::stable_sort(model.patterns, std::ranges::greater{}, &reports::WaitTotal::seconds);
+  sites_.contribute(resolver, model);
   for (const auto& [pair, ns] : edges_) {
     model.edges.push_back(
         {static_cast<std::uint32_t>(pair >> 32), static_cast<std::uint32_t>(pair & 0xFFFFFFFF), seconds(ns)});
@@ -166,6 +137,7 @@ void WaitSums::contribute(const Resolver& resolver, std::span<const std::vector<
   }
   model.per_rank.origin_seconds = origins_of(model.per_rank.caused_seconds, causes_.held_up(), model.edges);
   causes_.contribute(resolver, places, contexts, model.per_rank.caused_seconds, model.causes);
+  over_time_.contribute(model.over_time);
   model.resolved_calls = resolved_calls_;
   model.resolved_messages = messages_;
   const auto counts = [](const Unresolved& of) {

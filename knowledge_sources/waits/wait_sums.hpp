@@ -3,10 +3,8 @@
 // waited for each other.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -17,6 +15,9 @@
 #include "knowledge_sources/waits/causes.hpp"
 #include "knowledge_sources/waits/patterns.hpp"
 #include "knowledge_sources/waits/shared_calls.hpp"
+#include "knowledge_sources/waits/wait_sites.hpp"
+#include "knowledge_sources/waits/waiting_over_time.hpp"
+#include "knowledge_sources/waits/wrong_order.hpp"
 #include "reports/model.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -33,7 +34,8 @@ struct Unresolved {
 // Not thread safe.
 class WaitSums {
  public:
-  explicit WaitSums(std::uint32_t ranks) : ranks_(ranks), causes_(ranks) {}
+  explicit WaitSums(std::uint32_t ranks)
+      : wrong_order_(ranks), sites_(ranks), ranks_(ranks), over_time_(ranks), causes_(ranks) {}
 
   // Where calls that complete several operations are joined: send() takes the waits of those that are another
   // analyzer's, and says whether it has.
@@ -45,7 +47,7 @@ class WaitSums {
   void add_shared(const Wait& wait);
   // Of which the waits were added.
   void count_collective(std::uint64_t calls) { resolved_calls_ += calls; }
-  void count_message() { ++messages_; }
+  void count_message(const Part& send, const Part& receive);
   void add_calls(const Unresolved& more) { unresolved_calls_.add(more); }
   void add_ends(const Unresolved& more) { unresolved_ends_.add(more); }
   // Of messages, so many are unresolved for want of the other end, and none for another reason.
@@ -54,6 +56,8 @@ class WaitSums {
     return ends.incomplete == incomplete && ends.folded == 0 && ends.beyond_room == 0 && ends.of_no_kind == 0;
   }
   void merge(const WaitSums& other);
+  // What is held back is what it is (wrong_order.hpp); before write() and contribute().
+  void settle();
   void write(ByteWriter& out) const;
   void read(ByteReader& in);  // into an empty one
 
@@ -62,26 +66,9 @@ class WaitSums {
                   const SampledRanks& contexts, reports::Waiting& model) const;
 
  private:
-  struct Key {
-    std::uint32_t function, call_site;
-    WaitPattern pattern;
-    friend constexpr auto operator<=>(const Key&, const Key&) = default;
-  };
-  struct Longest {
-    std::uint64_t ns = 0;
-    double begin = 0;  // as in Wait
-    std::uint32_t waiter = 0, awaited = kNobody;
-    void add(const Longest& more);
-  };
-  struct Sums {
-    std::uint64_t ns = 0, occurrences = 0;
-    Longest longest;
-    void add(const Sums& more);
-  };
   struct OfRank {
     std::uint64_t waiting_ns = 0, caused_ns = 0;
   };
-  [[nodiscard]] static reports::LongestWait longest_of(const Longest& longest);
   static std::uint64_t edge(std::uint32_t waiter, std::uint32_t awaited) {
     return std::uint64_t{waiter} << 32 | awaited;
   }
@@ -90,9 +77,11 @@ class WaitSums {
 
   std::function<bool(const Wait&)> send_ = [](const Wait&) { return false; };
   std::function<void(const Wait&)> tell_ = [](const Wait&) {};
-  std::map<Key, Sums> sums_;
+  WrongOrder wrong_order_;
+  WaitSites sites_;
   std::vector<OfRank> ranks_;
   std::unordered_map<std::uint64_t, std::uint64_t> edges_;
+  WaitingOverTime over_time_;
   Causes causes_;
   SharedCalls shared_;
   Unresolved unresolved_calls_, unresolved_ends_;

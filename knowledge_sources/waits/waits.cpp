@@ -174,6 +174,7 @@ class Waits final : public Analysis {
       sums.add_calls(rank.unresolved_calls());
       sums.add_ends(rank.unresolved_ends());
     }
+    sums.settle();
     return sums;
   }
 
@@ -256,7 +257,8 @@ void Waits::define(std::vector<Arrived>& arrived, const DefinitionSpan& span) {
       const bool within_program =
           fixed.kind == instrument::CommunicatorKind::kIntra && fixed.size != 0 &&
           std::ranges::all_of(comm->ranges, [&](const auto& range) { return rank.is_of_program(range); });
-      rank.define({fixed.comm, fixed.rank, {fixed.group_hash, fixed.instance, fixed.size}, within_program}, out);
+      rank.define(
+          {fixed.comm, fixed.rank, {fixed.group_hash, fixed.instance, fixed.size}, within_program, comm->ranges}, out);
     }
   }
   out.flush();

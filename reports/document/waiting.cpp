@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "reports/document/sections.hpp"
+#include "reports/figures/figures.hpp"
 #include "reports/findings/waiting_view.hpp"
 #include "reports/text/units.hpp"
 
@@ -12,9 +13,9 @@ namespace ardoise::reports {
 
 namespace {
 
-constexpr std::size_t kWaitSites = 15, kPairs = 6, kShownCauses = 10;
+constexpr std::size_t kWaitSites = 15, kPairs = 6, kShownCauses = 10, kPathParts = 8;
 constexpr double kLeastShare = 0.001;  // of all waiting: what is less is left out
-constexpr double kCauseShare = 0.01;
+constexpr double kCauseShare = 0.01, kPathShare = 0.01;
 
 double all_waiting(const Waiting& waiting) {
   return std::accumulate(waiting.patterns.begin(), waiting.patterns.end(), 0.0,
@@ -86,6 +87,62 @@ Table cause_table(const Application& a, double least, std::size_t& causes) {
   return table;
 }
 
+Cell place_of(const PathPart& part) {
+  if (part.kind == "other") return "outside of MPI, not sampled: asleep, blocked …";
+  CallSite place;
+  place.symbol = part.symbol;
+  place.source_file = part.source_file;
+  place.line = part.line;
+  const std::string name = name_of(place);
+  return symbol(part.function.empty() ? name : part.function + " of " + name, 56);
+}
+
+Table path_table(const Application& a, std::size_t& parts) {
+  Table table{"The critical path: the work that determined how long the run took",
+              {left("In", 56), "Time", "± at 99 %", "Share", "Most on rank"},
+              {}};
+  for (const PathPart& part : a.waiting.critical_path) {
+    if (part.seconds < kPathShare * a.waiting.critical_path_seconds) break;
+    if (++parts > kPathParts) continue;
+    table.rows.push_back({place_of(part), seconds(part.seconds), seconds(part.error),
+                          share(part.seconds / a.waiting.critical_path_seconds), exact(a.world_rank(part.rank))});
+  }
+  return table;
+}
+
+// The ranks that the path is in most.
+std::string path_in_ranks(const Application& a) {
+  const auto& of_rank = a.waiting.per_rank.critical_path_seconds;
+  std::vector<std::uint32_t> ranks(of_rank.size());
+  std::iota(ranks.begin(), ranks.end(), 0u);
+  std::ranges::stable_sort(ranks, std::ranges::greater{}, [&](std::uint32_t rank) { return of_rank[rank]; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(ranks.size(), 3); ++i) {
+    text += fmt::format("{} rank {} {}", i == 0 ? "Of it in" : ",", a.world_rank(ranks[i]),
+                        human_seconds(of_rank[ranks[i]]));
+  }
+  if (text.empty()) return text;
+  text +=
+      ". Ranks' shares are exact, those of functions are from points in time. Shorten what is on the path: "
+      "the run gains nothing from what is not.";
+  if (const double unknown = a.waiting.unresolved.critical_path_seconds; unknown > 0)
+    text +=
+        fmt::format(" Of {} of the run it is not known: there was no memory for all waits.", human_seconds(unknown));
+  return text;
+}
+
+FactList efficiency_facts(const ParallelEfficiency& e) {
+  FactList list;
+  const auto fact = [&](const char* name, double value, const char* meaning) {
+    list.facts.emplace_back(name, fmt::format("{:.2f}: {}", value, meaning));
+  };
+  fact("Load balance", e.load_balance, "mean ÷ most useful time of ranks");
+  fact("Serialisation", e.serialisation, "what is left when ranks wait for each other in turn (an estimate)");
+  fact("Transfer", e.transfer, "what is left of that when MPI's own time is counted (an estimate)");
+  fact("Parallel efficiency", e.parallel, "the product; above 0.8 is regarded as acceptable");
+  return list;
+}
+
 std::string what_is_not_known(const UnresolvedWaiting& unresolved) {
   std::string text;
   const auto add = [&](const UnresolvedCounts& counts, const char* what, const char* incomplete) {
@@ -119,6 +176,7 @@ Section waiting(const Application& a) {
            "are in MPI's time, summed over ranks.")};
   if (all > 0) {
     std::size_t sites = 0, pairs = 0;
+    if (a.waiting.efficiency.parallel > 0) section.blocks.push_back(efficiency_facts(a.waiting.efficiency));
     section.blocks.push_back(pattern_table(a));
     Table where = site_table(a, kLeastShare * all, sites);
     const std::size_t sites_shown = where.rows.size();
@@ -133,6 +191,15 @@ Section waiting(const Application& a) {
     const std::size_t causes_shown = why.rows.size();
     if (causes_shown != 0) section.blocks.push_back(std::move(why));
     add_rest(section.blocks, causes, causes_shown, "causes", "causes");
+    std::size_t parts = 0;
+    Table path = path_table(a, parts);
+    const std::size_t parts_shown = path.rows.size();
+    if (parts_shown != 0) {
+      section.blocks.push_back(std::move(path));
+      add_rest(section.blocks, parts, parts_shown, "parts", "path");
+      section.blocks.push_back(remark(path_in_ranks(a)));
+    }
+    if (Figure figure = waiting_over_time_figure(a); figure) section.blocks.push_back(std::vector<Figure>{std::move(figure)});
   }
   const std::string unknown = what_is_not_known(a.waiting.unresolved);
   if (!unknown.empty()) section.blocks.push_back(remark(unknown));

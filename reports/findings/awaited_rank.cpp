@@ -8,6 +8,7 @@
 
 #include "reports/findings/efficiency.hpp"
 #include "reports/findings/extra_work.hpp"
+#include "reports/findings/findings.hpp"
 #include "reports/findings/waiting_view.hpp"
 #include "reports/text/units.hpp"
 
@@ -55,11 +56,26 @@ std::string function_of(const WaitCause& cause) {
   return in_sentence(name_of(place));
 }
 
+bool is_work(const WaitCause* cause) {
+  return cause != nullptr && (cause->kind == "computation" || cause->kind == "io");
+}
+
+// What only this rank calls says more than what the time goes into beneath it.
+WaitCause named_cause(const Application& a, const WaitCause& cause) {
+  const auto work = extra_work(a, cause.rank);
+  if (!work || a.samples.functions[work->hottest].symbol != cause.symbol) return cause;
+  const SampledFunction& function = a.samples.functions[work->function];
+  WaitCause named = cause;
+  named.symbol = function.symbol;
+  named.source_file = function.source_file;
+  named.line = function.line;
+  return named;
+}
+
 // What made it late, where that is measured; "" where it is not.
 std::string what_made_it_late(const Application& a, std::uint32_t rank) {
   const WaitCause* most = main_cause(a, rank);
-  if (most == nullptr || (most->kind != "computation" && most->kind != "io")) return "";
-  // What only this rank calls says more than what the time goes into beneath it.
+  if (!is_work(most)) return "";
   const auto is_cause = [&](std::uint32_t function) { return a.samples.functions[function].symbol == most->symbol; };
   if (const auto work = extra_work(a, rank); work && (is_cause(work->function) || is_cause(work->hottest)))
     return extra_work_sentence(a, rank);
@@ -79,6 +95,63 @@ std::string awaited_rank_in_words(const Application& a) {
                      follows_chains ? " (an estimate): ranks that come late wait for it themselves" : "",
                      where_its_time_goes(a, awaited->rank),
                      made_late.empty() ? extra_work_sentence(a, awaited->rank) : made_late);
+}
+
+namespace {
+
+constexpr double kMostOfAPlace = 0.5;  // of the waiting at a place, so that the rank is named
+
+std::string who_waits(const Application& a, const WaitSite& site) {
+  if (site.waiters <= 1) return fmt::format("Rank {} waits", a.world_rank(site.first_waiter));
+  if (site.last_waiter - site.first_waiter + 1 == site.waiters)
+    return fmt::format("Ranks {}{}{} wait", a.world_rank(site.first_waiter), site.waiters == 2 ? " and " : "–",
+                       a.world_rank(site.last_waiter));
+  return fmt::format("{} ranks wait", with_separators(site.waiters));
+}
+
+// All time in the calls from there.
+double time_in(const Application& a, const WaitSite& site) {
+  const auto found = std::ranges::find_if(a.call_sites, [&](const CallSite& each) {
+    return each.function == site.function && each.module == site.module && each.offset == site.offset;
+  });
+  return found == a.call_sites.end() ? 0 : found->seconds;
+}
+
+std::string instead_of_coming(const Application& a, std::uint32_t rank) {
+  const WaitCause* const cause = main_cause(a, rank);
+  if (cause == nullptr) return "";
+  const std::string longer = human_seconds(cause->seconds);
+  if (cause->kind == "mpi") return fmt::format(", which is held up in MPI itself for {}", longer);
+  if (cause->kind == "other")
+    return fmt::format(", which is asleep, blocked or without a processor for {} longer than they", longer);
+  return fmt::format(", which is still in {}, {} ± {} longer than they (sampled)", function_of(named_cause(a, *cause)),
+                     longer, human_seconds(cause->error));
+}
+
+// What a single rank waits for it at most: more can't be gained.
+double most_to_gain(const Application& a, const WaitSite& site) {
+  double most = 0;
+  for (const WaitEdge& edge : a.waiting.edges)
+    if (edge.awaited == site.awaited) most = std::max(most, edge.seconds);
+  return std::min(most, site.awaited_seconds);
+}
+
+}  // namespace
+
+std::string waiting_in_words(const Application& a, const WaitSite& site) {
+  const double all = time_in(a, site);
+  std::string text = fmt::format("{} {}{} in {} of {}", who_waits(a, site), human_seconds(site.waiting_seconds),
+                                 all > site.waiting_seconds ? " of " + human_seconds(all) : "",
+                                 in_sentence(site.function), in_sentence(name_of(call_site_of(site))));
+  const double share = site.waiting_seconds > 0 ? site.awaited_seconds / site.waiting_seconds : 0;
+  if (site.awaited == kNoRank || share < kMostOfAPlace) {
+    const std::string awaited = awaited_rank_in_words(a);
+    return text + (awaited.empty() ? ", most of it for no single rank." : "." + awaited);
+  }
+  return fmt::format("{}, {}for rank {}{}. Without that the run could end up to {} sooner.{}", text,
+                     share > 0.995 ? "" : human_share(share) + " of it ", a.world_rank(site.awaited),
+                     instead_of_coming(a, site.awaited), human_seconds(most_to_gain(a, site)),
+                     is_work(main_cause(a, site.awaited)) ? "" : awaited_rank_in_words(a));
 }
 
 }  // namespace ardoise::reports

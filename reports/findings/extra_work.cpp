@@ -12,9 +12,9 @@
 namespace ardoise::reports {
 
 namespace {
-constexpr double kLeastSamples = 20;  // of difference
-constexpr double kRankDeviations = 4;     // of the rank's samples
-constexpr double kLeastShare = 0.05;  // of all that the rank was sampled in
+constexpr double kLeastSamples = 20;   // of difference
+constexpr double kRankDeviations = 4;  // of the rank's samples
+constexpr double kLeastShare = 0.05;   // of all that the rank was sampled in
 constexpr double kFromOneCaller = 0.9, kMostOfIt = 0.8, kClearly = 1.1;
 
 // ", called by step": the function that nearly all of it comes from.

@@ -38,13 +38,14 @@ std::string estimated_in_words(double waiting) {
                                  human_share(waiting));
 }
 
-std::string measured_in_words(const Application& a, double waiting) {
+std::string measured_in_words(const Application& a, const std::string& function, double waiting) {
   if (waiting < kWaits) {
     return fmt::format("; {} of that is waiting for ranks that come late, the operation itself costs the rest.",
                        human_share(waiting));
   }
+  const auto most = std::ranges::find(a.waiting.call_sites, function, &WaitSite::function);  // by seconds, descending
   return fmt::format("; {} of that is waiting for ranks that come late, not transfer.{}", human_share(waiting),
-                     awaited_rank_in_words(a));
+                     most == a.waiting.call_sites.end() ? awaited_rank_in_words(a) : " " + waiting_in_words(a, *most));
 }
 
 void collectives(const Facts& facts, std::vector<Finding>& out) {
@@ -66,7 +67,7 @@ void collectives(const Facts& facts, std::vector<Finding>& out) {
         {waits ? "collective_waiting" : "collective_transfer",
          share > 0.1 ? Severity::medium : Severity::note,
          share,
-         head + (measured ? measured_in_words(facts.app, waiting) : estimated_in_words(waiting)),
+         head + (measured ? measured_in_words(facts.app, f.function, waiting) : estimated_in_words(waiting)),
          waits ? "Even out the work before it; a faster network would not help."
          : f.function == "MPI_Barrier"
              ? "Is each of these barriers needed?"
@@ -82,16 +83,14 @@ void late_messages(const Facts& facts, std::vector<Finding>& out) {
   const double share = facts.share(waiting.seconds);
   if (share < kLateMessages) return;
   const std::string awaited = awaited_rank_in_words(a);
-  const std::string whom = awaited.empty() ? " No single rank is behind most of it." : awaited;
   const bool sent_late = waiting.late_senders >= 0.5 * waiting.seconds;
   out.push_back({"late_messages",
                  share > 0.25  ? Severity::high
                  : share > 0.1 ? Severity::medium
                                : Severity::note,
                  share,
-                 fmt::format("Ranks wait {} of the time for messages that are {} late, most in {} of {}.{}",
-                             human_share(share), sent_late ? "sent" : "received", in_sentence(waiting.most->function),
-                             name_of(call_site_of(*waiting.most)), whom),
+                 fmt::format("{} {} of the time is waiting for messages that are {} late.",
+                             waiting_in_words(a, *waiting.most), human_share(share), sent_late ? "sent" : "received"),
                  !awaited.empty()
                      ? "What that rank does before it comes to these messages is what to make shorter, or to do later."
                  : sent_late ? "Send earlier, or do other work between posting the receives and waiting for them."

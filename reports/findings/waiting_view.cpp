@@ -12,7 +12,7 @@ namespace {
 struct Words {
   const char *pattern, *brief, *whole;
 };
-constexpr std::array<Words, 12> kWords{
+constexpr std::array<Words, 13> kWords{
     {{"wait_nxn", "wait at all-to-all", "Wait at all-to-all: for the last rank to come"},
      {"wait_barrier", "wait at barrier", "Wait at barrier: for the last rank to come"},
      {"barrier_completion", "barrier completion", "Barrier completion: after the first rank left"},
@@ -21,6 +21,7 @@ constexpr std::array<Words, 12> kWords{
      {"early_scan", "early scan", "Early scan: for the last of the lower ranks"},
      {"nonblocking_collective", "wait for collective", "Wait for a non-blocking collective: for the last to start it"},
      {"late_sender", "late sender", "Late sender: for a message that was sent later"},
+     {"wrong_order", "wrong order", "Wrong order: an earlier message was received later"},
      {"late_receiver", "late receiver", "Late receiver: for the receive of a message"},
      {"fence", "wait at fence", "Wait at fence: making, freeing or fencing windows"},
      {"init", "wait at init", "Wait in MPI_Init (before the run)"},
@@ -74,9 +75,9 @@ CallSite call_site_of(const WaitSite& from) {
 MessageWaiting message_waiting(const Application& a) {
   MessageWaiting waiting;
   for (const WaitSite& site : a.waiting.call_sites) {
-    if (site.pattern != "late_sender" && site.pattern != "late_receiver") continue;
+    if (site.pattern != "late_sender" && site.pattern != "wrong_order" && site.pattern != "late_receiver") continue;
     waiting.seconds += site.waiting_seconds;
-    if (site.pattern == "late_sender") waiting.late_senders += site.waiting_seconds;
+    if (site.pattern != "late_receiver") waiting.late_senders += site.waiting_seconds;
     if (waiting.most == nullptr || site.waiting_seconds > waiting.most->waiting_seconds) waiting.most = &site;
   }
   return waiting;

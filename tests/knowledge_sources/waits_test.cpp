@@ -48,7 +48,7 @@ std::vector<WaitTuple> waits_of(CollectiveKind kind, std::vector<Arrival> arriva
 }
 // Rank r of the program is r - 10 in the communicator.
 Arrival arrival(std::uint32_t rank, double begin, double end, std::int32_t root = -1) {
-  return {{begin, begin, end, 0, 0, 1, rank, 7, 0, {}}, rank - 10, root};
+  return {{begin, begin, end, 0, 0, 1, rank, 7, 0, 0, {}}, rank - 10, root};
 }
 
 TEST(WaitPatterns, AllWaitForTheLastButNoLongerThanTheyStay) {

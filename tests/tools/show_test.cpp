@@ -37,7 +37,7 @@ TEST(Show, ATableIsWhole) {
   EXPECT_EQ(lines_of(shown_table(run, {.table = "sites", .program = "ocean"})),
             run.applications[0].call_sites.size() + 1);
   EXPECT_THAT(shown_table(run, {.table = "calls", .limit = 2}), HasSubstr(" more\n"));
-  for (const char* table : {"functions", "files", "edges", "waits", "causes"})
+  for (const char* table : {"functions", "files", "edges", "waits", "causes", "path"})
     EXPECT_GT(lines_of(shown_table(run, {.table = table})), 3u);
 }
 

@@ -125,6 +125,17 @@ Rows causes(const Run&, const Application& a, Rank rank) {
   return rows;
 }
 
+Rows path(const Run&, const Application& a, Rank) {
+  Rows rows;
+  for (const PathPart& p : a.waiting.critical_path) {
+    rows.push_back({p.kind, p.function, ShownCell(without_parameters(p.symbol), p.symbol),
+                    place_cell(p.source_file, p.line, ""), seconds(p.seconds), seconds(p.error),
+                    share(p.seconds / std::max(a.waiting.critical_path_seconds, 1e-12)), exact(a.world_rank(p.rank)),
+                    seconds(p.rank_seconds)});
+  }
+  return rows;
+}
+
 Rows files(const Run&, const Application& a, Rank) {
   Rows rows;
   for (const FileProfile& f : a.files) {
@@ -198,6 +209,20 @@ const std::vector<ShownTable>& shown_tables() {
         {"error_seconds", "± at 99 %"}},
        {},
        causes},
+      {"path",
+       "seconds",
+       false,
+       {{"kind", "On the critical path"},
+        {"call", "Call"},
+        {"function", "Function"},
+        {"place", "Place"},
+        {"seconds", "Time"},
+        {"error_seconds", "± at 99 %"},
+        {"share", "Share"},
+        {"rank", "Most on rank"},
+        {"rank_seconds", "there"}},
+       {},
+       path},
       {"edges",
        "bytes",
        true,

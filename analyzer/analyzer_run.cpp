@@ -8,6 +8,7 @@
 
 #include "instrument/format/event_format.hpp"
 #include "knowledge_sources/byte_stream.hpp"
+#include "reports/findings/efficiency_over_time.hpp"
 
 namespace ardoise::analyzer {
 
@@ -83,6 +84,7 @@ void AnalyzerRun::absorb(std::span<const std::byte> partial) {
 
 void AnalyzerRun::contribute(reports::Run& run) const {
   reduction_.contribute(run);
+  for (auto& application : run.applications) reports::fill_efficiencies(application);
   const auto lines = complaints();
   run.notices.insert(run.notices.end(), lines.begin(), lines.end());
 }

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "knowledge_sources/level_resolver.hpp"
-#include "reports/findings/efficiency_over_time.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -184,7 +183,6 @@ void Level::contribute(reports::Application& application) const {
     }
   }
   sort_lists(application);
-  reports::fill_efficiencies(application);
   auto& quality = application.quality;
   quality.bad_packs = refused_.total();
   quality.unresolved_call_sites = static_cast<std::uint64_t>(

@@ -1,6 +1,6 @@
 // Ranks that come late to collectives and messages, by sleeping, so that processors are free:
 //   late_ranks wait_nxn|wait_barrier|late_broadcast|early_reduce|early_scan|nonblocking_collective|late_sender|
-//              late_sender_of_many|late_receiver FILE
+//              late_sender_of_many|wrong_order|late_receiver FILE
 // Rank 0 prints what the waiting must be: "truth LEAST MOST OCCURRENCES", in seconds. A rank's entry lies between two
 // readings of its clock, before the call and in the MPI library: it may lose its processor between them. The late rank
 // sleeps when all others are inside, which they say in FILE, mapped by all: so the occurrences are exact. No other MPI
@@ -56,9 +56,12 @@ static void note_inside(int starts) {
 }
 
 static int only_rank_0_waits(void) {
-  return is("early_reduce") || is("late_sender") || is("late_sender_of_many") || is("late_receiver");
+  return is("early_reduce") || is("late_sender") || is("late_sender_of_many") || is("wrong_order") ||
+         is("late_receiver");
 }
-static int takes_part(int each) { return each == 0 || each == late || !(is("late_sender") || is("late_receiver")); }
+static int takes_part(int each) {
+  return each == 0 || each == late || !(is("late_sender") || is("wrong_order") || is("late_receiver"));
+}
 
 // Until all others have entered so many steps.
 static void await_others(int steps) {
@@ -78,7 +81,17 @@ static Rank* map_file(const char* path) {
 static __attribute__((noinline)) void exchange(void) {
   double data[64] = {0};
   MPI_Request requests[64];
-  if (is("late_receiver")) {
+  if (is("wrong_order")) {
+    // What the late rank sent first is received last.
+    if (rank == 0) {
+      MPI_Recv(data, 1, MPI_DOUBLE, late, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      late_ranks_inside = NULL;
+      MPI_Recv(data, 1, MPI_DOUBLE, late, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      late_ranks_inside = note_inside;
+    } else if (rank == late) {
+      MPI_Send(data, 1, MPI_DOUBLE, 0, 7, MPI_COMM_WORLD);
+    }
+  } else if (is("late_receiver")) {
     if (rank == 0) MPI_Ssend(data, 64, MPI_DOUBLE, late, 0, MPI_COMM_WORLD);
     if (rank == late) MPI_Recv(data, 64, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   } else if (is("late_sender") && rank == 0) {
@@ -146,6 +159,12 @@ int main(int argc, char** argv) {
   late_ranks_inside = note_inside;
   for (step = 0; step < kSteps; ++step) {
     if (rank == late) {
+      if (is("wrong_order")) {
+        double data = 0;
+        late_ranks_inside = NULL;
+        MPI_Send(&data, 1, MPI_DOUBLE, 0, 6, MPI_COMM_WORLD);
+        late_ranks_inside = note_inside;
+      }
       await_others(step + 1);
       sleep_ms(kLate);
     }

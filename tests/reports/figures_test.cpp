@@ -99,8 +99,7 @@ TEST(ChildProcess, TellsHowItEnded) {
 
 TEST(ChildProcess, TakesTheGrandchildrenAlong) {
   const fs::path pid_file = ::testing::TempDir() + "ardoise_grandchild";
-  const ChildResult late =
-      run_child({"sh", "-c", "sleep 1000 & echo $! > " + pid_file.string() + "; wait"}, {"", 0.5});
+  const ChildResult late = run_child({"sh", "-c", "sleep 1000 & echo $! > " + pid_file.string() + "; wait"}, {"", 0.5});
   EXPECT_EQ(late.end, ChildResult::End::timed_out);
   int pid = 0;
   std::ifstream(pid_file) >> pid;

@@ -171,8 +171,8 @@ TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
   const Finding* const found = find(all, "collective_waiting");
   ASSERT_NE(found, nullptr);
   EXPECT_THAT(found->text,
-              HasSubstr("75 % of that is waiting for ranks that come late, not transfer. Of all waiting in MPI "
-                        "93 % is for rank 2."));
+              HasSubstr("75 % of that is waiting for ranks that come late, not transfer. Rank 0 waits 15.0 s in "
+                        "MPI_Allreduce of unknown place. Of all waiting in MPI 93 % is for rank 2."));
   EXPECT_NEAR(evidence(*found, "waiting_share"), 0.75, 1e-12);
   a.waiting.per_rank.origin_seconds = {13.5, 0.5, 1, 0};
   EXPECT_THAT(
@@ -194,6 +194,53 @@ TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
   EXPECT_THAT(find(findings_of(a), "collective_waiting")->text, Not(HasSubstr("is for rank")));
   a.waiting.unresolved.collective_calls.folded = 1000;
   EXPECT_NE(find(findings_of(a), "collective_transfer"), nullptr) << "too much is not known";
+}
+
+// As the first sentence of a summary.
+TEST(Findings, WhoWaitsHowLongForWhomAndWhatThatOneDoes) {
+  Application a = plain(4, 6);
+  a.mpi[0].function = "MPI_Allreduce";
+  a.mpi[0].category = "collective";
+  a.mpi[0].calls = 4000;
+  a.mpi[0].seconds = 20;
+  a.density = {{"MPI_Allreduce", {}, {5, 5, 5, 5}, {}}};
+  a.call_sites.clear();
+  CallSite site;
+  site.function = "MPI_Allreduce";
+  site.symbol = "main";
+  site.seconds = 20;
+  a.call_sites.push_back(site);
+  WaitSite waits;
+  waits.function = "MPI_Allreduce";
+  waits.symbol = "main";
+  waits.source_file = "/s/solver.c";
+  waits.line = 91;
+  waits.pattern = "wait_nxn";
+  waits.waiting_seconds = 15;
+  waits.waiters = 3;
+  waits.first_waiter = 1;
+  waits.last_waiter = 3;
+  waits.awaited = 0;
+  waits.awaited_seconds = 14.7;
+  a.waiting.call_sites = {waits};
+  a.waiting.edges = {{1, 0, 4.9}, {2, 0, 4.9}, {3, 0, 4.9}, {2, 3, 0.3}};
+  a.waiting.per_rank.caused_seconds = {14.7, 0, 0, 0.3};
+  a.waiting.resolved_calls = 4000;
+  const auto text = [&] { return find(findings_of(a), "collective_waiting")->text; };
+  EXPECT_THAT(text(),
+              HasSubstr("Ranks 1–3 wait 15.0 s of 20.0 s in MPI_Allreduce of main (solver.c:91), 98 % of it for "
+                        "rank 0. Without that the run could end up to 4.90 s sooner."));
+  a.waiting.causes = {{0, "relax", "/s/solver.c", 42, "computation", 14, 1}};
+  EXPECT_THAT(text(), HasSubstr("for rank 0, which is still in relax (solver.c:42), 14.0 s ± 1.00 s longer than they "
+                                "(sampled). Without"));
+  a.waiting.causes = {{0, "", "", 0, "other", 14, 0}};
+  EXPECT_THAT(text(), HasSubstr("for rank 0, which is asleep, blocked or without a processor for 14.0 s longer"));
+  a.waiting.causes = {{0, "", "", 0, "mpi", 14, 0}};
+  EXPECT_THAT(text(), HasSubstr("for rank 0, which is held up in MPI itself for 14.0 s."));
+  a.waiting.call_sites[0].waiters = 2;
+  EXPECT_THAT(text(), HasSubstr("2 ranks wait"));
+  a.waiting.call_sites[0].awaited_seconds = 5;
+  EXPECT_THAT(text(), HasSubstr("in MPI_Allreduce of main (solver.c:91), most of it for no single rank."));
 }
 
 TEST(Findings, MessagesThatNobodyReceivesAreNamed) {
@@ -222,8 +269,10 @@ TEST(Findings, LateMessagesAreNamedWhereNearlyAllAreKnown) {
   const auto all = findings_of(a);
   const Finding* const found = find(all, "late_messages");
   ASSERT_NE(found, nullptr);
-  EXPECT_THAT(found->text, HasSubstr("of the time for messages that are sent late, most in MPI_Waitall of exchange. Of "
-                                     "all waiting in MPI 83 % is for rank 1."));
+  EXPECT_EQ(
+      found->text,
+      "Rank 0 waits 3.00 s in MPI_Waitall of exchange. Of all waiting in MPI 83 % is for rank 1. 12 % of the time "
+      "is waiting for messages that are sent late.");
   EXPECT_NEAR(evidence(*found, "seconds"), 5, 1e-12);
   EXPECT_NEAR(evidence(*found, "late_sender_seconds"), 3, 1e-12);
   a.waiting.unresolved.message_ends.folded = 20;

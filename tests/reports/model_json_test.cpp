@@ -160,6 +160,15 @@ TEST(ModelJson, WaitingOfRanksThatAreNotThereIsRefused) {
                 w["unreceived"] = {{{"messages", 1}, {"source", 99}}};
               }),
               HasSubstr("waiting.unreceived name a rank"));
+  EXPECT_THAT(error([](Json& w) { w["critical_path"][0]["rank"] = 99; }),
+              HasSubstr("waiting.critical_path names a rank"));
+  EXPECT_THAT(error([](Json& w) { w["patterns"][0]["longest"]["awaited"] = 99; }),
+              HasSubstr("longest waits name a rank"));
+  EXPECT_THAT(error([](Json& w) { w["call_sites"][0]["awaited"] = 99; }), HasSubstr("waiting.call_sites name a rank"));
+  EXPECT_THAT(error([](Json& w) { w["over_time"]["bins"] = 99; }), HasSubstr("waiting.over_time.seconds"));
+  EXPECT_THAT(error([](Json& w) { w["over_time"]["ranks_per_group"] = 0; }), HasSubstr("more groups than ranks"));
+  EXPECT_THAT(error([](Json& w) { w["efficiency_over_time"]["transfer"] = {1}; }), HasSubstr("different lengths"));
+  EXPECT_THAT(error([](Json& w) { w["efficiency"]["transfer"] = -1; }), HasSubstr("waiting.efficiency has a negative"));
   EXPECT_THAT(error([](Json& w) { w["per_rank"]["origin_seconds"] = {1}; }),
               HasSubstr("waiting.per_rank.origin_seconds"));
 }

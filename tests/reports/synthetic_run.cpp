@@ -63,15 +63,47 @@ void add_waiting(Application& a, std::uint32_t ranks) {
     all += seconds;
   }
   w.per_rank.caused_seconds[ranks - 1] = all;
-  w.patterns = {{"wait_nxn", all, 12000, 0.011}};
+  w.patterns = {{"wait_nxn", all, 12000, {0.011, 1.5, 0, ranks - 1}}};
   for (const CallSite& site : a.call_sites) {
     if (site.function != "MPI_Allreduce") continue;
-    w.call_sites.push_back({site.function, site.symbol, site.source_file, site.line, site.module, site.offset,
-                            "wait_nxn", all, 12000, 0.011});
+    w.call_sites.push_back({site.function,
+                            site.symbol,
+                            site.source_file,
+                            site.line,
+                            site.module,
+                            site.offset,
+                            "wait_nxn",
+                            all,
+                            12000,
+                            {0.011, 1.5, 0, ranks - 1},
+                            ranks - 1,
+                            0,
+                            ranks - 2,
+                            ranks - 1,
+                            all});
     break;
   }
   w.causes = {{ranks - 1, "boundary_conditions", "ocean/boundary.cpp", 88, "computation", 0.8 * all, 0.05 * all},
               {ranks - 1, "", "", 0, "mpi", 0.15 * all, 0}};
+  w.critical_path = {{"computation", "", "boundary_conditions", "ocean/boundary.cpp", 88, 0.6 * a.wall_seconds,
+                      0.01 * a.wall_seconds, ranks - 1, 0.5 * a.wall_seconds},
+                     {"mpi", "MPI_Allreduce", "main", "ocean/main.cpp", 40, 0.3 * a.wall_seconds, 0.01 * a.wall_seconds,
+                      0, 0.2 * a.wall_seconds},
+                     {"other", "", "", "", 0, 0.1 * a.wall_seconds, 0, 0, 0.1 * a.wall_seconds}};
+  w.critical_path_seconds = a.wall_seconds;
+  w.per_rank.critical_path_seconds.resize(ranks);
+  w.per_rank.critical_path_seconds[0] = 0.4 * a.wall_seconds;
+  w.per_rank.critical_path_seconds[ranks - 1] = 0.6 * a.wall_seconds;
+  w.efficiency = {0.8, 0.9, 0.95, 0.8 * 0.9 * 0.95};
+  w.over_time = {a.wall_seconds / 16, 16, 1, ranks, std::vector<double>(16, all / 16)};
+  w.efficiency_over_time.bin_seconds = a.wall_seconds / 16;
+  for (int bin = 0; bin < 16; ++bin) {
+    const double balance = 0.7 + 0.01 * bin;
+    w.efficiency_over_time.load_balance.push_back(balance);
+    w.efficiency_over_time.serialisation.push_back(0.9);
+    w.efficiency_over_time.transfer.push_back(0.95);
+    w.efficiency_over_time.parallel.push_back(balance * 0.9 * 0.95);
+  }
   w.resolved_calls = std::uint64_t{12000} * ranks;
   w.unresolved.collective_calls.folded = 17;
   w.resolved_messages = std::uint64_t{400} * ranks;

@@ -59,7 +59,7 @@ TEST(WorldRanks, TablesGraphsAndGroupsHaveThem) {
   EXPECT_EQ(graph_of(a, 4, 2).labels.back(), "8–11");
   EXPECT_THAT(text_of(rank_groups(a)), HasSubstr("4–7, 9, 10"));
   a.waiting.edges = {{0, 7, 0.25}, {1, 7, 0.5}, {1, 2, 1e-9}};
-  a.waiting.patterns = {{"wait_nxn", 0.75, 20, 0.1}};
+  a.waiting.patterns = {{"wait_nxn", 0.75, 20, {0.1, 0, 0, 7}}};
   a.waiting.per_rank.caused_seconds = {0, 0, 1e-9, 0, 0, 0, 0, 0.75};
   a.waiting.per_rank.waiting_seconds.assign(8, 0);
   a.waiting.unresolved = {};

@@ -76,7 +76,7 @@ TEST(Show, SortsByAnyColumn) {
 
 TEST(Show, WhatIsNotThereIsOneSentence) {
   EXPECT_EQ(why_not({.table = "nodes"}),
-            "there is no table 'nodes'; there are calls, sites, waits, causes, edges, functions, files.");
+            "there is no table 'nodes'; there are calls, sites, waits, causes, path, edges, functions, files.");
   EXPECT_EQ(why_not({.table = "calls", .program = "x"}), "the run has no program 'x'; it has ocean, atmosphere, post.");
   EXPECT_THAT(why_not({.table = "calls", .sort = "x"}),
               StartsWith("calls has no column 'x'; it has program, function, "));

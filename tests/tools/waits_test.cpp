@@ -19,7 +19,9 @@ struct Truth {
 
 struct Case {
   const char *program, *pattern, *function;
-  unsigned calls, messages;  // that are resolved, of 4 ranks in 20 steps
+  // That are resolved in each of 20 steps.
+  bool calls;                          // one of each rank
+  unsigned messages, messages_of_all;  // of all others together, and of each other rank
 };
 void PrintTo(const Case& each, std::ostream* out) { *out << each.program; }
 
@@ -30,10 +32,11 @@ double seconds_of(const reports::Waiting& waiting, const char* pattern) {
 
 class WaitsTest : public LaunchFixture, public ::testing::WithParamInterface<Case> {
  protected:
-  reports::Waiting waiting(const std::string& analyzers, Truth& truth) {
+  reports::Waiting waiting(const std::string& analyzers, unsigned ranks, Truth& truth) {
     output_ = (folder_ / ("report" + analyzers)).string();
-    const auto result = ardoise({"--analyzers", analyzers}, {"-n", "4", LATE_RANKS_PROGRAM, GetParam().program,
-                                                             (folder_ / ("entered" + analyzers)).string()});
+    const auto result =
+        ardoise({"--analyzers", analyzers}, {"-n", std::to_string(ranks), LATE_RANKS_PROGRAM, GetParam().program,
+                                             (folder_ / ("entered" + analyzers)).string()});
     EXPECT_EQ(result.status, 0) << result.output;
     const auto at = result.output.find("truth ");
     if (at == std::string::npos || std::sscanf(result.output.c_str() + at, "truth %lf %lf %lu", &truth.least,
@@ -45,9 +48,9 @@ class WaitsTest : public LaunchFixture, public ::testing::WithParamInterface<Cas
 };
 
 TEST_P(WaitsTest, IsWhatTheRanksSay) {
-  for (const char* const analyzers : {"1", "2"}) {
+  for (const auto& [analyzers, ranks] : {std::pair("1", 4U), std::pair("2", 2U), std::pair("3", 8U)}) {
     Truth truth;
-    const auto waiting = this->waiting(analyzers, truth);
+    const auto waiting = this->waiting(analyzers, ranks, truth);
     // Who is done waits in MPI_Finalize for the rest, as long as it may be.
     const double at_end = seconds_of(waiting, "finalize");
     const auto found = std::ranges::find(waiting.patterns, GetParam().pattern, &reports::WaitTotal::pattern);
@@ -56,13 +59,13 @@ TEST_P(WaitsTest, IsWhatTheRanksSay) {
     EXPECT_EQ(most.occurrences, truth.occurrences);
     EXPECT_GE(most.seconds, (1 - kWithin) * truth.least);
     EXPECT_LE(most.seconds, (1 + kWithin) * truth.most);
-    EXPECT_EQ(waiting.resolved_calls, GetParam().calls);
-    EXPECT_EQ(waiting.resolved_messages, GetParam().messages);
+    EXPECT_EQ(waiting.resolved_calls, GetParam().calls ? 20 * ranks : 0);
+    EXPECT_EQ(waiting.resolved_messages, 20 * (GetParam().messages + (ranks - 1) * GetParam().messages_of_all));
     EXPECT_EQ(waiting.unresolved.message_ends, reports::UnresolvedCounts{});
     EXPECT_EQ(waiting.unresolved.collective_calls.incomplete, 0u);
     EXPECT_EQ(waiting.unresolved.collective_calls.folded, 0u);
-    const std::uint32_t late = std::string(GetParam().program) == "early_scan" ? 0 : 3;
-    ASSERT_EQ(waiting.per_rank.caused_seconds.size(), 4u);
+    const std::uint32_t late = std::string(GetParam().program) == "early_scan" ? 0 : ranks - 1;
+    ASSERT_EQ(waiting.per_rank.caused_seconds.size(), ranks);
     EXPECT_GE(waiting.per_rank.caused_seconds[late], most.seconds - 1e-6);
     EXPECT_LE(waiting.per_rank.caused_seconds[late], most.seconds + at_end + 1e-6);
     // It slept; on a crowded machine it waited for a processor, too.
@@ -72,22 +75,24 @@ TEST_P(WaitsTest, IsWhatTheRanksSay) {
     EXPECT_EQ(cause->kind, "other");
     EXPECT_GE(cause->seconds, 0.5 * most.seconds);
     ASSERT_FALSE(waiting.call_sites.empty());
-    EXPECT_EQ(waiting.call_sites[0].symbol, GetParam().messages == 0 ? "meet" : "exchange");
+    EXPECT_EQ(waiting.call_sites[0].symbol, GetParam().calls ? "meet" : "exchange");
     EXPECT_EQ(waiting.call_sites[0].function, GetParam().function);
     EXPECT_TRUE(waiting.call_sites[0].source_file.ends_with("late_ranks.c"));
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Patterns, WaitsTest,
-                         ::testing::Values(Case{"wait_nxn", "wait_nxn", "MPI_Allreduce", 80, 0},
-                                           Case{"wait_barrier", "wait_barrier", "MPI_Barrier", 80, 0},
-                                           Case{"late_broadcast", "late_broadcast", "MPI_Bcast", 80, 0},
-                                           Case{"early_reduce", "early_reduce", "MPI_Reduce", 80, 0},
-                                           Case{"early_scan", "early_scan", "MPI_Scan", 80, 0},
-                                           Case{"nonblocking_collective", "nonblocking_collective", "MPI_Wait", 80, 0},
-                                           Case{"late_sender", "late_sender", "MPI_Recv", 0, 20},
-                                           Case{"late_sender_of_many", "late_sender", "MPI_Waitall", 0, 60},
-                                           Case{"late_receiver", "late_receiver", "MPI_Ssend", 0, 20}),
+                         ::testing::Values(Case{"wait_nxn", "wait_nxn", "MPI_Allreduce", true, 0, 0},
+                                           Case{"wait_barrier", "wait_barrier", "MPI_Barrier", true, 0, 0},
+                                           Case{"late_broadcast", "late_broadcast", "MPI_Bcast", true, 0, 0},
+                                           Case{"early_reduce", "early_reduce", "MPI_Reduce", true, 0, 0},
+                                           Case{"early_scan", "early_scan", "MPI_Scan", true, 0, 0},
+                                           Case{"nonblocking_collective", "nonblocking_collective", "MPI_Wait", true, 0,
+                                                0},
+                                           Case{"late_sender", "late_sender", "MPI_Recv", false, 1, 0},
+                                           Case{"late_sender_of_many", "late_sender", "MPI_Waitall", false, 0, 1},
+                                           Case{"wrong_order", "wrong_order", "MPI_Recv", false, 2, 0},
+                                           Case{"late_receiver", "late_receiver", "MPI_Ssend", false, 1, 0}),
                          [](const auto& instance) { return std::string(instance.param.program); });
 
 // The awaited rank computes: of all functions the one that it alone calls is the cause. How long it waited for a

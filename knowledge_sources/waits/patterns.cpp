@@ -83,9 +83,22 @@ void barrier_completion(std::span<const Arrival> arrivals, std::vector<Wait>& ou
 }  // namespace
 
 std::string_view pattern_name(WaitPattern pattern) {
-  constexpr std::array<std::string_view, kWaitPatterns> kNames{
-      "wait_barrier",           "barrier_completion", "wait_nxn",      "late_broadcast", "early_reduce", "early_scan",
-      "nonblocking_collective", "late_sender",        "late_receiver", "fence",          "init",         "finalize"};
+  constexpr std::array<std::string_view, kWaitPatterns> kNames{"wait_barrier",
+                                                               "barrier_completion",
+                                                               "wait_nxn",
+                                                               "late_broadcast",
+                                                               "early_reduce",
+                                                               "early_scan",
+                                                               "nonblocking_collective",
+                                                               "late_sender",
+                                                               "late_receiver",
+                                                               "fence",
+                                                               "init",
+                                                               "finalize",
+                                                               "late_post",
+                                                               "early_wait",
+                                                               "late_complete",
+                                                               "lock"};
   return kNames[static_cast<std::size_t>(pattern)];
 }
 

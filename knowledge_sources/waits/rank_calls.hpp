@@ -25,6 +25,7 @@
 #include "knowledge_sources/waits/messages.hpp"
 #include "knowledge_sources/waits/post_order.hpp"
 #include "knowledge_sources/waits/rank_places.hpp"
+#include "knowledge_sources/waits/rank_windows.hpp"
 #include "knowledge_sources/waits/started.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -84,7 +85,7 @@ class RankCalls {
  public:
   static constexpr std::size_t kMostEarly = 4096;
 
-  explicit RankCalls(std::uint32_t rank) : rank_(rank) {}
+  explicit RankCalls(std::uint32_t rank) : rank_(rank), windows_(rank) {}
 
   // Each adds to `out` what is known now.
   void add(std::uint32_t thread, std::uint64_t order, const PackRecords& pack, Arrivals& out);
@@ -97,7 +98,10 @@ class RankCalls {
   // The ranks of its program in the world that it may share with others.
   void set_program(std::uint32_t first_rank, std::uint32_t ranks);
   [[nodiscard]] bool is_of_program(const instrument::RankRange& range) const;
-  void set_clock_error(double ns) { clock_error_ = ns; }
+  void set_clock_error(double ns) {
+    clock_error_ = ns;
+    windows_.set_clock_error(ns);
+  }
   // On the program's time axis.
   void set_init(double begin, double end) { init_ = {begin, end}; }
   void set_finalize(double begin) { finalize_ = begin; }
@@ -109,6 +113,8 @@ class RankCalls {
     return (end.sends ? sends_ : receives_).label(end.queue);
   }
 
+  // Its part in epochs of windows.
+  [[nodiscard]] RankWindows& windows() { return windows_; }
   // Where the rank was sampled: Stretch::place.
   [[nodiscard]] const std::vector<SampledPlace>& places() const { return places_.places(); }
 
@@ -221,6 +227,7 @@ class RankCalls {
   StartedList<Collective> collectives_;  // likewise
   std::optional<Probed> probed_;         // by MPI_Probe, which waited for it; what receives it comes next
   RankPlaces places_;
+  RankWindows windows_;
   std::vector<Early> early_;
   Unresolved unresolved_calls_, unresolved_ends_;
 };

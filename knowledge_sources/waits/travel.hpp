@@ -9,11 +9,12 @@
 
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/waits/rank_calls.hpp"
+#include "knowledge_sources/waits/window_parts.hpp"
 
 namespace ardoise::knowledge_sources {
 
 // Wait: for one of several operations of a call; of 0 ns, only who and which call.
-using Travelling = std::variant<InCollective, EndOfMessage, Wait>;
+using Travelling = std::variant<InCollective, EndOfMessage, Wait, WindowPart>;
 
 // Where the operation, or the call with several, is joined.
 [[nodiscard]] inline std::uint64_t key_of(const InCollective& call) {
@@ -32,6 +33,9 @@ class TravelCodec {
  private:
   struct Writer;
   struct Reader;
+  struct FieldWriter;
+  struct FieldReader;
+  [[nodiscard]] static WindowPart window_part(const Reader& reader, unsigned kind);
 
   std::vector<CommIdentity> comms_;
   std::int64_t posted_ = 0, rank_ = 0, number_ = 0;  // of the record before

@@ -5,6 +5,8 @@
 //            (in_order.hpp)                 (rank_calls.hpp)                             (meetings.hpp)
 //                                       └─▶ its ends of messages, as MPI matches them ──▶ meet the other ends
 //                                           (post_order.hpp)                              (messages.hpp)
+//                                       └─▶ its epochs on windows, by number          ──▶ meet the other halves
+//                                           (rank_windows.hpp)                            (epochs.hpp, locks.hpp)
 //
 // What was sampled between a rank's calls comes in line with them, and goes into the meetings as what the rank did
 // since the last one (stretch.hpp); causes.hpp sums it up.
@@ -25,6 +27,8 @@
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"
+#include "knowledge_sources/waits/epochs.hpp"
+#include "knowledge_sources/waits/locks.hpp"
 #include "knowledge_sources/waits/rank_calls.hpp"
 #include "knowledge_sources/waits/travel.hpp"
 #include "knowledge_sources/waits/unreceived.hpp"
@@ -119,14 +123,18 @@ class Waits final : public Analysis {
   void define(std::vector<Arrived>& arrived, const DefinitionSpan& span);
   void tell_lives();
   void meet(RankCalls& rank, std::span<const Arrived> arrived);
+  void meet_in_windows(RankCalls& rank);
+  void add(const WindowPart& part);
   void arrive(const Travelling& record);
-  // With what is unresolved in the ranks' calls.
+  // With what is unresolved in the ranks' calls, and the locks of windows.
   [[nodiscard]] WaitSums all_sums() const {
     WaitSums sums = sums_;
     for (const RankCalls& rank : ranks_) {
       sums.add_calls(rank.unresolved_calls());
       sums.add_ends(rank.unresolved_ends());
     }
+    sums.add_calls({.incomplete = epochs_.alone()});
+    locks_of_windows_.judge(sums);
     return sums;
   }
 
@@ -148,6 +156,8 @@ class Waits final : public Analysis {
   std::mutex mutex_;  // of those below; taken after a rank's
   Meetings meetings_;
   Messages messages_;
+  Epochs epochs_;
+  Locks locks_of_windows_;
   WaitSums sums_;
   std::uint32_t hint_ = 0;                         // where the latest end from another analyzer went
   std::vector<std::vector<SampledPlace>> places_;  // of other analyzers
@@ -165,6 +175,7 @@ void Waits::add(std::vector<Arrived>& arrived, const MpiSpan& span) {
   Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
   rank.add(header.thread, header.order, pack, out);
   out.flush();
+  meet_in_windows(rank);
 }
 
 void Waits::add_contexts(const ContextSpan& span) {
@@ -200,6 +211,7 @@ void Waits::define(std::vector<Arrived>& arrived, const DefinitionSpan& span) {
     }
   }
   out.flush();
+  meet_in_windows(rank);
 }
 
 void Waits::tell_lives() {
@@ -231,6 +243,30 @@ void Waits::meet(RankCalls& rank, std::span<const Arrived> arrived) {
   }
 }
 
+void Waits::meet_in_windows(RankCalls& rank) {
+  if (!rank.windows().has_parts()) return;
+  const std::lock_guard guard(mutex_);
+  for (const WindowPart& part : rank.windows().take()) {
+    const std::uint64_t key = std::visit([](const auto& each) { return key_of(each); }, part);
+    if (travelling_.is_own(key)) {
+      add(part);
+    } else {
+      travelling_.send(key, part);
+    }
+  }
+}
+
+// mutex_ is held.
+void Waits::add(const WindowPart& part) {
+  if (const auto* const access = std::get_if<Access>(&part)) {
+    epochs_.add(*access, sums_);
+  } else if (const auto* const exposure = std::get_if<Exposure>(&part)) {
+    epochs_.add(*exposure, sums_);
+  } else {
+    locks_of_windows_.add(std::get<LockEpoch>(part), sums_);
+  }
+}
+
 // From another analyzer.
 void Waits::arrive(const Travelling& record) {
   const auto check = [this](std::uint32_t rank) {
@@ -243,6 +279,9 @@ void Waits::arrive(const Travelling& record) {
   } else if (const auto* const call = std::get_if<InCollective>(&record)) {
     check(call->arrival.part.rank);
     meetings_.add(call->key, call->function, call->arrival, sums_);
+  } else if (const auto* const part = std::get_if<WindowPart>(&record)) {
+    std::visit([&](const auto& each) { check(each.rank); }, *part);
+    add(*part);
   } else {
     const Wait& wait = std::get<Wait>(record);
     check(wait.waiter);

@@ -19,7 +19,7 @@
 namespace ardoise::instrument {
 
 inline constexpr std::uint32_t kPackMagic = 0x50445241;  // "ARDP"
-inline constexpr std::uint16_t kPackVersion = 6;
+inline constexpr std::uint16_t kPackVersion = 7;
 
 enum class PackClass : std::uint16_t {
   kDefinitions = 1,    // payload: DefinitionHeader + bytes, each padded to 8 (definitions.hpp)
@@ -99,10 +99,10 @@ enum class Shape : std::uint32_t {
   kCollective = 6,   // bytes = sent by this rank, `tag` = bytes received by this rank (as uint32)
   kRooted = 7,       // a collective with root in `peer`
   kNeighbour = 8,    // like kCollective; one kNeighbourPart extension per destination follows
-  kPut = 9,          // one-sided: peer = target, bytes moved from here to there (Put, Accumulate …)
-  kGet = 10,         // one-sided: peer = target, bytes moved from there to here (Get, Fetch_and_op …)
-  kWindow = 11,      // window synchronisation: peer = target rank or kNoPeer
-  kFileRead = 12,    // MPI-IO, `peer` = file id, bytes = read
+  kPut = 9,        // one-sided: peer = target, tag = window_tag(), bytes moved from here to there (Put, Accumulate …)
+  kGet = 10,       // one-sided: likewise, bytes moved from there to here (Get, Fetch_and_op …)
+  kWindow = 11,    // window synchronisation: peer = target rank or kNoPeer, tag = window_tag(); kGroup may follow
+  kFileRead = 12,  // MPI-IO, `peer` = file id, bytes = read
   kFileWrite = 13,   // MPI-IO, `peer` = file id, bytes = written
   kCompletion = 14,  // a CompletionRecord
   kExtension = 15,   // an extension of the record before it; `comm` bits hold the ExtensionKind
@@ -112,6 +112,27 @@ inline constexpr std::int32_t kNoPeer = -1;     // MPI_PROC_NULL, or no peer at 
 inline constexpr std::int32_t kAnySource = -2;  // MPI_ANY_SOURCE
 inline constexpr std::int32_t kAnyTag = -1;     // MPI_ANY_TAG
 inline constexpr std::int32_t kRootGroup = -3;  // MPI_ROOT of an intercommunicator
+
+// What a call did to its window, beyond its name.
+enum class WindowAct : std::uint32_t {
+  kNone = 0,
+  kExclusive = 1,  // MPI_Win_lock: of which kind
+  kShared = 2,
+  kEnded = 3,  // MPI_Win_test: the epoch
+};
+// Windows of one communicator are numbered in the order in which they were made, equal in all its ranks; one number
+// comes again after 2^14.
+inline constexpr std::uint32_t kWindowBits = 14;
+constexpr std::int32_t window_tag(std::uint32_t window, WindowAct act) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(act) << kWindowBits |
+                                   (window & ((1u << kWindowBits) - 1)));
+}
+constexpr std::uint32_t window_of(std::int32_t tag) {
+  return static_cast<std::uint32_t>(tag) & ((1u << kWindowBits) - 1);
+}
+constexpr WindowAct window_act_of(std::int32_t tag) {
+  return static_cast<WindowAct>(static_cast<std::uint32_t>(tag) >> kWindowBits);
+}
 
 inline constexpr std::uint32_t kWide = 0xFFFFFFFFu;  // duration or bytes continue in a WideExtension
 
@@ -160,13 +181,13 @@ enum class ExtensionKind : std::uint32_t {
   kNeighbourPart = 2,  // NeighbourExtension
   kStarted = 3,        // StartedExtension
   kSampled = 4,        // SampledExtension
+  kGroup = 5,          // GroupExtension
 };
 
 // Order: a record, then its kWideValues, then its kReceiveHalf, both always in the pack of the record; then its
-// kNeighbourPart or kStarted extensions or its completions, which may go on in later packs of the same thread: they
-// stand alone.
-// The function bits of an extension are those of its record; event_reader.hpp puts a record and its extensions
-// together. kSampled belongs to no record: it lies between two calls, and its function bits are 0.
+// kNeighbourPart, kStarted or kGroup extensions or its completions, which may go on in later packs of the same thread:
+// they stand alone. The function bits of an extension are those of its record; event_reader.hpp puts a record and its
+// extensions together. kSampled belongs to no record: it lies between two calls, and its function bits are 0.
 
 // The full values of the record before it, where one of them does not fit.
 struct WideExtension {
@@ -211,6 +232,16 @@ struct StartedExtension {
   std::uint32_t word;
 };
 static_assert(sizeof(StartedExtension) == sizeof(MpiRecord));
+
+// Ranks of the group of the MPI_Win_post or MPI_Win_start before it, in the window's communicator: as many extensions
+// as it takes.
+struct GroupExtension {
+  static constexpr std::uint32_t kMost = 6;
+  std::int32_t ranks[kMost];
+  std::uint32_t count;  // of them
+  std::uint32_t word;
+};
+static_assert(sizeof(GroupExtension) == sizeof(MpiRecord));
 
 // What the thread's signal handler sampled between the MPI calls before and after it, in the program's own code: one of
 // the samples, drawn by lot with its weight, for all. Where there was no memory, some are missing.
@@ -311,16 +342,17 @@ enum class AggregatePart : std::uint8_t {
   kNeighbour = 2,   // NeighbourExtensions
   kStarted = 3,     // StartedExtensions
   kPosix = 4,       // PosixRecords
+  kGroup = 5,       // GroupExtensions, only counted
 };
-inline constexpr std::uint8_t kAggregateParts = 5;
+inline constexpr std::uint8_t kAggregateParts = 6;
 
 // Exact sums over records that memory had no room for; they lie between the header's first and last tick. All records
 // behind one AggregateRecord are equal in part, word, function, call site, peer and size class. Later ones of the same
 // key are further records: readers add up.
 struct AggregateRecord {
   std::uint32_t word;  // kCall, kCompletion: `word` (kNeighbour: with the comm of the call); kStarted: `operation`;
-                       // kPosix: `flags`
-  std::uint32_t call_site;  // 0 for kNeighbour and kStarted
+                       // kPosix: `flags`; kGroup: the extension's
+  std::uint32_t call_site;  // 0 for kNeighbour, kStarted and kGroup
   std::int32_t peer;        // peer, destination; of a kCompletion the actual source; kPosix: file
   std::uint16_t function;   // of the MPI call (kCompletion: of the starting call); kPosix: PosixFunction
   AggregatePart part;

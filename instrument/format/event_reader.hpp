@@ -36,14 +36,19 @@ struct MpiEvent {
 struct IgnoreSampled {
   void operator()(const SampledExtension&) const {}
 };
+struct IgnoreGroups {
+  void operator()(const GroupExtension&) const {}
+};
 
 // Calls event(MpiEvent) for each call, completion(CompletionRecord) for each completed request,
 // neighbour(NeighbourExtension) for each part of a neighbourhood collective, started(StartedExtension) for each
-// operation of an MPI_Startall and sampled(SampledExtension) for what was sampled between calls, in the order of the
-// records. A malformed sequence (an extension without its record) is skipped over, never read beyond `records`.
-template <class OnEvent, class OnCompletion, class OnNeighbour, class OnStarted, class OnSampled = IgnoreSampled>
+// operation of an MPI_Startall, sampled(SampledExtension) for what was sampled between calls and group(GroupExtension)
+// for ranks of an MPI_Win_post or MPI_Win_start, in the order of the records. A malformed sequence (an extension
+// without its record) is skipped over, never read beyond `records`.
+template <class OnEvent, class OnCompletion, class OnNeighbour, class OnStarted, class OnSampled = IgnoreSampled,
+          class OnGroup = IgnoreGroups>
 void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompletion&& completion,
-                    OnNeighbour&& neighbour, OnStarted&& started, OnSampled&& sampled = {}) {
+                    OnNeighbour&& neighbour, OnStarted&& started, OnSampled&& sampled = {}, OnGroup&& group = {}) {
   for (std::size_t i = 0; i < records.size();) {
     const MpiRecord& record = records[i++];
     if (record.shape() == Shape::kCompletion) {
@@ -54,6 +59,7 @@ void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompl
       if (extension_kind(record) == ExtensionKind::kNeighbourPart) neighbour(as<NeighbourExtension>(record));
       if (extension_kind(record) == ExtensionKind::kStarted) started(as<StartedExtension>(record));
       if (extension_kind(record) == ExtensionKind::kSampled) sampled(as<SampledExtension>(record));
+      if (extension_kind(record) == ExtensionKind::kGroup) group(as<GroupExtension>(record));
       continue;
     }
     const Shape shape = record.shape();

@@ -72,6 +72,8 @@ AggregateRecord next_of(std::span<const MpiRecord> records) {
     return one(make_word(part.comm, first.function(), Shape::kNeighbour), 0, part.destination, first.function(),
                AggregatePart::kNeighbour, 0, part.bytes, 0);
   }
+  if (first.shape() == Shape::kExtension && extension_kind(first) == ExtensionKind::kGroup)
+    return one(first.word, 0, kNoPeer, first.function(), AggregatePart::kGroup, 0, 0, 0);
   // A call, with the extensions that are always in the pack of their record.
   AggregateRecord sum{};
   std::size_t used = 1;

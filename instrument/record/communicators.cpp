@@ -67,4 +67,9 @@ void Communicators::rename(std::uint32_t comm, const CommunicatorFacts& facts) {
   (void)send(comm, instance, facts);
 }
 
+std::uint32_t Communicators::number_window(std::uint32_t comm) {
+  const MutexLock guard(lock_);
+  return windows_[comm]++;
+}
+
 }  // namespace ardoise::instrument

@@ -32,6 +32,8 @@ class Communicators {
   [[nodiscard]] std::uint32_t define(const CommunicatorFacts& facts);
   // Defines it once more, with its new name.
   void rename(std::uint32_t comm, const CommunicatorFacts& facts);
+  // The number of a window that was made on it: 0, 1, 2 … on each, so equal in all its ranks.
+  [[nodiscard]] std::uint32_t number_window(std::uint32_t comm);
 
  private:
   bool send(std::uint32_t comm, std::uint32_t instance, const CommunicatorFacts& facts);
@@ -40,6 +42,7 @@ class Communicators {
   Mutex lock_;
   std::vector<std::uint32_t> instances_ GUARDED_BY(lock_);                      // by number
   std::unordered_map<std::uint64_t, std::uint32_t> created_ GUARDED_BY(lock_);  // by group hash: how many
+  std::unordered_map<std::uint32_t, std::uint32_t> windows_ GUARDED_BY(lock_);  // by number: how many
 };
 
 }  // namespace ardoise::instrument

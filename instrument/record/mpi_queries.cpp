@@ -1,6 +1,7 @@
 // See mpi_queries.hpp.
 #include "instrument/record/mpi_queries.hpp"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 
@@ -72,9 +73,24 @@ CommunicatorFacts describe(MPI_Comm comm) {
   return facts;
 }
 
+std::size_t window_ranks(MPI_Win window, MPI_Group group, std::size_t first, std::span<int> ranks) {
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  const std::size_t all = size > 0 ? static_cast<std::size_t>(size) : 0;
+  const std::size_t count = std::min(ranks.size(), all - std::min(all, first));
+  std::array<int, 64> own{};
+  if (count == 0 || count > own.size()) return 0;
+  std::iota(own.begin(), own.end(), static_cast<int>(first));
+  MPI_Group of_window = MPI_GROUP_NULL;
+  if (PMPI_Win_get_group(window, &of_window) != MPI_SUCCESS) return 0;
+  PMPI_Group_translate_ranks(group, static_cast<int>(count), own.data(), of_window, ranks.data());
+  PMPI_Group_free(&of_window);
+  return count;
+}
+
 }  // namespace
 
-MpiQueries mpi_queries() { return {received_bytes, is_cancelled, describe}; }
+MpiQueries mpi_queries() { return {received_bytes, is_cancelled, describe, window_ranks}; }
 
 std::uint64_t find_shared_request() {
   std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};

@@ -93,6 +93,13 @@ std::uint32_t extension_word(ExtensionKind kind, FunctionId function) {
 // Only its word: what the operation is.
 MpiRecord operation_of(const Request& request) { return {0, 0, 0, 0, 0, 0, request.operation}; }
 
+WindowAct act_of(const Call& call) {
+  if (call.result != MPI_SUCCESS) return WindowAct::kNone;
+  if (call.function == FunctionId::kWin_lock)
+    return call.tag == MPI_LOCK_EXCLUSIVE ? WindowAct::kExclusive : WindowAct::kShared;
+  return call.function == FunctionId::kWin_test && call.completed_count == 1 ? WindowAct::kEnded : WindowAct::kNone;
+}
+
 bool goes_both_ways(Shape shape) {
   return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
 }
@@ -132,12 +139,13 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
   const Plan& plan = kPlans[function];
   thread.call_sums = {1, end - call.begin, 0, 0};
   const std::uint32_t site = site_for_record(recorder_.call_site(thread, call.return_address));
+  const std::uint32_t comm = comm_of(thread, call);
   Event event{thread,
               call,
               end,
               size_of(call.bytes_sent),
               size_of(call.bytes_received),
-              comm_of(thread, call),
+              comm & kNoComm,
               site,
               format_peer(call.peer),
               format_tag(call.tag),
@@ -181,6 +189,11 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
       event.peer =
           static_cast<std::int32_t>(id_of(thread, HandleKind::kFile, handle_value(call.file), Files::kUnknown));
       break;
+    case Role::kPut:
+    case Role::kGet:
+    case Role::kWindow:
+      event.tag = window_tag(comm >> kCommBits, act_of(call));
+      break;
     default:
       break;
   }
@@ -200,6 +213,8 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
   if (plan.role == Role::kCompletes) write_completions(event);
   if (plan.role == Role::kStart) [[unlikely]]
     write_started(event);
+  if (plan.role == Role::kWindow && call.group != MPI_GROUP_NULL) [[unlikely]]
+    write_group(event);
   if (plan.makes_or_ends_objects) [[unlikely]]
     follow_objects(event);
 }
@@ -280,6 +295,22 @@ void MpiRecorder::write_neighbours(const Event& event) {
     const std::uint64_t bytes = call.neighbour_bytes != nullptr ? size_of(call.neighbour_bytes[i]) : event.sent / count;
     *event.thread.mpi_room(1, call.begin, event.end) = std::bit_cast<MpiRecord>(NeighbourExtension{
         bytes, destination, event.comm, call.begin, 0, extension_word(ExtensionKind::kNeighbourPart, call.function)});
+  }
+}
+
+void MpiRecorder::write_group(const Event& event) {
+  const Call& call = event.call;
+  if (call.result != MPI_SUCCESS) return;
+  std::array<int, 8 * GroupExtension::kMost> some{};
+  for (std::size_t first = 0, count = some.size(); count == some.size(); first += count) {
+    count = queries_.window_ranks(call.window, call.group, first, some);
+    for (std::size_t i = 0; i < count; i += GroupExtension::kMost) {
+      GroupExtension ranks{};
+      ranks.count = static_cast<std::uint32_t>(std::min<std::size_t>(count - i, GroupExtension::kMost));
+      std::copy_n(some.begin() + static_cast<std::ptrdiff_t>(i), ranks.count, ranks.ranks);
+      ranks.word = extension_word(ExtensionKind::kGroup, call.function);
+      *event.thread.mpi_room(1, call.begin, event.end) = std::bit_cast<MpiRecord>(ranks);
+    }
   }
 }
 
@@ -369,6 +400,7 @@ void MpiRecorder::write_completion(const Event& event, const Request& request, s
       static_cast<std::uint32_t>(bytes), make_word(operation.comm(), operation.function(), Shape::kCompletion)});
 }
 
+// Of a window with its number above the communicator's.
 std::uint32_t MpiRecorder::comm_of(ThreadRecorder& thread, const Call& call) {
   if (call.comm != MPI_COMM_NULL) [[likely]] {
     const std::uint64_t handle = handle_value(call.comm);
@@ -429,7 +461,8 @@ void MpiRecorder::follow_objects(const Event& event) {
     case FunctionId::kWin_create_c:
     case FunctionId::kWin_create_dynamic:
       if (call.window != MPI_WIN_NULL)
-        handles.put(handle_key(HandleKind::kWindow, handle_value(call.window)), event.comm);
+        handles.put(handle_key(HandleKind::kWindow, handle_value(call.window)),
+                    communicators_.number_window(event.comm) % (1u << kWindowBits) << kCommBits | event.comm);
       return;
     case FunctionId::kWin_free:
       if (call.window != MPI_WIN_NULL) handles.erase(handle_key(HandleKind::kWindow, handle_value(call.window)));

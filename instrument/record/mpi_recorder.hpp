@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 
 #include "instrument/record/communicators.hpp"
@@ -17,6 +19,8 @@ struct MpiQueries {
   std::int64_t (*received_bytes)(const MPI_Status& status);
   bool (*is_cancelled)(const MPI_Status& status);
   CommunicatorFacts (*describe)(MPI_Comm comm);  // collective over nobody; comm is valid
+  // Ranks of the group's members, from its `first` on, in the group of the window: as many as there are and fit.
+  std::size_t (*window_ranks)(MPI_Win window, MPI_Group group, std::size_t first, std::span<int> ranks);
 };
 
 // One word from a handle, whatever the MPI library makes handles of.
@@ -50,6 +54,7 @@ class MpiRecorder {
   void write(Event& event);
   void post(const Event& event, bool persistent);
   void write_neighbours(const Event& event);
+  void write_group(const Event& event);
   void write_started(Event& event);
   void write_completions(const Event& event);
   void complete(const Event& event, std::uint64_t handle, const MPI_Status* status);

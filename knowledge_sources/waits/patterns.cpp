@@ -95,7 +95,11 @@ std::string_view pattern_name(WaitPattern pattern) {
                                                                "late_receiver",
                                                                "fence",
                                                                "init",
-                                                               "finalize"};
+                                                               "finalize",
+                                                               "late_post",
+                                                               "early_wait",
+                                                               "late_complete",
+                                                               "lock"};
   return kNames[static_cast<std::size_t>(pattern)];
 }
 

@@ -25,11 +25,16 @@ enum class WaitPattern : std::uint8_t {
   kLateReceiver,
   kFence,
   kInit,
-  kFinalize
+  kFinalize,
+  kLatePost,
+  kEarlyWait,
+  kLateComplete,
+  kLock
 };
-inline constexpr std::size_t kWaitPatterns = 13;
+inline constexpr std::size_t kWaitPatterns = 17;
 // As in profile.json: "wait_barrier", "barrier_completion", "wait_nxn", "late_broadcast", "early_reduce", "early_scan",
-// "nonblocking_collective", "late_sender", "wrong_order", "late_receiver", "fence", "init", "finalize".
+// "nonblocking_collective", "late_sender", "wrong_order", "late_receiver", "fence", "init", "finalize",
+// "late_post", "early_wait", "late_complete", "lock".
 [[nodiscard]] std::string_view pattern_name(WaitPattern pattern);
 
 // One rank's part in an operation. It waits in the call that starts and ends it, or in the one that completes it. Times

@@ -83,7 +83,8 @@ class RankCalls::Reader {
         pack_.records, [this](const MpiEvent& event) { on_call(event); },
         [this](const CompletionRecord& record) { on_completion(record); }, [](const instrument::NeighbourExtension&) {},
         [this](const StartedExtension& record) { on_started(record); },
-        [this](const SampledExtension& record) { on_sampled(record); });
+        [this](const SampledExtension& record) { on_sampled(record); },
+        [this](const instrument::GroupExtension& group) { rank_.windows_.add(group); });
   }
 
  private:
@@ -135,6 +136,8 @@ class RankCalls::Reader {
     const Shape shape = event.record.shape();
     if (is_collective(event.record)) return on_collective(event);
     if (shape == Shape::kCompletes) return begin_completing(event);
+    if (RankWindows::follows(event.record))
+      return rank_.windows_.add(event.record, part_of(event), thread_.call, thread_.samples);
     if (rank_.given_up_ != Reason::kNone) return rank_.count_given_up(ends_of(event));
     if (shape == Shape::kSend) return on_send(event);
     if (shape == Shape::kReceive) return on_receive(event);
@@ -298,15 +301,18 @@ void RankCalls::add(std::uint32_t number, std::uint64_t order, const PackRecords
 
 void RankCalls::deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap, Arrivals& out) {
   if (pack.several_threads) give_up_messages(Reason::kSeveralThreads);
+  if (pack.several_threads || threads_.size() > 1) windows_.give_up(&Unresolved::of_no_kind);
   if ((pack.folded || after_gap) && !folded_) {
     folded_ = true;
     end_completing(thread, out);
     give_up_messages(Reason::kFolded);
+    windows_.give_up(&Unresolved::folded);
     unresolved_calls_.folded += collectives_.size();
     collectives_.clear();
   }
   if (folded_) {
     unresolved_calls_.folded += count_collectives(pack.records);
+    windows_.count(pack.records);
     return count_given_up(count_ends(pack.records));
   }
   Reader(*this, number, thread, pack, out).read();
@@ -425,6 +431,7 @@ void RankCalls::keep(const Early& early) {
 }
 
 void RankCalls::define(const CommDefinition& definition, Arrivals& out) {
+  windows_.define(definition.number, definition.identity, definition.own_rank, definition.within_program);
   Comm& comm = comm_of(definition.number);
   if (comm.defined) return;
   comm.defined = true;
@@ -515,11 +522,13 @@ void RankCalls::count_given_up(std::uint64_t ends) {
 
 Unresolved RankCalls::unresolved_calls() const {
   Unresolved sum = unresolved_calls_;
+  sum.add(windows_.unresolved());
   for (const auto& each : early_) sum.incomplete += std::holds_alternative<Collective>(each) ? 1 : 0;
   sum.incomplete += collectives_.size();
   for (const auto& [number, thread] : threads_) {
-    thread.packs.for_each_waiting(
-        [&](std::uint64_t, const KeptPack& kept) { sum.folded += count_collectives(kept.records); });
+    thread.packs.for_each_waiting([&](std::uint64_t, const KeptPack& kept) {
+      sum.folded += count_collectives(kept.records) + RankWindows::epochs_in(kept.records);
+    });
   }
   return sum;
 }

@@ -27,6 +27,7 @@
 #include "knowledge_sources/waits/post_order.hpp"
 #include "knowledge_sources/waits/rank_places.hpp"
 #include "knowledge_sources/waits/rank_timeline.hpp"
+#include "knowledge_sources/waits/rank_windows.hpp"
 #include "knowledge_sources/waits/started.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -87,7 +88,7 @@ class RankCalls {
   static constexpr std::size_t kMostEarly = 4096;
 
   // slots: of its timeline.
-  RankCalls(std::uint32_t rank, std::uint32_t slots) : rank_(rank), timeline_(slots) {}
+  RankCalls(std::uint32_t rank, std::uint32_t slots) : rank_(rank), timeline_(slots), windows_(rank) {}
 
   // Each adds to `out` what is known now.
   void add(std::uint32_t thread, std::uint64_t order, const PackRecords& pack, Arrivals& out);
@@ -101,7 +102,10 @@ class RankCalls {
   // The ranks of its program in the world that it may share with others.
   void set_program(std::uint32_t first_rank, std::uint32_t ranks);
   [[nodiscard]] bool is_of_program(const instrument::RankRange& range) const;
-  void set_clock_error(double ns) { clock_error_ = ns; }
+  void set_clock_error(double ns) {
+    clock_error_ = ns;
+    windows_.set_clock_error(ns);
+  }
   // On the program's time axis.
   void set_init(double begin, double end) { init_ = {begin, end}; }
   void set_finalize(double begin) { finalize_ = begin; }
@@ -113,6 +117,8 @@ class RankCalls {
     return (end.sends ? sends_ : receives_).label(end.queue);
   }
 
+  // Its part in epochs of windows.
+  [[nodiscard]] RankWindows& windows() { return windows_; }
   // Where the rank was sampled: Stretch::place.
   [[nodiscard]] const std::vector<SampledPlace>& places() const { return places_.places(); }
   // Of its first thread.
@@ -230,6 +236,7 @@ class RankCalls {
   std::optional<Probed> probed_;         // by MPI_Probe, which waited for it; what receives it comes next
   RankPlaces places_;
   RankTimeline timeline_;
+  RankWindows windows_;
   std::vector<Early> early_;
   Unresolved unresolved_calls_, unresolved_ends_;
 };

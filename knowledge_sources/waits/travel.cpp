@@ -8,6 +8,7 @@
 #include <span>
 
 #include "knowledge_sources/varint.hpp"
+#include "knowledge_sources/waits/window_travel.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -17,6 +18,7 @@ constexpr unsigned kSends = 1 << 2;        // a wait: is certain
 constexpr unsigned kShares = 1 << 3;       // its call with other operations
 constexpr unsigned kPostedThere = 1 << 4;  // in the call in which it waits
 constexpr unsigned kOtherClock = 1 << 5;   // error than the record before
+constexpr unsigned kOfWindow = 1 << 6;     // a WindowPart: the kind is which
 
 std::int64_t whole(double ns) { return ns > -9e18 && ns < 9e18 ? static_cast<std::int64_t>(ns) : 0; }
 std::uint64_t whole(float ns) { return ns > 0 ? static_cast<std::uint64_t>(std::llround(std::min(ns, 1e18f))) : 0; }
@@ -113,7 +115,27 @@ struct TravelCodec::Writer {
     difference(jump.waiter, state.rank_);
     put_signed(out, std::int64_t{jump.awaited} - jump.waiter);
   }
+  void operator()(WindowPart part) const;
 };
+
+// For window_travel.hpp.
+struct TravelCodec::FieldWriter {
+  const Writer& to;
+  void time(double ns) const { to.difference(whole(ns), to.state.posted_); }
+  void rank(std::uint32_t rank) const { to.difference(rank, to.state.rank_); }
+  void number(std::uint64_t value) const { to.number(value); }
+  void comm(const CommIdentity& comm) const { to.comm(comm); }
+  void stretch(const Stretch& stretch) const { to.stretch(stretch); }
+  void error(float ns) const {
+    const auto bytes = std::bit_cast<std::array<std::byte, 4>>(ns);
+    to.out.insert(to.out.end(), bytes.begin(), bytes.end());
+  }
+};
+
+void TravelCodec::Writer::operator()(WindowPart part) const {
+  flags(kOfWindow | static_cast<unsigned>(part.index()));
+  std::visit([this](auto& each) { code_fields(FieldWriter{*this}, each); }, part);
+}
 
 struct TravelCodec::Reader {
   TravelCodec& state;
@@ -212,11 +234,34 @@ struct TravelCodec::Reader {
   }
 };
 
+struct TravelCodec::FieldReader {
+  const Reader& from;
+  void time(double& ns) const { ns = static_cast<double>(from.difference(from.state.posted_)); }
+  void rank(std::uint32_t& rank) const { rank = static_cast<std::uint32_t>(from.difference(from.state.rank_)); }
+  void number(std::uint32_t& value) const { value = from.number(); }
+  void number(std::uint64_t& value) const { value = get_varint(from.in); }
+  void comm(CommIdentity& comm) const { comm = from.comm(); }
+  void stretch(Stretch& stretch) const { stretch = from.stretch(); }
+  void error(float& ns) const { ns = from.in.get<float>(); }
+};
+
+WindowPart TravelCodec::window_part(const Reader& reader, unsigned kind) {
+  const auto part = [&]<class Part>(Part read) -> WindowPart {
+    code_fields(FieldReader{reader}, read);
+    return read;
+  };
+  if (kind == 0) return part(Access{});
+  if (kind == 1) return part(Exposure{});
+  reader.in.check(kind == 2, "has a part of a window that is not known");
+  return part(LockEpoch{});
+}
+
 void TravelCodec::put(const Travelling& record, std::vector<std::byte>& out) { std::visit(Writer{*this, out}, record); }
 
 Travelling TravelCodec::get(ByteReader& in) {
   const Reader reader{*this, in};
   const auto flags = in.get<std::uint8_t>();
+  if ((flags & kOfWindow) != 0) return window_part(reader, flags & kKind);
   if ((flags & kKind) == kCall) return reader.call(flags);
   if ((flags & kKind) == kEnd) return reader.end(flags);
   if ((flags & kKind) == kJump) return reader.jump();

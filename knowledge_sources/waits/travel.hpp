@@ -9,6 +9,7 @@
 
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/waits/rank_calls.hpp"
+#include "knowledge_sources/waits/window_parts.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -19,7 +20,7 @@ struct PathJump {
 };
 
 // Wait: for one of several operations of a call; of 0 ns, only who and which call.
-using Travelling = std::variant<InCollective, EndOfMessage, Wait, PathJump>;
+using Travelling = std::variant<InCollective, EndOfMessage, Wait, PathJump, WindowPart>;
 
 // Where the operation, or the call with several, is joined.
 [[nodiscard]] inline std::uint64_t key_of(const InCollective& call) {
@@ -39,6 +40,9 @@ class TravelCodec {
  private:
   struct Writer;
   struct Reader;
+  struct FieldWriter;
+  struct FieldReader;
+  [[nodiscard]] static WindowPart window_part(const Reader& reader, unsigned kind);
 
   std::vector<CommIdentity> comms_;
   std::int64_t posted_ = 0, rank_ = 0, number_ = 0;  // of the record before

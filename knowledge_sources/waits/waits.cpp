@@ -5,6 +5,8 @@
 //            (in_order.hpp)                 (rank_calls.hpp)                             (meetings.hpp)
 //                                       └─▶ its ends of messages, as MPI matches them ──▶ meet the other ends
 //                                           (post_order.hpp)                              (messages.hpp)
+//                                       └─▶ its epochs on windows, by number          ──▶ meet the other halves
+//                                           (rank_windows.hpp)                            (epochs.hpp, locks.hpp)
 //
 // What was sampled between a rank's calls comes in line with them, and goes into the meetings as what the rank did
 // since the last one (stretch.hpp); causes.hpp sums it up.
@@ -29,6 +31,8 @@
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"
 #include "knowledge_sources/waits/critical_path.hpp"
+#include "knowledge_sources/waits/epochs.hpp"
+#include "knowledge_sources/waits/locks.hpp"
 #include "knowledge_sources/waits/path_profile.hpp"
 #include "knowledge_sources/waits/rank_calls.hpp"
 #include "knowledge_sources/waits/travel.hpp"
@@ -89,10 +93,8 @@ class Waits final : public Analysis {
       return true;
     });
     sums_.tell_waits([this](const Wait& wait) {
-      const PathJump jump{wait.waiter, wait.awaited,
-                          static_cast<std::int64_t>(wait.begin) + static_cast<std::int64_t>(wait.ns)};
-      if (travelling_.is_own(path_key_)) return path_.add(jump.waiter, jump.awaited, jump.time);
-      travelling_.send(path_key_, jump);
+      if (travelling_.is_own(path_key_)) return add_jump(path_, wait);
+      travelling_.send(path_key_, jump_of(wait));
     });
     slots_.create(sources, [] { return std::make_unique<std::vector<Arrived>>(); });
     subscribe<MpiSpan>(sources, "waits", level_, kMpiEvents, slots_,
@@ -106,13 +108,14 @@ class Waits final : public Analysis {
   std::vector<std::byte> partial() const override {
     ByteWriter out;
     out.put(kVersion);
-    all_sums().write(out);
+    CriticalPath path = path_;
+    all_sums(path).write(out);
     meetings_.write(out);
     messages_.write(out);
     contexts_.write(out);
     for (const auto& places : all_places()) out.put_array(std::span<const SampledPlace>(places));
     for (const RankTimeline* timeline : all_timelines()) timeline->write(out);
-    path_.write(out);
+    path.write(out);
     return out.take();
   }
 
@@ -147,12 +150,13 @@ class Waits final : public Analysis {
   }
 
   void contribute(const Resolver& resolver, reports::Application& application) const override {
-    WaitSums sums = all_sums();
+    CriticalPath path = path_;
+    WaitSums sums = all_sums(path);
     sums.add_calls({.incomplete = meetings_.calls()});
     sums.add_ends({.incomplete = messages_.ends()});
     const auto places = all_places();
     sums.contribute(resolver, places, contexts_, application.waiting);
-    contribute_path(resolver, places, application.waiting);
+    contribute_path(resolver, path, places, application.waiting);
     // Else its receive may be one of those that are not known.
     if (sums.all_ends_known_but(messages_.ends()))
       contribute_unreceived(messages_, resolver, application.waiting.unreceived);
@@ -164,18 +168,31 @@ class Waits final : public Analysis {
   void define(std::vector<Arrived>& arrived, const DefinitionSpan& span);
   void tell_lives();
   void meet(RankCalls& rank, std::span<const Arrived> arrived);
+  void meet_in_windows(RankCalls& rank);
+  void add(const WindowPart& part);
   void arrive(const Travelling& record);
-  void contribute_path(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
-                       reports::Waiting& model) const;
-  // With what is unresolved in the ranks' calls.
-  [[nodiscard]] WaitSums all_sums() const {
+  void contribute_path(const Resolver& resolver, const CriticalPath& jumps,
+                       std::span<const std::vector<SampledPlace>> places, reports::Waiting& model) const;
+  // With what is unresolved in the ranks' calls, and the locks of windows, whose waits go into the path, too.
+  [[nodiscard]] WaitSums all_sums(CriticalPath& path) const {
     WaitSums sums = sums_;
+    sums.tell_waits([&path](const Wait& wait) { add_jump(path, wait); });
     for (const RankCalls& rank : ranks_) {
       sums.add_calls(rank.unresolved_calls());
       sums.add_ends(rank.unresolved_ends());
     }
+    sums.add_calls({.incomplete = epochs_.alone()});
+    locks_of_windows_.judge(sums);
     sums.settle();
+    sums.tell_waits([](const Wait&) {});
     return sums;
+  }
+  static PathJump jump_of(const Wait& wait) {
+    return {wait.waiter, wait.awaited, static_cast<std::int64_t>(wait.begin) + static_cast<std::int64_t>(wait.ns)};
+  }
+  static void add_jump(CriticalPath& path, const Wait& wait) {
+    const PathJump jump = jump_of(wait);
+    path.add(jump.waiter, jump.awaited, jump.time);
   }
 
   // A rank's are with the analyzer that has its packs.
@@ -206,6 +223,8 @@ class Waits final : public Analysis {
   std::mutex mutex_;  // of those below; taken after a rank's
   Meetings meetings_;
   Messages messages_;
+  Epochs epochs_;
+  Locks locks_of_windows_;
   WaitSums sums_;
   CriticalPath path_;
   std::uint64_t path_key_;
@@ -226,6 +245,7 @@ void Waits::add(std::vector<Arrived>& arrived, const MpiSpan& span) {
   Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
   rank.add(header.thread, header.order, pack, out);
   out.flush();
+  meet_in_windows(rank);
 }
 
 void Waits::add_contexts(const ContextSpan& span) {
@@ -262,6 +282,7 @@ void Waits::define(std::vector<Arrived>& arrived, const DefinitionSpan& span) {
     }
   }
   out.flush();
+  meet_in_windows(rank);
 }
 
 void Waits::tell_lives() {
@@ -293,6 +314,30 @@ void Waits::meet(RankCalls& rank, std::span<const Arrived> arrived) {
   }
 }
 
+void Waits::meet_in_windows(RankCalls& rank) {
+  if (!rank.windows().has_parts()) return;
+  const std::lock_guard guard(mutex_);
+  for (const WindowPart& part : rank.windows().take()) {
+    const std::uint64_t key = std::visit([](const auto& each) { return key_of(each); }, part);
+    if (travelling_.is_own(key)) {
+      add(part);
+    } else {
+      travelling_.send(key, part);
+    }
+  }
+}
+
+// mutex_ is held.
+void Waits::add(const WindowPart& part) {
+  if (const auto* const access = std::get_if<Access>(&part)) {
+    epochs_.add(*access, sums_);
+  } else if (const auto* const exposure = std::get_if<Exposure>(&part)) {
+    epochs_.add(*exposure, sums_);
+  } else {
+    locks_of_windows_.add(std::get<LockEpoch>(part), sums_);
+  }
+}
+
 // From another analyzer.
 void Waits::arrive(const Travelling& record) {
   const auto check = [this](std::uint32_t rank) {
@@ -309,6 +354,9 @@ void Waits::arrive(const Travelling& record) {
     check(jump->waiter);
     check(jump->awaited);
     path_.add(jump->waiter, jump->awaited, jump->time);
+  } else if (const auto* const part = std::get_if<WindowPart>(&record)) {
+    std::visit([&](const auto& each) { check(each.rank); }, *part);
+    add(*part);
   } else {
     const Wait& wait = std::get<Wait>(record);
     check(wait.waiter);
@@ -317,13 +365,13 @@ void Waits::arrive(const Travelling& record) {
   }
 }
 
-void Waits::contribute_path(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
-                            reports::Waiting& model) const {
+void Waits::contribute_path(const Resolver& resolver, const CriticalPath& jumps,
+                            std::span<const std::vector<SampledPlace>> places, reports::Waiting& model) const {
   const Lives lives = lives_of(resolver);
   const auto last = std::ranges::max_element(lives.ends);
   if (last == lives.ends.end() || *last == 0) return;
   PlaceNodes nodes(resolver, places, contexts_);
-  const auto path = path_.path(static_cast<std::uint32_t>(last - lives.ends.begin()), *last, lives.begins);
+  const auto path = jumps.path(static_cast<std::uint32_t>(last - lives.ends.begin()), *last, lives.begins);
   describe_path(path, all_timelines(), nodes, resolver, model);
 }
 

@@ -12,7 +12,7 @@ namespace {
 struct Words {
   const char *pattern, *brief, *whole;
 };
-constexpr std::array<Words, 13> kWords{
+constexpr std::array<Words, 17> kWords{
     {{"wait_nxn", "wait at all-to-all", "Wait at all-to-all: for the last rank to come"},
      {"wait_barrier", "wait at barrier", "Wait at barrier: for the last rank to come"},
      {"barrier_completion", "barrier completion", "Barrier completion: after the first rank left"},
@@ -24,6 +24,10 @@ constexpr std::array<Words, 13> kWords{
      {"wrong_order", "wrong order", "Wrong order: an earlier message was received later"},
      {"late_receiver", "late receiver", "Late receiver: for the receive of a message"},
      {"fence", "wait at fence", "Wait at fence: making, freeing or fencing windows"},
+     {"late_post", "late post", "Late post: for the target of one-sided operations to let them in"},
+     {"early_wait", "early wait", "Early wait: for the last one-sided operation of an origin"},
+     {"late_complete", "late complete", "Late complete: for MPI_Win_complete, after the last operation of that origin"},
+     {"lock", "wait for lock", "Wait for lock: of a window that another rank has locked"},
      {"init", "wait at init", "Wait in MPI_Init (before the run)"},
      {"finalize", "wait at finalize", "Wait in MPI_Finalize (after the run)"}}};
 

@@ -70,7 +70,9 @@ std::uint64_t read(const PackView& pack) {
           },
           [&](const CompletionRecord& record) { sum += completion_bytes(record); },
           [&](const NeighbourExtension& part) { sum += part.bytes; },
-          [&](const StartedExtension& operation) { sum += operation.bytes; });
+          [&](const StartedExtension& operation) { sum += operation.bytes; },
+          [&](const SampledExtension& sampled) { sum += sampled.weight; },
+          [&](const GroupExtension& group) { sum += group.count; });
       break;
     case PackClass::kPosix:
       for (const PosixRecord& record : pack.records<PosixRecord>()) {

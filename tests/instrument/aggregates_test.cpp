@@ -95,16 +95,18 @@ TEST_F(AggregatesTest, ExtensionsGoWithTheirCall) {
             std::bit_cast<MpiRecord>(CompletionRecord{100, 1, 9, 4, 0, 8, make_word(1, 6, Shape::kCompletion)}),
             std::bit_cast<MpiRecord>(NeighbourExtension{70, 2, 3, 100, 0, extension(ExtensionKind::kNeighbourPart)}),
             std::bit_cast<MpiRecord>(
-                StartedExtension{100, 80, 5, 0, make_word(1, 9, Shape::kSend), extension(ExtensionKind::kStarted)})}),
-      6u);
+                StartedExtension{100, 80, 5, 0, make_word(1, 9, Shape::kSend), extension(ExtensionKind::kStarted)}),
+            std::bit_cast<MpiRecord>(GroupExtension{{1, 2}, 2, extension(ExtensionKind::kGroup)})}),
+      7u);
   std::map<AggregatePart, AggregateRecord> parts;
   for (const AggregateRecord& record : flushed()) parts[record.part] = record;
-  ASSERT_EQ(parts.size(), 4u);
+  ASSERT_EQ(parts.size(), 5u);
   EXPECT_EQ(parts[AggregatePart::kCall].records, 3u);
   EXPECT_EQ(parts[AggregatePart::kCall].calls, 1u);
   EXPECT_EQ(parts[AggregatePart::kCall].ticks, kMuch);
   EXPECT_EQ(parts[AggregatePart::kCall].bytes, kMuch + 1);
   EXPECT_EQ(parts[AggregatePart::kCall].received, 50u);
+  EXPECT_EQ(parts[AggregatePart::kGroup].records, 1u);
   EXPECT_EQ(parts[AggregatePart::kCompletion].bytes, (std::uint64_t{1} << 32) + 8);
   EXPECT_EQ(parts[AggregatePart::kCompletion].function, 6u);
   EXPECT_EQ(parts[AggregatePart::kCompletion].call_site, 9u);

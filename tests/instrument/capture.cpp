@@ -88,7 +88,8 @@ void read_mpi(Capture& out, const PackView& pack) {
       },
       [&](const NeighbourExtension& part) { out.neighbours.push_back(part); },
       [&](const StartedExtension& operation) { out.started.push_back(operation); },
-      [&](const SampledExtension& sampled) { out.sampled.push_back(sampled); });
+      [&](const SampledExtension& sampled) { out.sampled.push_back(sampled); },
+      [&](const GroupExtension& group) { out.groups.push_back(group); });
   out.mpi_records += pack.header().counted_records();
 }
 

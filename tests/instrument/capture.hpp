@@ -58,6 +58,7 @@ struct Capture {
   std::vector<NeighbourExtension> neighbours;
   std::vector<StartedExtension> started;
   std::vector<SampledExtension> sampled;
+  std::vector<GroupExtension> groups;
   std::vector<CapturedPosix> posix;
   std::map<std::string, TotalsRecord> totals;  // MPI and POSIX by name; of the last totals pack
   std::map<std::uint32_t, CapturedComm> comms;

@@ -14,6 +14,7 @@ struct Seen {
   std::vector<NeighbourExtension> neighbours;
   std::vector<StartedExtension> started;
   std::vector<SampledExtension> sampled;
+  std::vector<GroupExtension> groups;
 
   explicit Seen(const std::vector<MpiRecord>& records) {
     for_each_event(
@@ -21,7 +22,8 @@ struct Seen {
         [this](const CompletionRecord& record) { completions.push_back(record); },
         [this](const NeighbourExtension& part) { neighbours.push_back(part); },
         [this](const StartedExtension& operation) { started.push_back(operation); },
-        [this](const SampledExtension& sample) { sampled.push_back(sample); });
+        [this](const SampledExtension& sample) { sampled.push_back(sample); },
+        [this](const GroupExtension& group) { groups.push_back(group); });
   }
 };
 
@@ -49,6 +51,7 @@ TEST(EventReader, ExtensionsBelongToTheRecordBefore) {
       std::bit_cast<MpiRecord>(NeighbourExtension{11, 2, 1, 0, 0, extension(ExtensionKind::kNeighbourPart)}),
       std::bit_cast<MpiRecord>(
           StartedExtension{12, 13, 1, 2, make_word(4, 8, Shape::kSend), extension(ExtensionKind::kStarted)}),
+      std::bit_cast<MpiRecord>(GroupExtension{{3, 4}, 2, extension(ExtensionKind::kGroup)}),
       {9, 1, 3, kNoPeer, 1, 0, make_word(1, 6, Shape::kCompletes)},
       std::bit_cast<MpiRecord>(CompletionRecord{1, 1, 3, 2, 5, 8, make_word(1, 7, Shape::kCompletion)})};
   const Seen seen(records);
@@ -60,6 +63,8 @@ TEST(EventReader, ExtensionsBelongToTheRecordBefore) {
   EXPECT_EQ(seen.events[1].receive_half, nullptr);
   ASSERT_EQ(seen.neighbours.size(), 1u);
   EXPECT_EQ(seen.neighbours[0].destination, 2);
+  ASSERT_EQ(seen.groups.size(), 1u);
+  EXPECT_EQ(seen.groups[0].ranks[1], 4);
   ASSERT_EQ(seen.started.size(), 1u);
   EXPECT_EQ(seen.started[0].bytes, 13u);
   ASSERT_EQ(seen.completions.size(), 1u);

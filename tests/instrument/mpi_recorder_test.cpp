@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+#include <span>
 #include <type_traits>
 
 #include "tests/instrument/capture.hpp"
@@ -24,6 +27,13 @@ CommunicatorFacts answer_describe(MPI_Comm) {
   facts.local = {0, 1, 2};
   facts.name = "described";
   return facts;
+}
+
+// A group of 20 ranks.
+std::size_t answer_ranks(MPI_Win, MPI_Group, std::size_t first, std::span<int> ranks) {
+  const std::size_t count = std::min<std::size_t>(ranks.size(), 20 - std::min<std::size_t>(first, 20));
+  std::iota(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(count), 100 + static_cast<int>(first));
+  return count;
 }
 
 template <class Handle>
@@ -99,7 +109,7 @@ class MpiRecorderTest : public testing::Test {
   FakeTransport transport_;
   std::vector<std::uint64_t> bytes_;
   Recorder recorder_{Settings{}, transport_, PackIdentity{}, std::uint64_t{1} << 60, false};
-  MpiRecorder mpi_{recorder_, MpiQueries{answer_bytes, answer_cancelled, answer_describe}};
+  MpiRecorder mpi_{recorder_, MpiQueries{answer_bytes, answer_cancelled, answer_describe, answer_ranks}};
   ThreadRecorder* thread_ = nullptr;
   std::uint64_t tick_ = 0, last_begin_ = 0;
 };
@@ -450,6 +460,53 @@ TEST_F(MpiRecorderTest, OneSidedCallsAreOnTheCommunicatorOfTheWindow) {
   EXPECT_EQ(capture.events[1].comm, kWorldComm);
   EXPECT_EQ(capture.events[1].peer, 2);
   EXPECT_EQ(capture.totals.at("MPI_Put").bytes_sent, 12u);
+}
+
+TEST_F(MpiRecorderTest, WindowsOfOneCommunicatorHaveNumbers) {
+  for (const std::uintptr_t window : {0x500, 0x600}) {
+    Call make = on_world(FunctionId::kWin_allocate);
+    make.window = handle<MPI_Win>(window);
+    record(make);
+  }
+  Call lock{FunctionId::kWin_lock};
+  lock.window = handle<MPI_Win>(0x600);
+  lock.tag = MPI_LOCK_EXCLUSIVE;
+  record(lock);
+  lock.tag = MPI_LOCK_SHARED;
+  record(lock);
+  Call test{FunctionId::kWin_test};
+  test.window = handle<MPI_Win>(0x500);
+  test.completed_count = 1;
+  record(test);
+  Call get{FunctionId::kGet};
+  get.window = handle<MPI_Win>(0x600);
+  record(get);
+  const Capture capture = finish();
+  const auto tag = [&](std::size_t event) { return capture.events[event].tag; };
+  EXPECT_EQ(tag(2), window_tag(1, WindowAct::kExclusive));
+  EXPECT_EQ(tag(3), window_tag(1, WindowAct::kShared));
+  EXPECT_EQ(tag(4), window_tag(0, WindowAct::kEnded));
+  EXPECT_EQ(tag(5), window_tag(1, WindowAct::kNone));
+  EXPECT_EQ(window_of(tag(3)), 1u);
+  EXPECT_EQ(window_act_of(tag(3)), WindowAct::kShared);
+  EXPECT_EQ(capture.events[5].comm, kWorldComm);
+}
+
+TEST_F(MpiRecorderTest, EpochsHaveTheirGroups) {
+  Call make = on_world(FunctionId::kWin_create);
+  make.window = handle<MPI_Win>(0x500);
+  record(make);
+  Call start{FunctionId::kWin_start};
+  start.window = handle<MPI_Win>(0x500);
+  start.group = handle<MPI_Group>(0x700);
+  record(start);
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  ASSERT_EQ(capture.groups.size(), 4u) << "20 ranks, six in each";
+  EXPECT_EQ(capture.groups[0].count, GroupExtension::kMost);
+  EXPECT_EQ(capture.groups[1].ranks[0], 106);
+  EXPECT_EQ(capture.groups[3].count, 2u);
+  EXPECT_EQ(capture.groups[3].ranks[1], 119);
 }
 
 TEST_F(MpiRecorderTest, FilesOfMpiIoHaveNamesAndBytes) {

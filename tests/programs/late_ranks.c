@@ -1,6 +1,6 @@
 // Ranks that come late to collectives and messages, by sleeping, so that processors are free:
 //   late_ranks wait_nxn|wait_barrier|late_broadcast|early_reduce|early_scan|nonblocking_collective|late_sender|
-//              late_sender_of_many|wrong_order|late_receiver FILE
+//              late_sender_of_many|wrong_order|late_receiver|late_post|early_wait|late_complete|lock|fence FILE
 // Rank 0 prints what the waiting must be: "truth LEAST MOST OCCURRENCES", in seconds. A rank's entry lies between two
 // readings of its clock, before the call and in the MPI library: it may lose its processor between them. The late rank
 // sleeps when all others are inside, which they say in FILE, mapped by all: so the occurrences are exact. No other MPI
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "tests/programs/late_ranks_inside.h"
+#include "tests/programs/late_windows.h"
 
 enum { kSteps = 20, kLate = 8 /* ms */, kRanks = 64 };
 
@@ -24,7 +25,7 @@ typedef struct {
 } Entry;
 
 typedef struct {
-  atomic_int steps_entered;
+  atomic_int steps_entered, steps_prepared, steps_done;
   Entry entries[kSteps];
 } Rank;
 
@@ -61,6 +62,21 @@ static int only_rank_0_waits(void) {
 }
 static int takes_part(int each) {
   return each == 0 || each == late || !(is("late_sender") || is("wrong_order") || is("late_receiver"));
+}
+
+// For the modes with a window: only one call in each step counts.
+static void enter_window(void) {
+  late_ranks_inside = note_inside;
+  enter();
+}
+static void prepared(void) { ranks[rank].steps_prepared = step + 1; }
+static void await_prepared(void) {
+  while (ranks[late].steps_prepared <= step) sleep_ms(1);
+}
+static void done(void) { ranks[rank].steps_done = step + 1; }
+static void await_done(void) {
+  for (int other = 0; other < size; ++other)
+    while (other != rank && ranks[other].steps_done < step) sleep_ms(1);
 }
 
 // Until all others have entered so many steps.
@@ -156,9 +172,16 @@ int main(int argc, char** argv) {
     fprintf(stderr, "late_ranks PATTERN FILE, for at most %d ranks\n", kRanks);
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
-  late_ranks_inside = note_inside;
+  const WindowStep window_step = {pattern, rank, size, late, enter_window, prepared, await_prepared, done, await_done};
+  const int of_window = is_of_window(pattern);
+  if (of_window) {
+    make_window(&window_step);
+  } else {
+    late_ranks_inside = note_inside;
+  }
   for (step = 0; step < kSteps; ++step) {
     if (rank == late) {
+      if (of_window) prepare_on_window();
       if (is("wrong_order")) {
         double data = 0;
         late_ranks_inside = NULL;
@@ -168,13 +191,18 @@ int main(int argc, char** argv) {
       await_others(step + 1);
       sleep_ms(kLate);
     }
-    meet();
+    if (of_window) {
+      meet_on_window();
+    } else {
+      meet();
+    }
   }
   late_ranks_inside = NULL;
   if (rank == 0) {
     await_others(kSteps);
     print_truth();
   }
+  if (of_window) free_window();
   MPI_Finalize();
   return 0;
 }

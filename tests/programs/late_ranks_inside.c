@@ -65,3 +65,38 @@ int MPI_Recv(void* data, int count, MPI_Datatype type, int from, int tag, MPI_Co
   inside(0);
   return PMPI_Recv(data, count, type, from, tag, comm, status);
 }
+
+int MPI_Win_start(MPI_Group group, int assertion, MPI_Win window) {
+  inside(0);
+  return PMPI_Win_start(group, assertion, window);
+}
+
+int MPI_Win_complete(MPI_Win window) {
+  inside(0);
+  return PMPI_Win_complete(window);
+}
+
+int MPI_Win_post(MPI_Group group, int assertion, MPI_Win window) {
+  inside(0);
+  return PMPI_Win_post(group, assertion, window);
+}
+
+int MPI_Win_wait(MPI_Win window) {
+  inside(0);
+  return PMPI_Win_wait(window);
+}
+
+int MPI_Win_lock(int type, int rank, int assertion, MPI_Win window) {
+  inside(0);
+  return PMPI_Win_lock(type, rank, assertion, window);
+}
+
+int MPI_Win_unlock(int rank, MPI_Win window) {
+  inside(0);
+  return PMPI_Win_unlock(rank, window);
+}
+
+int MPI_Win_fence(int assertion, MPI_Win window) {
+  inside(0);
+  return PMPI_Win_fence(assertion, window);
+}

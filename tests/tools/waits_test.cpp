@@ -12,6 +12,8 @@ namespace {
 
 constexpr double kWithin = 0.002;  // our clock is calibrated against the program's
 
+constexpr const char* kOfWindow = "be_held_up";
+
 struct Truth {
   double least = 0, most = 0;  // seconds
   unsigned long occurrences = 0;
@@ -22,12 +24,25 @@ struct Case {
   // That are resolved in each of 20 steps.
   bool calls;                          // one of each rank
   unsigned messages, messages_of_all;  // of all others together, and of each other rank
+  const char* symbol = "meet";
+  bool epochs = false;  // the two halves of one of each other rank
 };
 void PrintTo(const Case& each, std::ostream* out) { *out << each.program; }
 
 double seconds_of(const reports::Waiting& waiting, const char* pattern) {
   const auto found = std::ranges::find(waiting.patterns, pattern, &reports::WaitTotal::pattern);
   return found == waiting.patterns.end() ? 0 : found->seconds;
+}
+
+// In one function: making a window is a fence, too.
+reports::WaitTotal total_of(const reports::Waiting& waiting, const Case& of) {
+  reports::WaitTotal total{};
+  for (const reports::WaitSite& site : waiting.call_sites) {
+    if (site.pattern != of.pattern || site.function != of.function) continue;
+    total.seconds += site.waiting_seconds;
+    total.occurrences += site.occurrences;
+  }
+  return total;
 }
 
 class WaitsTest : public LaunchFixture, public ::testing::WithParamInterface<Case> {
@@ -52,14 +67,19 @@ TEST_P(WaitsTest, IsWhatTheRanksSay) {
     Truth truth;
     const auto waiting = this->waiting(analyzers, ranks, truth);
     // Who is done waits in MPI_Finalize for the rest, as long as it may be.
-    const double at_end = seconds_of(waiting, "finalize");
-    const auto found = std::ranges::find(waiting.patterns, GetParam().pattern, &reports::WaitTotal::pattern);
-    ASSERT_NE(found, waiting.patterns.end());
-    const reports::WaitTotal& most = *found;
+    double at_end = seconds_of(waiting, "finalize");
+    const reports::WaitTotal most = total_of(waiting, GetParam());
+    const bool has_window = GetParam().symbol == std::string(kOfWindow);
+    // In the modes of windows the late rank makes others wait elsewhere, too: for a moment, if nothing holds it up.
+    for (const char* const other : {"fence", "late_complete", "early_wait", "late_post", "lock"})
+      at_end += has_window && other != std::string(GetParam().pattern) ? seconds_of(waiting, other) : 0;
+    if (std::string(GetParam().pattern) == "fence") at_end += seconds_of(waiting, "fence") - most.seconds;
     EXPECT_EQ(most.occurrences, truth.occurrences);
     EXPECT_GE(most.seconds, (1 - kWithin) * truth.least);
     EXPECT_LE(most.seconds, (1 + kWithin) * truth.most);
-    EXPECT_EQ(waiting.resolved_calls, GetParam().calls ? 20 * ranks : 0);
+    const unsigned calls =
+        20 * (ranks * (GetParam().calls ? 1U : 0U) + 2 * (ranks - 1) * (GetParam().epochs ? 1U : 0U));
+    EXPECT_EQ(waiting.resolved_calls, calls + (has_window ? 2 * ranks : 0));  // to make and free it
     EXPECT_EQ(waiting.resolved_messages, 20 * (GetParam().messages + (ranks - 1) * GetParam().messages_of_all));
     EXPECT_EQ(waiting.unresolved.message_ends, reports::UnresolvedCounts{});
     EXPECT_EQ(waiting.unresolved.collective_calls.incomplete, 0u);
@@ -75,24 +95,34 @@ TEST_P(WaitsTest, IsWhatTheRanksSay) {
     EXPECT_EQ(cause->kind, "other");
     EXPECT_GE(cause->seconds, 0.5 * most.seconds);
     ASSERT_FALSE(waiting.call_sites.empty());
-    EXPECT_EQ(waiting.call_sites[0].symbol, GetParam().calls ? "meet" : "exchange");
+    EXPECT_EQ(waiting.call_sites[0].symbol, GetParam().symbol);
     EXPECT_EQ(waiting.call_sites[0].function, GetParam().function);
-    EXPECT_TRUE(waiting.call_sites[0].source_file.ends_with("late_ranks.c"));
+    EXPECT_TRUE(waiting.call_sites[0].source_file.ends_with(has_window ? "late_windows.c" : "late_ranks.c"));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Patterns, WaitsTest,
-                         ::testing::Values(Case{"wait_nxn", "wait_nxn", "MPI_Allreduce", true, 0, 0},
-                                           Case{"wait_barrier", "wait_barrier", "MPI_Barrier", true, 0, 0},
-                                           Case{"late_broadcast", "late_broadcast", "MPI_Bcast", true, 0, 0},
-                                           Case{"early_reduce", "early_reduce", "MPI_Reduce", true, 0, 0},
-                                           Case{"early_scan", "early_scan", "MPI_Scan", true, 0, 0},
-                                           Case{"nonblocking_collective", "nonblocking_collective", "MPI_Wait", true, 0,
-                                                0},
-                                           Case{"late_sender", "late_sender", "MPI_Recv", false, 1, 0},
-                                           Case{"late_sender_of_many", "late_sender", "MPI_Waitall", false, 0, 1},
-                                           Case{"wrong_order", "wrong_order", "MPI_Recv", false, 2, 0},
-                                           Case{"late_receiver", "late_receiver", "MPI_Ssend", false, 1, 0}),
+std::vector<Case> cases() {
+  std::vector<Case> cases{{"wait_nxn", "wait_nxn", "MPI_Allreduce", true, 0, 0},
+                          {"wait_barrier", "wait_barrier", "MPI_Barrier", true, 0, 0},
+                          {"late_broadcast", "late_broadcast", "MPI_Bcast", true, 0, 0},
+                          {"early_reduce", "early_reduce", "MPI_Reduce", true, 0, 0},
+                          {"early_scan", "early_scan", "MPI_Scan", true, 0, 0},
+                          {"nonblocking_collective", "nonblocking_collective", "MPI_Wait", true, 0, 0},
+                          {"late_sender", "late_sender", "MPI_Recv", false, 1, 0, "exchange"},
+                          {"late_sender_of_many", "late_sender", "MPI_Waitall", false, 0, 1, "exchange"},
+                          {"wrong_order", "wrong_order", "MPI_Recv", false, 2, 0, "exchange"},
+                          {"late_receiver", "late_receiver", "MPI_Ssend", false, 1, 0, "exchange"},
+                          {"late_post", "late_post", "MPI_Win_start", false, 0, 0, kOfWindow, true},
+                          {"early_wait", "early_wait", "MPI_Win_wait", false, 0, 0, kOfWindow, true},
+                          {"late_complete", "late_complete", "MPI_Win_wait", false, 0, 0, kOfWindow, true},
+                          {"fence", "fence", "MPI_Win_fence", true, 0, 0, kOfWindow}};
+#if !MPI_IS_MPICH  // there the target must be inside MPI for a lock to be got
+  cases.push_back({"lock", "lock", "MPI_Win_lock", true, 0, 0, kOfWindow});
+#endif
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Patterns, WaitsTest, ::testing::ValuesIn(cases()),
                          [](const auto& instance) { return std::string(instance.param.program); });
 
 // The awaited rank computes: of all functions the one that it alone calls is the cause. How long it waited for a

@@ -16,20 +16,20 @@ bool contains(auto const& words, std::string_view word) {
 constexpr std::array kStrings = {"string"sv, "string_out"sv, "strings"sv, "file_name"sv};
 constexpr std::array kCOnly = {"argc"sv, "argv"sv, "ellipsis"sv};
 constexpr std::array kIntegers = {
-    "count"sv,         "scount"sv,      "rcount"sv,     "type"sv,     "stype"sv,      "rtype"sv,    "dest"sv,
-    "source"sv,        "root"sv,        "target"sv,     "tag"sv,      "stag"sv,       "rtag"sv,     "comm"sv,
-    "request_count"sv, "op"sv,          "file"sv,       "win"sv,      "request"sv,    "comm_out"sv, "comm_inout"sv,
-    "comm_later"sv,    "request_out"sv, "request_in"sv, "file_out"sv, "file_inout"sv, "win_out"sv,  "win_inout"sv,
-    "flag"sv,          "index"sv,       "out_count"sv,  "partitions"sv};
+    "count"sv,         "scount"sv,      "rcount"sv,     "type"sv,       "stype"sv,      "rtype"sv,    "dest"sv,
+    "source"sv,        "root"sv,        "target"sv,     "tag"sv,        "stag"sv,       "rtag"sv,     "comm"sv,
+    "request_count"sv, "op"sv,          "file"sv,       "win"sv,        "request"sv,    "comm_out"sv, "comm_inout"sv,
+    "comm_later"sv,    "request_out"sv, "request_in"sv, "file_out"sv,   "file_inout"sv, "win_out"sv,  "win_inout"sv,
+    "flag"sv,          "index"sv,       "out_count"sv,  "partitions"sv, "group"sv,      "lock_type"sv};
 constexpr std::array kCounts = {"count"sv, "scount"sv, "rcount"sv, "scounts"sv, "rcounts"sv};
 constexpr std::array kIntegerArrays = {"scounts"sv,  "rcounts"sv, "stypes"sv,   "rtypes"sv,
                                        "requests"sv, "status"sv,  "statuses"sv, "indices"sv};
 constexpr std::string_view kLargeCount = "large_count";  // MPI_Count in a function that has no twin
 constexpr std::array kChoiceBuffers = {"buf"sv, "sbuf"sv, "rbuf"sv, "choice"sv};
-constexpr std::array kInert = {"int"sv,     "aint"sv,          "offset"sv,     "xcount"sv,   "in"sv,
-                               "out"sv,     "pointer"sv,       "info"sv,       "group"sv,    "datatype"sv,
-                               "message"sv, "message_inout"sv, "errhandler"sv, "function"sv, "errhandler_function"sv,
-                               "tool"sv,    "session"sv,       "status_in"sv};
+constexpr std::array kInert = {
+    "int"sv,  "aint"sv,     "offset"sv,   "xcount"sv,        "in"sv,         "out"sv,      "pointer"sv,
+    "info"sv, "datatype"sv, "message"sv,  "message_inout"sv, "errhandler"sv, "function"sv, "errhandler_function"sv,
+    "tool"sv, "session"sv,  "status_in"sv};
 
 std::vector<Rule> make_rules() {
   const std::vector<std::string> send = {"buf", "count", "type", "dest", "tag", "comm"};
@@ -119,7 +119,8 @@ std::vector<Rule> make_rules() {
 
 bool is_kind(std::string_view word) {
   return contains(kStrings, word) || contains(kCOnly, word) || contains(kIntegers, word) ||
-         contains(kIntegerArrays, word) || contains(kChoiceBuffers, word) || contains(kInert, word) || word == kLargeCount;
+         contains(kIntegerArrays, word) || contains(kChoiceBuffers, word) || contains(kInert, word) ||
+         word == kLargeCount;
 }
 
 bool is_fortran_string(std::string_view kind) { return contains(kStrings, kind); }

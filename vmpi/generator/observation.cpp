@@ -12,6 +12,7 @@ class Writer {
 
   Observation write() {
     write_objects();
+    write_window();
     write_peers();
     write_status();
     write_bytes();
@@ -51,6 +52,14 @@ class Writer {
       after("if (code == MPI_SUCCESS) call.new_comm = arguments::made_comm(" + name("comm_out") + ");");
     if (has("win_out")) after("if (code == MPI_SUCCESS) call.window = arguments::made_win(" + name("win_out") + ");");
     if (has("file_out")) after("if (code == MPI_SUCCESS) call.file = arguments::made_file(" + name("file_out") + ");");
+  }
+
+  void write_window() {
+    if (rule_ != "window") return;
+    if (has("group")) before("call.group = arguments::group_of(" + name("group") + ");");
+    if (has("lock_type")) before("call.tag = " + value("lock_type") + ";");
+    if (has("flag"))
+      after("call.completed_count = code == MPI_SUCCESS && arguments::is_true(" + name("flag") + ") ? 1 : 0;");
   }
 
   void write_peers() {

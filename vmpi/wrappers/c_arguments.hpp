@@ -38,6 +38,7 @@ inline MPI_Comm comm_of(MPI_Comm comm) { return to_library(comm); }
 inline MPI_Comm made_comm(const MPI_Comm* comm) { return to_library(*comm); }
 inline MPI_Win win_of(MPI_Win win) { return win; }
 inline MPI_Win made_win(const MPI_Win* win) { return *win; }
+inline MPI_Group group_of(MPI_Group group) { return group; }
 inline MPI_File file_of(MPI_File file) { return file; }
 inline MPI_File made_file(const MPI_File* file) { return *file; }
 inline bool is_no_op(MPI_Op op) { return op == MPI_NO_OP; }

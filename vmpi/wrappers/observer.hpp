@@ -40,6 +40,8 @@ struct Call {
   MPI_File file = MPI_FILE_NULL;
   const char* file_name = nullptr;  // MPI_File_open, _delete
   MPI_Win window = MPI_WIN_NULL;
+  MPI_Group group = MPI_GROUP_NULL;  // MPI_Win_post, _start: with whom. (MPI_Win_lock: `tag` is the lock type; _test:
+                                     // completed_count says whether the epoch has ended.)
   // Neighbourhood collectives: bytes for each destination, in the order of the topology (nullptr: bytes_sent /
   // outdegree).
   const std::int64_t* neighbour_bytes = nullptr;

@@ -39,13 +39,15 @@ Table pattern_table(const Application& a) {
 }
 
 Table site_table(const Application& a, double least, std::size_t& sites) {
-  Table table{
-      "Where", {left("Called from", 38), left("Call", 18), left("Pattern", 20), "Times", "Time", "Longest"}, {}};
+  Table table{"Where",
+              {left("Called from", 36), left("Call", 18), left("Pattern", 20), "Times", "Waiting", "of", "Longest"},
+              {}};
   for (const WaitSite& each : a.waiting.call_sites) {
     if (each.waiting_seconds < least) continue;
     if (++sites > kWaitSites) continue;
-    table.rows.push_back({symbol(name_of(call_site_of(each)), 38), code(each.function), short_pattern(each.pattern),
-                          count(each.occurrences), seconds(each.waiting_seconds), seconds(each.longest.seconds)});
+    table.rows.push_back({symbol(name_of(call_site_of(each)), 36), code(each.function), short_pattern(each.pattern),
+                          count(each.occurrences), seconds(each.waiting_seconds), seconds(seconds_of_calls(a, each)),
+                          seconds(each.longest.seconds)});
   }
   return table;
 }
@@ -199,7 +201,8 @@ Section waiting(const Application& a) {
       add_rest(section.blocks, parts, parts_shown, "parts", "path");
       section.blocks.push_back(remark(path_in_ranks(a)));
     }
-    if (Figure figure = waiting_over_time_figure(a); figure) section.blocks.push_back(std::vector<Figure>{std::move(figure)});
+    if (Figure figure = waiting_over_time_figure(a); figure)
+      section.blocks.push_back(std::vector<Figure>{std::move(figure)});
   }
   const std::string unknown = what_is_not_known(a.waiting.unresolved);
   if (!unknown.empty()) section.blocks.push_back(remark(unknown));

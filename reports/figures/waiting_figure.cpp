@@ -22,7 +22,7 @@ Figure waiting_over_time_figure(const Application& app) {
     };
     constexpr std::array<Band, 4> kBands{{{"useful", kComputation},
                                           {"lost to load imbalance", kClassColours[1]},
-                                          {"to serialisation (waiting)", kClassColours[0]},
+                                          {"to serialisation", kClassColours[0]},
                                           {"to transfer", kClassColours[2]}}};
     double x = kTimeLeft;
     for (const Band& band : kBands) x = legend_entry(canvas, x, 8, band.colour, band.name);

@@ -109,14 +109,6 @@ std::string who_waits(const Application& a, const WaitSite& site) {
   return fmt::format("{} ranks wait", with_separators(site.waiters));
 }
 
-// All time in the calls from there.
-double time_in(const Application& a, const WaitSite& site) {
-  const auto found = std::ranges::find_if(a.call_sites, [&](const CallSite& each) {
-    return each.function == site.function && each.module == site.module && each.offset == site.offset;
-  });
-  return found == a.call_sites.end() ? 0 : found->seconds;
-}
-
 std::string instead_of_coming(const Application& a, std::uint32_t rank) {
   const WaitCause* const cause = main_cause(a, rank);
   if (cause == nullptr) return "";
@@ -139,7 +131,7 @@ double most_to_gain(const Application& a, const WaitSite& site) {
 }  // namespace
 
 std::string waiting_in_words(const Application& a, const WaitSite& site) {
-  const double all = time_in(a, site);
+  const double all = seconds_of_calls(a, site);
   std::string text = fmt::format("{} {}{} in {} of {}", who_waits(a, site), human_seconds(site.waiting_seconds),
                                  all > site.waiting_seconds ? " of " + human_seconds(all) : "",
                                  in_sentence(site.function), in_sentence(name_of(call_site_of(site))));

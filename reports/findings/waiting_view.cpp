@@ -76,6 +76,13 @@ CallSite call_site_of(const WaitSite& from) {
   return site;
 }
 
+double seconds_of_calls(const Application& a, const WaitSite& site) {
+  const auto found = std::ranges::find_if(a.call_sites, [&](const CallSite& each) {
+    return each.function == site.function && each.module == site.module && each.offset == site.offset;
+  });
+  return found == a.call_sites.end() ? 0 : found->seconds;
+}
+
 MessageWaiting message_waiting(const Application& a) {
   MessageWaiting waiting;
   for (const WaitSite& site : a.waiting.call_sites) {

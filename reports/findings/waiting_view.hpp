@@ -29,6 +29,8 @@ struct MessageWaiting {
   double late_senders = 0;         // of these
   const WaitSite* most = nullptr;  // the call site with the most
 };
+// All time in the calls of the function from there; 0: not known.
+[[nodiscard]] double seconds_of_calls(const Application& application, const WaitSite& site);
 [[nodiscard]] CallSite call_site_of(const WaitSite& site);
 [[nodiscard]] MessageWaiting message_waiting(const Application& application);
 

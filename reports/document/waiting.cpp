@@ -40,12 +40,12 @@ Table pattern_table(const Application& a) {
 
 Table site_table(const Application& a, double least, std::size_t& sites) {
   Table table{"Where",
-              {left("Called from", 36), left("Call", 18), left("Pattern", 20), "Times", "Waiting", "of", "Longest"},
+              {left("Called from", 32), left("Call", 16), left("Pattern", 19), "Times", "Waiting", "of", "Longest"},
               {}};
   for (const WaitSite& each : a.waiting.call_sites) {
     if (each.waiting_seconds < least) continue;
     if (++sites > kWaitSites) continue;
-    table.rows.push_back({symbol(name_of(call_site_of(each)), 36), code(each.function), short_pattern(each.pattern),
+    table.rows.push_back({symbol(name_of(call_site_of(each)), 32), code(each.function), short_pattern(each.pattern),
                           count(each.occurrences), seconds(each.waiting_seconds), seconds(seconds_of_calls(a, each)),
                           seconds(each.longest.seconds)});
   }

@@ -93,7 +93,7 @@ TEST_P(WaitsTest, IsWhatTheRanksSay) {
     const auto cause = std::ranges::find(waiting.causes, late, &reports::WaitCause::rank);
     ASSERT_NE(cause, waiting.causes.end());
     EXPECT_EQ(cause->kind, "other");
-    EXPECT_GE(cause->seconds, 0.5 * most.seconds);
+    EXPECT_GE(cause->seconds, 0.25 * most.seconds);  // else it was in MPI without a processor
     ASSERT_FALSE(waiting.call_sites.empty());
     EXPECT_EQ(waiting.call_sites[0].symbol, GetParam().symbol);
     EXPECT_EQ(waiting.call_sites[0].function, GetParam().function);

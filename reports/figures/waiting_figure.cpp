@@ -20,12 +20,12 @@ Figure waiting_over_time_figure(const Application& app) {
       const char* name;
       Rgb colour;
     };
-    constexpr std::array<Band, 4> kBands{{{"useful", kComputation},
-                                          {"lost to load imbalance", kClassColours[1]},
-                                          {"to serialisation", kClassColours[0]},
-                                          {"to transfer", kClassColours[2]}}};
+    constexpr std::array<Band, 4> kEfficiencyBands{{{"useful", kComputation},
+                                                    {"lost to load imbalance", kClassColours[1]},
+                                                    {"to serialisation", kClassColours[0]},
+                                                    {"to transfer", kClassColours[2]}}};
     double x = kTimeLeft;
-    for (const Band& band : kBands) x = legend_entry(canvas, x, 8, band.colour, band.name);
+    for (const Band& band : kEfficiencyBands) x = legend_entry(canvas, x, 8, band.colour, band.name);
     const auto begin = [&](std::size_t i) {
       return std::min(1.0, static_cast<double>(i) * e.bin_seconds / std::max(seconds, 1e-12));
     };
@@ -37,9 +37,9 @@ Figure waiting_over_time_figure(const Application& app) {
                          : 1.0;
     };
     std::vector<double> below(bins, 0.0);
-    for (std::size_t band = 0; band < kBands.size(); ++band) {
+    for (std::size_t band = 0; band < kEfficiencyBands.size(); ++band) {
       const auto share = [&](std::size_t i) { return std::max(0.0, top(band, i) - below[i]); };
-      stacked_band(canvas, y0, h, below, begin, share, kBands[band].colour);
+      stacked_band(canvas, y0, h, below, begin, share, kEfficiencyBands[band].colour);
     }
     canvas.box(kTimeLeft, y0, kTimePlot, h);
     percent_axis(canvas, y0, h);

@@ -463,7 +463,7 @@ TEST_F(MpiRecorderTest, OneSidedCallsAreOnTheCommunicatorOfTheWindow) {
 }
 
 TEST_F(MpiRecorderTest, WindowsOfOneCommunicatorHaveNumbers) {
-  for (const std::uintptr_t window : {0x500, 0x600}) {
+  for (const std::uintptr_t window : {0x500UL, 0x600UL}) {
     Call make = on_world(FunctionId::kWin_allocate);
     make.window = handle<MPI_Win>(window);
     record(make);

@@ -103,7 +103,7 @@ TEST_F(KernelTimeTest, OfMpiCallsIsNotGivenToTheFunctionAfterThem) {
     // Where the machine is crowded the kernel changes threads within the function, too: up to 2 %.
     EXPECT_NEAR(sampled.given, user.ns, sampled.error() + 0.02 * user.ns) << "of " << truth.cpu;
     const SampledShare kernel = kernel_of_calls(capture);
-    EXPECT_LT(kernel.given, truth.cpu - user.ns);
+    EXPECT_LT(kernel.given, truth.cpu - user.ns + kernel.error() + 0.02 * user.ns);
     attributed += kernel.given;
     in_kernel += truth.kernel / truth.cpu / 4;
   }

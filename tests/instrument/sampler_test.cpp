@@ -557,7 +557,9 @@ TEST(Sampler, ThreadsAreFollowedFromBeginToEnd) {
   std::map<std::uint32_t, double> weights;
   for (const auto& sample : capture.samples) {
     weights[sample.thread] += sample.time();
-    EXPECT_TRUE(capture.contexts.contains({sample.thread, sample.record.context}));
+    // Time in the kernel that is left at the end is told at the root.
+    const bool is_rest = sample.record.context == 0 && sample.user() == 0 && sample.kernel() > 0;
+    EXPECT_TRUE(is_rest || capture.contexts.contains({sample.thread, sample.record.context}));
   }
   ASSERT_EQ(weights.size(), 5u);
   for (const auto& thread : capture.threads) {

@@ -247,7 +247,8 @@ static void no_overlap(void) {
   free(out);
 }
 
-static NOT_INLINED void collect_statistics(void) { WORK(kLarge * kSteps); }
+// Long enough to be sampled often also where a machine allows few samples a second.
+static NOT_INLINED void collect_statistics(void) { WORK(4 * kLarge * kSteps); }
 
 // A function that only rank 1 calls, once.
 static void one_caller(void) {

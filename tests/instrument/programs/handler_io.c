@@ -35,11 +35,8 @@ static void on_alarm(int number) {
   if (sink < 0) return;
   /* A descriptor that is new each time, so that its name has to be found out here. */
   if (dup2(sink, renewed) != renewed || write(renewed, "x", 1) != 1) _exit(3);
-  if (in_mpi) {
-    ++uncounted;
-  } else {
-    ++of_handler;
-  }
+  /* Handlers may run in several threads at a time. */
+  __atomic_fetch_add(in_mpi ? &uncounted : &of_handler, 1, __ATOMIC_RELAXED);
 }
 
 static void alarm_every(long microseconds) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "reports/findings/efficiency.hpp"
 #include "reports/findings/extra_work.hpp"
@@ -60,25 +61,32 @@ bool is_work(const WaitCause* cause) {
   return cause != nullptr && (cause->kind == "computation" || cause->kind == "io");
 }
 
-// What only this rank calls says more than what the time goes into beneath it.
-WaitCause named_cause(const Application& a, const WaitCause& cause) {
+// What the rank does more than the others, where that is the cause, or what the cause is called from.
+std::optional<ExtraWork> work_behind(const Application& a, const WaitCause& cause) {
   const auto work = extra_work(a, cause.rank);
-  if (!work || a.samples.functions[work->hottest].symbol != cause.symbol) return cause;
-  const SampledFunction& function = a.samples.functions[work->function];
+  const auto is_cause = [&](std::uint32_t function) { return a.samples.functions[function].symbol == cause.symbol; };
+  return work && (is_cause(work->function) || is_cause(work->hottest)) ? work : std::nullopt;
+}
+
+// What only this rank calls says more than what the time goes into beneath it.
+std::string function_behind(const Application& a, const WaitCause& cause) {
   WaitCause named = cause;
-  named.symbol = function.symbol;
-  named.source_file = function.source_file;
-  named.line = function.line;
-  return named;
+  if (const auto work = work_behind(a, cause)) {
+    const SampledFunction& function = a.samples.functions[work->function];
+    if (function.symbol != cause.symbol) {
+      named.symbol = function.symbol;
+      named.source_file = function.source_file;
+      named.line = function.line;
+    }
+  }
+  return function_of(named);
 }
 
 // What made it late, where that is measured; "" where it is not.
 std::string what_made_it_late(const Application& a, std::uint32_t rank) {
   const WaitCause* most = main_cause(a, rank);
   if (!is_work(most)) return "";
-  const auto is_cause = [&](std::uint32_t function) { return a.samples.functions[function].symbol == most->symbol; };
-  if (const auto work = extra_work(a, rank); work && (is_cause(work->function) || is_cause(work->hottest)))
-    return extra_work_sentence(a, rank);
+  if (work_behind(a, *most)) return extra_work_sentence(a, rank);
   return fmt::format(" Before it comes it spends {} ± {} more than those that wait in {} (sampled).",
                      human_seconds(most->seconds), human_seconds(most->error), function_of(*most));
 }
@@ -116,8 +124,8 @@ std::string instead_of_coming(const Application& a, std::uint32_t rank) {
   if (cause->kind == "mpi") return fmt::format(", which is held up in MPI itself for {}", longer);
   if (cause->kind == "other")
     return fmt::format(", which is asleep, blocked or without a processor for {} longer than they", longer);
-  return fmt::format(", which is still in {}, {} ± {} longer than they (sampled)", function_of(named_cause(a, *cause)),
-                     longer, human_seconds(cause->error));
+  return fmt::format(", which is still in {}, {} ± {} longer than they (sampled)", function_behind(a, *cause), longer,
+                     human_seconds(cause->error));
 }
 
 // What a single rank waits for it at most: more can't be gained.

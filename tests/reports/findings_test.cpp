@@ -151,13 +151,19 @@ TEST(Findings, HotRankIsTheOneEverybodyTalksTo) {
   EXPECT_EQ(find(findings_of(a), "hot_rank"), nullptr);
 }
 
-TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
+// Half of the run is MPI_Allreduce.
+Application in_allreduce() {
   Application a = plain(4, 6);
   a.mpi[0].function = "MPI_Allreduce";
   a.mpi[0].category = "collective";
   a.mpi[0].calls = 4000;
   a.mpi[0].seconds = 20;
   a.density = {{"MPI_Allreduce", {}, {5, 5, 5, 5}, {}}};
+  return a;
+}
+
+TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
+  Application a = in_allreduce();
   EXPECT_THAT(find(findings_of(a), "collective_transfer")->text, HasSubstr("an estimate"));
   a.waiting.call_sites.resize(2);
   a.waiting.call_sites[0].function = a.waiting.call_sites[1].function = "MPI_Allreduce";
@@ -198,12 +204,7 @@ TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
 
 // As the first sentence of a summary.
 TEST(Findings, WhoWaitsHowLongForWhomAndWhatThatOneDoes) {
-  Application a = plain(4, 6);
-  a.mpi[0].function = "MPI_Allreduce";
-  a.mpi[0].category = "collective";
-  a.mpi[0].calls = 4000;
-  a.mpi[0].seconds = 20;
-  a.density = {{"MPI_Allreduce", {}, {5, 5, 5, 5}, {}}};
+  Application a = in_allreduce();
   a.call_sites.clear();
   CallSite site;
   site.function = "MPI_Allreduce";

@@ -137,21 +137,19 @@ void CriticalPath::settle() {
   forget_until(half);
 }
 
-CriticalPath::Path CriticalPath::path(std::uint32_t last_rank, std::int64_t end,
-                                      std::span<const std::int64_t> begins) const {
-  CriticalPath whole = *this;
-  whole.sort();
-  std::uint32_t first = Walker(whole.jumps_, whole.ns_by_rank_, whole.rank_at_).walk({last_rank, end}, settled_to_);
+CriticalPath::Path CriticalPath::take_path(std::uint32_t last_rank, std::int64_t end,
+                                           std::span<const std::int64_t> begins) {
+  sort();
+  std::uint32_t first = Walker(jumps_, ns_by_rank_, rank_at_).walk({last_rank, end}, settled_to_);
   if (settled_to_ != 0) first = first_rank_;
   if (first < begins.size() && begins[first] > 0) {
-    whole.ns_by_rank_[first] -=
-        std::min<std::uint64_t>(whole.ns_by_rank_[first], static_cast<std::uint64_t>(begins[first]));
-    for (std::uint64_t slot = 0; slot < whole.rank_at_.size(); ++slot) {
-      if (grid_point(slot, whole.rank_at_.shift()) >= begins[first]) break;
-      whole.rank_at_.set(slot, 0);
+    ns_by_rank_[first] -= std::min<std::uint64_t>(ns_by_rank_[first], static_cast<std::uint64_t>(begins[first]));
+    for (std::uint64_t slot = 0; slot < rank_at_.size(); ++slot) {
+      if (grid_point(slot, rank_at_.shift()) >= begins[first]) break;
+      rank_at_.set(slot, 0);
     }
   }
-  return {std::move(whole.rank_at_), std::move(whole.ns_by_rank_), unsettled_ns_, late_};
+  return {std::move(rank_at_), std::move(ns_by_rank_), unsettled_ns_, late_};
 }
 
 // Jumps meet at one analyzer, but where analyzers are not connected.

@@ -42,8 +42,9 @@ class CriticalPath {
     std::vector<std::uint64_t> ns_by_rank;     // exact; the sum of these and of unsettled_ns is the path's length
     std::uint64_t unsettled_ns = 0, late = 0;  // late: waits that became known after their time was settled
   };
-  // Up to where the last rank ends, from where the rank that it comes from began; begins: by rank, empty: at 0.
-  [[nodiscard]] Path path(std::uint32_t last_rank, std::int64_t end, std::span<const std::int64_t> begins = {}) const;
+  // Up to where the last rank ends, from where the rank that it comes from began; begins: by rank, empty: at 0. Uses up
+  // what is here.
+  [[nodiscard]] Path take_path(std::uint32_t last_rank, std::int64_t end, std::span<const std::int64_t> begins = {});
 
  private:
   static constexpr std::uint32_t kNoFirst = 0xFFFFFFFF;

@@ -27,8 +27,8 @@ void late_post(const Access& access, const Exposure& exposure, WaitSums& sums) {
                         waits ? std::min(exposure.post, call->end) : call->begin, exposure.rank, error);
     wait.of_waiter = call == &access.start ? access.to_start : access.to_last;
     wait.of_awaited = exposure.to_post;
-    if (call != &access.first && access.targets > 1) {
-      wait.operations = access.targets;
+    if (call != &access.first && access.others > 1) {
+      wait.operations = access.others;
       wait.call = kCallsInWindows | access.serial << 1 | (call == &access.start ? 0u : 1u);
     }
     if (wait.ns != 0 || wait.operations > 1) sums.add(std::span(&wait, 1));
@@ -66,7 +66,7 @@ void Epochs::join(const Access& access, const Exposure& exposure, WaitSums& sums
 void Epochs::end_exposure(const Access& access, const Exposure& exposure, WaitSums& sums) {
   Ending ending{
       access.complete.begin, access.last_end, access.clock_error, access.rank, access.to_last, access.after_last, 1};
-  if (exposure.origins > 1) {
+  if (exposure.others > 1) {
     const std::pair key(exposure.rank, exposure.serial);
     auto known = endings_.find(key);
     if (known == endings_.end()) {
@@ -82,7 +82,7 @@ void Epochs::end_exposure(const Access& access, const Exposure& exposure, WaitSu
       }
       known->second = ending;
     }
-    if (ending.known < exposure.origins) return;
+    if (ending.known < exposure.others) return;
     endings_.erase(known);
   }
   const WindowCall& call = exposure.wait;

@@ -1,6 +1,9 @@
 // See messages.hpp.
 #include "knowledge_sources/waits/messages.hpp"
 
+#include <algorithm>
+#include <span>
+
 namespace ardoise::knowledge_sources {
 
 Messages::Key Messages::key_in_table(const Channel& channel) {
@@ -13,17 +16,29 @@ Messages::Key Messages::key_in_table(const Channel& channel) {
 }
 
 void Messages::add(const Channel& channel, bool sends, const Part& end, std::uint32_t& hint, WaitSums& sums) {
-  const bool has_room = ends_.add(key_in_table(channel), sends, end, hint, [&](const Part& other) {
-    waits_.clear();
-    if (sends) {
-      find_message_waits(end, other, waits_);
-    } else {
-      find_message_waits(other, end, waits_);
-    }
-    sums.add(waits_);
-    sums.count_message(sends ? end : other, sends ? other : end);
+  const Key key = key_in_table(channel);
+  const bool has_room = ends_.add(key, sends, end, hint, [&](const Part& other) {
+    judge({key.comm, channel.destination}, sends ? end : other, sends ? other : end, sums);
   });
   if (!has_room) sums.add_ends({.beyond_room = 1});
+}
+
+void Messages::judge(const Receiver& receiver, const Part& send, const Part& receive, WaitSums& sums) {
+  waits_.clear();
+  find_message_waits(send, receive, waits_);
+  // Whether the order was wrong, later receives tell.
+  const auto held_back = std::ranges::find_if(waits_, [](const Wait& wait) {
+    return wait.pattern == WaitPattern::kLateSender && wait.certain && wait.ns != 0 && wait.operations <= 1;
+  });
+  const auto use = [&sums](const Wait& wait) { sums.add(std::span(&wait, 1)); };
+  wrong_order_.add(receiver, send, receive, held_back == waits_.end() ? nullptr : &*held_back, use);
+  if (held_back != waits_.end()) waits_.erase(held_back);
+  sums.add(waits_);
+  sums.count_message();
+}
+
+void Messages::settle(WaitSums& sums) const {
+  wrong_order_.settle([&sums](const Wait& wait) { sums.add(std::span(&wait, 1)); });
 }
 
 void Messages::merge(const Messages& other, WaitSums& sums) {

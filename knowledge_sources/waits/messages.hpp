@@ -13,12 +13,13 @@
 #include "knowledge_sources/joint.hpp"
 #include "knowledge_sources/waits/comm_identity.hpp"
 #include "knowledge_sources/waits/wait_sums.hpp"
+#include "knowledge_sources/waits/wrong_order.hpp"
 
 namespace ardoise::knowledge_sources {
 
 struct Channel {
   CommIdentity comm;
-  std::uint32_t source, destination;  // ranks in the program
+  std::uint32_t source, destination;  // ranks in the communicator
   std::int32_t tag;
 };
 
@@ -32,6 +33,8 @@ class Messages {
   void add(const Channel& channel, bool sends, const Part& end, std::uint32_t& hint, WaitSums& sums);
   // What has no other end here. It has none with another analyzer either, but where the analyzers were not connected.
   void merge(const Messages& other, WaitSums& sums);
+  // Waits that are held back until later receives are known (wrong_order.hpp), when none comes any more.
+  void settle(WaitSums& sums) const;
   [[nodiscard]] std::uint64_t ends() const { return ends_.size(); }
   // use(channel, part) for each send that is left.
   template <class Use>
@@ -57,11 +60,13 @@ class Messages {
     }
   };
   [[nodiscard]] Key key_in_table(const Channel& channel);
+  void judge(const Receiver& receiver, const Part& send, const Part& receive, WaitSums& sums);
   [[nodiscard]] Channel channel_of(const Key& key) const {
     return {comms_[key.comm], key.source, key.destination, key.tag};
   }
 
   Joint<Key, Part> ends_{kMostEnds};
+  WrongOrder wrong_order_;
   std::vector<CommIdentity> comms_;
   FlatTable<CommIdentity, std::uint32_t> comm_numbers_;  // in comms_
   std::uint32_t last_comm_ = 0;                          // most messages are on the communicator of the one before

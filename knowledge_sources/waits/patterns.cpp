@@ -12,16 +12,10 @@ namespace {
 void add(WaitPattern pattern, const Part& waiter, const Part* awaited, double waited, double error,
          std::vector<Wait>& out) {
   Wait wait = no_wait(waiter);
-  const double ns = waited + 0.5;  // rounded
-  if (ns >= 1 && ns < 1e18) {
+  if (set_length(wait, waited, error, awaited == nullptr ? kNobody : awaited->rank)) {
     wait.pattern = pattern;
-    if (awaited != nullptr) {
-      wait.awaited = awaited->rank;
-      wait.of_awaited = awaited->stretch;
-    }
+    if (awaited != nullptr) wait.of_awaited = awaited->stretch;
     if (pattern == WaitPattern::kBarrierCompletion) wait.begin = waiter.end - waited;
-    wait.ns = static_cast<std::uint64_t>(ns);
-    wait.certain = waited > error;
   }
   if (wait.ns != 0 || wait.operations > 1) out.push_back(wait);
 }
@@ -117,6 +111,15 @@ Wait no_wait(const Part& part) {
   wait.begin = part.begin;
   wait.of_waiter = part.stretch;
   return wait;
+}
+
+bool set_length(Wait& wait, double ns, double error, std::uint32_t awaited) {
+  const double rounded = ns + 0.5;
+  if (!(rounded >= 1 && rounded < 1e18)) return false;
+  wait.ns = static_cast<std::uint64_t>(rounded);
+  wait.certain = ns > error;
+  wait.awaited = awaited;
+  return true;
 }
 
 void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arrivals, std::vector<Wait>& out) {

@@ -47,7 +47,7 @@ struct Part {
   std::uint32_t operations;           // that it completes: it waits for the last of them
   std::uint32_t rank;                 // in the program
   std::uint32_t call_site, function;  // of the call in which the rank waits
-  std::uint32_t order;                // of a receive: its number among those of the rank that have ended
+  std::uint32_t order;                // of a receive: its number among those of the rank on the communicator that ended
   // Since the last operation of the kind: on the communicator, or of messages with the same peer and tag. Up to the
   // begin of the operation, for a receive to that of the call that ends it.
   Stretch stretch;
@@ -78,6 +78,10 @@ struct Wait {
 void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arrivals,
                 std::vector<Wait>& out);  // reorders
 void find_message_waits(const Part& send, const Part& receive, std::vector<Wait>& out);
+
+// Gives the wait its length, rounded, and the rank that it is for; error: of the two clocks, beyond which it is
+// certain. Leaves it as it is, and says no, where that is none.
+bool set_length(Wait& wait, double ns, double error, std::uint32_t awaited);
 
 // Of an operation whose other parts will not be known, for a call that completes others, too.
 [[nodiscard]] Wait no_wait(const Part& part);

@@ -240,6 +240,7 @@ class RankCalls::Reader {
     start_message(id, started, rank_.receives_, key);
   }
   void start_message(std::uint64_t id, Started& started, PostOrder& order, const MessageKey& key) {
+    started.comm = key.comm;
     started.place = order.post(key, thread_.call);
     if (started.place != PostOrder::kNone) {
       rank_.started_.add(id, started);
@@ -359,7 +360,7 @@ void RankCalls::end_message(Thread& thread, const Ended& ended, Part part, Arriv
     part.operations = 1;
     part.call = 0;
   }
-  if (!ended.cancelled && !started.sends) part.order = receives_ended_++;
+  if (!ended.cancelled && !started.sends) part.order = comm_of(started.comm).receives_ended++;
   if (ended.cancelled) {
     order.cancel(started.place, in_order_);
   } else {
@@ -371,7 +372,7 @@ void RankCalls::end_message(Thread& thread, const Ended& ended, Part part, Arriv
 void RankCalls::add_message(Thread& thread, bool sends, const MessageKey& key, Part part, const CallMoments& call,
                             Arrivals& out) {
   if (given_up_ != Reason::kNone) return count_given_up(1);
-  if (!sends) part.order = receives_ended_++;
+  if (!sends) part.order = comm_of(key.comm).receives_ended++;
   if ((sends ? sends_ : receives_).add(key, part, call, in_order_)) return pass_on(thread, sends, out);
   give_up_messages(Reason::kBeyondRoom);
   count_given_up(1);
@@ -412,8 +413,9 @@ void RankCalls::place(const MessageEnd& message, const Part& part, Arrivals& out
     ++unresolved_ends_.of_no_kind;
     if (part.operations > 1) out.add(OfNoKind{part});
   } else if (comm.defined) {
-    const std::uint32_t other = comm.ranks.program_rank(static_cast<std::uint32_t>(peer));
-    const std::uint32_t source = message.sends ? rank_ : other, destination = message.sends ? other : rank_;
+    const auto other = static_cast<std::uint32_t>(peer);
+    const std::uint32_t source = message.sends ? comm.own_rank : other,
+                        destination = message.sends ? other : comm.own_rank;
     out.add(EndOfMessage{{comm.identity, source, destination, message.key.tag}, message.sends, message.queue, part});
   } else {
     keep(EarlyMessage{message, part});
@@ -436,7 +438,6 @@ void RankCalls::define(const CommDefinition& definition, Arrivals& out) {
   if (comm.defined) return;
   comm.defined = true;
   comm.identity = definition.identity;
-  comm.ranks = CommRanks(definition.ranges, first_of_program_);
   comm.own_rank = definition.own_rank;
   comm.within_program = definition.within_program;
   auto early = std::exchange(early_, {});

@@ -21,7 +21,6 @@
 #include "instrument/format/definitions.hpp"
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/in_order.hpp"
-#include "knowledge_sources/waits/comm_ranks.hpp"
 #include "knowledge_sources/waits/meetings.hpp"
 #include "knowledge_sources/waits/messages.hpp"
 #include "knowledge_sources/waits/post_order.hpp"
@@ -95,8 +94,7 @@ class RankCalls {
   struct CommDefinition {
     std::uint32_t number, own_rank;
     CommIdentity identity;
-    bool within_program;                            // no intercommunicator, and no ranks of other programs
-    std::span<const instrument::RankRange> ranges;  // its ranks, in those of the world
+    bool within_program;  // no intercommunicator, and no ranks of other programs
   };
   void define(const CommDefinition& definition, Arrivals& out);
   // The ranks of its program in the world that it may share with others.
@@ -132,8 +130,7 @@ class RankCalls {
   struct Comm {
     std::array<std::uint64_t, kCallOrders> calls{};  // so far, of each order
     CommIdentity identity{};
-    CommRanks ranks;
-    std::uint32_t own_rank = 0, thread = 0;
+    std::uint32_t own_rank = 0, thread = 0, receives_ended = 0;
     bool defined = false, within_program = true, several_threads = false;
     bool has_ended = false;  // a collective on it, at:
     Moment last{};
@@ -159,6 +156,7 @@ class RankCalls {
     bool never_waits;     // a buffered send
     bool is_short;        // a send that hardly waits for the receiver
     std::uint32_t place;  // in sends_ or receives_
+    std::uint32_t comm;
   };
   struct Ended {
     Started started;
@@ -224,7 +222,6 @@ class RankCalls {
   bool folded_ = false;
   Reason given_up_ = Reason::kNone;  // messages
   std::uint32_t calls_ = 0;          // that completed several operations
-  std::uint32_t receives_ended_ = 0;
   std::map<std::uint32_t, Thread> threads_;
   std::map<std::uint32_t, Comm> comms_;
   std::uint32_t last_comm_ = 0;  // most are of the communicator before

@@ -2,6 +2,7 @@
 #include "knowledge_sources/waits/rank_windows.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "knowledge_sources/waits/collective_kind.hpp"
 
@@ -124,26 +125,35 @@ void RankWindows::add(const GroupExtension& group) {
   }
 }
 
+template <class Half>
+void RankWindows::give_halves(const Window& window, const Group& group, Half half) {
+  half.key.window.number = window.number;
+  half.rank = rank_;
+  half.others = static_cast<std::uint32_t>(group.size());
+  half.serial = ++serial_;
+  for (const auto& [rank, with] : group) {
+    half.key.number = with.number;
+    if constexpr (std::is_same_v<Half, Access>) {
+      half.key.target = rank;
+      half.first = with.first;
+    } else {
+      half.key.origin = rank;
+    }
+    give(window.comm, half);
+  }
+}
+
 void RankWindows::complete(Window& window, const Now& now) {
   if (!window.access) return;
   const OpenAccess& open = *window.access;
   Access access{};
-  access.key.window.number = window.number;
-  access.rank = rank_;
-  access.targets = static_cast<std::uint32_t>(open.targets.size());
-  access.serial = ++serial_;
   access.start = open.start;
   access.complete = now.call;
   access.last_end = open.last_end_time;
   access.to_start = open.to_start;
   access.to_last = now.stretch(open.since, open.last_end);
   access.after_last = now.stretch(open.last_end, now.moments.begin);
-  for (const auto& [target, with] : open.targets) {
-    access.key.target = target;
-    access.key.number = with.number;
-    access.first = with.first;
-    give(window.comm, access);
-  }
+  give_halves(window, open.targets, access);
   window.access.reset();
   end_epoch(window, now);
 }
@@ -152,20 +162,12 @@ void RankWindows::wait(Window& window, const Now& now, bool waits) {
   if (!window.exposure) return;
   const OpenExposure& open = *window.exposure;
   Exposure exposure{};
-  exposure.key.window.number = window.number;
-  exposure.rank = rank_;
-  exposure.origins = static_cast<std::uint32_t>(open.origins.size());
-  exposure.serial = ++serial_;
   exposure.post = open.post;
   exposure.wait = now.call;
   if (!waits) exposure.wait.end = exposure.wait.begin;
   exposure.to_post = open.to_post;
   exposure.to_wait = now.stretch(open.since, now.moments.begin);
-  for (const auto& [origin, with] : open.origins) {
-    exposure.key.origin = origin;
-    exposure.key.number = with.number;
-    give(window.comm, exposure);
-  }
+  give_halves(window, open.origins, exposure);
   window.exposure.reset();
   end_epoch(window, now);
 }

@@ -106,6 +106,9 @@ class RankWindows {
   void unlock(Window& window, const Now& now, std::uint32_t target);
   static void consider(OpenLock& lock, const Now& now, std::uint32_t target, bool& has_one);
   void end_epoch(Window& window, const Now& now);
+  // One for each rank that the epoch was with; half: what they share.
+  template <class Half>
+  void give_halves(const Window& window, const Group& group, Half half);
   void give(std::uint32_t comm, WindowPart part);
   void place(const Definition& definition, WindowPart& part);
 

@@ -10,9 +10,14 @@ namespace {
 // longer is chance: then it is the sender that is late.
 constexpr double kAsLong = 0.95;
 
+double weight_of(const Wait& wait) {
+  return static_cast<double>(wait.ns) / (wait.pattern == WaitPattern::kLateSender ? kAsLong : 1);
+}
+
 // Of equal ones always the same, in whatever order they become known.
 bool is_greater(const Wait& wait, const Wait& other) {
-  return std::tuple(wait.ns, other.awaited, other.pattern) > std::tuple(other.ns, wait.awaited, wait.pattern);
+  return std::tuple(weight_of(wait), wait.ns, other.awaited, other.pattern) >
+         std::tuple(weight_of(other), other.ns, wait.awaited, wait.pattern);
 }
 
 }  // namespace
@@ -21,17 +26,14 @@ std::optional<Wait> SharedCalls::add(const Wait& wait, std::uint32_t known) {
   Call* call = calls_.find(key(wait));
   if (call == nullptr) {
     if (calls_.size() >= kMostCalls) return std::nullopt;
-    call = calls_.insert(key(wait), Call{wait, {}, 0}).first;
+    call = calls_.insert(key(wait), Call{wait, 0}).first;
   }
   call->known += known;
   if (is_greater(wait, call->greatest)) call->greatest = wait;
-  if (wait.pattern == WaitPattern::kLateSender && is_greater(wait, call->late_sender)) call->late_sender = wait;
   if (call->known < wait.operations) return std::nullopt;
-  const Wait greatest = call->greatest, late_sender = call->late_sender;
+  const Wait greatest = call->greatest;
   calls_.erase(call);
-  return static_cast<double>(late_sender.ns) >= kAsLong * static_cast<double>(greatest.ns) && late_sender.ns != 0
-             ? late_sender
-             : greatest;
+  return greatest;
 }
 
 void SharedCalls::write(ByteWriter& out) const {
@@ -45,8 +47,6 @@ void SharedCalls::read(ByteReader& in, std::uint32_t ranks) {
     in.check(call.greatest.waiter < ranks && (call.greatest.awaited < ranks || call.greatest.awaited == kNobody) &&
                  static_cast<std::size_t>(call.greatest.pattern) < kWaitPatterns,
              "has a wait of a rank or pattern that is not there");
-    in.check(call.late_sender.waiter < ranks && (call.late_sender.awaited < ranks || call.late_sender.ns == 0),
-             "has a wait of a rank that is not there");
     (void)calls_.insert(key(call.greatest), call);
   }
 }

@@ -15,7 +15,7 @@
 
 namespace ardoise::knowledge_sources {
 
-inline constexpr unsigned kFirstGridShift = 12;  // a part of the axis is 2^shift ns
+inline constexpr unsigned kFirstGridShift = 15;  // a part of the axis is 2^shift ns
 inline constexpr unsigned kLastGridShift = 56;
 
 // How many parts for a program of so many ranks: some 2^20 in all, at most 16,384 and at least 256 for each.
@@ -54,7 +54,8 @@ class GridValues {
   [[nodiscard]] Value at(std::uint64_t slot) const { return slot < values_.size() ? values_[slot] : Value(); }
   [[nodiscard]] std::size_t size() const { return values_.size(); }
   void set(std::uint64_t slot, const Value& value) {
-    if (slot >= values_.size()) values_.resize(slot + 1);
+    if (slot == values_.size()) return values_.push_back(value);
+    if (slot > values_.size()) values_.resize(slot + 1);
     values_[slot] = value;
   }
   // Until the time has a place.

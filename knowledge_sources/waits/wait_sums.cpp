@@ -2,11 +2,7 @@
 #include "knowledge_sources/waits/wait_sums.hpp"
 
 #include <algorithm>
-#include <array>
-#include <string>
-#include <tuple>
 
-#include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/waits/origins.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -36,26 +32,13 @@ void WaitSums::add_shared(const Wait& wait) {
   if (const auto greatest = shared_.add(wait)) add(*greatest);
 }
 
-void WaitSums::count_message(const Part& send, const Part& receive) {
-  ++messages_;
-  wrong_order_.note(send, receive, [this](const Wait& decided) { sites_.add(decided); });
-}
-
-void WaitSums::settle() {
-  wrong_order_.settle([this](const Wait& decided) { sites_.add(decided); });
-}
-
 void WaitSums::add(const Wait& wait) {
   if (wait.ns == 0) return;
   if (!wait.certain) {
     uncertain_ns_ += wait.ns;
     return;
   }
-  if (wait.pattern == WaitPattern::kLateSender && wait.operations <= 1) {
-    wrong_order_.add(wait, [this](const Wait& decided) { sites_.add(decided); });
-  } else {
-    sites_.add(wait);
-  }
+  sites_.add(wait);
   if (wait.pattern == WaitPattern::kInit) return;  // before the time that is measured
   ranks_[wait.waiter].waiting_ns += wait.ns;
   over_time_.add(wait);

@@ -17,7 +17,6 @@
 #include "knowledge_sources/waits/shared_calls.hpp"
 #include "knowledge_sources/waits/wait_sites.hpp"
 #include "knowledge_sources/waits/waiting_over_time.hpp"
-#include "knowledge_sources/waits/wrong_order.hpp"
 #include "reports/model.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -34,8 +33,7 @@ struct Unresolved {
 // Not thread safe.
 class WaitSums {
  public:
-  explicit WaitSums(std::uint32_t ranks)
-      : wrong_order_(ranks), sites_(ranks), ranks_(ranks), over_time_(ranks), causes_(ranks) {}
+  explicit WaitSums(std::uint32_t ranks) : sites_(ranks), ranks_(ranks), over_time_(ranks), causes_(ranks) {}
 
   // Where calls that complete several operations are joined: send() takes the waits of those that are another
   // analyzer's, and says whether it has.
@@ -47,7 +45,7 @@ class WaitSums {
   void add_shared(const Wait& wait);
   // Of which the waits were added.
   void count_collective(std::uint64_t calls) { resolved_calls_ += calls; }
-  void count_message(const Part& send, const Part& receive);
+  void count_message() { ++messages_; }
   void add_calls(const Unresolved& more) { unresolved_calls_.add(more); }
   void add_ends(const Unresolved& more) { unresolved_ends_.add(more); }
   // Of messages, so many are unresolved for want of the other end, and none for another reason.
@@ -56,8 +54,6 @@ class WaitSums {
     return ends.incomplete == incomplete && ends.folded == 0 && ends.beyond_room == 0 && ends.of_no_kind == 0;
   }
   void merge(const WaitSums& other);
-  // What is held back is what it is (wrong_order.hpp); before write() and contribute().
-  void settle();
   void write(ByteWriter& out) const;
   void read(ByteReader& in);  // into an empty one
 
@@ -77,7 +73,6 @@ class WaitSums {
 
   std::function<bool(const Wait&)> send_ = [](const Wait&) { return false; };
   std::function<void(const Wait&)> tell_ = [](const Wait&) {};
-  WrongOrder wrong_order_;
   WaitSites sites_;
   std::vector<OfRank> ranks_;
   std::unordered_map<std::uint64_t, std::uint64_t> edges_;

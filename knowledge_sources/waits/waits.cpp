@@ -171,8 +171,8 @@ class Waits final : public Analysis {
   void meet_in_windows(RankCalls& rank);
   void add(const WindowPart& part);
   void arrive(const Travelling& record);
-  void contribute_path(const Resolver& resolver, const CriticalPath& jumps,
-                       std::span<const std::vector<SampledPlace>> places, reports::Waiting& model) const;
+  void contribute_path(const Resolver& resolver, CriticalPath& jumps, std::span<const std::vector<SampledPlace>> places,
+                       reports::Waiting& model) const;
   // With what is unresolved in the ranks' calls, and the locks of windows, whose waits go into the path, too.
   [[nodiscard]] WaitSums all_sums(CriticalPath& path) const {
     WaitSums sums = sums_;
@@ -183,7 +183,7 @@ class Waits final : public Analysis {
     }
     sums.add_calls({.incomplete = epochs_.alone()});
     locks_of_windows_.judge(sums);
-    sums.settle();
+    messages_.settle(sums);
     sums.tell_waits([](const Wait&) {});
     return sums;
   }
@@ -277,8 +277,7 @@ void Waits::define(std::vector<Arrived>& arrived, const DefinitionSpan& span) {
       const bool within_program =
           fixed.kind == instrument::CommunicatorKind::kIntra && fixed.size != 0 &&
           std::ranges::all_of(comm->ranges, [&](const auto& range) { return rank.is_of_program(range); });
-      rank.define(
-          {fixed.comm, fixed.rank, {fixed.group_hash, fixed.instance, fixed.size}, within_program, comm->ranges}, out);
+      rank.define({fixed.comm, fixed.rank, {fixed.group_hash, fixed.instance, fixed.size}, within_program}, out);
     }
   }
   out.flush();
@@ -365,13 +364,13 @@ void Waits::arrive(const Travelling& record) {
   }
 }
 
-void Waits::contribute_path(const Resolver& resolver, const CriticalPath& jumps,
+void Waits::contribute_path(const Resolver& resolver, CriticalPath& jumps,
                             std::span<const std::vector<SampledPlace>> places, reports::Waiting& model) const {
   const Lives lives = lives_of(resolver);
   const auto last = std::ranges::max_element(lives.ends);
   if (last == lives.ends.end() || *last == 0) return;
   PlaceNodes nodes(resolver, places, contexts_);
-  const auto path = jumps.path(static_cast<std::uint32_t>(last - lives.ends.begin()), *last, lives.begins);
+  const auto path = jumps.take_path(static_cast<std::uint32_t>(last - lives.ends.begin()), *last, lives.begins);
   describe_path(path, all_timelines(), nodes, resolver, model);
 }
 

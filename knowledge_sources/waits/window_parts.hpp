@@ -32,23 +32,22 @@ struct WindowCall {
 };
 inline constexpr WindowCall kNoCall{0, -1, 0, 0};
 
-// From MPI_Win_start to MPI_Win_complete, as far as it concerns one target.
-struct Access {
+// Of an epoch of one rank, as far as it concerns one other.
+struct EpochHalf {
   EpochKey key;
-  std::uint32_t rank;                 // in the program
-  float clock_error;                  // as in Part
-  std::uint32_t targets, serial;      // of the epoch; serial: of the rank's
+  std::uint32_t rank;            // in the program
+  float clock_error;             // as in Part
+  std::uint32_t others, serial;  // ranks that the epoch is with; serial: of the rank's epochs
+};
+// From MPI_Win_start to MPI_Win_complete; the others: targets.
+struct Access : EpochHalf {
   WindowCall start, first, complete;  // first: operation on the target, or kNoCall
   double last_end;                    // of the last operation of the epoch; of `start` where there was none
   // Since the epoch before on the window: up to `start`, up to `last_end`, from there to `complete`.
   Stretch to_start, to_last, after_last;
 };
-// From MPI_Win_post to MPI_Win_wait, as far as it concerns one origin.
-struct Exposure {
-  EpochKey key;
-  std::uint32_t rank;
-  float clock_error;
-  std::uint32_t origins, serial;
+// From MPI_Win_post to MPI_Win_wait; the others: origins.
+struct Exposure : EpochHalf {
   double post;               // begin of MPI_Win_post
   WindowCall wait;           // of no length: MPI_Win_test
   Stretch to_post, to_wait;  // since the epoch before on the window
@@ -93,11 +92,7 @@ template <class Waiter>
   wait.function = call.function;
   wait.operations = 1;
   wait.begin = from;
-  const double waited = until - from, ns = waited + 0.5;  // rounded
-  if (ns < 1 || ns >= 1e18) return wait;
-  wait.ns = static_cast<std::uint64_t>(ns);
-  wait.certain = waited > error;
-  wait.awaited = awaited;
+  set_length(wait, until - from, error, awaited);
   return wait;
 }
 

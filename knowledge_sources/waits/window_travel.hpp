@@ -24,12 +24,17 @@ void code_fields(const Coder& coder, EpochKey& key) {
 }
 
 template <class Coder>
+void code_fields(const Coder& coder, EpochHalf& half) {
+  code_fields(coder, half.key);
+  coder.rank(half.rank);
+  coder.error(half.clock_error);
+  coder.number(half.others);
+  coder.number(half.serial);
+}
+
+template <class Coder>
 void code_fields(const Coder& coder, Access& access) {
-  code_fields(coder, access.key);
-  coder.rank(access.rank);
-  coder.error(access.clock_error);
-  coder.number(access.targets);
-  coder.number(access.serial);
+  code_fields(coder, static_cast<EpochHalf&>(access));
   code_fields(coder, access.start);
   code_fields(coder, access.first);
   code_fields(coder, access.complete);
@@ -41,11 +46,7 @@ void code_fields(const Coder& coder, Access& access) {
 
 template <class Coder>
 void code_fields(const Coder& coder, Exposure& exposure) {
-  code_fields(coder, exposure.key);
-  coder.rank(exposure.rank);
-  coder.error(exposure.clock_error);
-  coder.number(exposure.origins);
-  coder.number(exposure.serial);
+  code_fields(coder, static_cast<EpochHalf&>(exposure));
   coder.time(exposure.post);
   code_fields(coder, exposure.wait);
   coder.stretch(exposure.to_post);

@@ -77,7 +77,7 @@ TEST(CriticalPath, GoesThroughThoseThatAreWaitedFor) {
   path.add(2, 0, 7000);
   path.add(1, 0, 2000);
   path.add(2, 1, 9500);  // after its end
-  const auto found = path.path(2, 9000);
+  const auto found = path.take_path(2, 9000);
   EXPECT_THAT(found.ns_by_rank, ElementsAre(2000 + 3000, 2000, 2000)) << "0 to 2000, 1 to 4000, 0 to 7000, 2";
   EXPECT_EQ(found.unsettled_ns, 0u);
   EXPECT_EQ(found.late, 0u);
@@ -87,7 +87,7 @@ TEST(CriticalPath, RanksThatWaitForEachOtherAtOneTimeEndIt) {
   CriticalPath path(2);
   path.add(0, 1, 5000);
   path.add(1, 0, 5000);
-  const auto found = path.path(0, 6000);
+  const auto found = path.take_path(0, 6000);
   EXPECT_EQ(found.ns_by_rank[0] + found.ns_by_rank[1], 6000u);
 }
 
@@ -126,7 +126,7 @@ TEST(CriticalPath, IsTheSameWithLittleMemory) {
       whole.add(each.waiter, each.awaited, each.time);
       little.add(each.waiter, each.awaited, each.time);
     }
-    const auto expected = whole.path(0, 5'001'000), found = little.path(0, 5'001'000);
+    const auto expected = whole.take_path(0, 5'001'000), found = little.take_path(0, 5'001'000);
     EXPECT_EQ(std::accumulate(expected.ns_by_rank.begin(), expected.ns_by_rank.end(), std::uint64_t{0}), 5'001'000u);
     EXPECT_EQ(found.unsettled_ns, 0u);
     EXPECT_EQ(found.late, 0u);
@@ -141,7 +141,7 @@ TEST(CriticalPath, IsTheSameWithLittleMemory) {
 TEST(CriticalPath, WhereWaysDoNotMeetTheOlderPartIsUnsettled) {
   CriticalPath path(4, 1000);
   for (std::uint32_t i = 1; i <= 5000; ++i) path.add(i % 4, (i % 4) ^ 1u, 1000 * std::int64_t{i});
-  const auto found = path.path(3, 5'001'000);
+  const auto found = path.take_path(3, 5'001'000);
   EXPECT_GT(found.unsettled_ns, 4'000'000u);
   EXPECT_EQ(std::accumulate(found.ns_by_rank.begin(), found.ns_by_rank.end(), found.unsettled_ns), 5'001'000u);
   EXPECT_EQ(found.ns_by_rank[0] + found.ns_by_rank[1], 0u);
@@ -151,7 +151,7 @@ TEST(CriticalPath, WaitsThatComeTooLateAreCounted) {
   CriticalPath path(2, 100);
   for (std::uint32_t i = 1; i <= 1000; ++i) path.add(i % 2, (i + 1) % 2, 1000 * std::int64_t{i});
   path.add(0, 1, 1500);
-  EXPECT_EQ(path.path(0, 2'000'000).late, 1u);
+  EXPECT_EQ(path.take_path(0, 2'000'000).late, 1u);
 }
 
 TEST(CriticalPath, TravelsAsBytesAndMerges) {
@@ -170,7 +170,7 @@ TEST(CriticalPath, TravelsAsBytesAndMerges) {
   back.read(in);
   in.expect_end();
   half.merge(back);
-  EXPECT_EQ(half.path(1, 901'000).ns_by_rank, whole.path(1, 901'000).ns_by_rank);
+  EXPECT_EQ(half.take_path(1, 901'000).ns_by_rank, whole.take_path(1, 901'000).ns_by_rank);
 }
 
 // Rank 1 comes 40 us late to each of ten sums, all that time in MPI_Type_commit; rank 0 is asleep.

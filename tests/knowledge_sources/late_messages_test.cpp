@@ -21,7 +21,7 @@ struct Received {
 };
 std::vector<std::pair<double, bool>> decided(const std::vector<Received>& receives,
                                              const std::vector<std::size_t>& order) {
-  WrongOrder wrong_order(1);
+  WrongOrder wrong_order;
   std::vector<std::pair<double, bool>> result;  // begin of the wait, and whether in the wrong order
   const auto use = [&](const Wait& wait) { result.emplace_back(wait.begin, wait.pattern == WaitPattern::kWrongOrder); };
   for (const std::size_t i : order) {
@@ -29,15 +29,14 @@ std::vector<std::pair<double, bool>> decided(const std::vector<Received>& receiv
     send.posted = receives[i].sent;
     receive.begin = receives[i].begin;
     receive.order = static_cast<std::uint32_t>(i);
+    Wait wait{};
     if (receives[i].sent > receives[i].begin) {
-      Wait wait{};
       wait.pattern = WaitPattern::kLateSender;
       wait.begin = receives[i].begin;
       wait.ns = static_cast<std::uint64_t>(receives[i].sent - receives[i].begin);
       wait.order = receive.order;
-      wrong_order.add(wait, use);
     }
-    wrong_order.note(send, receive, use);
+    wrong_order.add({0, 0}, send, receive, wait.ns == 0 ? nullptr : &wait, use);
   }
   wrong_order.settle(use);
   std::ranges::sort(result);
@@ -151,6 +150,31 @@ TEST(ShortSends, AreWaitedForWhereNothingElseIs) {
     EXPECT_NEAR(waiting.patterns[0].seconds, 5e-3 + 1e-6 * (sends - 1), 1e-9);
   }
   EXPECT_THAT(of_short_sends(2, true).patterns, IsEmpty());
+}
+
+// Of a large group only its first rank tells which ranks of the program are in it.
+TEST(LateMessages, MeetAlsoWhereOnlyOneRankKnowsTheGroup) {
+  Session session({{0, "program", 3}}, 0, 2);
+  const std::array<instrument::RankRange, 2> members{{{2, 1, 1}, {0, 1, 1}}};
+  for (const std::uint32_t rank : {0U, 2U}) {
+    const bool is_first = rank == 2;
+    PackMaker maker({.rank = rank});
+    maker.define(instrument::CommunicatorDefinition{1, instrument::CommunicatorKind::kIntra, 77, 0, 2,
+                                                    is_first ? 0U : 1U, 0, 2, 0, 0, is_first ? 2U : 0U},
+                 std::span(members).first(is_first ? 2 : 0), std::string_view(""));
+    if (is_first) {
+      maker.call(FunctionId::kSend, Shape::kSend, 2'000'000, 100, 1, 5, 8, 1, 1);
+    } else {
+      maker.call(FunctionId::kRecv, Shape::kReceive, 1'000'000, 1'500'000, 0, 5, 8, 1, 1);
+    }
+    maker.finish();
+    session.submit(maker.take(), rank / 2);
+  }
+  const auto waiting = session.application().waiting;
+  ASSERT_EQ(waiting.edges.size(), 1u);
+  EXPECT_EQ(waiting.edges[0].waiter, 0u);
+  EXPECT_EQ(waiting.edges[0].awaited, 2u);
+  EXPECT_NEAR(waiting.edges[0].seconds, 1e-3, 1e-9);
 }
 
 TEST(WaitSites, TellWhoWaitsAndForWhom) {

@@ -283,8 +283,7 @@ Pairs pairs_of(const Simulation& simulation, std::uint32_t ranks, std::mt19937& 
   std::vector<Arrived> room;
   Arrivals out(room, [&](std::span<const Arrived> some) { pairs.add(some); });
   const auto define = [&](std::uint32_t rank, std::uint32_t comm) {
-    const instrument::RankRange all{0, ranks, 1};
-    calls[rank].define({comm, rank, {100 + comm, 0, ranks}, true, std::span(&all, 1)}, out);
+    calls[rank].define({comm, rank, {100 + comm, 0, ranks}, true}, out);
     out.flush();
   };
   for (std::uint32_t rank = 0; rank < ranks; ++rank) define(rank, 0);

@@ -186,30 +186,73 @@ std::optional<Resolver::Cartesian> LevelResolver::cartesian() const {
   return std::nullopt;
 }
 
-std::vector<CommunicatorFacts> LevelResolver::communicators() const {
-  struct Same {
-    std::set<std::uint32_t> instances;
-    std::set<std::string> names;
-    std::uint32_t size = 0;
+namespace {
+
+// Communicators of one group.
+struct SameGroup {
+  std::set<std::uint32_t> instances;
+  std::set<std::string> names;
+  std::vector<std::uint32_t> ranks;             // that have one
+  std::uint32_t size = 0, number = UINT32_MAX;  // number: the lowest that a rank gave one, which is their order
+  bool is_intra = false;
+};
+
+// Of one size and name, none of whose ranks is in two of them.
+struct ApartGroups {
+  CommunicatorFacts facts;
+  std::uint32_t groups = 0;
+};
+constexpr std::size_t kMostApart = 4;  // then those that come last are only counted
+
+void add_group(std::vector<ApartGroups>& apart, const SameGroup& group, const std::string& name, bool is_part,
+               std::uint32_t ranks) {
+  const auto has_room = [&](const ApartGroups& each) {
+    const auto& group_of_rank = each.facts.group_of_rank;
+    return group_of_rank.empty() ||
+           std::ranges::all_of(group.ranks, [&](std::uint32_t rank) { return group_of_rank[rank] == 0; });
   };
-  std::map<std::tuple<std::uint64_t, std::uint32_t>, Same> groups;
-  for (const RankDefinitions& rank : definitions_.ranks()) {
-    for (const CommEntry& comm : rank.comms) {
-      Same& same = groups[{comm.group_hash, static_cast<std::uint32_t>(comm.kind)}];
+  auto place = std::ranges::find_if(apart, has_room);
+  if (place == apart.end()) {
+    apart.push_back({{name, group.size, 0, {}}});
+    place = apart.end() - 1;
+    if (is_part && apart.size() < kMostApart) place->facts.group_of_rank.resize(ranks);
+  }
+  place->facts.count += static_cast<std::uint32_t>(group.instances.size());
+  ++place->groups;
+  if (place->facts.group_of_rank.empty()) return;
+  for (const std::uint32_t rank : group.ranks) place->facts.group_of_rank[rank] = place->groups;
+}
+
+}  // namespace
+
+std::vector<CommunicatorFacts> LevelResolver::communicators() const {
+  std::map<std::tuple<std::uint64_t, std::uint32_t>, SameGroup> groups;
+  for (std::uint32_t rank = 0; rank < definitions_.ranks().size(); ++rank) {
+    for (const CommEntry& comm : definitions_.ranks()[rank].comms) {
+      SameGroup& same = groups[{comm.group_hash, static_cast<std::uint32_t>(comm.kind)}];
       same.instances.insert(comm.instance);
       same.size = std::max(same.size, comm.size);
+      same.number = std::min(same.number, comm.comm);
+      same.is_intra = comm.kind == instrument::CommunicatorKind::kIntra;
+      if (same.ranks.empty() || same.ranks.back() != rank) same.ranks.push_back(rank);
       if (comm.name != 0) same.names.insert(std::string(definitions_.text(comm.name)));
     }
   }
-  // A communicator of its own for each rank (MPI_COMM_SELF) is one line, not one for each rank.
-  std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> counts;
-  for (const auto& [key, same] : groups) {
+  std::vector<const SameGroup*> in_order;
+  for (const auto& [key, same] : groups) in_order.push_back(&same);
+  std::ranges::stable_sort(in_order, {}, [](const SameGroup* same) { return std::pair(same->number, same->ranks[0]); });
+  // MPI_COMM_SELF is one, not one for each rank.
+  std::map<std::tuple<std::uint32_t, std::string, bool>, std::vector<ApartGroups>> by_name;
+  for (const SameGroup* const same : in_order) {
     std::string name;
-    for (const auto& each : same.names) name += (name.empty() ? "" : ", ") + each;
-    counts[{same.size, name}] += static_cast<std::uint32_t>(same.instances.size());
+    for (const auto& each : same->names) name += (name.empty() ? "" : ", ") + each;
+    const bool is_part = same->is_intra && same->size > 1 && same->size < ranks() && same->ranks.size() == same->size;
+    add_group(by_name[{same->size, name, is_part}], *same, name, is_part, ranks());
   }
   std::vector<CommunicatorFacts> result;
-  for (const auto& [key, count] : counts) result.push_back({key.second, key.first, count});
+  for (auto& [key, apart] : by_name) {
+    for (ApartGroups& each : apart) result.push_back(std::move(each.facts));
+  }
   std::ranges::stable_sort(result, std::greater{}, &CommunicatorFacts::size);
   return result;
 }

@@ -88,6 +88,8 @@ struct CommunicatorFacts {
   std::string name;
   std::uint32_t size = 0;
   std::uint32_t count = 0;  // communicators of this size and name
+  // 1, 2, …: in which of them a rank is; 0: in none. Empty: they are of one rank, of all, or share ranks.
+  std::vector<std::uint32_t> group_of_rank;
 };
 
 class Resolver {

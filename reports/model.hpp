@@ -171,6 +171,9 @@ struct RankWaiting {
   std::vector<double> caused_seconds;         // others waited for it
   std::vector<double> origin_seconds;         // others waited, at the end of chains of waits, for it: an estimate
   std::vector<double> critical_path_seconds;  // the critical path was in it: exact
+  // Of its waiting at most: it was ready to run in MPI, and another process had its processor: an estimate. Empty: not
+  // known.
+  std::vector<double> without_processor_seconds;
 };
 // Messages that were sent and not received by the end of the run, by the calls that sent them.
 struct UnreceivedMessages {
@@ -265,7 +268,13 @@ struct Quality {
 struct Communicator {
   std::string name;
   std::uint32_t size = 0;
-  std::uint32_t count = 0;  // communicators with this group
+  std::uint32_t count = 0;  // communicators of this size and name; those that share ranks are told apart
+  // 1, 2, …: in which of them a rank is; 0: in none. Empty: they are of one rank, or of all, or share ranks.
+  std::vector<std::uint32_t> group_of_rank;
+  // Of the ranks alone that work least efficiently together, and which in group_of_rank they are; 0: not known.
+  ParallelEfficiency efficiency;
+  std::uint32_t least_efficient = 0;
+  double balance_between = 0;  // mean ÷ greatest of the groups' mean useful times; 0: not known
 };
 
 struct Application {

@@ -65,6 +65,19 @@ void check_over_time(Check& check, const std::string& at, const Waiting& waiting
                 "{}.efficiency has a negative or infinite number", at);
 }
 
+void check_communicators(Check& check, const std::string& at, const Application& a) {
+  check_each(check, at, a.communicators);
+  for (const Communicator& each : a.communicators) {
+    check.require(each.group_of_rank.empty() || each.group_of_rank.size() == a.ranks,
+                  "{}.group_of_rank must have {} numbers", at, a.ranks);
+    check.require(std::ranges::all_of(each.group_of_rank, [&](std::uint32_t group) { return group <= a.ranks; }),
+                  "{}.group_of_rank has a number above {}", at, a.ranks);
+    check.require(each.least_efficient == 0 ||
+                      std::ranges::find(each.group_of_rank, each.least_efficient) != each.group_of_rank.end(),
+                  "{}.least_efficient is no group of group_of_rank", at);
+  }
+}
+
 void check_waiting(Check& check, const std::string& at, const Waiting& waiting, std::uint32_t ranks) {
   check_each(check, at + ".patterns", waiting.patterns);
   check_each(check, at + ".call_sites", waiting.call_sites);
@@ -88,6 +101,7 @@ void check_waiting(Check& check, const std::string& at, const Waiting& waiting, 
   check_cells(check, at + ".per_rank.caused_seconds", waiting.per_rank.caused_seconds, ranks);
   check_cells(check, at + ".per_rank.origin_seconds", waiting.per_rank.origin_seconds, ranks);
   check_cells(check, at + ".per_rank.critical_path_seconds", waiting.per_rank.critical_path_seconds, ranks);
+  check_cells(check, at + ".per_rank.without_processor_seconds", waiting.per_rank.without_processor_seconds, ranks);
   check_each(check, at + ".critical_path", waiting.critical_path);
   check.require(std::ranges::all_of(waiting.critical_path, [&](const PathPart& each) { return each.rank < ranks; }),
                 "{}.critical_path names a rank that is not below {}", at, ranks);
@@ -153,6 +167,7 @@ void check_application(Check& check, const std::string& at, const Application& a
                     (a.memory.bins == 0 || a.memory.host_bytes.size() == a.hosts.size()),
                 "{}.memory has {} and {} hosts, not {}", at, a.memory.host_bytes.size(), a.memory.limit_bytes.size(),
                 a.hosts.size());
+  check_communicators(check, at + ".communicators", a);
   check_waiting(check, at + ".waiting", a.waiting, a.ranks);
   check_samples(check, at + ".samples", a.samples, a.ranks);
   check.require(numbers_are_sane(a.quality), "{}.quality has a negative or infinite number", at);

@@ -50,7 +50,8 @@ inline constexpr auto kFields<FileProfile> = ARDOISE_FIELDS(FileProfile, path, o
                                                             bytes_written, seconds, ranks, consecutive, forward,
                                                             strided, backward, read_sizes, write_sizes);
 template <>
-inline constexpr auto kFields<Communicator> = ARDOISE_FIELDS(Communicator, name, size, count);
+inline constexpr auto kFields<Communicator> = ARDOISE_FIELDS(Communicator, name, size, count, group_of_rank, efficiency,
+                                                             least_efficient, balance_between);
 template <>
 inline constexpr auto kFields<Layout> = ARDOISE_FIELDS(Layout, extents, rank_of_cell, cartesian);
 template <>
@@ -79,7 +80,8 @@ inline constexpr auto kFields<PathPart> = ARDOISE_FIELDS(PathPart, kind, functio
                                                          error, rank, rank_seconds);
 template <>
 inline constexpr auto kFields<RankWaiting> = ARDOISE_FIELDS(RankWaiting, waiting_seconds, caused_seconds,
-                                                            origin_seconds, critical_path_seconds);
+                                                            origin_seconds, critical_path_seconds,
+                                                            without_processor_seconds);
 template <>
 inline constexpr auto kFields<UnreceivedMessages> = ARDOISE_FIELDS(UnreceivedMessages, function, symbol, source_file,
                                                                    line, module, offset, messages, source, tag);

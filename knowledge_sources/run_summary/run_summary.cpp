@@ -76,7 +76,7 @@ void RunSummary::contribute(const Resolver& resolver, reports::Application& appl
   memory(resolver, application);
   quality(resolver, application);
   for (auto& comm : resolver.communicators()) {
-    application.communicators.push_back({std::move(comm.name), comm.size, comm.count});
+    application.communicators.push_back({std::move(comm.name), comm.size, comm.count, std::move(comm.group_of_rank)});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "reports/document/sections.hpp"
+#include "reports/findings/sample_view.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
@@ -25,6 +26,16 @@ std::vector<const Edge*> heaviest(const Application& a, std::size_t most) {
                     });
   list.resize(shown);
   return list;
+}
+
+Cell factor(double value) { return Text(fmt::format("{:.2f}", value)); }
+
+std::vector<std::uint32_t> members_of(const Application& a, const Communicator& c, std::uint32_t group) {
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t rank = 0; rank < c.group_of_rank.size(); ++rank) {
+    if (c.group_of_rank[rank] == group) ranks.push_back(a.world_rank(rank));
+  }
+  return ranks;
 }
 
 bool is_predefined(const Communicator& c) { return c.name == "MPI_COMM_WORLD" || c.name == "MPI_COMM_SELF"; }
@@ -97,12 +108,28 @@ Section communicators(const Application& a) {
     return section;
   }
   Table table{"", {left("Name", 60), "Ranks", "How many"}, {}};
+  Table efficiencies{
+      "How ranks work together within them: those that do so least, and between them",
+      {left("Name", 22), left("Ranks", 20), "Load balance", "Serialisation", "Transfer", "Parallel", "Between"},
+      {}};
   for (std::size_t i = 0; i < std::min(kCommunicators, a.communicators.size()); ++i) {
     const Communicator& c = a.communicators[i];
-    table.rows.push_back({c.name.empty() ? Text("unnamed") : code(c.name, 100), exact(c.size), exact(c.count)});
+    const auto name = [&](std::size_t most) { return c.name.empty() ? Text("unnamed") : code(c.name, most); };
+    table.rows.push_back({name(100), exact(c.size), exact(c.count)});
+    if (c.least_efficient == 0) continue;
+    const ParallelEfficiency& e = c.efficiency;
+    efficiencies.rows.push_back({name(22), Text(rank_ranges(members_of(a, c, c.least_efficient), 3)), factor(e.load_balance),
+                                 factor(e.serialisation), factor(e.transfer), factor(e.parallel),
+                                 c.count > 1 ? factor(c.balance_between) : Cell("")});
   }
   section.blocks.push_back(std::move(table));
   add_rest(section.blocks, a.communicators.size(), kCommunicators, "communicators");
+  if (efficiencies.rows.empty()) return section;
+  section.blocks.push_back(std::move(efficiencies));
+  section.blocks.push_back(remark(
+      "Efficiencies as in the section on waiting, of these ranks alone. Between: mean ÷ greatest of the mean useful "
+      "times of communicators of the name. Where it is low and load balance is not, work has to go from one to "
+      "another."));
   return section;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kWaitSites = 15, kPairs = 6, kShownCauses = 10, kPathParts = 8;
 constexpr double kLeastShare = 0.001;  // of all waiting: what is less is left out
-constexpr double kCauseShare = 0.01, kPathShare = 0.01;
+constexpr double kCauseShare = 0.01, kPathShare = 0.01, kOfProcessors = 0.02;
 
 double all_waiting(const Waiting& waiting) {
   return std::accumulate(waiting.patterns.begin(), waiting.patterns.end(), 0.0,
@@ -167,6 +167,17 @@ std::string what_is_not_known(const UnresolvedWaiting& unresolved) {
   return text;
 }
 
+// Waiting that no other rank is to blame for.
+std::string without_processor(const Application& a) {
+  const auto& seconds = a.waiting.per_rank.without_processor_seconds;
+  const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  if (sum < kOfProcessors * all_waiting(a.waiting)) return "";
+  return fmt::format(
+      "In up to {} of this ranks were ready to run, and other processes had their processors (an estimate "
+      "from the kernel's figures).",
+      human_seconds(sum));
+}
+
 }  // namespace
 
 Section waiting(const Application& a) {
@@ -204,6 +215,7 @@ Section waiting(const Application& a) {
     if (Figure figure = waiting_over_time_figure(a); figure)
       section.blocks.push_back(std::vector<Figure>{std::move(figure)});
   }
+  if (const std::string text = without_processor(a); !text.empty()) section.blocks.push_back(remark(text));
   const std::string unknown = what_is_not_known(a.waiting.unresolved);
   if (!unknown.empty()) section.blocks.push_back(remark(unknown));
   return section;

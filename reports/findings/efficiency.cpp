@@ -50,67 +50,117 @@ std::vector<RankTime> times_of_ranks(const Application& a) {
     const double more = std::min(left, std::max(0.0, cpu - time.computing));
     time.computing += more;
     time.waiting += left - more;
+    time.mpi_without_processor = std::clamp(waited - time.waiting, 0.0, time.mpi);
   }
   return times;
 }
 
 namespace {
 
-// On an ideal network a rank would spend its useful time and its waiting.
-void split_communication(const Application& a, const std::vector<double>& useful, double longest, Efficiency& e) {
-  const std::vector<double>& waiting = a.waiting.per_rank.waiting_seconds;
+bool waiting_is_known(const Application& a, const std::vector<RankTime>& times) {
   const UnresolvedWaiting& unresolved = a.waiting.unresolved;
   const auto known = [](bool is_known, const UnresolvedCounts& counts) {
     return is_known || counts == UnresolvedCounts{};
   };
-  if (waiting.size() != useful.size() || !known(collectives_are_known(a), unresolved.collective_calls) ||
-      !known(messages_are_known(a), unresolved.message_ends) ||
-      a.waiting.resolved_calls + a.waiting.resolved_messages == 0)
-    return;
-  double ideal = e.max_useful;
-  for (std::size_t rank = 0; rank < useful.size(); ++rank) ideal = std::max(ideal, useful[rank] + waiting[rank]);
-  ideal = std::min(ideal, longest);
-  if (!(ideal > 0)) return;
-  e.parts_known = true;
-  e.serialisation = std::min(1.0, e.max_useful / ideal);
-  e.transfer = ideal / longest;
+  return a.waiting.per_rank.waiting_seconds.size() == times.size() &&
+         known(collectives_are_known(a), unresolved.collective_calls) &&
+         known(messages_are_known(a), unresolved.message_ends) &&
+         a.waiting.resolved_calls + a.waiting.resolved_messages != 0;
 }
+
+// Of some ranks; on an ideal network a rank would spend its useful time and its waiting.
+struct Usefulness {
+  double sum = 0, most = 0, ideal = 0, longest = 0;  // seconds
+  std::uint32_t slowest_rank = 0, ranks = 0;
+
+  void add(std::uint32_t rank, const RankTime& time, double waiting) {
+    const double useful = time.useful();
+    if (ranks++ == 0 || useful > most) slowest_rank = rank;
+    sum += useful;
+    most = std::max(most, useful);
+    ideal = std::max(ideal, useful + waiting);
+    longest = std::max(longest, time.wall);
+  }
+  [[nodiscard]] double mean() const { return sum / ranks; }
+  [[nodiscard]] ParallelEfficiency efficiency() const {
+    const double within = std::min(ideal, longest);
+    if (!(within > 0)) return {};
+    const double balance = most > 0 ? mean() / most : 1;
+    return {balance, std::min(1.0, most / within), within / longest, balance * std::min(1.0, most / longest)};
+  }
+};
 
 }  // namespace
 
 Efficiency efficiency_of(const Application& a) {
   const std::vector<RankTime> times = times_of_ranks(a);
+  if (times.empty()) return {};
+  const std::vector<double>& waiting = a.waiting.per_rank.waiting_seconds;
   RankTime all;
-  std::vector<double> useful;
-  for (const RankTime& time : times) {
+  Usefulness of_all;
+  for (std::uint32_t rank = 0; rank < times.size(); ++rank) {
+    const RankTime& time = times[rank];
     all.wall += time.wall;
     all.mpi += time.mpi;
     all.io += time.io;
     all.computing += time.computing;
     all.waiting += time.waiting;
     all.blocked += time.blocked;
-    useful.push_back(time.useful());
+    of_all.add(rank, time, rank < waiting.size() ? waiting[rank] : 0);
   }
   Efficiency e;
-  if (useful.empty() || all.wall <= 0) return e;
+  if (all.wall <= 0) return e;
+  of_all.longest = std::max(a.wall_seconds, of_all.longest);
   e.known = true;
   e.mpi_share = all.mpi / all.wall;
   e.io_share = all.io / all.wall;
   e.computing_share = all.computing / all.wall;
   e.waiting_share = all.waiting / all.wall;
   e.blocked_share = all.blocked / all.wall;
-  const auto slowest = std::max_element(useful.begin(), useful.end());
-  e.slowest_rank = static_cast<std::uint32_t>(slowest - useful.begin());
-  e.max_useful = *slowest;
-  e.mean_useful = all.useful() / static_cast<double>(useful.size());
-  const double longest =
-      std::max(a.wall_seconds, *std::max_element(a.per_rank.wall_seconds.begin(), a.per_rank.wall_seconds.end()));
+  e.slowest_rank = of_all.slowest_rank;
+  e.max_useful = of_all.most;
+  e.mean_useful = of_all.mean();
   e.load_balance = e.max_useful > 0 ? e.mean_useful / e.max_useful : 1;
   e.imbalance = e.mean_useful > 0 ? e.max_useful / e.mean_useful : 1;
-  e.communication = std::min(1.0, e.max_useful / longest);
+  e.communication = std::min(1.0, e.max_useful / of_all.longest);
   e.parallel = e.load_balance * e.communication;
-  split_communication(a, useful, longest, e);
+  if (!waiting_is_known(a, times)) return e;
+  const ParallelEfficiency parts = of_all.efficiency();
+  e.parts_known = parts.transfer > 0;
+  e.serialisation = parts.serialisation;
+  e.transfer = parts.transfer;
   return e;
+}
+
+std::vector<double> waiting_without_processor(const Application& a, const std::vector<RankTime>& times) {
+  const std::vector<double>&waiting = a.waiting.per_rank.waiting_seconds, &cpu = a.per_rank.cpu_seconds;
+  if (waiting.size() != times.size() || std::ranges::all_of(cpu, [](double seconds) { return seconds <= 0; }))
+    return {};
+  std::vector<double> result;
+  for (std::size_t rank = 0; rank < times.size(); ++rank)
+    result.push_back(std::min(waiting[rank], times[rank].mpi_without_processor));
+  return result;
+}
+
+void fill_efficiency(const Application& a, const std::vector<RankTime>& times, Communicator& communicator) {
+  const std::vector<std::uint32_t>& group_of_rank = communicator.group_of_rank;
+  if (group_of_rank.empty() || group_of_rank.size() != times.size() || !waiting_is_known(a, times)) return;
+  std::vector<Usefulness> groups(*std::ranges::max_element(group_of_rank));
+  for (std::uint32_t rank = 0; rank < times.size(); ++rank) {
+    const std::uint32_t group = group_of_rank[rank];
+    if (group != 0) groups[group - 1].add(rank, times[rank], a.waiting.per_rank.waiting_seconds[rank]);
+  }
+  double sum = 0, most = 0;
+  for (std::uint32_t group = 0; group < groups.size(); ++group) {
+    if (groups[group].ranks == 0) return;
+    sum += groups[group].mean();
+    most = std::max(most, groups[group].mean());
+    const ParallelEfficiency efficiency = groups[group].efficiency();
+    if (communicator.least_efficient != 0 && efficiency.parallel >= communicator.efficiency.parallel) continue;
+    communicator.efficiency = efficiency;
+    communicator.least_efficient = group + 1;
+  }
+  communicator.balance_between = most > 0 ? sum / static_cast<double>(groups.size()) / most : 1;
 }
 
 }  // namespace ardoise::reports

@@ -17,9 +17,10 @@ namespace ardoise::reports {
 struct RankTime {
   double wall = 0;
   double mpi = 0, io = 0;
-  double computing = 0;  // CPU time of the program's own
-  double waiting = 0;    // ready to run, and not running
-  double blocked = 0;    // asleep, or blocked elsewhere
+  double computing = 0;              // CPU time of the program's own
+  double waiting = 0;                // ready to run, and not running
+  double blocked = 0;                // asleep, or blocked elsewhere
+  double mpi_without_processor = 0;  // of mpi at most: ready to run, and not running; an estimate
   [[nodiscard]] double useful() const { return computing + io + blocked; }
 };
 
@@ -44,5 +45,12 @@ struct Efficiency {
 };
 
 [[nodiscard]] Efficiency efficiency_of(const Application& application);
+
+// Of the waiting of each rank at most; empty where waiting is not known, or the kernel told nothing.
+[[nodiscard]] std::vector<double> waiting_without_processor(const Application& application,
+                                                            const std::vector<RankTime>& times);
+
+// What Communicator has of it, where waiting is known. times: of the application's ranks.
+void fill_efficiency(const Application& application, const std::vector<RankTime>& times, Communicator& communicator);
 
 }  // namespace ardoise::reports

@@ -75,9 +75,12 @@ Grid in_waiting(const Application& a) {
 
 void fill_efficiencies(Application& a) {
   Waiting& waiting = a.waiting;
+  const auto times = times_of_ranks(a);
+  waiting.per_rank.without_processor_seconds = waiting_without_processor(a, times);
   const Efficiency whole = efficiency_of(a);
   if (!whole.parts_known) return;
   waiting.efficiency = {whole.load_balance, whole.serialisation, whole.transfer, whole.parallel};
+  for (Communicator& communicator : a.communicators) fill_efficiency(a, times, communicator);
   if (a.temporal.bins == 0 || a.temporal.groups != waiting.over_time.groups) return;
   double width = std::max(a.temporal.bin_seconds, waiting.over_time.bin_seconds);
   while (a.wall_seconds / width > kMostBins) width *= 2;

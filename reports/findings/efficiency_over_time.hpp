@@ -6,7 +6,7 @@
 
 namespace ardoise::reports {
 
-// Waiting::efficiency and Waiting::efficiency_over_time, where what they follow from is known.
+// Waiting::efficiency, Waiting::efficiency_over_time, and those of communicators, where what they follow from is known.
 void fill_efficiencies(Application& application);
 
 }  // namespace ardoise::reports

@@ -145,6 +145,28 @@ TEST(RunSummary, CommunicatorsOfTheProgram) {
   EXPECT_EQ(communicators[1].count, 2u);
 }
 
+// Rows and columns of a grid of four ranks, none of which has a name: numbers 2 and 3 in each rank.
+TEST(RunSummary, CommunicatorsThatShareRanksAreToldApart) {
+  Session session({{0, "solver", 4}});
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    auto maker = process(rank);
+    const auto first_of_row = static_cast<std::int32_t>(rank / 2 * 2), column = static_cast<std::int32_t>(rank % 2);
+    const instrument::RankRange row{first_of_row, 2, 1}, columns{column, 2, 2};
+    const auto kIntra = instrument::CommunicatorKind::kIntra;
+    maker.define(instrument::CommunicatorDefinition{2, kIntra, 90u - rank / 2, 0, 2, rank % 2, 0, 1, 0, 0, 1},
+                 std::span(&row, 1), ""sv);
+    maker.define(instrument::CommunicatorDefinition{3, kIntra, 20u + rank % 2, 0, 2, rank / 2, 0, 1, 0, 0, 1},
+                 std::span(&columns, 1), ""sv);
+    maker.finish();
+    session.submit(maker.take());
+  }
+  const auto communicators = session.application().communicators;
+  ASSERT_EQ(communicators.size(), 2u);
+  EXPECT_EQ(communicators[0].count, 2u);
+  EXPECT_THAT(communicators[0].group_of_rank, ElementsAre(1, 1, 2, 2));
+  EXPECT_THAT(communicators[1].group_of_rank, ElementsAre(1, 2, 1, 2));
+}
+
 TEST(RunSummary, NoticesOfProcessesAreCounted) {
   Session session({{0, "solver", 2}});
   for (std::uint32_t rank = 0; rank < 2; ++rank) {

@@ -1,6 +1,7 @@
 // The time of each rank is parted by what the kernel counted and what was sampled, and the parts add up.
 #include "reports/findings/efficiency.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace ardoise::reports {
@@ -68,6 +69,42 @@ TEST(RankTimes, WaitingForProcessorsIsNotUseful) {
   const Efficiency e = efficiency_of(one_rank(5, 5, 1.5));
   EXPECT_NEAR(e.max_useful, 4.5, 1e-9);
   EXPECT_NEAR(e.mpi_share + e.io_share + e.computing_share + e.waiting_share + e.blocked_share, 1, 1e-9);
+}
+
+TEST(RankTimes, WhatTheKernelCountedInMpiIsWaitingForAProcessor) {
+  Application a = one_rank(5, 5, 1.5);
+  a.waiting.per_rank.waiting_seconds = {1.2};
+  const auto times = times_of_ranks(a);
+  EXPECT_NEAR(times.at(0).mpi_without_processor, 1.5, 1e-9) << "3.5 s were outside";
+  EXPECT_THAT(waiting_without_processor(a, times), testing::ElementsAre(1.2)) << "no more than it waited";
+  a.per_rank.cpu_seconds = {0};
+  EXPECT_THAT(waiting_without_processor(a, times_of_ranks(a)), testing::IsEmpty());
+}
+
+// Two pairs of ranks: one whose ranks work 2 s and 8 s, one whose ranks work 9 s each.
+TEST(Communicators, HaveEfficienciesOfTheirOwn) {
+  Application a;
+  a.ranks = 4;
+  a.per_rank.wall_seconds.assign(4, 10.0);
+  a.per_rank.mpi_seconds = {8, 1, 2, 1};
+  a.waiting.per_rank.waiting_seconds = {7.5, 0, 0, 0};
+  a.waiting.resolved_messages = 1;
+  const auto times = times_of_ranks(a);
+  Communicator pairs{"pairs", 2, 2, {1, 2, 1, 2}, {}};
+  fill_efficiency(a, times, pairs);
+  EXPECT_EQ(pairs.least_efficient, 1u) << "ranks 0 and 2";
+  EXPECT_NEAR(pairs.efficiency.load_balance, 5.0 / 8, 1e-12);
+  EXPECT_NEAR(pairs.efficiency.serialisation, 8 / 9.5, 1e-12);
+  EXPECT_NEAR(pairs.efficiency.transfer, 0.95, 1e-12);
+  EXPECT_NEAR(pairs.efficiency.parallel, 5.0 / 10, 1e-12);
+  EXPECT_NEAR(pairs.balance_between, (5 + 9) / 2.0 / 9, 1e-12);
+  Communicator whole{"all", 4, 1, {}, {}};
+  fill_efficiency(a, times, whole);
+  EXPECT_EQ(whole.least_efficient, 0u);
+  a.waiting.resolved_messages = 0;
+  Communicator unknown{"pairs", 2, 2, {1, 2, 1, 2}, {}};
+  fill_efficiency(a, times, unknown);
+  EXPECT_EQ(unknown.least_efficient, 0u);
 }
 
 }  // namespace

@@ -173,6 +173,14 @@ TEST(ModelJson, WaitingOfRanksThatAreNotThereIsRefused) {
               HasSubstr("waiting.per_rank.origin_seconds"));
 }
 
+TEST(ModelJson, GroupsOfCommunicatorsThatDoNotFitAreRefused) {
+  const auto error = [](auto&& change) {
+    return profile_from_json(changed([&](Json&, Json& a) { change(a["communicators"][0]); })).error;
+  };
+  EXPECT_THAT(error([](Json& c) { c["group_of_rank"] = {1}; }), HasSubstr("group_of_rank must have"));
+  EXPECT_THAT(error([](Json& c) { c["least_efficient"] = 7; }), HasSubstr("least_efficient is no group"));
+}
+
 TEST(ModelJson, SamplesThatDoNotFitTogetherAreRefused) {
   const auto error = [](auto&& change) {
     return profile_from_json(changed([&](Json&, Json& a) { change(a["samples"]); })).error;

@@ -263,8 +263,17 @@ Application synthetic_application(const std::string& name, const SyntheticOption
   a.init_seconds = 0.31;
   a.layout.extents = grid_of(o.ranks);
   a.layout.cartesian = o.cartesian;
-  a.communicators = {
-      {"MPI_COMM_WORLD", o.ranks, 1}, {"cart", o.ranks, 1}, {"rows", a.layout.extents[1], a.layout.extents[0]}};
+  a.communicators.resize(3);
+  a.communicators[0] = {"MPI_COMM_WORLD", o.ranks, 1, {}, {}};
+  a.communicators[1] = {"cart", o.ranks, 1, {}, {}};
+  Communicator& rows = a.communicators[2];
+  rows = {"rows", a.layout.extents[1], a.layout.extents[0], {}, {}};
+  if (rows.size > 1 && rows.count > 1) {
+    for (std::uint32_t rank = 0; rank < o.ranks; ++rank) rows.group_of_rank.push_back(1 + rank / rows.size);
+    rows.efficiency = {0.8, 0.9, 0.95, 0.8 * 0.9 * 0.95};
+    rows.least_efficient = rows.group_of_rank.back();
+    rows.balance_between = 0.7;
+  }
   add_ranks(a, o);
   add_functions(a, o);
   if (o.io) add_io(a, o);

@@ -11,13 +11,14 @@
 namespace ardoise::knowledge_sources {
 
 enum class CollectiveKind : std::uint8_t {
-  kNone,       // no collective on a communicator, or one without a place in the order of its calls
-  kUnjudged,   // has a place in that order, but only neighbours wait for each other
-  kBarrier,    // all wait for all
-  kAllToAll,   // likewise, with data
-  kFromRoot,   // all wait for the root
-  kToRoot,     // the root waits for all
-  kFromLower,  // each waits for those of lower rank
+  kNone,        // no collective on a communicator, or one without a place in the order of its calls
+  kUnjudged,    // has a place in that order, but it is not known who waits for whom
+  kNeighbours,  // each waits for those that send it something
+  kBarrier,     // all wait for all
+  kAllToAll,    // likewise, with data
+  kFromRoot,    // all wait for the root
+  kToRoot,      // the root waits for all
+  kFromLower,   // each waits for those of lower rank
   // All wait for all, if the library has them wait:
   kObject,  // makes a communicator
   kWindow,  // makes, frees or fences a window
@@ -63,7 +64,8 @@ constexpr CollectiveKind kind_of(const vmpi::FunctionTraits& function) {
   const bool of_file_data = function.role == Role::kFileRead || function.role == Role::kFileWrite;
   if (of_file_data || function.role == Role::kLocal || function.role == Role::kWindow)
     return kind_by_name(name, of_file_data);
-  if (function.role == Role::kNeighbour) return function.persistent ? CollectiveKind::kNone : CollectiveKind::kUnjudged;
+  if (function.role == Role::kNeighbour)
+    return function.persistent ? CollectiveKind::kNone : CollectiveKind::kNeighbours;
   if (function.role != Role::kCollective && function.role != Role::kRooted) return CollectiveKind::kNone;
   if (function.persistent) return CollectiveKind::kNone;
   if (function.starts_request) name.remove_prefix(1);  // "Ibarrier"

@@ -21,13 +21,22 @@ struct MeetingKey {
   friend constexpr auto operator<=>(const MeetingKey&, const MeetingKey&) = default;
 };
 
+// In a neighbourhood collective, one rank of the communicator sends to another one.
+struct NeighbourPair {
+  MeetingKey key;
+  Neighbours ranks;
+};
+
 // Not thread safe.
 class Meetings {
  public:
+  static constexpr std::size_t kMostPairs = std::size_t{1} << 23;  // 8 bytes each: some 70 MB
   static constexpr std::size_t kMostCalls = std::size_t{1} << 21;  // 56 bytes each: some 120 MB
 
   // One that is complete goes to `sums`, and is forgotten.
   void add(const MeetingKey& key, std::uint32_t function, const Arrival& arrival, WaitSums& sums);
+  // Before the source arrives.
+  void add(const NeighbourPair& pair);
   // What has not met: the other halves may be with other analyzers.
   void merge(const Meetings& other, WaitSums& sums);
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
@@ -39,13 +48,15 @@ class Meetings {
   struct Meeting {
     std::uint32_t function = 0;
     bool differs = false;  // ranks called different functions
+    bool lacks_pairs = false;
     std::vector<Arrival> arrivals;
+    std::vector<Neighbours> neighbours;
   };
   void close(const MeetingKey& key, Meeting& meeting, WaitSums& sums);
 
   std::map<MeetingKey, Meeting> open_;
-  std::uint64_t calls_ = 0;  // in open_
-  std::vector<Wait> waits_;  // of one, to use its memory again
+  std::uint64_t calls_ = 0, pairs_ = 0;  // in open_
+  std::vector<Wait> waits_;              // of one, to use its memory again
 };
 
 }  // namespace ardoise::knowledge_sources

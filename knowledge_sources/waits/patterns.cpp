@@ -148,6 +148,28 @@ void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arriva
   if (kind == CollectiveKind::kBarrier && !nonblocking && arrivals.size() > 1) barrier_completion(arrivals, out);
 }
 
+void find_neighbour_waits(bool nonblocking, std::span<Arrival> arrivals, std::span<const Neighbours> neighbours,
+                          std::vector<Wait>& out) {
+  std::ranges::sort(arrivals, {}, &Arrival::comm_rank);
+  std::vector<const Part*> awaited(arrivals.size());  // by the rank that waits
+  const auto order = [](const Part& part) { return std::pair(part.posted, ~part.rank); };
+  for (const auto& [source, destination] : neighbours) {
+    if (source >= arrivals.size() || destination >= arrivals.size() || source == destination) continue;
+    const Part& part = arrivals[source].part;
+    const Part*& latest = awaited[destination];
+    if (latest == nullptr || order(part) > order(*latest)) latest = &part;
+  }
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    const Part& part = arrivals[i].part;
+    if (awaited[i] != nullptr && awaited[i]->posted > part.posted) {
+      add_until(nonblocking ? WaitPattern::kNonblocking : WaitPattern::kAllToAll, part, *awaited[i], awaited[i]->posted,
+                out);
+    } else if (part.operations > 1) {
+      out.push_back(no_wait(part));
+    }
+  }
+}
+
 void find_message_waits(const Part& send, const Part& receive, std::vector<Wait>& out) {
   add_until(WaitPattern::kLateSender, receive, send, send.posted, out);
   // A send that ended before there was a receive was buffered.

@@ -73,10 +73,16 @@ struct Wait {
   Stretch of_waiter, of_awaited;  // of_awaited: where it is one rank
 };
 
-// Both append the waits in an operation whose parts are all there. A call that completes several operations has one for
-// each, be it of 0 ns.
+// These append the waits in an operation whose parts are all there. A call that completes several operations has one
+// for each, be it of 0 ns.
 void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arrivals,
                 std::vector<Wait>& out);  // reorders
+// Of a neighbourhood collective: each waits for those that have sent to it. Ranks in the communicator; sorts arrivals.
+struct Neighbours {
+  std::uint32_t source, destination;
+};
+void find_neighbour_waits(bool nonblocking, std::span<Arrival> arrivals, std::span<const Neighbours> neighbours,
+                          std::vector<Wait>& out);
 void find_message_waits(const Part& send, const Part& receive, std::vector<Wait>& out);
 
 // Gives the wait its length, rounded, and the rank that it is for; error: of the two clocks, beyond which it is

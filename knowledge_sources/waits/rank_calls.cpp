@@ -11,6 +11,7 @@ namespace ardoise::knowledge_sources {
 using instrument::CompletionRecord;
 using instrument::MpiEvent;
 using instrument::MpiRecord;
+using instrument::NeighbourExtension;
 using instrument::ReceiveHalfExtension;
 using instrument::SampledExtension;
 using instrument::Shape;
@@ -39,8 +40,7 @@ bool is_collective(const MpiRecord& record) {
 template <class OnEvent>
 void for_each_call(std::span<const MpiRecord> records, OnEvent&& event) {
   instrument::for_each_event(
-      records, event, [](const CompletionRecord&) {}, [](const instrument::NeighbourExtension&) {},
-      [](const StartedExtension&) {});
+      records, event, [](const CompletionRecord&) {}, [](const NeighbourExtension&) {}, [](const StartedExtension&) {});
 }
 
 std::uint64_t count_collectives(std::span<const MpiRecord> records) {
@@ -81,7 +81,8 @@ class RankCalls::Reader {
   void read() {
     instrument::for_each_event(
         pack_.records, [this](const MpiEvent& event) { on_call(event); },
-        [this](const CompletionRecord& record) { on_completion(record); }, [](const instrument::NeighbourExtension&) {},
+        [this](const CompletionRecord& record) { on_completion(record); },
+        [this](const NeighbourExtension& part) { on_neighbour(part); },
         [this](const StartedExtension& record) { on_started(record); },
         [this](const SampledExtension& record) { on_sampled(record); },
         [this](const instrument::GroupExtension& group) { rank_.windows_.add(group); });
@@ -160,9 +161,23 @@ class RankCalls::Reader {
     if (stretch.sampled > 0)
       stretch.place = thread_.samples.draw(thread_.call.begin.time - stretch.all, thread_.call.begin.time);
     if (is_nonblocking(record.function())) return rank_.collectives_.add(record.begin, collective);
+    if (collective_kind(record.function()) == CollectiveKind::kNeighbours) {
+      // Its neighbours come next: as if it completed itself.
+      begin_completing(event);
+      thread_.left = 0;
+      thread_.ended_collectives.push_back(collective);
+      return;
+    }
     comm.has_ended = true;
     comm.last = thread_.call.end;
     rank_.place(collective, out_);
+  }
+
+  void on_neighbour(const NeighbourExtension& part) {
+    const Comm& comm = rank_.comm_of(part.comm);
+    const std::uint64_t calls = comm.calls[call_order(CollectiveKind::kNeighbours)];
+    if (calls == 0 || part.destination < 0 || comm.several_threads) return;
+    rank_.place(ToNeighbour{calls - 1, part.comm, static_cast<std::uint32_t>(part.destination)}, out_);
   }
 
   void begin_completing(const MpiEvent& event) {
@@ -404,6 +419,16 @@ void RankCalls::place(const Collective& call, Arrivals& out) {
   }
 }
 
+void RankCalls::place(const ToNeighbour& pair, Arrivals& out) {
+  const Comm& comm = comm_of(pair.comm);
+  if (comm.several_threads || !comm.within_program || pair.comm >= instrument::kUnnamedComm) return;
+  if (comm.defined) {
+    out.add(NeighbourPair{{comm.identity, pair.number}, {comm.own_rank, pair.destination}});
+  } else {
+    keep(pair);
+  }
+}
+
 void RankCalls::place(const MessageEnd& message, const Part& part, Arrivals& out) {
   const Comm& comm = comm_of(message.key.comm);
   const std::int32_t peer = message.key.peer;
@@ -424,7 +449,7 @@ void RankCalls::place(const MessageEnd& message, const Part& part, Arrivals& out
 
 void RankCalls::keep(const Early& early) {
   if (early_.size() < kMostEarly) return early_.push_back(early);
-  if (std::holds_alternative<Collective>(early)) {
+  if (!std::holds_alternative<EarlyMessage>(early)) {
     ++unresolved_calls_.beyond_room;
   } else {
     give_up_messages(Reason::kBeyondRoom);
@@ -445,6 +470,8 @@ void RankCalls::define(const CommDefinition& definition, Arrivals& out) {
     if (auto* const message = std::get_if<EarlyMessage>(&each)) {
       message->part.clock_error = static_cast<float>(clock_error_);
       place(message->end, message->part, out);
+    } else if (const auto* const pair = std::get_if<ToNeighbour>(&each)) {
+      place(*pair, out);
     } else {
       place(std::get<Collective>(each), out);
     }
@@ -452,6 +479,7 @@ void RankCalls::define(const CommDefinition& definition, Arrivals& out) {
 }
 
 void RankCalls::tell_life(Arrivals& out) {
+  for (auto& [number, thread] : threads_) end_completing(thread, out);
   if (has_told_life_ || end_of_program_ == 0x7FFFFFFF) return;
   has_told_life_ = true;
   const CommIdentity program{0, 0, static_cast<std::uint32_t>(end_of_program_ - first_of_program_)};

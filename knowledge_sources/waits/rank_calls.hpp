@@ -55,7 +55,7 @@ struct EndOfMessage {
 struct OfNoKind {  // an operation that meets nothing, of a call that completes others, too
   Part part;
 };
-using Arrived = std::variant<InCollective, EndOfMessage, OfNoKind>;
+using Arrived = std::variant<InCollective, EndOfMessage, OfNoKind, NeighbourPair>;
 
 // Some at a time, that the caches still hold when they are used. Not thread safe.
 class Arrivals {
@@ -150,7 +150,11 @@ class RankCalls {
     MessageEnd end;
     Part part;
   };
-  using Early = std::variant<Collective, EarlyMessage>;
+  struct ToNeighbour {
+    std::uint64_t number;  // of the collective on its communicator
+    std::uint32_t comm, destination;
+  };
+  using Early = std::variant<Collective, EarlyMessage, ToNeighbour>;
   struct Started {  // a message that another call will end
     bool sends;
     bool never_waits;     // a buffered send
@@ -202,6 +206,7 @@ class RankCalls {
     return *last_known_;
   }
   void place(const Collective& call, Arrivals& out);
+  void place(const ToNeighbour& pair, Arrivals& out);
   void place(const MessageEnd& message, const Part& part, Arrivals& out);
   void keep(const Early& early);
   // The clock is defined before communicators are.

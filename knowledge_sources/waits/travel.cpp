@@ -18,7 +18,8 @@ constexpr unsigned kSends = 1 << 2;        // a wait: is certain
 constexpr unsigned kShares = 1 << 3;       // its call with other operations
 constexpr unsigned kPostedThere = 1 << 4;  // in the call in which it waits
 constexpr unsigned kOtherClock = 1 << 5;   // error than the record before
-constexpr unsigned kOfWindow = 1 << 6;     // a WindowPart: the kind is which
+constexpr unsigned kOther = 1 << 6;        // a WindowPart, the kind is which; or kPair
+constexpr unsigned kPair = kOther | 3;     // a NeighbourPair
 
 std::int64_t whole(double ns) { return ns > -9e18 && ns < 9e18 ? static_cast<std::int64_t>(ns) : 0; }
 std::uint64_t whole(float ns) { return ns > 0 ? static_cast<std::uint64_t>(std::llround(std::min(ns, 1e18f))) : 0; }
@@ -115,6 +116,13 @@ struct TravelCodec::Writer {
     difference(jump.waiter, state.rank_);
     put_signed(out, std::int64_t{jump.awaited} - jump.waiter);
   }
+  void operator()(const NeighbourPair& pair) const {
+    flags(kPair);
+    comm(pair.key.comm);
+    difference(static_cast<std::int64_t>(pair.key.number), state.number_);
+    number(pair.ranks.source);
+    put_signed(out, std::int64_t{pair.ranks.destination} - pair.ranks.source);
+  }
   void operator()(WindowPart part) const;
 };
 
@@ -133,7 +141,7 @@ struct TravelCodec::FieldWriter {
 };
 
 void TravelCodec::Writer::operator()(WindowPart part) const {
-  flags(kOfWindow | static_cast<unsigned>(part.index()));
+  flags(kOther | static_cast<unsigned>(part.index()));
   std::visit([this](auto& each) { code_fields(FieldWriter{*this}, each); }, part);
 }
 
@@ -227,6 +235,14 @@ struct TravelCodec::Reader {
     if (wait.awaited != kNobody) wait.of_awaited = stretch();
     return wait;
   }
+  [[nodiscard]] NeighbourPair pair() const {
+    NeighbourPair pair{};
+    pair.key.comm = comm();
+    pair.key.number = static_cast<std::uint64_t>(difference(state.number_));
+    pair.ranks.source = number();
+    pair.ranks.destination = rank_beside(pair.ranks.source);
+    return pair;
+  }
   [[nodiscard]] PathJump jump() const {
     const std::int64_t time = difference(state.posted_);
     const auto waiter = static_cast<std::uint32_t>(difference(state.rank_));
@@ -261,7 +277,8 @@ void TravelCodec::put(const Travelling& record, std::vector<std::byte>& out) { s
 Travelling TravelCodec::get(ByteReader& in) {
   const Reader reader{*this, in};
   const auto flags = in.get<std::uint8_t>();
-  if ((flags & kOfWindow) != 0) return window_part(reader, flags & kKind);
+  if (flags == kPair) return reader.pair();
+  if ((flags & kOther) != 0) return window_part(reader, flags & kKind);
   if ((flags & kKind) == kCall) return reader.call(flags);
   if ((flags & kKind) == kEnd) return reader.end(flags);
   if ((flags & kKind) == kJump) return reader.jump();

@@ -20,12 +20,14 @@ struct PathJump {
 };
 
 // Wait: for one of several operations of a call; of 0 ns, only who and which call.
-using Travelling = std::variant<InCollective, EndOfMessage, Wait, PathJump, WindowPart>;
+using Travelling = std::variant<InCollective, EndOfMessage, Wait, PathJump, WindowPart, NeighbourPair>;
 
 // Where the operation, or the call with several, is joined.
-[[nodiscard]] inline std::uint64_t key_of(const InCollective& call) {
-  return hash_of(call.key.comm) + call.key.number * 0xBF58476D1CE4E5B9u;
+[[nodiscard]] inline std::uint64_t key_of(const MeetingKey& key) {
+  return hash_of(key.comm) + key.number * 0xBF58476D1CE4E5B9u;
 }
+[[nodiscard]] inline std::uint64_t key_of(const InCollective& call) { return key_of(call.key); }
+[[nodiscard]] inline std::uint64_t key_of(const NeighbourPair& pair) { return key_of(pair.key); }
 // All messages to a rank, and what it waits for in calls that complete several operations, at one analyzer.
 [[nodiscard]] inline std::uint64_t key_of(const EndOfMessage& end) { return end.channel.destination; }
 [[nodiscard]] inline std::uint64_t key_of(const Wait& wait) { return wait.waiter; }

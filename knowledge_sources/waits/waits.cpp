@@ -42,7 +42,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kVersion = 5;
+constexpr std::uint32_t kVersion = 6;
 
 std::vector<RankCalls> calls_of(std::uint32_t ranks) {
   std::vector<RankCalls> result;
@@ -306,6 +306,8 @@ void Waits::meet(RankCalls& rank, std::span<const Arrived> arrived) {
       if (!goes_away(*end)) messages_.add(end->channel, end->sends, end->part, rank.channel_hint(*end), sums_);
     } else if (const auto* const call = std::get_if<InCollective>(&each)) {
       if (!goes_away(*call)) meetings_.add(call->key, call->function, call->arrival, sums_);
+    } else if (const auto* const pair = std::get_if<NeighbourPair>(&each)) {
+      if (!goes_away(*pair)) meetings_.add(*pair);
     } else {
       const Wait wait = no_wait(std::get<OfNoKind>(each).part);
       sums_.add(std::span(&wait, 1));
@@ -349,6 +351,8 @@ void Waits::arrive(const Travelling& record) {
   } else if (const auto* const call = std::get_if<InCollective>(&record)) {
     check(call->arrival.part.rank);
     meetings_.add(call->key, call->function, call->arrival, sums_);
+  } else if (const auto* const pair = std::get_if<NeighbourPair>(&record)) {
+    meetings_.add(*pair);
   } else if (const auto* const jump = std::get_if<PathJump>(&record)) {
     check(jump->waiter);
     check(jump->awaited);

@@ -14,6 +14,7 @@
 
 namespace ardoise::knowledge_sources {
 
+using instrument::ExtensionKind;
 using instrument::Shape;
 using replay::PackMaker;
 using replay::Session;
@@ -24,6 +25,10 @@ inline constexpr double kNs = 1e-9;
 [[nodiscard]] constexpr std::uint16_t id(FunctionId function) { return static_cast<std::uint16_t>(function); }
 [[nodiscard]] constexpr std::uint16_t id(instrument::PosixFunction function) {
   return static_cast<std::uint16_t>(function);
+}
+
+[[nodiscard]] constexpr std::uint32_t extension_word(ExtensionKind kind, FunctionId function) {
+  return instrument::make_word(static_cast<std::uint32_t>(kind), id(function), Shape::kExtension);
 }
 
 template <class Item>

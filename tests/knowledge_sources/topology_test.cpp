@@ -6,15 +6,10 @@ namespace {
 
 using instrument::CommunicatorDefinition;
 using instrument::CommunicatorKind;
-using instrument::ExtensionKind;
 using instrument::RankRange;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using namespace std::string_view_literals;
-
-constexpr std::uint32_t extension_word(ExtensionKind kind, FunctionId function) {
-  return instrument::make_word(static_cast<std::uint32_t>(kind), id(function), Shape::kExtension);
-}
 
 void define(PackMaker& maker, CommunicatorDefinition comm, std::vector<RankRange> ranges) {
   comm.range_count = static_cast<std::uint32_t>(ranges.size());

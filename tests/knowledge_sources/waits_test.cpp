@@ -93,7 +93,7 @@ TEST(WaitPatterns, WhoLeftBeforeTheLastCameDidNotWaitWhereThatMayBe) {
 TEST(WaitPatterns, FunctionsAreOfTheirKind) {
   EXPECT_EQ(collective_kind(id(FunctionId::kIallreduce)), CollectiveKind::kAllToAll);
   EXPECT_EQ(collective_kind(id(FunctionId::kIbarrier)), CollectiveKind::kBarrier);
-  EXPECT_EQ(collective_kind(id(FunctionId::kNeighbor_allgather)), CollectiveKind::kUnjudged);
+  EXPECT_EQ(collective_kind(id(FunctionId::kNeighbor_allgather)), CollectiveKind::kNeighbours);
   EXPECT_EQ(collective_kind(id(FunctionId::kAllreduce_init)), CollectiveKind::kNone);
   EXPECT_EQ(collective_kind(id(FunctionId::kStart)), CollectiveKind::kNone);
   EXPECT_EQ(collective_kind(id(FunctionId::kSend)), CollectiveKind::kNone);
@@ -105,6 +105,19 @@ TEST(WaitPatterns, FunctionsAreOfTheirKind) {
   EXPECT_EQ(collective_kind(id(FunctionId::kFile_write)), CollectiveKind::kNone);
   EXPECT_EQ(collective_kind(60000), CollectiveKind::kNone);
   EXPECT_EQ(collective_kind(id(FunctionId::kAllreduce_c)), CollectiveKind::kAllToAll);
+}
+
+TEST(WaitPatterns, NeighboursWaitForThoseThatSendToThem) {
+  std::vector<Arrival> arrivals{arrival(13, 100, 500), arrival(11, 450, 510), arrival(12, 150, 480),
+                                arrival(10, 400, 520)};
+  const std::vector<Neighbours> line{{0, 1}, {1, 0}, {1, 2}, {2, 1}, {2, 3}, {3, 2}, {9, 2}, {2, 2}};
+  std::vector<Wait> waits;
+  find_neighbour_waits(false, arrivals, line, waits);
+  std::vector<WaitTuple> result;
+  for (const Wait& wait : waits) result.emplace_back(wait.pattern, wait.waiter, wait.awaited, wait.ns);
+  using enum WaitPattern;
+  EXPECT_THAT(result, ElementsAre(WaitTuple{kAllToAll, 10, 11, 50}, WaitTuple{kAllToAll, 12, 11, 300},
+                                  WaitTuple{kAllToAll, 13, 12, 50}));
 }
 
 void define(PackMaker& maker, std::uint32_t comm, std::uint64_t hash, std::uint32_t size, std::uint32_t rank,
@@ -297,6 +310,51 @@ TEST(Origins, ARingThatTurnsForEverLosesNothing) {
   const auto origins = origins_of(std::vector<double>{4, 2}, std::vector<double>{1, 1}, edges);
   EXPECT_NEAR(origins[0] + origins[1], 6, 1e-9);
   EXPECT_THAT(origins_of({}, {}, {}), IsEmpty());
+}
+
+// A ring of four ranks, of which one is late in each step; the packs end with a collective.
+reports::Waiting of_ring(std::size_t analyzers, bool nonblocking) {
+  Session session({{0, "program", 4}}, 0, analyzers);
+  const auto function = nonblocking ? FunctionId::kIneighbor_alltoall : FunctionId::kNeighbor_alltoall;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    PackMaker maker({.rank = rank});
+    define(maker, 0, 77, 4, rank);
+    for (std::uint32_t step = 0; step < 3; ++step) {
+      const std::uint64_t begin = 1'000'000 * (step + 1) + (rank == step ? 500'000 : 0);
+      const auto duration = static_cast<std::uint32_t>(800'000 - begin % 1'000'000);
+      maker.call(function, Shape::kNeighbour, begin, nonblocking ? 100 : duration, -1, 8, 8);
+      for (const std::uint32_t to : {(rank + 1) % 4, (rank + 3) % 4}) {
+        const std::uint32_t word = extension_word(ExtensionKind::kNeighbourPart, function);
+        maker.mpi_extension(instrument::NeighbourExtension{8, static_cast<std::int32_t>(to), 0, begin, 0, word});
+      }
+      if (!nonblocking) continue;
+      maker.call(FunctionId::kWait, Shape::kCompletes, begin + 200, duration - 200, -1, 1, 0);
+      maker.mpi_extension(instrument::CompletionRecord{begin, 0, 0, -1, 0, 0,
+                                                       instrument::make_word(0, id(function), Shape::kCompletion)});
+    }
+    maker.finish();
+    session.submit(maker.take(), rank % analyzers);
+  }
+  return session.application().waiting;
+}
+
+TEST(Waits, NeighbourhoodCollectivesAreWaitedForByNeighbours) {
+  for (const std::size_t analyzers : {1U, 2U, 3U}) {
+    for (const bool nonblocking : {false, true}) {
+      SCOPED_TRACE(analyzers);
+      const auto waiting = of_ring(analyzers, nonblocking);
+      EXPECT_EQ(waiting.resolved_calls, 12u);
+      EXPECT_EQ(waiting.unresolved.collective_calls, reports::UnresolvedCounts{});
+      ASSERT_EQ(waiting.edges.size(), 6u) << "two wait for each that is late";
+      for (const reports::WaitEdge& edge : waiting.edges) {
+        EXPECT_EQ((edge.waiter + edge.awaited) % 2, 1u);
+        EXPECT_LT(edge.awaited, 3u);
+        EXPECT_NEAR(edge.seconds, nonblocking ? 499.8e-6 : 500e-6, 1e-9);
+      }
+      ASSERT_EQ(waiting.patterns.size(), 1u);
+      EXPECT_EQ(waiting.patterns[0].pattern, nonblocking ? "nonblocking_collective" : "wait_nxn");
+    }
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Ranks that come late to collectives and messages, by sleeping, so that processors are free:
-//   late_ranks wait_nxn|wait_barrier|late_broadcast|early_reduce|early_scan|nonblocking_collective|late_sender|
+//   late_ranks wait_nxn|neighbours|wait_barrier|late_broadcast|early_reduce|early_scan|nonblocking_collective|late_sender|
 //              late_sender_of_many|wrong_order|late_receiver|late_post|early_wait|late_complete|lock|fence FILE
 // Rank 0 prints what the waiting must be: "truth LEAST MOST OCCURRENCES", in seconds. A rank's entry lies between two
 // readings of its clock, before the call and in the MPI library: it may lose its processor between them. The late rank
@@ -31,6 +31,7 @@ typedef struct {
 
 static Rank* ranks;  // in FILE
 static int rank, size, late, step;
+static MPI_Comm star;  // the late rank has all others for neighbours, and these only it
 static const char* pattern = "wait_nxn";
 
 static void sleep_ms(long ms) {
@@ -123,10 +124,12 @@ static __attribute__((noinline)) void exchange(void) {
 }
 
 static __attribute__((noinline)) void meet(void) {
-  double in = 1, out = 0;
+  double in = 1, out = 0, data[2 * kRanks] = {0};
   enter();
   if (is("wait_nxn")) {
     MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  } else if (is("neighbours")) {
+    MPI_Neighbor_alltoall(data, 1, MPI_DOUBLE, data + kRanks, 1, MPI_DOUBLE, star);
   } else if (is("wait_barrier")) {
     MPI_Barrier(MPI_COMM_WORLD);
   } else if (is("late_broadcast")) {
@@ -143,6 +146,14 @@ static __attribute__((noinline)) void meet(void) {
   } else {
     exchange();
   }
+}
+
+static void make_star(void) {
+  int neighbours[kRanks], count = 0;
+  for (int other = 0; other < size; ++other)
+    if (other != rank && (rank == late || other == late)) neighbours[count++] = other;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, count, neighbours, MPI_UNWEIGHTED, count, neighbours, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 0, &star);
 }
 
 static void print_truth(void) {
@@ -173,6 +184,7 @@ int main(int argc, char** argv) {
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   const WindowStep window_step = {pattern, rank, size, late, enter_window, prepared, await_prepared, done, await_done};
+  if (is("neighbours")) make_star();
   const int of_window = is_of_window(pattern);
   if (of_window) {
     make_window(&window_step);
@@ -203,6 +215,7 @@ int main(int argc, char** argv) {
     print_truth();
   }
   if (of_window) free_window();
+  if (is("neighbours")) MPI_Comm_free(&star);
   MPI_Finalize();
   return 0;
 }

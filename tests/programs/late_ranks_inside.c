@@ -30,6 +30,12 @@ int MPI_Reduce(const void* in, void* out, int count, MPI_Datatype type, MPI_Op o
   return PMPI_Reduce(in, out, count, type, op, root, comm);
 }
 
+int MPI_Neighbor_alltoall(const void* in, int count, MPI_Datatype type, void* out, int received,
+                          MPI_Datatype received_type, MPI_Comm comm) {
+  inside(0);
+  return PMPI_Neighbor_alltoall(in, count, type, out, received, received_type, comm);
+}
+
 int MPI_Scan(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   inside(0);
   return PMPI_Scan(in, out, count, type, op, comm);

@@ -213,7 +213,7 @@ void add_group(std::vector<ApartGroups>& apart, const SameGroup& group, const st
   };
   auto place = std::ranges::find_if(apart, has_room);
   if (place == apart.end()) {
-    apart.push_back({{name, group.size, 0, {}}});
+    apart.push_back({{name, group.size, 0, {}}, 0});
     place = apart.end() - 1;
     if (is_part && apart.size() < kMostApart) place->facts.group_of_rank.resize(ranks);
   }

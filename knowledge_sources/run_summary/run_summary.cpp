@@ -76,7 +76,11 @@ void RunSummary::contribute(const Resolver& resolver, reports::Application& appl
   memory(resolver, application);
   quality(resolver, application);
   for (auto& comm : resolver.communicators()) {
-    application.communicators.push_back({std::move(comm.name), comm.size, comm.count, std::move(comm.group_of_rank)});
+    reports::Communicator& line = application.communicators.emplace_back();
+    line.name = std::move(comm.name);
+    line.size = comm.size;
+    line.count = comm.count;
+    line.group_of_rank = std::move(comm.group_of_rank);
   }
 }
 

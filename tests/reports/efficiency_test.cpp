@@ -90,7 +90,8 @@ TEST(Communicators, HaveEfficienciesOfTheirOwn) {
   a.waiting.per_rank.waiting_seconds = {7.5, 0, 0, 0};
   a.waiting.resolved_messages = 1;
   const auto times = times_of_ranks(a);
-  Communicator pairs{"pairs", 2, 2, {1, 2, 1, 2}, {}};
+  Communicator pairs;
+  pairs.group_of_rank = {1, 2, 1, 2};
   fill_efficiency(a, times, pairs);
   EXPECT_EQ(pairs.least_efficient, 1u) << "ranks 0 and 2";
   EXPECT_NEAR(pairs.efficiency.load_balance, 5.0 / 8, 1e-12);
@@ -98,11 +99,12 @@ TEST(Communicators, HaveEfficienciesOfTheirOwn) {
   EXPECT_NEAR(pairs.efficiency.transfer, 0.95, 1e-12);
   EXPECT_NEAR(pairs.efficiency.parallel, 5.0 / 10, 1e-12);
   EXPECT_NEAR(pairs.balance_between, (5 + 9) / 2.0 / 9, 1e-12);
-  Communicator whole{"all", 4, 1, {}, {}};
+  Communicator whole;
   fill_efficiency(a, times, whole);
   EXPECT_EQ(whole.least_efficient, 0u);
   a.waiting.resolved_messages = 0;
-  Communicator unknown{"pairs", 2, 2, {1, 2, 1, 2}, {}};
+  Communicator unknown;
+  unknown.group_of_rank = {1, 2, 1, 2};
   fill_efficiency(a, times, unknown);
   EXPECT_EQ(unknown.least_efficient, 0u);
 }

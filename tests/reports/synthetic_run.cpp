@@ -264,10 +264,16 @@ Application synthetic_application(const std::string& name, const SyntheticOption
   a.layout.extents = grid_of(o.ranks);
   a.layout.cartesian = o.cartesian;
   a.communicators.resize(3);
-  a.communicators[0] = {"MPI_COMM_WORLD", o.ranks, 1, {}, {}};
-  a.communicators[1] = {"cart", o.ranks, 1, {}, {}};
+  a.communicators[0].name = "MPI_COMM_WORLD";
+  a.communicators[1].name = "cart";
+  for (Communicator& each : a.communicators) {
+    each.size = o.ranks;
+    each.count = 1;
+  }
   Communicator& rows = a.communicators[2];
-  rows = {"rows", a.layout.extents[1], a.layout.extents[0], {}, {}};
+  rows.name = "rows";
+  rows.size = a.layout.extents[1];
+  rows.count = a.layout.extents[0];
   if (rows.size > 1 && rows.count > 1) {
     for (std::uint32_t rank = 0; rank < o.ranks; ++rank) rows.group_of_rank.push_back(1 + rank / rows.size);
     rows.efficiency = {0.8, 0.9, 0.95, 0.8 * 0.9 * 0.95};

@@ -1,0 +1,10 @@
+# Records from another analyzer, of waits. Run: build/bin/fuzz_keyed_seeds CORPUS; build/bin/fuzz_keyed -max_len=4096 CORPUS
+if(ARDOISE_FUZZ)
+  add_executable(fuzz_keyed ${CMAKE_CURRENT_LIST_DIR}/keyed.cpp)
+  target_compile_options(fuzz_keyed PRIVATE -fsanitize=fuzzer)
+  target_link_options(fuzz_keyed PRIVATE -fsanitize=fuzzer)
+  target_link_libraries(fuzz_keyed PRIVATE ardoise_replay ardoise_reports)
+  set_target_properties(fuzz_keyed PROPERTIES ENABLE_EXPORTS ON)
+  add_executable(fuzz_keyed_seeds ${CMAKE_CURRENT_LIST_DIR}/keyed_seeds.cpp)
+  target_link_libraries(fuzz_keyed_seeds PRIVATE ardoise_waits)
+endif()

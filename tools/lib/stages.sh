@@ -13,13 +13,15 @@ note_failure() {
   echo "   FAILED: $1"
 }
 
-# configure_and_build NAME TARGET CMAKE_ARGUMENT...: quiet unless it fails.
+# configure_and_build NAME "TARGET..." CMAKE_ARGUMENT...: quiet unless it fails.
 configure_and_build() {
-  local name=$1 target=$2
+  local name=$1
+  local -a targets
+  read -ra targets <<<"$2"
   shift 2
   mkdir -p "build-$name"
   if cmake "$@" -B "build-$name" >"build-$name/configure.log" 2>&1 &&
-    cmake --build "build-$name" --parallel --target "$target" >"build-$name/build.log" 2>&1; then
+    cmake --build "build-$name" --parallel --target "${targets[@]}" >"build-$name/build.log" 2>&1; then
     return 0
   fi
   tail -n 15 "build-$name/configure.log"
@@ -78,12 +80,11 @@ stage_mpich() {
   run_tests mpich "$waiting_jobs" -L '^(unit|mpi)$' -E '^vmpi_conformance'
 }
 
-# Clang builds everything once, with sanitizers, and what the fuzz targets feed with coverage for libFuzzer: its warnings,
-# the unit tests and the fuzz targets
-# (each for some seconds, a smoke test; longer: build-asan/bin/fuzz_pack -max_total_time=600 CORPUS) come from that build.
+# Clang builds the product, the unit tests and the fuzz targets once, with sanitizers, and what the fuzz targets feed with
+# coverage for libFuzzer: its warnings, the unit tests and the fuzz targets (each for some seconds, a smoke test; longer: build-asan/bin/fuzz_pack -max_total_time=600 CORPUS) come from that build.
 stage_asan() {
-  step "asan: building everything with clang and the address and undefined-behaviour sanitizers, warnings are errors"
-  configure_and_build asan all --preset asan || return
+  step "asan: building the product and unit tests with clang and the address and undefined-behaviour sanitizers, warnings are errors"
+  configure_and_build asan "unit_tests fuzz_targets ardoise ardoise-analyzer ardoise_preload" --preset asan || return
   passed=$((passed + 1))
   # A test asks for more memory than there is; like malloc, the sanitizer is to answer with null.
   ASAN_OPTIONS=allocator_may_return_null=1 run_tests asan "$(nproc)" -L '^unit$'

@@ -81,7 +81,8 @@ stage_mpich() {
 }
 
 # Clang builds the product, the unit tests and the fuzz targets once, with sanitizers, and what the fuzz targets feed with
-# coverage for libFuzzer: its warnings, the unit tests and the fuzz targets (each for some seconds, a smoke test; longer: build-asan/bin/fuzz_pack -max_total_time=600 CORPUS) come from that build.
+# coverage for libFuzzer: its warnings, the unit tests and the fuzz targets come from that build. These run for some
+# seconds each, a smoke test; longer: build-asan/bin/fuzz_pack -max_total_time=600 CORPUS.
 stage_asan() {
   step "asan: building the product and unit tests with clang and the address and undefined-behaviour sanitizers, warnings are errors"
   configure_and_build asan "unit_tests fuzz_targets ardoise ardoise-analyzer ardoise_preload" --preset asan || return

@@ -144,7 +144,7 @@ std::string waiting_in_words(const Application& a, const WaitSite& site) {
                                  all > site.waiting_seconds ? " of " + human_seconds(all) : "",
                                  in_sentence(site.function), in_sentence(name_of(call_site_of(site))));
   const double share = site.waiting_seconds > 0 ? site.awaited_seconds / site.waiting_seconds : 0;
-  if (site.awaited == kNoRank || share < kMostOfAPlace) {
+  if (site.awaited == kNoRank || share < kMostOfAPlace || is_late_in_turn(a, site.awaited)) {
     const std::string awaited = awaited_rank_in_words(a);
     return text + (awaited.empty() ? ", most of it for no single rank." : "." + awaited);
   }

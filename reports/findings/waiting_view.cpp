@@ -116,8 +116,16 @@ std::optional<AwaitedRank> most_awaited(const Application& a) {
   if (!(all > 0) || *most < kStandsOut * all) return {};
   const auto rank = static_cast<std::uint32_t>(most - origins.begin());
   // Ranks that wait for each other in a ring: none of them is the first.
+  if (is_late_in_turn(a, rank)) return {};
   if (const WaitCause* const cause = main_cause(a, rank); cause != nullptr && cause->kind == "mpi") return {};
   return AwaitedRank{rank, *most / all, std::min(*most, caused[rank]) / all};
+}
+
+bool is_late_in_turn(const Application& a, std::uint32_t rank) {
+  constexpr double kClearly = 1.5;
+  const RankWaiting& ranks = a.waiting.per_rank;
+  return rank < ranks.waiting_seconds.size() && rank < ranks.caused_seconds.size() &&
+         ranks.caused_seconds[rank] < kClearly * ranks.waiting_seconds[rank];
 }
 
 const WaitCause* main_cause(const Application& a, std::uint32_t rank) {

@@ -42,6 +42,9 @@ struct AwaitedRank {
 };
 [[nodiscard]] std::optional<AwaitedRank> most_awaited(const Application& application);
 
+// The rank itself waits nearly as long as others wait for it: it is late in turn with them, and nothing stands out.
+[[nodiscard]] bool is_late_in_turn(const Application& application, std::uint32_t rank);
+
 // What made a rank late most, beyond the error of sampling; nullptr where nothing explains a quarter of what was waited
 // for it.
 [[nodiscard]] const WaitCause* main_cause(const Application& application, std::uint32_t rank);

@@ -240,6 +240,9 @@ TEST(Findings, WhoWaitsHowLongForWhomAndWhatThatOneDoes) {
   EXPECT_THAT(text(), HasSubstr("for rank 0, which is held up in MPI itself for 14.0 s."));
   a.waiting.call_sites[0].waiters = 2;
   EXPECT_THAT(text(), HasSubstr("2 ranks wait"));
+  a.waiting.per_rank.waiting_seconds = {12, 5, 5, 5};
+  EXPECT_THAT(text(), HasSubstr("most of it for no single rank.")) << "it waits for them as long";
+  a.waiting.per_rank.waiting_seconds = {};
   a.waiting.call_sites[0].awaited_seconds = 5;
   EXPECT_THAT(text(), HasSubstr("in MPI_Allreduce of main (solver.c:91), most of it for no single rank."));
 }

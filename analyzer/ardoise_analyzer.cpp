@@ -29,6 +29,7 @@
 #include "analyzer/plugins.hpp"
 #include "analyzer/replay.hpp"
 #include "analyzer/results.hpp"
+#include "analyzer/safe_state.hpp"
 #include "analyzer/status_file.hpp"
 #include "analyzer/stream_source.hpp"
 #include "analyzer/tree_reduction.hpp"
@@ -42,6 +43,8 @@
 namespace {
 
 using namespace ardoise::analyzer;
+
+constexpr std::chrono::milliseconds kLooksForDeaths(100);
 
 int check(const Options& options) {
   const auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
@@ -114,7 +117,7 @@ int serve(const Options& options, int argc, char** argv) {
   facts.universe_ranks = static_cast<std::uint32_t>(universe);
   facts.analyzer_ranks = static_cast<std::uint32_t>(ranks);
   facts.analyzer_workers = workers;
-  facts.notice = crowding_notice();
+  if (const std::string notice = crowding_notice(); !notice.empty()) facts.notices.push_back(notice);
 
   if (rank == 0) {  // the same on all of them
     for (const auto& complaint : plugins.complaints) run.complain(complaint);
@@ -122,20 +125,39 @@ int serve(const Options& options, int argc, char** argv) {
   const auto programs = programs_of_launch();
   if (ranks > 1) run.connect(transport.emplace(analyzers, run));
   for (const auto& program : programs) run.add_program(program);
+  // When a process dies, Open MPI ends the launch with SIGCONT, SIGTERM and SIGKILL to all others: a second later, or,
+  // after MPI_Abort, within milliseconds. So what is here is made safe at the first sign, a peer that is gone or
+  // SIGCONT; where that was none of an end, all goes on.
+  bool is_ended = false;
+  SafeKeeper keeper;
+  const auto save = [&] {
+    run.drain();
+    keeper.keep([&] { write_safe_state(run, programs, facts, static_cast<unsigned>(rank), options); });
+  };
+  loop.on_signal(SIGCONT, save);
+  loop.on_signal(SIGTERM, [&] {
+    is_ended = true;
+    loop.stop();
+  });
+  const auto end_if_told = [&] {
+    if (!is_ended) return;
+    if (!keeper.has_kept()) save();
+    keeper.wait();
+    if (rank == 0) leave_state(kStateTerminated, options);
+    std::signal(SIGTERM, SIG_DFL);
+    std::raise(SIGTERM);
+  };
+  if (rank == 0) leave_state(kStateRunning, options);
   {
     StreamSource stream(programs, {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes});
-    if (rank == 0) {
-      loop.on_signal(SIGTERM, [&] {
-        leave_state(kStateTerminated, options);
-        std::signal(SIGTERM, SIG_DFL);
-        std::raise(SIGTERM);
-      });
-      leave_state(kStateRunning, options);
-    }
     {
       const auto entries = loop.poll([&] { return transport ? transport->poll() : Found::nothing; });
+      const auto deaths = loop.every(kLooksForDeaths, [&, known = std::size_t{0}]() mutable {
+        if (std::exchange(known, stream.gone_peers()) < known) save();
+      });
       ingest(loop, stream, run);
     }
+    end_if_told();
     facts.programs_ended = std::chrono::steady_clock::now();
     run.drain();  // gives every block back
   }
@@ -144,10 +166,16 @@ int serve(const Options& options, int argc, char** argv) {
   } else {
     run.finish();
   }
+  end_if_told();
   // All programs are at their MPI_Finalize. One that exits with a status of its own makes mpirun end the job: SIGTERM,
   // a second later SIGKILL. That is time enough for the files below, which are written whole or not at all. So SIGTERM
   // has no effect from here on.
   loop.on_signal(SIGTERM, [] {});
+  loop.on_signal(SIGCONT, [] {});
+  if (keeper.has_kept()) {
+    keeper.wait();
+    remove_safe_state(static_cast<unsigned>(rank), options);
+  }
   merge_to_root(loop, analyzers, run);
   warm.reset();  // takes MPI 10 ms, for which no program waits now
   // Where finalize is a fence over the job, programs would wait for the report; where it is not, the report comes
@@ -168,6 +196,7 @@ int main(int argc, char** argv) {
   try {
     if (options.check) return check(options);
     if (!options.replay.empty()) return replay(options);
+    if (options.merge) return merge_safe_states(options);
     return exit_status(serve(options, argc, argv), options);
   } catch (const std::exception& error) {
     say(fmt::format("the analyzer stopped: {}.", error.what()));

@@ -57,6 +57,9 @@ ParsedOptions parse_options(int argc, char** argv) {
                  "NAME,...: options that stood on the command line of ardoise, for the record of the run")
       ->delimiter(',');
   app.add_flag("--check", options.check, "only load the knowledge sources and say what is wrong with them");
+  app.add_flag(
+      "--merge", options.merge,
+      "make the report from what the analyzers of a launch that was ended have left in the folder of --output");
   app.add_option("--replay", options.replay,
                  "analyze captured packs (files or folders) instead of a running launch, without MPI")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

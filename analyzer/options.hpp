@@ -19,6 +19,7 @@ struct Options {
   bool render = true;
   bool quiet = false;
   bool check = false;       // load the plug-ins, say what is wrong, end
+  bool merge = false;       // make the report of a launch that was ended (safe_state.hpp)
   std::string status_file;  // see ardoise_analyzer.cpp
   std::vector<std::string> replay;
   std::vector<reports::RunSetting> settings;  // of the run, for the record; empty when replaying

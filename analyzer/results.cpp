@@ -41,7 +41,7 @@ int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Optio
     run.universe_ranks = facts.universe_ranks;
     run.analyzer_ranks = facts.analyzer_ranks;
     run.analyzer_workers = facts.analyzer_workers;
-    if (!facts.notice.empty()) run.notices.push_back(facts.notice);
+    run.notices = facts.notices;
     analyzed.contribute(run);
     run.analysis_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - facts.programs_ended).count();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/analyzer_run.hpp"
 #include "analyzer/options.hpp"
@@ -15,7 +16,7 @@ struct RunFacts {
   std::uint32_t universe_ranks = 0;
   std::uint32_t analyzer_ranks = 1;
   std::uint32_t analyzer_workers = 1;
-  std::string notice;                                    // of the launch, for the reader of the report; may be empty
+  std::vector<std::string> notices;                      // of the launch, for the reader of the report
   std::chrono::steady_clock::time_point programs_ended;  // analysis_seconds counts from here
 };
 

@@ -86,6 +86,8 @@ PackSource::Next StreamSource::next(SourcedPack& pack) {
   return Next::pack;
 }
 
+std::size_t StreamSource::gone_peers() const { return is_open_ ? vmpi::gone_peers(stream_) : 0; }
+
 void StreamSource::note_lost(int universe_rank) {
   for (int id = 0; id < VMPI_Get_program_count(); ++id) {
     const auto* const program = VMPI_Get_program_by_id(id);

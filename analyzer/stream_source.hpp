@@ -30,6 +30,8 @@ class StreamSource final : public PackSource {
 
   [[nodiscard]] Next next(SourcedPack& pack) override;
   [[nodiscard]] std::vector<std::string> complaints() const override;
+  // Processes of this machine that have ended without finishing their measurement.
+  [[nodiscard]] std::size_t gone_peers() const;
 
  private:
   void note_lost(int universe_rank);

@@ -20,6 +20,15 @@ constexpr double kMention = 0.02;    // a smaller share is noise
 void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
   const Application& a = facts.app;
   if (a.mpi.empty() && a.posix.empty()) {
+    if (a.quality.ranks_complete < a.ranks) {
+      out.push_back({"nothing_recorded",
+                     Severity::medium,
+                     0,
+                     "No record of an MPI or I/O call of this program arrived before it ended, without MPI_Finalize.",
+                     "",
+                     {}});
+      return;
+    }
     out.push_back({"nothing_recorded",
                    Severity::medium,
                    0,

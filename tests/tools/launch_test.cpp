@@ -19,10 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 class LaunchTest : public LaunchFixture {
  protected:
@@ -127,6 +129,26 @@ TEST_F(LaunchTest, AKilledProgramGivesTheStatusOfItsSignal) {
   EXPECT_FALSE(fs::exists(output_ + "/profile.json.tmp"));
 }
 
+TEST_F(LaunchTest, ALaunchThatIsEndedHasTheReportOfWhatHadArrived) {
+  if (MPI_IS_MPICH) GTEST_SKIP() << "Hydra kills all processes at once, the analyzer included";
+  for (const std::string analyzers : {"1", "2"}) {
+    output_ = (folder_ / ("report" + analyzers)).string();
+    const auto result =
+        ardoise({"--analyzers", analyzers, "--flush", "0.01"}, {"-n", "4", RING, "20000", "signal", "9"});
+    EXPECT_EQ(result.status, 128 + 9) << result.output;
+    const auto run = profile();
+    ASSERT_THAT(run.applications, SizeIs(1)) << result.output;
+    EXPECT_THAT(run.notices, Contains(HasSubstr("ended before its programs had finished MPI")));
+    EXPECT_LT(run.applications[0].quality.ranks_complete, 4u);
+    const auto sends = function(run.applications[0].mpi, "MPI_Send").calls;
+    EXPECT_LE(sends, 80'000u);
+    EXPECT_GT(sends, 8'000u) << "of 80,000, but for the last packs";
+    std::vector<std::string> left;
+    for (const auto& entry : fs::directory_iterator(output_)) left.push_back(entry.path().filename().string());
+    EXPECT_THAT(left, UnorderedElementsAre("profile.json", "summary.txt"));
+  }
+}
+
 TEST_F(LaunchTest, AProgramThatIsKilledCostsItsOwnPartOfTheReportWhereOthersLiveOn) {
   if (MPI_IS_MPICH) GTEST_SKIP() << "natively, too, Hydra 4.0 ends before those that live on";
   const auto result =
@@ -146,7 +168,9 @@ TEST_F(LaunchTest, AKilledAnalyzerIsNotBlamedOnThePrograms) {
     std::jthread killer([&] { ::kill(running_analyzer(), SIGKILL); });
     const auto result = ardoise({"--analyzers", analyzers}, {"-n", "2", RING, "100000000"});
     EXPECT_EQ(result.status, 128 + 9) << result.output;
-    EXPECT_THAT(result.output, HasSubstr("the analyzer was ended by a signal, and mpirun then ends the whole launch"));
+    EXPECT_THAT(result.output,
+                HasSubstr(analyzers == "1" ? "the analyzer was ended by a signal, and mpirun then ends the whole launch"
+                                           : "The numbers of 1 of 2 analyzers are missing"));
   }
 }
 

@@ -28,7 +28,7 @@ int report(int argc, char** argv) {
   CLI::App app{"Renders a report again, on any machine, from the profile.json of a run.", "ardoise report"};
   std::string profile, output, length = "full";
   bool quiet = false;
-  app.add_option("profile", profile, "profile.json of a run")->required();
+  app.add_option("profile", profile, "profile.json of a run, or its folder")->required();
   app.add_option("-o,--output", output, "folder of the report [that of profile.json]");
   app.add_option("--report", length, "short: the first page, and of each program its overview and tables [full]")
       ->check(CLI::IsMember({"short", "full"}));

@@ -5,15 +5,20 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <fstream>
 #include <iostream>
+#include <thread>
 
+#include "analyzer/safe_state_files.hpp"
 #include "analyzer/status_file.hpp"
 #include "reports/child_process.hpp"
 #include "reports/render.hpp"
+#include "tools/ardoise/installation.hpp"
 #include "tools/ardoise/measure.hpp"
 #include "tools/ardoise/message.hpp"
 #include "tools/ardoise/output_folder.hpp"
+#include "tools/ardoise/process.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -80,9 +85,29 @@ bool tell(const reports::RenderResult& result, bool quiet) {
 
 }  // namespace
 
+namespace {
+
+// Of a launch that was ended. Analyzers may still write. What the merging one has to say is said.
+void make_profile(const std::vector<std::string>& merge, const fs::path& output, unsigned analyzers) {
+  constexpr std::chrono::seconds kPatience(1);
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (analyzer::safe_state_files(output).size() < analyzers && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  if (analyzer::safe_state_files(output).empty()) return;
+  std::cerr << run_and_read(merge).output << std::flush;
+}
+
+}  // namespace
+
+std::vector<std::string> merge_command(const std::string& analyzer, const fs::path& output) {
+  return {analyzer, "--merge", "--no-report", "--quiet", "--output", output.string()};
+}
+
 void finish_report(const FinishOptions& options, const fs::path& output, int job_status) {
   std::error_code ignored;
   const auto profile = output / "profile.json";
+  if (!fs::exists(profile, ignored) && !analyzer_state(output).empty())
+    make_profile(options.merge, output, options.analyzers);
   if (!fs::exists(profile, ignored)) return say("{}", why_there_is_none(output, job_status));
   if (!options.quiet) {
     // In a file or pipe, standard output is the programs' alone.
@@ -100,7 +125,13 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
        options.quiet);
 }
 
-int render_again(const std::string& profile, const std::string& output, bool short_report, bool quiet) {
+int render_again(std::string profile, const std::string& output, bool short_report, bool quiet) {
+  std::error_code ignored;
+  if (fs::is_directory(profile, ignored)) {
+    const fs::path folder = profile;
+    profile = (folder / "profile.json").string();
+    if (!fs::exists(profile, ignored)) make_profile(merge_command(find_installation().analyzer, folder), folder, 0);
+  }
   std::string summary;
   const InterruptibleRendering rendering;
   const auto result = reports::report_again(profile, {.output = output, .length = length_of(short_report)}, summary);

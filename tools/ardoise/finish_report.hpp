@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace ardoise::launcher {
 
@@ -12,12 +13,18 @@ struct FinishOptions {
   bool render = true;
   bool short_report = false;
   bool quiet = false;
+  unsigned analyzers = 1;
+  // The command that makes profile.json of what analyzers left (analyzer/safe_state.hpp).
+  std::vector<std::string> merge;
 };
 
 // What is missing of what was asked for is said. `job_status` is only for the words.
 void finish_report(const FinishOptions& options, const std::filesystem::path& output, int job_status);
 
-// `ardoise report`: renders again from the data.
-[[nodiscard]] int render_again(const std::string& profile, const std::string& output, bool short_report, bool quiet);
+// The command for FinishOptions::merge.
+[[nodiscard]] std::vector<std::string> merge_command(const std::string& analyzer, const std::filesystem::path& output);
+
+// `ardoise report`: renders again from the data; profile: the file, or its folder.
+[[nodiscard]] int render_again(std::string profile, const std::string& output, bool short_report, bool quiet);
 
 }  // namespace ardoise::launcher

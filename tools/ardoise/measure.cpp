@@ -145,7 +145,10 @@ int measure(const Options& options, const std::vector<std::string>& words) {
 
   const auto job = mpirun.hydra ? run_hydra(launch, line) : run_and_wait(launch);
   vmpi::remove_stale_window_folders();  // left by programs that did not end by themselves
-  finish_report({options.render, options.short_report, options.quiet}, output.path(), job.status);
+  auto merge = merge_command(installation.analyzer, output.path());
+  for (const auto& plugin : options.plugins) merge.insert(merge.end(), {"--plugin", fs::absolute(plugin).string()});
+  finish_report({options.render, options.short_report, options.quiet, room.analyzers, std::move(merge)}, output.path(),
+                job.status);
   return job.status;
 }
 

@@ -57,6 +57,11 @@ OutputFolder::OutputFolder(const fs::path& wished) {
 OutputFolder::~OutputFolder() {
   std::error_code ignored;
   fs::remove(status_file_in(path_), ignored);
+  // What analyzers that were killed have half written.
+  for (const auto& entry : fs::directory_iterator(path_, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(".analyzer-") && name.find(".part") != std::string::npos) fs::remove(entry.path(), ignored);
+  }
   if (made_) fs::remove(path_, ignored);  // fails, as it should, when something is in it
 }
 

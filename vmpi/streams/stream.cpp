@@ -88,6 +88,12 @@ void Stream::look_for_dead_peers() {
   }
 }
 
+std::size_t Stream::gone_peers() const {
+  return static_cast<std::size_t>(std::count_if(endpoints_.begin(), endpoints_.end(), [this](const Endpoint& each) {
+    return !each.has_closed && each.process != 0 && !transport_.is_alive(each.process);
+  }));
+}
+
 int Stream::write(const void* buffer, int blocks) {
   if (!mode_.writes) return VMPI_ERR_STATE;
   const auto* from = static_cast<const std::byte*>(buffer);

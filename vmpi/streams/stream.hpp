@@ -41,6 +41,8 @@ class Stream {
   int release(void* block) noexcept;
   int taken_blocks() const { return receiver_.taken_blocks(); }
   bool is_receiving() const { return receiver_.is_receiving(); }
+  // See open_streams.hpp.
+  std::size_t gone_peers() const;
   int close();
   // Of close() and leave() with readers that take nothing; 0: without end.
   void set_patience(std::chrono::nanoseconds patience) { patience_ = patience; }

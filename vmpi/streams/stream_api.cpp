@@ -123,6 +123,10 @@ void set_tools_own(const VMPI_Stream& stream, std::chrono::nanoseconds patience)
   if (stream.state->stream != nullptr) stream.state->stream->set_patience(patience);
 }
 
+std::size_t gone_peers(const VMPI_Stream& stream) noexcept {
+  return stream.state != nullptr && stream.state->stream != nullptr ? stream.state->stream->gone_peers() : 0;
+}
+
 bool is_receiving(const VMPI_Stream& stream) noexcept {
   return stream.state != nullptr && stream.state->stream != nullptr && stream.state->stream->is_receiving();
 }

@@ -1,0 +1,187 @@
+// See safe_state.hpp.
+#include "analyzer/safe_state.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analyzer/plugins.hpp"
+#include "analyzer/safe_state_files.hpp"
+#include "knowledge_sources/byte_stream.hpp"
+
+namespace ardoise::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+using knowledge_sources::ByteReader;
+using knowledge_sources::ByteWriter;
+using knowledge_sources::Program;
+
+struct SafeState {
+  std::string version;  // of Ardoise
+  RunFacts facts;
+  std::string command;
+  std::vector<reports::RunSetting> settings;
+  std::vector<Program> programs;
+  std::vector<std::byte> partial;
+};
+
+void put(ByteWriter& out, const Program& program) {
+  out.put(program.partition);
+  out.put_text(program.name);
+  out.put(program.ranks);
+  out.put(program.ticks_per_second);
+  out.put(program.world);
+  out.put(program.place);
+}
+Program get_program(ByteReader& in) {
+  Program program;
+  program.partition = in.get<std::uint32_t>();
+  program.name = in.get_text();
+  program.ranks = in.get<std::uint32_t>();
+  program.ticks_per_second = in.get<double>();
+  program.world = in.get<std::uint32_t>();
+  program.place = in.get<knowledge_sources::WorldPart>();
+  return program;
+}
+
+SafeState read_state(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string name = path.filename().string();
+  ByteReader in(std::as_bytes(std::span(text)), name);
+  SafeState state;
+  state.version = in.get_text();
+  in.check(state.version == ARDOISE_VERSION, "is of another version of Ardoise");
+  state.facts.universe_ranks = in.get<std::uint32_t>();
+  state.facts.analyzer_ranks = in.get<std::uint32_t>();
+  state.facts.analyzer_workers = in.get<std::uint32_t>();
+  for (auto left = in.get_count(sizeof(std::uint32_t)); left != 0; --left)
+    state.facts.notices.emplace_back(in.get_text());
+  state.command = in.get_text();
+  for (auto left = in.get_count(3 * sizeof(std::uint32_t)); left != 0; --left) {
+    reports::RunSetting& setting = state.settings.emplace_back();
+    setting.name = in.get_text();
+    setting.value = in.get_text();
+    setting.set_by = in.get_text();
+  }
+  for (auto left = in.get_count(sizeof(double)); left != 0; --left) state.programs.push_back(get_program(in));
+  const auto partial = in.get_bytes();
+  state.partial.assign(partial.begin(), partial.end());
+  in.expect_end();
+  return state;
+}
+
+}  // namespace
+
+void write_safe_state(const AnalyzerRun& run, std::span<const Program> programs, const RunFacts& facts, unsigned rank,
+                      const Options& options) {
+  ByteWriter out;
+  out.put_text(ARDOISE_VERSION);
+  out.put(facts.universe_ranks);
+  out.put(facts.analyzer_ranks);
+  out.put(facts.analyzer_workers);
+  out.put_count(facts.notices.size());
+  for (const std::string& notice : facts.notices) out.put_text(notice);
+  out.put_text(options.command);
+  out.put_count(options.settings.size());
+  for (const reports::RunSetting& setting : options.settings) {
+    out.put_text(setting.name);
+    out.put_text(setting.value);
+    out.put_text(setting.set_by);
+  }
+  out.put_count(programs.size());
+  for (const Program& program : programs) put(out, program);
+  out.put_bytes(run.partial());
+  const auto bytes = out.take();
+  // Not forced to the disk, which may take longer than there is time: it is this process that ends, not the machine.
+  const fs::path path = safe_state_file(options.output, rank),
+                 beside = fmt::format("{}.part{}", path.string(), ::getpid());
+  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  std::error_code error;
+  if (file) fs::rename(beside, path, error);
+  if (!file || error) say(fmt::format("what was measured cannot be written to {}.", path.string()));
+}
+
+void SafeKeeper::keep(const std::function<void()>& write) {
+  has_kept_ = true;
+  const pid_t child = ::fork();
+  if (child > 0) return children_.push_back(child);
+  if (child == 0) {
+    ::setsid();
+    ::signal(SIGTERM, SIG_IGN);
+  }
+  write();
+  if (child == 0) ::_exit(0);
+}
+
+void SafeKeeper::wait() {
+  for (const pid_t child : std::exchange(children_, {})) {
+    while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+  }
+}
+
+void remove_safe_state(unsigned rank, const Options& options) {
+  std::error_code ignored;
+  fs::remove(safe_state_file(options.output, rank), ignored);
+}
+
+int merge_safe_states(const Options& options) {
+  const std::vector<fs::path> files = safe_state_files(options.output);
+  std::optional<AnalyzerRun> run;
+  std::optional<SafeState> first;
+  std::uint32_t merged = 0;
+  for (const fs::path& file : files) {
+    try {
+      SafeState state = read_state(file);
+      if (!first) {
+        auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
+        run.emplace(AnalyzerRun::Options{1, options.memory_bytes, std::move(plugins.analyses)});
+        for (const Program& program : state.programs) run->add_program(program);
+        first = std::move(state);
+        run->absorb(first->partial);
+      } else {
+        run->absorb(state.partial);
+      }
+      ++merged;
+    } catch (const std::exception& error) {
+      say(fmt::format("{} cannot be used: {}", file.string(), error.what()));
+    }
+  }
+  if (!first) {
+    say(fmt::format("nothing that an analyzer left is in '{}', so there is nothing to report.", options.output));
+    return kIncomplete;
+  }
+  Options of_run = options;
+  of_run.command = first->command;
+  of_run.settings = first->settings;
+  RunFacts facts = first->facts;
+  facts.programs_ended = std::chrono::steady_clock::now();
+  facts.notices.insert(facts.notices.begin(),
+                       "The launch was ended before its programs had finished MPI. This report has what they had sent "
+                       "until then: of the last second or so something is missing.");
+  if (merged < facts.analyzer_ranks) {
+    run->complain(fmt::format("The numbers of {} of {} analyzers are missing: they left nothing.",
+                              facts.analyzer_ranks - merged, facts.analyzer_ranks));
+  }
+  const int status = write_report(*run, facts, of_run);
+  std::error_code ignored;
+  if (fs::exists(fs::path(options.output) / "profile.json", ignored)) {
+    for (const fs::path& file : files) fs::remove(file, ignored);
+  }
+  return status;
+}
+
+}  // namespace ardoise::analyzer

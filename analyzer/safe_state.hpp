@@ -1,0 +1,41 @@
+// What an analyzer knows, in a file of the output folder, when the launch is ended before its programs have finished
+// MPI: there is a second for it, and other analyzers may be gone. The launcher has the report made of these files by
+// `ardoise-analyzer --merge` afterwards, without MPI.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "analyzer/analyzer_run.hpp"
+#include "analyzer/options.hpp"
+#include "analyzer/results.hpp"
+#include "knowledge_sources/reduction.hpp"
+
+namespace ardoise::analyzer {
+
+// Of a drained run; rank: among the analyzers. Says why when it cannot.
+void write_safe_state(const AnalyzerRun& run, std::span<const knowledge_sources::Program> programs,
+                      const RunFacts& facts, unsigned rank, const Options& options);
+
+void remove_safe_state(unsigned rank, const Options& options);
+
+// Writes in a child that has a session of its own, which the end of the launch does not reach: there may be no more
+// than milliseconds, and a child has the memory as it is now. Where there can be none, it writes itself.
+class SafeKeeper {
+ public:
+  void keep(const std::function<void()>& write);
+  [[nodiscard]] bool has_kept() const { return has_kept_; }
+  void wait();  // for the children
+
+ private:
+  bool has_kept_ = false;
+  std::vector<pid_t> children_;
+};
+
+// The report of the states in options.output, which are removed when it is written. Returns kDone or kIncomplete.
+[[nodiscard]] int merge_safe_states(const Options& options);
+
+}  // namespace ardoise::analyzer

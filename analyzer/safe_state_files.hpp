@@ -1,0 +1,32 @@
+// Where analyzers leave what they know when a launch is ended (safe_state.hpp). The launcher looks for it, too.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ardoise::analyzer {
+
+inline constexpr const char* kSafeStatePrefix = ".analyzer-state-";
+
+[[nodiscard]] inline std::filesystem::path safe_state_file(const std::filesystem::path& output, unsigned rank) {
+  return output / (kSafeStatePrefix + std::to_string(rank));
+}
+
+// Those that are there, by name.
+[[nodiscard]] inline std::vector<std::filesystem::path> safe_state_files(const std::filesystem::path& output) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(output, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kSafeStatePrefix)) continue;
+    const std::string rank = name.substr(std::string_view(kSafeStatePrefix).size());
+    if (!rank.empty() && rank.find_first_not_of("0123456789") == std::string::npos) files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace ardoise::analyzer

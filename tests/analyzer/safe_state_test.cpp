@@ -1,0 +1,113 @@
+// What analyzers leave when their launch is ended becomes one report, as if they had merged over MPI; what is broken or
+// not there is said.
+#include "analyzer/safe_state.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "analyzer/plugins.hpp"
+#include "analyzer/safe_state_files.hpp"
+#include "replay/synthetic.hpp"
+#include "reports/model_json.hpp"
+
+namespace ardoise::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+void no_release(void*, std::span<std::byte>) noexcept {}
+
+class SafeStateTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) /
+              (std::string("safe_state_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    options_.output = folder_.string();
+    options_.command = "mpirun -n 8 solver";
+    options_.render = false;
+    options_.quiet = true;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // Ranks go to the analyzers in turn; each leaves its state.
+  void leave_states(unsigned analyzers) {
+    const replay::SyntheticProgram program{.ranks = 8, .steps = 20};
+    const std::vector<knowledge_sources::Program> programs{{.partition = 0, .name = "solver", .ranks = 8}};
+    const auto plugins = load_plugins(ARDOISE_PLUGIN_DIR, {});
+    for (unsigned analyzer = 0; analyzer < analyzers; ++analyzer) {
+      AnalyzerRun run({.workers = 1, .analyses = plugins.analyses});
+      run.add_program(programs[0]);
+      std::vector<replay::Pack> packs;  // in use until drain()
+      for (std::uint32_t rank = analyzer; rank < program.ranks; rank += analyzers) {
+        for (auto& pack : replay::synthetic_packs(program, rank)) packs.push_back(std::move(pack));
+      }
+      for (auto& pack : packs) run.submit(SourcedPack{pack.writable(), no_release, nullptr});
+      run.drain();
+      RunFacts facts;
+      facts.analyzer_ranks = analyzers;
+      SafeKeeper keeper;
+      keeper.keep([&] { write_safe_state(run, programs, facts, analyzer, options_); });
+      EXPECT_TRUE(keeper.has_kept());
+      keeper.wait();
+    }
+  }
+  [[nodiscard]] reports::Run merged(int status = kDone) const {
+    EXPECT_EQ(merge_safe_states(options_), status);
+    auto run = reports::read_profile_json((folder_ / "profile.json").string());
+    EXPECT_TRUE(run) << run.error;
+    return run ? *run.value : reports::Run{};
+  }
+  static std::uint64_t calls_of(const reports::Run& run) {
+    std::uint64_t calls = 0;
+    for (const auto& function : run.applications.at(0).mpi) calls += function.calls;
+    return calls;
+  }
+
+  fs::path folder_;
+  Options options_;
+};
+
+TEST_F(SafeStateTest, OneAnalyzersOrSeveralGiveTheSameNumbers) {
+  leave_states(1);
+  const auto one = merged();
+  EXPECT_THAT(one.notices, ElementsAre(HasSubstr("ended before its programs had finished MPI")));
+  EXPECT_EQ(one.command, "mpirun -n 8 solver");
+  EXPECT_GT(calls_of(one), 0u);
+  EXPECT_THAT(safe_state_files(folder_), IsEmpty());
+  fs::remove(folder_ / "profile.json");
+  leave_states(3);
+  EXPECT_THAT(safe_state_files(folder_), SizeIs(3));
+  const auto three = merged();
+  EXPECT_EQ(calls_of(three), calls_of(one));
+  EXPECT_EQ(three.applications[0].quality.ranks_complete, one.applications[0].quality.ranks_complete);
+  EXPECT_EQ(three.analyzer_ranks, 3u);
+}
+
+TEST_F(SafeStateTest, WhatIsBrokenOrMissingIsSaid) {
+  leave_states(3);
+  fs::remove(safe_state_file(folder_, 0));
+  fs::resize_file(safe_state_file(folder_, 1), 200);
+  const auto run = merged(kIncomplete);
+  EXPECT_THAT(run.notices, ::testing::Contains(HasSubstr("The numbers of 2 of 3 analyzers are missing")));
+  EXPECT_GT(calls_of(run), 0u);
+}
+
+TEST_F(SafeStateTest, NothingGivesNoReport) {
+  EXPECT_EQ(merge_safe_states(options_), kIncomplete);
+  std::ofstream(safe_state_file(folder_, 0)) << "nonsense";
+  EXPECT_EQ(merge_safe_states(options_), kIncomplete);
+  EXPECT_FALSE(fs::exists(folder_ / "profile.json"));
+  EXPECT_THAT(safe_state_files(folder_), SizeIs(1)) << "it is left for somebody to look at";
+}
+
+}  // namespace
+}  // namespace ardoise::analyzer

@@ -18,7 +18,9 @@
 #include <cstdlib>
 #include <exception>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/analyzer_run.hpp"
 #include "analyzer/event_loop.hpp"
@@ -130,9 +132,10 @@ int serve(const Options& options, int argc, char** argv) {
   // SIGCONT; where that was none of an end, all goes on.
   bool is_ended = false;
   SafeKeeper keeper;
+  std::vector<std::string> first_gone;  // what ended the launch, where it was seen
   const auto save = [&] {
     run.drain();
-    keeper.keep([&] { write_safe_state(run, programs, facts, static_cast<unsigned>(rank), options); });
+    keeper.keep([&] { write_safe_state(run, programs, facts, first_gone, static_cast<unsigned>(rank), options); });
   };
   loop.on_signal(SIGCONT, save);
   loop.on_signal(SIGTERM, [&] {
@@ -153,7 +156,10 @@ int serve(const Options& options, int argc, char** argv) {
     {
       const auto entries = loop.poll([&] { return transport ? transport->poll() : Found::nothing; });
       const auto deaths = loop.every(kLooksForDeaths, [&, known = std::size_t{0}]() mutable {
-        if (std::exchange(known, stream.gone_peers()) < known) save();
+        const auto gone = stream.gone_peers();
+        if (std::exchange(known, gone.size()) >= gone.size()) return;
+        if (first_gone.empty()) first_gone = gone;
+        save();
       });
       ingest(loop, stream, run);
     }

@@ -2,12 +2,14 @@
 #include "analyzer/safe_state.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -33,6 +35,7 @@ struct SafeState {
   std::string command;
   std::vector<reports::RunSetting> settings;
   std::vector<Program> programs;
+  std::vector<std::string> first_gone;
   std::vector<std::byte> partial;
 };
 
@@ -76,6 +79,7 @@ SafeState read_state(const fs::path& path) {
     setting.set_by = in.get_text();
   }
   for (auto left = in.get_count(sizeof(double)); left != 0; --left) state.programs.push_back(get_program(in));
+  for (auto left = in.get_count(sizeof(std::uint32_t)); left != 0; --left) state.first_gone.emplace_back(in.get_text());
   const auto partial = in.get_bytes();
   state.partial.assign(partial.begin(), partial.end());
   in.expect_end();
@@ -84,8 +88,8 @@ SafeState read_state(const fs::path& path) {
 
 }  // namespace
 
-void write_safe_state(const AnalyzerRun& run, std::span<const Program> programs, const RunFacts& facts, unsigned rank,
-                      const Options& options) {
+void write_safe_state(const AnalyzerRun& run, std::span<const Program> programs, const RunFacts& facts,
+                      std::span<const std::string> first_gone, unsigned rank, const Options& options) {
   ByteWriter out;
   out.put_text(ARDOISE_VERSION);
   out.put(facts.universe_ranks);
@@ -102,6 +106,8 @@ void write_safe_state(const AnalyzerRun& run, std::span<const Program> programs,
   }
   out.put_count(programs.size());
   for (const Program& program : programs) put(out, program);
+  out.put_count(first_gone.size());
+  for (const std::string& each : first_gone) out.put_text(each);
   out.put_bytes(run.partial());
   const auto bytes = out.take();
   // Not forced to the disk, which may take longer than there is time: it is this process that ends, not the machine.
@@ -138,14 +144,35 @@ void remove_safe_state(unsigned rank, const Options& options) {
   fs::remove(safe_state_file(options.output, rank), ignored);
 }
 
+namespace {
+
+std::string how_it_ended(std::span<const std::string> first_gone, const std::optional<int>& status) {
+  constexpr std::size_t kMostNamed = 4;  // more were ended together
+  constexpr int kSignals = 128;          // above: that of a process that died of one
+  std::string text = "The launch was ended before its programs had finished MPI";
+  if (!first_gone.empty() && first_gone.size() <= kMostNamed)
+    text += fmt::format(": {} ended first, without MPI_Finalize", fmt::join(first_gone, ", "));
+  if (status && *status > kSignals && *status < kSignals + NSIG)
+    text +=
+        fmt::format("; mpirun's status is that of signal {} ({})", *status - kSignals, ::strsignal(*status - kSignals));
+  else if (status)
+    text += fmt::format("; mpirun's status is {}", *status);
+  return text +
+         ". This report has what ranks had sent until then: of the last second or so of each something is missing.";
+}
+
+}  // namespace
+
 int merge_safe_states(const Options& options) {
   const std::vector<fs::path> files = safe_state_files(options.output);
   std::optional<AnalyzerRun> run;
   std::optional<SafeState> first;
+  std::vector<std::string> first_gone;
   std::uint32_t merged = 0;
   for (const fs::path& file : files) {
     try {
       SafeState state = read_state(file);
+      first_gone.insert(first_gone.end(), state.first_gone.begin(), state.first_gone.end());
       if (!first) {
         auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
         run.emplace(AnalyzerRun::Options{1, options.memory_bytes, std::move(plugins.analyses)});
@@ -169,9 +196,7 @@ int merge_safe_states(const Options& options) {
   of_run.settings = first->settings;
   RunFacts facts = first->facts;
   facts.programs_ended = std::chrono::steady_clock::now();
-  facts.notices.insert(facts.notices.begin(),
-                       "The launch was ended before its programs had finished MPI. This report has what they had sent "
-                       "until then: of the last second or so something is missing.");
+  facts.notices.insert(facts.notices.begin(), how_it_ended(first_gone, options.job_status));
   if (merged < facts.analyzer_ranks) {
     run->complain(fmt::format("The numbers of {} of {} analyzers are missing: they left nothing.",
                               facts.analyzer_ranks - merged, facts.analyzer_ranks));

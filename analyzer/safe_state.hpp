@@ -16,9 +16,11 @@
 
 namespace ardoise::analyzer {
 
-// Of a drained run; rank: among the analyzers. Says why when it cannot.
+// Of a drained run; rank: among the analyzers; first_gone: "rank 3 of solver", processes that ended before others. Says
+// why when it cannot.
 void write_safe_state(const AnalyzerRun& run, std::span<const knowledge_sources::Program> programs,
-                      const RunFacts& facts, unsigned rank, const Options& options);
+                      const RunFacts& facts, std::span<const std::string> first_gone, unsigned rank,
+                      const Options& options);
 
 void remove_safe_state(unsigned rank, const Options& options);
 

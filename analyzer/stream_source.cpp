@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "vmpi/streams/open_streams.hpp"
 
@@ -23,6 +24,17 @@ std::string sentence_of(const VMPI_Program_desc& program, const std::vector<int>
       "{} of {} processes of {} ended without finishing {} measurement (rank {}{}); what had not been sent is missing.",
       ranks.size(), program.size, program.name, ranks.size() == 1 ? "its" : "their", fmt::join(named, ", "),
       ranks.size() > kMostNamed ? ", ..." : "");
+}
+
+// The program that a process belongs to, and its rank in that program's world.
+std::pair<const VMPI_Program_desc*, int> place_of(int universe_rank) {
+  for (int id = 0; id < VMPI_Get_program_count(); ++id) {
+    const auto* const program = VMPI_Get_program_by_id(id);
+    for (int rank = program->first_rank; rank < program->first_rank + program->size; ++rank) {
+      if (VMPI_Get_universe_rank(program->partition, rank) == universe_rank) return {program, rank};
+    }
+  }
+  return {nullptr, 0};
 }
 
 }  // namespace
@@ -86,15 +98,18 @@ PackSource::Next StreamSource::next(SourcedPack& pack) {
   return Next::pack;
 }
 
-std::size_t StreamSource::gone_peers() const { return is_open_ ? vmpi::gone_peers(stream_) : 0; }
+std::vector<std::string> StreamSource::gone_peers() const {
+  std::vector<std::string> names;
+  if (!is_open_) return names;
+  for (const int gone : vmpi::gone_peers(stream_)) {
+    if (const auto [program, rank] = place_of(gone); program != nullptr)
+      names.push_back(fmt::format("rank {} of {}", rank, program->name));
+  }
+  return names;
+}
 
 void StreamSource::note_lost(int universe_rank) {
-  for (int id = 0; id < VMPI_Get_program_count(); ++id) {
-    const auto* const program = VMPI_Get_program_by_id(id);
-    for (int rank = program->first_rank; rank < program->first_rank + program->size; ++rank) {
-      if (VMPI_Get_universe_rank(program->partition, rank) == universe_rank) lost_[program].push_back(rank);
-    }
-  }
+  if (const auto [program, rank] = place_of(universe_rank); program != nullptr) lost_[program].push_back(rank);
 }
 
 std::vector<std::string> StreamSource::complaints() const {

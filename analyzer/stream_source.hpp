@@ -31,7 +31,7 @@ class StreamSource final : public PackSource {
   [[nodiscard]] Next next(SourcedPack& pack) override;
   [[nodiscard]] std::vector<std::string> complaints() const override;
   // Processes of this machine that have ended without finishing their measurement.
-  [[nodiscard]] std::size_t gone_peers() const;
+  [[nodiscard]] std::vector<std::string> gone_peers() const;  // "rank 3 of solver"
 
  private:
   void note_lost(int universe_rank);

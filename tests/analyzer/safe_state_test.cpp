@@ -54,8 +54,9 @@ class SafeStateTest : public ::testing::Test {
       run.drain();
       RunFacts facts;
       facts.analyzer_ranks = analyzers;
+      const std::vector<std::string> gone(analyzer == 0 ? 1 : 0, "rank 2 of solver");
       SafeKeeper keeper;
-      keeper.keep([&] { write_safe_state(run, programs, facts, analyzer, options_); });
+      keeper.keep([&] { write_safe_state(run, programs, facts, gone, analyzer, options_); });
       EXPECT_TRUE(keeper.has_kept());
       keeper.wait();
     }
@@ -78,8 +79,10 @@ class SafeStateTest : public ::testing::Test {
 
 TEST_F(SafeStateTest, OneAnalyzersOrSeveralGiveTheSameNumbers) {
   leave_states(1);
+  options_.job_status = 139;
   const auto one = merged();
-  EXPECT_THAT(one.notices, ElementsAre(HasSubstr("ended before its programs had finished MPI")));
+  EXPECT_THAT(one.notices, ElementsAre(HasSubstr("ended before its programs had finished MPI: rank 2 of solver ended "
+                                                 "first, without MPI_Finalize; mpirun's status is that of signal 11")));
   EXPECT_EQ(one.command, "mpirun -n 8 solver");
   EXPECT_GT(calls_of(one), 0u);
   EXPECT_THAT(safe_state_files(folder_), IsEmpty());

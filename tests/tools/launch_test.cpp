@@ -18,8 +18,8 @@ namespace ardoise::launcher {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::ElementsAre;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -138,7 +138,8 @@ TEST_F(LaunchTest, ALaunchThatIsEndedHasTheReportOfWhatHadArrived) {
     EXPECT_EQ(result.status, 128 + 9) << result.output;
     const auto run = profile();
     ASSERT_THAT(run.applications, SizeIs(1)) << result.output;
-    EXPECT_THAT(run.notices, Contains(HasSubstr("ended before its programs had finished MPI")));
+    EXPECT_THAT(run.notices, Contains(HasSubstr("rank 0 of ring_program ended first, without MPI_Finalize; mpirun's "
+                                                "status is that of signal 9")));
     EXPECT_LT(run.applications[0].quality.ranks_complete, 4u);
     const auto sends = function(run.applications[0].mpi, "MPI_Send").calls;
     EXPECT_LE(sends, 80'000u);

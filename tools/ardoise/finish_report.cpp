@@ -97,6 +97,11 @@ void make_profile(const std::vector<std::string>& merge, const fs::path& output,
   std::cerr << run_and_read(merge).output << std::flush;
 }
 
+std::vector<std::string> with_status(std::vector<std::string> merge, int job_status) {
+  merge.insert(merge.end(), {"--job-status", std::to_string(job_status)});
+  return merge;
+}
+
 }  // namespace
 
 std::vector<std::string> merge_command(const std::string& analyzer, const fs::path& output) {
@@ -107,7 +112,7 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
   std::error_code ignored;
   const auto profile = output / "profile.json";
   if (!fs::exists(profile, ignored) && !analyzer_state(output).empty())
-    make_profile(options.merge, output, options.analyzers);
+    make_profile(with_status(options.merge, job_status), output, options.analyzers);
   if (!fs::exists(profile, ignored)) return say("{}", why_there_is_none(output, job_status));
   if (!options.quiet) {
     // In a file or pipe, standard output is the programs' alone.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
+#include <vector>
 
 #include "vmpi/vmpi.h"
 
@@ -17,8 +17,8 @@ void set_tools_own(const VMPI_Stream& stream, std::chrono::nanoseconds patience)
 bool is_receiving(const VMPI_Stream& stream) noexcept;
 
 // Processes of this machine at the other end that do not run any more and have not closed it. Some of what they sent
-// may still be on its way: only later does the stream tell of them (VMPI_ERR_PEER).
-std::size_t gone_peers(const VMPI_Stream& stream) noexcept;
+// may still be on its way: only later does the stream tell of them (VMPI_ERR_PEER). Ranks of the universe.
+std::vector<int> gone_peers(const VMPI_Stream& stream);
 
 // Before the real MPI_Finalize: says so in one sentence on standard error, waits until what was written was received,
 // tells the peers the end, and that it is no proper one. Free when no stream is open.

@@ -88,10 +88,12 @@ void Stream::look_for_dead_peers() {
   }
 }
 
-std::size_t Stream::gone_peers() const {
-  return static_cast<std::size_t>(std::count_if(endpoints_.begin(), endpoints_.end(), [this](const Endpoint& each) {
-    return !each.has_closed && each.process != 0 && !transport_.is_alive(each.process);
-  }));
+std::vector<int> Stream::gone_peers() const {
+  std::vector<int> ranks;
+  for (const Endpoint& each : endpoints_) {
+    if (!each.has_closed && each.process != 0 && !transport_.is_alive(each.process)) ranks.push_back(each.rank);
+  }
+  return ranks;
 }
 
 int Stream::write(const void* buffer, int blocks) {

@@ -42,7 +42,7 @@ class Stream {
   int taken_blocks() const { return receiver_.taken_blocks(); }
   bool is_receiving() const { return receiver_.is_receiving(); }
   // See open_streams.hpp.
-  std::size_t gone_peers() const;
+  std::vector<int> gone_peers() const;
   int close();
   // Of close() and leave() with readers that take nothing; 0: without end.
   void set_patience(std::chrono::nanoseconds patience) { patience_ = patience; }

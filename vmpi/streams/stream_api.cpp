@@ -123,8 +123,9 @@ void set_tools_own(const VMPI_Stream& stream, std::chrono::nanoseconds patience)
   if (stream.state->stream != nullptr) stream.state->stream->set_patience(patience);
 }
 
-std::size_t gone_peers(const VMPI_Stream& stream) noexcept {
-  return stream.state != nullptr && stream.state->stream != nullptr ? stream.state->stream->gone_peers() : 0;
+std::vector<int> gone_peers(const VMPI_Stream& stream) {
+  if (stream.state == nullptr || stream.state->stream == nullptr) return {};
+  return stream.state->stream->gone_peers();
 }
 
 bool is_receiving(const VMPI_Stream& stream) noexcept {

@@ -1,6 +1,7 @@
 // Waiting in one-sided synchronisation: epochs of windows and their locks, from packs in any order, over several
 // analyzers.
 #include <algorithm>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -206,6 +207,89 @@ TEST(Epochs, WindowsOfOneCommunicatorAreApart) {
     ranks.call(1, FunctionId::kWin_wait, 80 + 100 * window, 81 + 100 * window);
   }
   EXPECT_THAT(words_of(ranks), ElementsAre("0 for 1 20", "late_post MPI_Win_complete 20 x1"));
+}
+
+// Random epochs of up to six ranks on two windows, in which each may be origin and target of several: who waits for
+// whom, and how long, is known as they are made.
+class RandomEpochs {
+ public:
+  RandomEpochs(std::uint32_t seed, std::uint32_t size) : random_(seed), size_(size), ranks_(size) {
+    for (int round = 0; round < 6; ++round) add_round();
+  }
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> expected;  // us, by waiter and awaited rank
+  [[nodiscard]] Ranks& ranks() { return ranks_; }
+
+ private:
+  // No two times of a round are equal.
+  double later(double than) { return than + 1 + static_cast<double>(random_() % 500) + 0.01 * (++unique_ % 90); }
+  void expect(std::uint32_t waiter, std::uint32_t awaited, double us) {
+    if (us > 0) expected[{waiter, awaited}] += us;
+  }
+  void add_round() {
+    ranks_.window = random_() % 2;
+    std::vector<std::vector<int>> targets(size_), origins(size_);
+    for (std::uint32_t origin = 0; origin < size_; ++origin) {
+      for (std::uint32_t target = 0; target < size_; ++target) {
+        if (origin == target || random_() % 3 != 0) continue;
+        targets[origin].push_back(static_cast<int>(target));
+        origins[target].push_back(static_cast<int>(origin));
+      }
+    }
+    const auto latest = [](const std::vector<int>& of, const std::vector<double>& times) {
+      return *std::ranges::max_element(of, {}, [&](int rank) { return times[static_cast<std::size_t>(rank)]; });
+    };
+    std::vector<double> posted(size_), now(size_, end_), completed(size_);
+    for (std::uint32_t rank = 0; rank < size_; ++rank) {
+      if (origins[rank].empty()) continue;
+      posted[rank] = later(end_);
+      now[rank] = posted[rank] + 1;
+      ranks_.open(rank, FunctionId::kWin_post, posted[rank], now[rank], origins[rank]);
+    }
+    for (std::uint32_t rank = 0; rank < size_; ++rank) {
+      if (targets[rank].empty()) continue;
+      const auto last = static_cast<std::uint32_t>(latest(targets[rank], posted));
+      const double start = later(now[rank]);
+      now[rank] = std::max(start, posted[last]) + 1;
+      ranks_.open(rank, FunctionId::kWin_start, start, now[rank], targets[rank]);
+      expect(rank, last, posted[last] - start);
+      for (const int target : targets[rank]) {
+        const double put = later(now[rank]);
+        ranks_.put(rank, put, now[rank] = put + 1, target);
+      }
+      completed[rank] = later(now[rank]);
+      ranks_.call(rank, FunctionId::kWin_complete, completed[rank], now[rank] = completed[rank] + 1);
+    }
+    for (std::uint32_t rank = 0; rank < size_; ++rank) {
+      if (origins[rank].empty()) continue;
+      const auto last = static_cast<std::uint32_t>(latest(origins[rank], completed));
+      const double wait = later(now[rank]);
+      now[rank] = std::max(wait, completed[last]) + 1;
+      ranks_.call(rank, FunctionId::kWin_wait, wait, now[rank]);
+      expect(rank, last, completed[last] - wait);
+    }
+    end_ = std::ranges::max(now);
+  }
+
+  std::mt19937 random_;
+  std::uint32_t size_;
+  unsigned unique_ = 0;
+  double end_ = 10;
+  Ranks ranks_;
+};
+
+TEST(Epochs, OfRandomProgramsAreWaitedForByTheRightRanks) {
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomEpochs program(seed, 2 + seed % 5);
+    const auto waiting = program.ranks().waiting();
+    ASSERT_EQ(waiting.unresolved.collective_calls, reports::UnresolvedCounts{});
+    ASSERT_EQ(waiting.edges.size(), program.expected.size());
+    for (const reports::WaitEdge& edge : waiting.edges) {
+      const auto expected = program.expected.find({edge.waiter, edge.awaited});
+      ASSERT_NE(expected, program.expected.end()) << edge.waiter << " for " << edge.awaited;
+      ASSERT_NEAR(edge.seconds * 1e6, expected->second, 0.02);
+    }
+  }
 }
 
 TEST(Epochs, WithoutTheirOtherHalfAreCounted) {

@@ -122,10 +122,10 @@ std::optional<AwaitedRank> most_awaited(const Application& a) {
 }
 
 bool is_late_in_turn(const Application& a, std::uint32_t rank) {
-  constexpr double kClearly = 1.5;
+  constexpr double kMuchLonger = 1.5;
   const RankWaiting& ranks = a.waiting.per_rank;
   return rank < ranks.waiting_seconds.size() && rank < ranks.caused_seconds.size() &&
-         ranks.caused_seconds[rank] < kClearly * ranks.waiting_seconds[rank];
+         ranks.caused_seconds[rank] < kMuchLonger * ranks.waiting_seconds[rank];
 }
 
 const WaitCause* main_cause(const Application& a, std::uint32_t rank) {

@@ -30,7 +30,6 @@ using knowledge_sources::ByteWriter;
 using knowledge_sources::Program;
 
 struct SafeState {
-  std::string version;  // of Ardoise
   RunFacts facts;
   std::string command;
   std::vector<reports::RunSetting> settings;
@@ -64,8 +63,7 @@ SafeState read_state(const fs::path& path) {
   const std::string name = path.filename().string();
   ByteReader in(std::as_bytes(std::span(text)), name);
   SafeState state;
-  state.version = in.get_text();
-  in.check(state.version == ARDOISE_VERSION, "is of another version of Ardoise");
+  in.check(in.get_text() == ARDOISE_VERSION, "is of another version of Ardoise");
   state.facts.universe_ranks = in.get<std::uint32_t>();
   state.facts.analyzer_ranks = in.get<std::uint32_t>();
   state.facts.analyzer_workers = in.get<std::uint32_t>();
@@ -177,11 +175,9 @@ int merge_safe_states(const Options& options) {
         auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
         run.emplace(AnalyzerRun::Options{1, options.memory_bytes, std::move(plugins.analyses)});
         for (const Program& program : state.programs) run->add_program(program);
-        first = std::move(state);
-        run->absorb(first->partial);
-      } else {
-        run->absorb(state.partial);
       }
+      run->absorb(state.partial);
+      if (!first) first = std::move(state);
       ++merged;
     } catch (const std::exception& error) {
       say(fmt::format("{} cannot be used: {}", file.string(), error.what()));

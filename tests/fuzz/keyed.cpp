@@ -1,13 +1,11 @@
 // Feeds bytes as a batch of records from another analyzer (knowledge_sources/keyed.hpp) to `waits`: whatever they are,
 // the model that comes out is sound. The first byte is how many records the batch says it has.
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "knowledge_sources/reduction.hpp"
 #include "replay/local_transport.hpp"
 #include "replay/plugins.hpp"
-#include "reports/model_check.hpp"
+#include "tests/fuzz/sound_model.hpp"
 
 using namespace ardoise;
 
@@ -42,12 +40,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   board.submit(std::move(batch));
   transports.settle([&] { reduction.flush(); });
   (void)reduction.partial();
-  reports::Run run;
-  reduction.contribute(run);
-  const auto outcome = reports::check_model(run);
-  if (!outcome.error.empty()) {
-    std::fprintf(stderr, "%s\n", outcome.error.c_str());
-    std::abort();
-  }
+  require_sound_model(reduction);
   return 0;
 }

@@ -1,14 +1,12 @@
 // Feeds bytes as the partial result of one analysis to a level: whatever they are, the model that comes out is sound.
 // The first byte chooses the analysis.
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/reduction.hpp"
 #include "replay/plugins.hpp"
-#include "reports/model_check.hpp"
+#include "tests/fuzz/sound_model.hpp"
 
 using namespace ardoise;
 using namespace ardoise::knowledge_sources;
@@ -36,12 +34,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Level& level = reduction.add_program({0, "program", 4});
   level.absorb(out.take());
   (void)level.partial();
-  reports::Run run;
-  reduction.contribute(run);
-  const auto outcome = reports::check_model(run);
-  if (!outcome.error.empty()) {
-    std::fprintf(stderr, "%s\n", outcome.error.c_str());
-    std::abort();
-  }
+  require_sound_model(reduction);
   return 0;
 }

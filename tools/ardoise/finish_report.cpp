@@ -83,10 +83,6 @@ bool tell(const reports::RenderResult& result, bool quiet) {
   return result.ok();
 }
 
-}  // namespace
-
-namespace {
-
 // Of a launch that was ended. Analyzers may still write. What the merging one has to say is said.
 void make_profile(const std::vector<std::string>& merge, const fs::path& output, unsigned analyzers) {
   constexpr std::chrono::seconds kPatience(1);

@@ -30,6 +30,9 @@ int make_file(const fs::path& path) {
   return error;
 }
 
+// Left for the launch that has claimed a folder by one that made it.
+fs::path made_mark_in(const fs::path& folder) { return folder / ".ardoise-made"; }
+
 }  // namespace
 
 fs::path status_file_in(const fs::path& folder) { return folder / ".analyzer-status"; }
@@ -47,7 +50,10 @@ OutputFolder::OutputFolder(const fs::path& wished) {
     if (!made_ && !fs::is_empty(path_, error)) continue;
     const int claimed = make_file(status_file_in(path_));
     if (claimed == 0) return;
-    if (claimed == EEXIST) continue;  // a launch that began at the same time
+    if (claimed == EEXIST) {  // by a launch that began at the same time, and that cannot know who made the folder
+      if (made_) make_file(made_mark_in(path_));
+      continue;
+    }
     if (made_) fs::remove(path_, error);
     refuse(path_, std::generic_category().message(claimed));
   }
@@ -62,6 +68,7 @@ OutputFolder::~OutputFolder() {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(".analyzer-") && name.find(".part") != std::string::npos) fs::remove(entry.path(), ignored);
   }
+  made_ = fs::remove(made_mark_in(path_), ignored) || made_;
   if (made_) fs::remove(path_, ignored);  // fails, as it should, when something is in it
 }
 

@@ -49,6 +49,8 @@ struct CapturedSample {
   [[nodiscard]] double user() const { return static_cast<double>(record.weight) * weight; }
   [[nodiscard]] double kernel() const { return static_cast<double>(record.kernel) * weight; }
   [[nodiscard]] double time() const { return user() + kernel(); }
+  // Time in the kernel after the last interrupt, and what samples before it had left: nobody knows its place.
+  [[nodiscard]] bool is_rest() const { return record.context == 0 && (record.flags & kTruncatedContext) == 0; }
 };
 
 struct Capture {

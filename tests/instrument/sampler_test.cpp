@@ -69,6 +69,12 @@ double tick_rate() {
   }
 }
 
+// What a thread does after its last sample is not told; where processors are shared, a timer may be late by ticks.
+void burn_until_a_sample() {
+  const std::atomic<std::uint64_t>& taken = current_sampled->counts.taken;
+  for (const std::uint64_t before = taken.load(); taken.load() == before;) burn_ns(10'000);
+}
+
 // A recorder with a sampler of the calling thread.
 class Sampled {
  public:
@@ -139,7 +145,8 @@ std::map<Place, Leaf> by_function(const Capture& capture, std::uint32_t thread, 
                                   std::uint64_t to = ~std::uint64_t{0}) {
   std::map<Place, Leaf> leaves;
   for (const CapturedSample& sample : capture.samples) {
-    if (sample.thread != thread || sample.record.tick < from || sample.record.tick >= to) continue;
+    if (sample.thread != thread || sample.is_rest()) continue;
+    if (sample.record.tick < from || sample.record.tick >= to) continue;
     const auto found = capture.contexts.find({thread, sample.record.context});
     EXPECT_NE(found, capture.contexts.end());
     if (found == capture.contexts.end()) continue;
@@ -340,14 +347,15 @@ TEST(Sampler, PosixTimersServeWherePerfIsForbidden) {
   Sampled sampled(settings);
   ASSERT_TRUE(sampled.adopted);
   const std::uint64_t begin = cpu_ns();
-  for (int i = 0; i < 20; ++i) {
+  // Under load the kernel's ticks, at which these timers are looked at, may find other threads most of the time.
+  for (int i = 0; i < 20 || current_sampled->counts.taken < 20; ++i) {
     burn_ns(20'000'000);
     count_a_call(sampled, 1'000'000);
   }
+  burn_until_a_sample();
   const std::uint64_t used = cpu_ns() - begin;
   const Capture capture = sampled.finish();
   ASSERT_EQ(capture.fault(), "");
-  EXPECT_GT(capture.samples.size(), 20u);
   EXPECT_EQ(KernelTime(capture, sampled.thread->number()).all, 0) << "these find it in the kernel, too";
   EXPECT_NEAR(weight_of(capture, sampled.thread->number()) / static_cast<double>(used), 1, 0.05);
 }
@@ -396,6 +404,7 @@ TEST(Sampler, ExpensiveInterruptsArePaidForWhereAProcessorIsShared) {
   ended = true;
   other.join();
   pinned.reset();
+  burn_until_a_sample();
   const std::uint64_t used = cpu_ns() - begin;
   const auto period = static_cast<double>(current_sampled->timer.armed());
   const Capture capture = sampled.finish();
@@ -429,6 +438,7 @@ TEST(Sampler, AThreadThatYieldsAllTheTimeHasNoExpensiveEvent) {
   ended = true;
   other.join();
   pinned.reset();
+  burn_until_a_sample();
   const std::uint64_t used = cpu_ns() - begin;
   const Capture capture = sampled.finish();
   ASSERT_EQ(capture.fault(), "");

@@ -13,8 +13,6 @@ namespace {
 
 using SamplingPreloadTest = PreloadFixture;
 
-double weight(const CapturedSample& sample) { return sample.time(); }
-
 TEST_F(SamplingPreloadTest, SharesAreTrueInAnMpiProgram) {
   const Outcome outcome = run_captured(1, "sampled_truth 4000", "ARDOISE_SAMPLE_SHARE=0");
   ASSERT_EQ(outcome.status, 0) << outcome.output;
@@ -23,16 +21,18 @@ TEST_F(SamplingPreloadTest, SharesAreTrueInAnMpiProgram) {
   ASSERT_EQ(capture.fault(), "");
 
   std::map<std::uint64_t, double> by_offset;
-  double all = 0, squares = 0;
+  double all = 0, user = 0, squares = 0;
   for (const CapturedSample& sample : capture.samples) {
-    if (sample.thread != 0 || sample.record.weight == 0) continue;  // without weight: time in the kernel at the end
-    all += weight(sample);
-    squares += weight(sample) * weight(sample);
+    if (sample.thread != 0) continue;
+    all += sample.time();
+    if (sample.is_rest()) continue;
+    user += sample.user();
+    squares += sample.user() * sample.user();
     const auto context = capture.contexts.find({0, sample.record.context});
     ASSERT_NE(context, capture.contexts.end());
-    by_offset[context->second.offset] += weight(sample);
+    by_offset[context->second.offset] += sample.user();
   }
-  const double samples = all * all / squares;
+  const double samples = user * user / squares;
   std::ifstream truth(directory_ / "truth.0");
   std::string line;
   int functions = 0;
@@ -45,7 +45,7 @@ TEST_F(SamplingPreloadTest, SharesAreTrueInAnMpiProgram) {
     if (kind == "function") {
       words >> name >> offset >> value;
       const double share = value / 100;
-      EXPECT_NEAR(by_offset[offset] / all, share, kShareErrors * std::sqrt(share * (1 - share) / samples) + 0.002)
+      EXPECT_NEAR(by_offset[offset] / user, share, kShareErrors * std::sqrt(share * (1 - share) / samples) + 0.002)
           << name;
       ++functions;
     } else {

@@ -24,6 +24,7 @@
 
 #include "analyzer/analyzer_run.hpp"
 #include "analyzer/event_loop.hpp"
+#include "analyzer/guardian.hpp"
 #include "analyzer/ingest.hpp"
 #include "analyzer/job_watch.hpp"
 #include "analyzer/mpi_transport.hpp"
@@ -47,6 +48,16 @@ namespace {
 using namespace ardoise::analyzer;
 
 constexpr std::chrono::milliseconds kLooksForDeaths(100);
+// From the first sign until Open MPI has ended all processes, if it does.
+constexpr std::chrono::milliseconds kEndOfLaunch(1500);
+
+// Packs that have arrived already, which their senders have forgotten. Few, and no more that are on their way: after
+// MPI_Abort there are four milliseconds.
+void take_what_is_there(StreamSource& stream, AnalyzerRun& run) {
+  constexpr int kMost = 8;
+  SourcedPack pack;
+  for (int left = kMost; left != 0 && stream.next(pack) == PackSource::Next::pack; --left) run.submit(pack);
+}
 
 int check(const Options& options) {
   const auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
@@ -74,6 +85,7 @@ int report_of_launch(bool is_empty, const AnalyzerRun& run, const RunFacts& fact
 }
 
 int serve(const Options& options, int argc, char** argv) {
+  leave_a_guardian();
   std::optional<WarmStart> warm(std::in_place);
   auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
   const unsigned workers = options.workers != 0 ? options.workers : default_workers();
@@ -129,13 +141,21 @@ int serve(const Options& options, int argc, char** argv) {
   for (const auto& program : programs) run.add_program(program);
   // When a process dies, Open MPI ends the launch with SIGCONT, SIGTERM and SIGKILL to all others: a second later, or,
   // after MPI_Abort, within milliseconds. So what is here is made safe at the first sign, a peer that is gone or
-  // SIGCONT; where that was none of an end, all goes on.
+  // SIGCONT, or when the guardian has died; where that was none of an end, all goes on.
   bool is_ended = false;
   SafeKeeper keeper;
   std::vector<std::string> first_gone;  // what ended the launch, where it was seen
+  StreamSource* source = nullptr;
+  NextPacks arrived;
   const auto save = [&] {
+    // What comes later stays with the programs, which leave it behind when they are ended.
+    if (source != nullptr) take_what_is_there(*source, run);
     run.drain();
-    keeper.keep([&] { write_safe_state(run, programs, facts, first_gone, static_cast<unsigned>(rank), options); });
+    if (source != nullptr) arrived = source->arrived();
+    keeper.keep([&] {
+      write_safe_state(run, {programs, facts, first_gone, arrived}, static_cast<unsigned>(rank), options);
+    });
+    if (source != nullptr) source->rest_for(kEndOfLaunch);
   };
   loop.on_signal(SIGCONT, save);
   loop.on_signal(SIGTERM, [&] {
@@ -144,7 +164,7 @@ int serve(const Options& options, int argc, char** argv) {
   });
   const auto end_if_told = [&] {
     if (!is_ended) return;
-    if (!keeper.has_kept()) save();
+    if (!keeper.has_kept() || source == nullptr || !source->rests()) save();
     keeper.wait();
     if (rank == 0) leave_state(kStateTerminated, options);
     std::signal(SIGTERM, SIG_DFL);
@@ -152,7 +172,10 @@ int serve(const Options& options, int argc, char** argv) {
   };
   if (rank == 0) leave_state(kStateRunning, options);
   {
-    StreamSource stream(programs, {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes});
+    StreamSource stream(programs, {.block_bytes = recorder.bin_bytes,
+                                   .memory_bytes = options.memory_bytes,
+                                   .output = options.output});
+    source = &stream;
     {
       const auto entries = loop.poll([&] { return transport ? transport->poll() : Found::nothing; });
       const auto deaths = loop.every(kLooksForDeaths, [&, known = std::size_t{0}]() mutable {
@@ -166,6 +189,8 @@ int serve(const Options& options, int argc, char** argv) {
     end_if_told();
     facts.programs_ended = std::chrono::steady_clock::now();
     run.drain();  // gives every block back
+    arrived = stream.arrived();
+    source = nullptr;
   }
   if (transport) {
     transport->settle(loop);

@@ -55,7 +55,10 @@ Launch look_at_launch(bool look_for_libraries) {
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     if (const auto parent = parent_of_living(entry.path())) parents[std::atoi(name.c_str())] = *parent;
   }
-  const pid_t launcher = ::getppid();
+  // This process is the child of its guardian (guardian.hpp).
+  const auto above_guardian = parents.find(::getppid());
+  if (above_guardian == parents.end()) return launch;
+  const pid_t launcher = above_guardian->second;
   for (const auto& [process, parent] : parents) {
     pid_t ancestor = parent;
     while (ancestor > 1 && ancestor != launcher) {
@@ -66,7 +69,8 @@ Launch look_at_launch(bool look_for_libraries) {
     const auto folder = fs::path("/proc") / std::to_string(process);
     const auto program = fs::read_symlink(folder / "exe", error);
     if (program == self) {
-      ++launch.analyzers;
+      const bool is_guarded = fs::read_symlink(fs::path("/proc") / std::to_string(parent) / "exe", error) == self;
+      launch.analyzers += is_guarded ? 0 : 1;
       continue;
     }
     ++launch.programs;

@@ -14,9 +14,12 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "analyzer/event_loop.hpp"
+#include "analyzer/ingest.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/safe_state_files.hpp"
 #include "knowledge_sources/byte_stream.hpp"
@@ -30,11 +33,9 @@ using knowledge_sources::ByteWriter;
 using knowledge_sources::Program;
 
 struct SafeState {
-  RunFacts facts;
+  SafeFacts facts;
   std::string command;
   std::vector<reports::RunSetting> settings;
-  std::vector<Program> programs;
-  std::vector<std::string> first_gone;
   std::vector<std::byte> partial;
 };
 
@@ -64,11 +65,11 @@ SafeState read_state(const fs::path& path) {
   ByteReader in(std::as_bytes(std::span(text)), name);
   SafeState state;
   in.check(in.get_text() == ARDOISE_VERSION, "is of another version of Ardoise");
-  state.facts.universe_ranks = in.get<std::uint32_t>();
-  state.facts.analyzer_ranks = in.get<std::uint32_t>();
-  state.facts.analyzer_workers = in.get<std::uint32_t>();
+  state.facts.run.universe_ranks = in.get<std::uint32_t>();
+  state.facts.run.analyzer_ranks = in.get<std::uint32_t>();
+  state.facts.run.analyzer_workers = in.get<std::uint32_t>();
   for (auto left = in.get_count(sizeof(std::uint32_t)); left != 0; --left)
-    state.facts.notices.emplace_back(in.get_text());
+    state.facts.run.notices.emplace_back(in.get_text());
   state.command = in.get_text();
   for (auto left = in.get_count(3 * sizeof(std::uint32_t)); left != 0; --left) {
     reports::RunSetting& setting = state.settings.emplace_back();
@@ -76,8 +77,12 @@ SafeState read_state(const fs::path& path) {
     setting.value = in.get_text();
     setting.set_by = in.get_text();
   }
-  for (auto left = in.get_count(sizeof(double)); left != 0; --left) state.programs.push_back(get_program(in));
-  for (auto left = in.get_count(sizeof(std::uint32_t)); left != 0; --left) state.first_gone.emplace_back(in.get_text());
+  for (auto left = in.get_count(sizeof(double)); left != 0; --left) state.facts.programs.push_back(get_program(in));
+  for (auto left = in.get_count(sizeof(std::uint32_t)); left != 0; --left) state.facts.first_gone.emplace_back(in.get_text());
+  for (auto left = in.get_count(sizeof(std::uint64_t)); left != 0; --left) {
+    const auto partition = in.get<std::uint32_t>(), rank = in.get<std::uint32_t>();
+    state.facts.arrived[{partition, rank}] = in.get<std::uint64_t>();
+  }
   const auto partial = in.get_bytes();
   state.partial.assign(partial.begin(), partial.end());
   in.expect_end();
@@ -86,15 +91,14 @@ SafeState read_state(const fs::path& path) {
 
 }  // namespace
 
-void write_safe_state(const AnalyzerRun& run, std::span<const Program> programs, const RunFacts& facts,
-                      std::span<const std::string> first_gone, unsigned rank, const Options& options) {
+void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned rank, const Options& options) {
   ByteWriter out;
   out.put_text(ARDOISE_VERSION);
-  out.put(facts.universe_ranks);
-  out.put(facts.analyzer_ranks);
-  out.put(facts.analyzer_workers);
-  out.put_count(facts.notices.size());
-  for (const std::string& notice : facts.notices) out.put_text(notice);
+  out.put(facts.run.universe_ranks);
+  out.put(facts.run.analyzer_ranks);
+  out.put(facts.run.analyzer_workers);
+  out.put_count(facts.run.notices.size());
+  for (const std::string& notice : facts.run.notices) out.put_text(notice);
   out.put_text(options.command);
   out.put_count(options.settings.size());
   for (const reports::RunSetting& setting : options.settings) {
@@ -102,10 +106,16 @@ void write_safe_state(const AnalyzerRun& run, std::span<const Program> programs,
     out.put_text(setting.value);
     out.put_text(setting.set_by);
   }
-  out.put_count(programs.size());
-  for (const Program& program : programs) put(out, program);
-  out.put_count(first_gone.size());
-  for (const std::string& each : first_gone) out.put_text(each);
+  out.put_count(facts.programs.size());
+  for (const Program& program : facts.programs) put(out, program);
+  out.put_count(facts.first_gone.size());
+  for (const std::string& each : facts.first_gone) out.put_text(each);
+  out.put_count(facts.arrived.size());
+  for (const auto& [process, next] : facts.arrived) {
+    out.put(process.first);
+    out.put(process.second);
+    out.put(next);
+  }
   out.put_bytes(run.partial());
   const auto bytes = out.take();
   // Not forced to the disk, which may take longer than there is time: it is this process that ends, not the machine.
@@ -121,6 +131,7 @@ void write_safe_state(const AnalyzerRun& run, std::span<const Program> programs,
 
 void SafeKeeper::keep(const std::function<void()>& write) {
   has_kept_ = true;
+  wait();  // the latest stays
   const pid_t child = ::fork();
   if (child > 0) return children_.push_back(child);
   if (child == 0) {
@@ -144,7 +155,12 @@ void remove_safe_state(unsigned rank, const Options& options) {
 
 namespace {
 
-std::string how_it_ended(std::span<const std::string> first_gone, const std::optional<int>& status) {
+// Processes of a launch, and of how many what they had not sent is there.
+struct Left {
+  std::size_t processes = 0, complete = 0;
+};
+
+std::string how_it_ended(std::span<const std::string> first_gone, const std::optional<int>& status, const Left& left) {
   constexpr std::size_t kMostNamed = 4;  // more were ended together
   constexpr int kSignals = 128;          // above: that of a process that died of one
   std::string text = "The launch was ended before its programs had finished MPI";
@@ -155,8 +171,11 @@ std::string how_it_ended(std::span<const std::string> first_gone, const std::opt
         fmt::format("; mpirun's status is that of signal {} ({})", *status - kSignals, ::strsignal(*status - kSignals));
   else if (status)
     text += fmt::format("; mpirun's status is {}", *status);
-  return text +
-         ". This report has what ranks had sent until then: of the last second or so of each something is missing.";
+  if (left.complete >= left.processes) return text + ". This report has all that they recorded until then.";
+  return text + fmt::format(
+                    ". This report has all that {} of {} processes recorded until then; of the others, what they had "
+                    "not sent in the last second or so is missing.",
+                    left.complete, left.processes);
 }
 
 }  // namespace
@@ -166,15 +185,17 @@ int merge_safe_states(const Options& options) {
   std::optional<AnalyzerRun> run;
   std::optional<SafeState> first;
   std::vector<std::string> first_gone;
+  NextPacks arrived;
   std::uint32_t merged = 0;
   for (const fs::path& file : files) {
     try {
       SafeState state = read_state(file);
-      first_gone.insert(first_gone.end(), state.first_gone.begin(), state.first_gone.end());
+      first_gone.insert(first_gone.end(), state.facts.first_gone.begin(), state.facts.first_gone.end());
+      for (const auto& [process, next] : state.facts.arrived) arrived[process] = std::max(arrived[process], next);
       if (!first) {
         auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
         run.emplace(AnalyzerRun::Options{1, options.memory_bytes, std::move(plugins.analyses)});
-        for (const Program& program : state.programs) run->add_program(program);
+        for (const Program& program : state.facts.programs) run->add_program(program);
       }
       run->absorb(state.partial);
       if (!first) first = std::move(state);
@@ -190,9 +211,15 @@ int merge_safe_states(const Options& options) {
   Options of_run = options;
   of_run.command = first->command;
   of_run.settings = first->settings;
-  RunFacts facts = first->facts;
+  Remains remains(options.output, std::move(arrived));
+  Left left{.complete = remains.open_all()};
+  for (const Program& program : first->facts.programs) left.processes += program.ranks;
+  EventLoop loop;
+  ingest(loop, remains, *run);
+  run->finish();
+  RunFacts facts = first->facts.run;
   facts.programs_ended = std::chrono::steady_clock::now();
-  facts.notices.insert(facts.notices.begin(), how_it_ended(first_gone, options.job_status));
+  facts.notices.insert(facts.notices.begin(), how_it_ended(first_gone, options.job_status, left));
   if (merged < facts.analyzer_ranks) {
     run->complain(fmt::format("The numbers of {} of {} analyzers are missing: they left nothing.",
                               facts.analyzer_ranks - merged, facts.analyzer_ranks));
@@ -201,6 +228,7 @@ int merge_safe_states(const Options& options) {
   std::error_code ignored;
   if (fs::exists(fs::path(options.output) / "profile.json", ignored)) {
     for (const fs::path& file : files) fs::remove(file, ignored);
+    for (const fs::path& file : remains_files(options.output)) fs::remove(file, ignored);
   }
   return status;
 }

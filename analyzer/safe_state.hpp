@@ -6,21 +6,26 @@
 #include <sys/types.h>
 
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "analyzer/analyzer_run.hpp"
 #include "analyzer/options.hpp"
+#include "analyzer/remains.hpp"
 #include "analyzer/results.hpp"
 #include "knowledge_sources/reduction.hpp"
 
 namespace ardoise::analyzer {
 
-// Of a drained run; rank: among the analyzers; first_gone: "rank 3 of solver", processes that ended before others. Says
-// why when it cannot.
-void write_safe_state(const AnalyzerRun& run, std::span<const knowledge_sources::Program> programs,
-                      const RunFacts& facts, std::span<const std::string> first_gone, unsigned rank,
-                      const Options& options);
+// Beside the numbers of a run.
+struct SafeFacts {
+  std::vector<knowledge_sources::Program> programs;
+  RunFacts run;
+  std::vector<std::string> first_gone;  // "rank 3 of solver": processes that ended before others
+  NextPacks arrived;                    // so that what is left of processes is not counted twice
+};
+
+// Of a drained run; rank: among the analyzers. Says why when it cannot.
+void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned rank, const Options& options);
 
 void remove_safe_state(unsigned rank, const Options& options);
 

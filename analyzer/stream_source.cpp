@@ -54,7 +54,8 @@ std::vector<knowledge_sources::Program> programs_of_launch() {
   return programs;
 }
 
-StreamSource::StreamSource(const std::vector<knowledge_sources::Program>& programs, const Options& options) {
+StreamSource::StreamSource(const std::vector<knowledge_sources::Program>& programs, const Options& options)
+    : remains_(options.output) {
   VMPI_Map_clear(&map_);
   for (const auto& program : programs) {
     if (program.place.first_rank != 0) continue;  // its world is mapped
@@ -81,6 +82,15 @@ StreamSource::~StreamSource() {
 }
 
 PackSource::Next StreamSource::next(SourcedPack& pack) {
+  if (rests()) return Next::nothing;
+  if (remains_.next(pack) == Next::pack) return Next::pack;
+  const Next found = next_of_stream(pack);
+  if (found == Next::pack) remains_.note(pack);
+  // What a process left that was the last one.
+  return found == Next::end ? remains_.next(pack) : found;
+}
+
+PackSource::Next StreamSource::next_of_stream(SourcedPack& pack) {
   if (!is_open_) return Next::end;
   void* block = nullptr;
   std::size_t bytes = 0;
@@ -109,11 +119,15 @@ std::vector<std::string> StreamSource::gone_peers() const {
 }
 
 void StreamSource::note_lost(int universe_rank) {
-  if (const auto [program, rank] = place_of(universe_rank); program != nullptr) lost_[program].push_back(rank);
+  const auto [program, rank] = place_of(universe_rank);
+  if (program == nullptr) return;
+  if (!remains_.open({static_cast<std::uint32_t>(program->partition), static_cast<std::uint32_t>(rank)}))
+    lost_[program].push_back(rank);
 }
 
 std::vector<std::string> StreamSource::complaints() const {
   auto all = complaints_;
+  for (const auto& complaint : remains_.complaints()) all.push_back(complaint);
   for (const auto& [program, ranks] : lost_) all.push_back(sentence_of(*program, ranks));
   return all;
 }

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 
 #include "blackboard/thread_annotations.hpp"
 
@@ -29,6 +30,8 @@ class CAPABILITY("mutex") Mutex {
   void lock() ACQUIRE() { mutex_.lock(); }
   void unlock() RELEASE() { mutex_.unlock(); }
   [[nodiscard]] bool try_lock() TRY_ACQUIRE(true) { return mutex_.try_lock(); }
+  // Free again, whoever held it: for memory that is left of a process whose threads have all died.
+  void free_from_the_dead() { new (&mutex_) std::mutex; }
 
  private:
   friend class Condition;

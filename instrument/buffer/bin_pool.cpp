@@ -76,6 +76,20 @@ bool BinPool::is_ours(const Bin* bin) const {
   return address >= memory_ && address < memory_ + bins_ * bin_bytes_;
 }
 
+std::vector<Bin*> BinPool::taken() const {
+  std::vector<bool> is_free(bins_);
+  auto place = static_cast<std::uint32_t>(head_.load(std::memory_order_acquire));
+  for (std::size_t left = bins_; place != BinList::kNone && left != 0; --left) {
+    is_free[place - 1] = true;
+    place = links_[place - 1].load(std::memory_order_relaxed);
+  }
+  std::vector<Bin*> bins;
+  for (std::uint32_t i = 0; i < bins_; ++i) {
+    if (!is_free[i] && classes_[i] != static_cast<std::uint16_t>(kNoRecords)) bins.push_back(at(i + 1));
+  }
+  return bins;
+}
+
 std::uint32_t BinPool::place(const Bin* bin) const {
   return static_cast<std::uint32_t>(
       static_cast<std::size_t>(reinterpret_cast<const std::byte*>(bin) - memory_) / bin_bytes_ + 1);

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "instrument/format/event_format.hpp"
 
@@ -64,6 +65,10 @@ class BinPool {
   // All bins of the list, whose class is given: one exchange, whatever their number. The list is empty then.
   void give(BinList& list, PackClass pack_class);
 
+  // All bins that are taken for records, those beyond the budget left out. Nobody takes or gives meanwhile. Allocates.
+  [[nodiscard]] std::vector<Bin*> taken() const;
+  [[nodiscard]] bool is_ours(const Bin* bin) const;  // not beyond the budget
+
   [[nodiscard]] std::size_t bin_bytes() const { return bin_bytes_; }
   [[nodiscard]] std::size_t payload_bytes() const { return bin_bytes_ - sizeof(PackHeader); }
   [[nodiscard]] std::size_t bins() const { return bins_; }
@@ -82,7 +87,6 @@ class BinPool {
   [[nodiscard]] static bool is_limited(PackClass pack_class) {
     return pack_class == PackClass::kMpi || pack_class == PackClass::kPosix;
   }
-  [[nodiscard]] bool is_ours(const Bin* bin) const;
   [[nodiscard]] std::uint32_t place(const Bin* bin) const;  // counted from 1
   [[nodiscard]] Bin* at(std::uint32_t place) const;
   [[nodiscard]] std::uint32_t pop();

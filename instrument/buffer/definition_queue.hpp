@@ -44,6 +44,8 @@ class DefinitionQueue {
 
   // Bins ready to be sent but for the Sender's fields of the header. The caller owns them. One caller at a time.
   [[nodiscard]] std::vector<Bin*> take();
+  // All other threads have died, maybe in here.
+  void free_from_the_dead() { lock_.free_from_the_dead(); }
 
  private:
   bool next_bin() REQUIRES(lock_);

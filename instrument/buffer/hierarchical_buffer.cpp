@@ -55,6 +55,11 @@ HierarchicalBuffer::Sealed HierarchicalBuffer::seal(BinList& into) {
   return sealed;
 }
 
+void HierarchicalBuffer::abandon() {
+  lanes_.fill({});
+  bins_ = 0;
+}
+
 std::uint64_t HierarchicalBuffer::records() const {
   std::uint64_t sum = 0;
   for (const Lane& lane : lanes_) sum += lane.records;

@@ -69,6 +69,9 @@ class HierarchicalBuffer {
   };
   Sealed seal(BinList& into);
 
+  // Empty, and its bins are nobody's: who filled it has died in the middle.
+  void abandon();
+
   [[nodiscard]] std::uint32_t bins() const { return bins_; }
   [[nodiscard]] std::uint64_t records() const;
   [[nodiscard]] std::uint32_t full_bins() const;  // of bins(), those that no record fits into any more

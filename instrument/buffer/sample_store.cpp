@@ -236,6 +236,15 @@ std::size_t SampleStore::take_changes(std::span<SamplingDefinition> changes) {
   return count;
 }
 
+void SampleStore::free_from_the_dead() noexcept {
+  if (!used_.test_and_set(std::memory_order_acquire)) return used_.clear(std::memory_order_release);
+  const std::uint64_t records = epoch_.records();
+  ledger_.count_recorded(PackClass::kSamples, records);
+  ledger_.count_dropped(PackClass::kSamples, records);
+  epoch_.abandon();
+  used_.clear(std::memory_order_release);
+}
+
 void SampleStore::flush(std::uint64_t tick) {
   const Use use(*this, kWaits);
   if (!use) return;

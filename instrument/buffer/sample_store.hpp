@@ -80,6 +80,9 @@ class SampleStore {
   // All that is held, at the end of the thread or of the recording: goes to next_bin().
   void flush(std::uint64_t tick);
 
+  // All threads have died, maybe in here: what was being written then is given up.
+  void free_from_the_dead() noexcept;
+
   // Samples that store() took, and that found no room; of those taken some may have been dropped since.
   [[nodiscard]] std::uint64_t stored() const noexcept { return stored_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::uint64_t no_room() const noexcept { return no_room_.load(std::memory_order_relaxed); }

@@ -15,9 +15,11 @@
 
 #include "blackboard/thread_barrier.hpp"
 #include "instrument/format/analyzer_partition.hpp"
+#include "instrument/format/remains.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/thread_tasks.hpp"
 #include "instrument/process/session.hpp"
+#include "instrument/process/survivor.hpp"
 #include "instrument/sampling/observed_enter.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/wrappers/observer.hpp"
@@ -68,6 +70,24 @@ bool on_query(vmpi::FunctionId function, const void* caller) noexcept {
 void on_exit(vmpi::Call& call) noexcept {
   record_exit(call, now());
   observed_frame.function = 0;
+}
+
+// What the survivor finds. Never destroyed.
+Session* session_of_the_dead = nullptr;
+std::string* remains_path = nullptr;
+
+void write_remains() noexcept {
+  allocate_without_locks();
+  session_of_the_dead->write_remains(*remains_path);
+}
+
+// Where a launch has a folder for it.
+void prepare_for_death(Session& made, const PackIdentity& identity) {
+  const char* const folder = std::getenv(kRemainsVariable);
+  if (folder == nullptr || *folder == '\0') return;
+  session_of_the_dead = &made;
+  remains_path = new std::string(fmt::format("{}/{}", folder, remains_name(identity.partition, identity.rank)));
+  start_survivor(write_remains);
 }
 
 int rank_in_program() {
@@ -133,6 +153,7 @@ void start_session(int thread_level) {
     if (Session* const parents = session.exchange(nullptr, std::memory_order_acq_rel)) parents->sampling.abandon();
   });
   session.store(made, std::memory_order_release);
+  prepare_for_death(*made, identity);
 }
 
 void on_before_init() noexcept {
@@ -159,6 +180,7 @@ void on_before_finalize() noexcept {
   if (current == nullptr) return;
   try {
     current->finish();
+    dismiss_survivor();
   } catch (const std::exception& fault) {
     switch_off(fmt::format("the last records are lost: {}.", fault.what()));
   }

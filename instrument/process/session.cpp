@@ -16,6 +16,7 @@
 
 #include "instrument/format/analyzer_partition.hpp"
 #include "instrument/format/definition_writer.hpp"
+#include "instrument/format/remains.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/shortest_batch.hpp"
 #include "instrument/record/mpi_queries.hpp"
@@ -202,6 +203,30 @@ void Session::finish() {
         fmt::format("the analyzer took nothing for {} s (--patience): what it has not taken is missing in the report, "
                     "and the program goes on.",
                     settings_.patience_seconds));
+  }
+}
+
+void Session::write_remains(const std::string& path) noexcept {
+  current_thread = nullptr;
+  own_activity = nullptr;
+  recorder.free_from_the_dead();
+  sampling.free_from_the_dead();
+  const ClockSample end = sample_clocks();
+  sampling.finish(end.tick);
+  define_clock(end.tick, ticks_per_second(loaded_, end));
+  recorder.accesses.define(recorder.definitions);
+  const std::vector<Bin*> packs = recorder.take_remains(end.tick);
+  const std::string beside = path + kUnfinishedRemains;
+  CaptureTransport file(beside, nullptr);
+  for (Bin* const pack : packs) {
+    if (!file.send(pack, sizeof(PackHeader) + pack->header.payload_bytes) || !file.ready()) break;
+  }
+  const bool is_whole = file.ready();
+  (void)file.close();
+  if (is_whole) {
+    ::syscall(SYS_rename, beside.c_str(), path.c_str());
+  } else {
+    ::syscall(SYS_unlink, beside.c_str());
   }
 }
 

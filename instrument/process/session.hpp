@@ -41,6 +41,10 @@ class Session {
   // Sends what is left. The caller is the thread in MPI_Finalize.
   void finish();
 
+  // All threads of the process have died, and it had not come to finish(): the packs that the analyzer may not have go
+  // into a file. By the survivor (survivor.hpp).
+  void write_remains(const std::string& path) noexcept;
+
   // The calling thread begins: it is sampled from now on.
   void thread_began() noexcept;
   // The calling thread, whose recorder this is, ends.

@@ -57,6 +57,11 @@ class Aggregates {
   // Appends tables that hold something to `full`. Unless `all`, only such that a new bin replaces at once.
   void flush(bool all, BinList& full);
 
+  // All threads have died, maybe in here.
+  void free_from_the_dead() {
+    for (Slot& slot : slots_) release(slot);
+  }
+
  private:
   static constexpr std::size_t kTables = 4;
   struct Slot {

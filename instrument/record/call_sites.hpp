@@ -61,6 +61,9 @@ class CallSites final : public DefinitionSource {
 
   void define_new(DefinitionQueue& definitions) override;
 
+  // All other threads have died, maybe in here.
+  void free_from_the_dead() { lock_.free_from_the_dead(); }
+
  private:
   static constexpr std::size_t kSlots = 2 * kMaxSites;
   static constexpr std::uint64_t kErased = 1;  // an address that is none

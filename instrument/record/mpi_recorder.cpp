@@ -138,6 +138,7 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
   const auto function = static_cast<std::uint16_t>(call.function);
   const Plan& plan = kPlans[function];
   thread.call_sums = {1, end - call.begin, 0, 0};
+  thread.begin_call();
   const std::uint32_t site = site_for_record(recorder_.call_site(thread, call.return_address));
   const std::uint32_t comm = comm_of(thread, call);
   Event event{thread,

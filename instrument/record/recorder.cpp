@@ -196,6 +196,26 @@ bool Recorder::stop() {
   return all_left_;
 }
 
+void Recorder::free_from_the_dead() {
+  active.store(false, std::memory_order_relaxed);
+  definitions.free_from_the_dead();
+  call_sites.free_from_the_dead();
+  aggregates.free_from_the_dead();
+  threads.free_from_the_dead();
+}
+
+std::vector<Bin*> Recorder::take_remains(std::uint64_t tick) {
+  threads.flush_all([&](ThreadRecorder& thread) { tell_queries(thread, tick); });
+  submit_aggregates(true);
+  return sender.take_remains(definitions.take(), last_pack(tick));
+}
+
+Bin* Recorder::last_pack(std::uint64_t tick) {
+  Bin* const last = totals_pack();
+  if (last != nullptr) last->header.last_tick = last->header.first_tick = tick;
+  return last;
+}
+
 bool Recorder::finish(std::uint64_t tick) {
   if (active.load(std::memory_order_relaxed)) (void)stop();
   threads.flush_all([&](ThreadRecorder& thread) { tell_queries(thread, tick); });
@@ -205,9 +225,7 @@ bool Recorder::finish(std::uint64_t tick) {
                           std::string_view("A thread did not leave the recorder in time; its last records are lost."));
   }
   submit_aggregates(true);
-  Bin* const last = totals_pack();
-  if (last != nullptr) last->header.last_tick = last->header.first_tick = tick;
-  return sender.close(last);
+  return sender.close(last_pack(tick));
 }
 
 }  // namespace ardoise::instrument

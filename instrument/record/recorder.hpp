@@ -92,6 +92,12 @@ class Recorder {
   // hold is lost uncounted. The calling thread is not inside.
   [[nodiscard]] bool stop();
 
+  // For who finds this memory after all threads of the process have died, at any moment, maybe inside: first each is as
+  // if it had left before the call it was recording, and no lock is held. Then, when others have queued their
+  // definitions, all that the analyzer may not have, in the order of its numbers. Allocates.
+  void free_from_the_dead();
+  [[nodiscard]] std::vector<Bin*> take_remains(std::uint64_t tick);
+
   // Every entry point asks this first (through Stay). Acquire and release: who sees it true sees all that was built.
   std::atomic<bool> active = false;
 
@@ -126,6 +132,7 @@ class Recorder {
   std::uint32_t new_call_site(ThreadRecorder& thread, std::uint64_t address);
   void flush_old(ThreadRecorder& thread, std::uint64_t end);
   [[nodiscard]] Bin* totals_pack();
+  [[nodiscard]] Bin* last_pack(std::uint64_t tick);  // the totals at the end
 
   void submit_aggregates(bool all);
 

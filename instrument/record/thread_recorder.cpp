@@ -62,7 +62,7 @@ void ThreadRecorder::close_bin(Lane<Record>& lane) {
   if (is_scratch(lane.bin)) reduce(lane);
   const auto records = static_cast<std::uint32_t>(lane.cursor - records_of<Record>(lane.bin));
   Bin* const bin = std::exchange(lane.bin, nullptr);
-  lane.cursor = lane.limit = nullptr;
+  lane.cursor = lane.limit = lane.whole = nullptr;
   if (is_scratch(bin)) return;
   const std::uint32_t sampled = std::exchange(lane.sampled, 0u);
   ledger_.count_recorded(class_of<Record>(), records - sampled);
@@ -97,7 +97,7 @@ template <class Record>
 void ThreadRecorder::begin_bin(Lane<Record>& lane, Bin* bin, std::uint64_t begin) {
   lane.bin = bin;
   lane.first_begin = begin;
-  lane.cursor = records_of<Record>(bin);
+  lane.cursor = lane.whole = records_of<Record>(bin);
   lane.limit = lane.cursor + (is_scratch(bin) ? kScratchRecords : sender_.payload_bytes() / sizeof(Record));
 }
 
@@ -160,6 +160,24 @@ void ThreadRecorder::place_noted() noexcept {
   if (is_scratch(mpi_.bin) || static_cast<std::size_t>(mpi_.limit - mpi_.cursor) <= kMaxGroup) return;
   *mpi_.cursor++ = std::bit_cast<MpiRecord>(std::exchange(noted_, {}));
   ++mpi_.sampled;
+}
+
+template <class Record>
+void ThreadRecorder::cut_torn(Lane<Record>& lane) {
+  if (lane.bin == nullptr || lane.whole == nullptr || lane.whole > lane.cursor) return;
+  if constexpr (std::is_same_v<Record, MpiRecord>) {
+    lane.sampled -= static_cast<std::uint32_t>(std::count_if(lane.whole, lane.cursor, is_sampled));
+  }
+  lane.cursor = lane.whole;
+}
+
+void ThreadRecorder::free_from_the_dead() {
+  const Activity inside = activity.exchange(Activity::kProgram, std::memory_order_acq_rel);
+  // Of an inner activity nobody knows what it had interrupted.
+  if (inside != Activity::kProgram && inside != Activity::kHook) cut_torn(mpi_);
+  if (inside != Activity::kProgram && inside != Activity::kRecording) cut_torn(posix_);
+  may_send = false;
+  samples.free_from_the_dead();
 }
 
 void ThreadRecorder::flush() {

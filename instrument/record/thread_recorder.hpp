@@ -61,12 +61,16 @@ class alignas(64) ThreadRecorder {
     if (posix_.cursor == posix_.limit) [[unlikely]]
       next_bin(posix_, begin);
     posix_.last_end = end;
+    posix_.whole = posix_.cursor;
     return posix_.cursor++;
   }
   [[nodiscard]] FunctionTotals& mpi_totals(std::uint32_t function) { return mpi_totals_[function]; }
   [[nodiscard]] FunctionTotals& posix_totals(PosixFunction function) {
     return posix_totals_[static_cast<std::size_t>(function)];
   }
+
+  // A call is recorded from here on; where the thread dies before the end, it is as if it had not been.
+  void begin_call() { mpi_.whole = mpi_.cursor; }
 
   // What the thread's own signal handler sampled outside of MPI calls: is told with the MPI records. The handler has
   // interrupted the program, not this library. Async-signal-safe.
@@ -83,6 +87,8 @@ class alignas(64) ThreadRecorder {
     may_send = false;
     between_idups = false;
   }
+  // The thread has died, maybe in here: what it had begun to record goes.
+  void free_from_the_dead();
   // For another thread that takes over this object, whose last owner has ended and flushed.
   void restart(std::uint32_t number);
 
@@ -111,6 +117,7 @@ class alignas(64) ThreadRecorder {
     Record* cursor = nullptr;
     Record* limit = nullptr;
     std::uint64_t first_begin = 0, last_end = 0;
+    Record* whole = nullptr;  // the records of calls before the one that is being recorded end here
     Bin* bin = nullptr;
     Bin* scratch = nullptr;
     std::uint64_t closed = 0;   // bins that were submitted
@@ -135,6 +142,8 @@ class alignas(64) ThreadRecorder {
   void close_bin(Lane<Record>& lane);
   template <class Record>
   void reduce(Lane<Record>& lane);
+  template <class Record>
+  static void cut_torn(Lane<Record>& lane);
   template <class Record>
   void begin_bin(Lane<Record>& lane, Bin* bin, std::uint64_t begin);
   [[nodiscard]] bool is_scratch(const Bin* bin) const;

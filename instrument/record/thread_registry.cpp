@@ -96,6 +96,12 @@ void ThreadRegistry::flush_all(const std::function<void(ThreadRecorder&)>& befor
   define_changes();
 }
 
+void ThreadRegistry::free_from_the_dead() {
+  lock_.free_from_the_dead();
+  for (ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr; thread = thread->next)
+    thread->free_from_the_dead();
+}
+
 Bin* ThreadRegistry::next_bin(bool all) {
   ThreadRecorder* const newest = newest_.load(std::memory_order_acquire);
   if (newest == nullptr) return nullptr;

@@ -49,6 +49,9 @@ class ThreadRegistry final : public SampleSource {
   // Queues the definitions of all changes of rate.
   void define_changes();
 
+  // All threads have died, maybe inside: their recorders are left as if each had left before the call it was in.
+  void free_from_the_dead();
+
   // Threads that recorded so far and did not end.
   [[nodiscard]] std::uint32_t active() const { return active_.load(std::memory_order_relaxed); }
 

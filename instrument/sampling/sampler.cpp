@@ -691,6 +691,13 @@ void Sampler::finish(std::uint64_t tick) {
   }
 }
 
+void Sampler::free_from_the_dead() noexcept {
+  running_.store(false, std::memory_order_relaxed);
+  lock_.free_from_the_dead();
+  const MutexLock guard(lock_);
+  for (SampledThread* thread : threads_) thread->send_lock.free_from_the_dead();
+}
+
 void Sampler::signal_was_taken() noexcept {
   if (!running_.load(std::memory_order_acquire)) return;
   stop();

@@ -63,6 +63,9 @@ class Sampler {
   // After stop(): everything that is left is submitted.
   void finish(std::uint64_t tick);
 
+  // All threads have died, maybe in here: what is left is submitted by finish().
+  void free_from_the_dead() noexcept;
+
   // The program takes our signal for itself: its handler must not be disturbed.
   void signal_was_taken() noexcept;
   // In a fork child: forgets everything without touching the parent's timers.

@@ -2,6 +2,7 @@
 #include "instrument/transport/sender.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 #include "instrument/machine/clock.hpp"
 
@@ -135,9 +136,7 @@ void Sender::send_definitions() {
   for (Bin* bin : definitions_.take()) send(bin);
 }
 
-void Sender::send(Bin* bin) {
-  PackHeader& header = bin->header;
-  header.magic = kPackMagic;
+void Sender::address(PackHeader& header) {
   header.version = kPackVersion;
   header.header_bytes = sizeof(PackHeader);
   header.table_hash = identity_.table_hash;
@@ -146,8 +145,17 @@ void Sender::send(Bin* bin) {
   header.weight = std::max(header.weight, 1u);
   header.origin_tick = identity_.origin_tick;
   header.ticks_per_second = identity_.ticks_per_second;
-  header.sequence = sequence_++;
+  header.sequence = sequence_;
   ledger_.declare(header);
+  // The last of all: where this process dies in between, what is left of it shows whether the bin has its number.
+  std::atomic_signal_fence(std::memory_order_release);
+  header.magic = kPackMagic;
+  ++sequence_;
+}
+
+void Sender::send(Bin* bin) {
+  address(bin->header);
+  const PackHeader& header = bin->header;
   if (!failed() && transport_.send(bin, sizeof(PackHeader) + header.payload_bytes)) {
     ++in_flight_;
     return;
@@ -155,6 +163,45 @@ void Sender::send(Bin* bin) {
   failed_.store(true, std::memory_order_relaxed);
   ledger_.count_dropped(static_cast<PackClass>(header.pack_class), header.counted_records());
   pool_.give(bin);
+}
+
+std::vector<Bin*> Sender::take_remains(std::span<Bin* const> definitions, Bin* last) {
+  send_lock_.free_from_the_dead();
+  const MutexLock guard(send_lock_);
+  std::vector<Bin*> bins(definitions.begin(), definitions.end());
+  const auto add_beyond = [&](Bin* bin) {
+    if (!pool_.is_ours(bin)) bins.push_back(bin);
+  };
+  for (Bin* bin = submitted_.exchange(nullptr, std::memory_order_acquire); bin != nullptr; bin = link(bin))
+    add_beyond(bin);
+  for (Bin* bin = queue_.first; bin != nullptr; bin = link(bin)) add_beyond(bin);
+  std::erase_if(bins, [&](const Bin* bin) { return pool_.is_ours(bin); });
+  for (Bin* bin : pool_.taken()) {
+    if (bin->header.pack_class != 0 && bin != last) bins.push_back(bin);
+  }
+  // What has its number may have arrived or not. Of the rest what others refer to comes first.
+  const auto order = [](const Bin* bin) {
+    const PackHeader& header = bin->header;
+    const auto pack_class = static_cast<PackClass>(header.pack_class);
+    const bool is_numbered = header.magic == kPackMagic;
+    return std::tuple(!is_numbered, is_numbered ? header.sequence : 0, pack_class != PackClass::kDefinitions,
+                      pack_class != PackClass::kContexts, pack_class, header.thread, header.order, header.first_tick);
+  };
+  std::ranges::sort(bins, {}, order);
+  if (last != nullptr) {
+    last->header.flags |= kLastPack;
+    bins.push_back(last);
+  }
+  for (Bin* bin : bins) {
+    PackHeader& header = bin->header;
+    if (header.magic == kPackMagic) {
+      sequence_ = std::max(sequence_, header.sequence + 1);
+      continue;
+    }
+    header.reserved = 0;  // the link
+    address(header);
+  }
+  return bins;
 }
 
 // True: at least one has come back. wait: for the first one.

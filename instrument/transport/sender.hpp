@@ -12,6 +12,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "blackboard/mutex.hpp"
 #include "instrument/buffer/bin_pool.hpp"
@@ -65,6 +67,10 @@ class Sender {
   // transport. False: not all of it was taken.
   bool close(Bin* last);
 
+  // All threads have died, maybe in here. The packs that may not have arrived, in order: those on their way, and after
+  // them whatever is filled in the pool, `definitions` and `last`, with the final ledger, numbered as if sent now.
+  [[nodiscard]] std::vector<Bin*> take_remains(std::span<Bin* const> definitions, Bin* last);
+
   [[nodiscard]] std::size_t payload_bytes() const { return pool_.payload_bytes(); }  // of a bin
   [[nodiscard]] bool waits() const { return policy_ == Policy::kBlock; }
   // While the transport has as many bins as it may have. Relaxed, as failed().
@@ -83,6 +89,7 @@ class Sender {
   void send_some(std::size_t limit, bool all) REQUIRES(send_lock_);
   void take_submitted() REQUIRES(send_lock_);
   void send_definitions() REQUIRES(send_lock_);
+  void address(PackHeader& header) REQUIRES(send_lock_);  // and numbers it
   void send(Bin* bin) REQUIRES(send_lock_);
   bool collect(bool wait) REQUIRES(send_lock_);
   [[nodiscard]] Bin* wait_for_bin(PackClass pack_class);

@@ -56,7 +56,7 @@ class SafeStateTest : public ::testing::Test {
       facts.analyzer_ranks = analyzers;
       const std::vector<std::string> gone(analyzer == 0 ? 1 : 0, "rank 2 of solver");
       SafeKeeper keeper;
-      keeper.keep([&] { write_safe_state(run, programs, facts, gone, analyzer, options_); });
+      keeper.keep([&] { write_safe_state(run, {programs, facts, gone, {}}, analyzer, options_); });
       EXPECT_TRUE(keeper.has_kept());
       keeper.wait();
     }

@@ -12,6 +12,7 @@
 
 #include "analyzer/safe_state_files.hpp"
 #include "analyzer/status_file.hpp"
+#include "instrument/format/remains.hpp"
 #include "reports/child_process.hpp"
 #include "reports/render.hpp"
 #include "tools/ardoise/installation.hpp"
@@ -83,12 +84,33 @@ bool tell(const reports::RenderResult& result, bool quiet) {
   return result.ok();
 }
 
-// Of a launch that was ended. Analyzers may still write. What the merging one has to say is said.
+// Of the files that processes leave behind, those that are whole, or those that are still being written.
+std::vector<fs::path> remains_in(const fs::path& output, bool unfinished) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(output, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(instrument::kRemainsPrefix) && name.ends_with(instrument::kUnfinishedRemains) == unfinished)
+      files.push_back(entry.path());
+  }
+  return files;
+}
+
+// Analyzers, and what survives of the programs, may still write.
+void wait_for_writers(const fs::path& output, unsigned analyzers) {
+  constexpr std::chrono::milliseconds kToBegin(100), kForStates(1000), kForRemains(10'000);
+  const auto begin = std::chrono::steady_clock::now();
+  for (;; std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
+    const auto waited = std::chrono::steady_clock::now() - begin;
+    const bool has_states = analyzer::safe_state_files(output).size() >= analyzers || waited > kForStates;
+    const bool has_remains = remains_in(output, true).empty() || waited > kForRemains;
+    if (has_states && has_remains && waited > kToBegin) return;
+  }
+}
+
+// Of a launch that was ended. What the merging analyzer has to say is said.
 void make_profile(const std::vector<std::string>& merge, const fs::path& output, unsigned analyzers) {
-  constexpr std::chrono::seconds kPatience(1);
-  const auto deadline = std::chrono::steady_clock::now() + kPatience;
-  while (analyzer::safe_state_files(output).size() < analyzers && std::chrono::steady_clock::now() < deadline)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  wait_for_writers(output, analyzers);
   if (analyzer::safe_state_files(output).empty()) return;
   std::cerr << run_and_read(merge).output << std::flush;
 }
@@ -110,6 +132,9 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
   if (!fs::exists(profile, ignored) && !analyzer_state(output).empty())
     make_profile(with_status(options.merge, job_status), output, options.analyzers);
   if (!fs::exists(profile, ignored)) return say("{}", why_there_is_none(output, job_status));
+  for (const bool unfinished : {false, true}) {
+    for (const fs::path& file : remains_in(output, unfinished)) fs::remove(file, ignored);
+  }
   if (!options.quiet) {
     // In a file or pipe, standard output is the programs' alone.
     auto& terminal = ::isatty(STDOUT_FILENO) != 0 ? std::cout : std::cerr;

@@ -1,0 +1,60 @@
+// See guardian.hpp.
+#include "analyzer/guardian.hpp"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+
+namespace ardoise::analyzer {
+namespace {
+
+volatile std::sig_atomic_t analyzer_process = 0;
+
+extern "C" void pass_on(int signal) {
+  const int error = errno;
+  ::kill(static_cast<pid_t>(analyzer_process), signal);
+  errno = error;
+}
+
+constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGCONT, SIGUSR1, SIGUSR2, SIGQUIT};
+
+[[noreturn]] void wait_for(pid_t child, const sigset_t& before) {
+  analyzer_process = child;
+  struct sigaction action {};
+  action.sa_handler = pass_on;
+  action.sa_flags = SA_RESTART;
+  for (const int signal : kPassedOn) ::sigaction(signal, &action, nullptr);
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (WIFSIGNALED(status)) {
+    std::signal(WTERMSIG(status), SIG_DFL);
+    std::raise(WTERMSIG(status));
+  }
+  ::_exit(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+void leave_a_guardian() {
+  // What comes before the handlers are there waits.
+  sigset_t passed_on, before;
+  sigemptyset(&passed_on);
+  for (const int signal : kPassedOn) sigaddset(&passed_on, signal);
+  ::sigprocmask(SIG_BLOCK, &passed_on, &before);
+  const pid_t guardian = ::getpid();
+  const pid_t child = ::fork();
+  if (child > 0) wait_for(child, before);
+  if (child == 0) {
+    ::setsid();
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != guardian) std::raise(SIGTERM);
+  }
+  ::sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+}  // namespace ardoise::analyzer

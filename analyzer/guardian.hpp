@@ -1,0 +1,12 @@
+// The process that mpirun knows as an analyzer only waits for the analyzer proper, its child in a session of its own,
+// and ends as that does. mpirun's SIGKILL, which comes four milliseconds after an MPI_Abort, ends this one alone; the
+// child notices, makes safe what it knows, and ends too.
+#pragma once
+
+namespace ardoise::analyzer {
+
+// Before MPI and before threads. Returns in the child, or where there can be none. The child gets the signals that
+// this process gets, and SIGTERM when it has died.
+void leave_a_guardian();
+
+}  // namespace ardoise::analyzer

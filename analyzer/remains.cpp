@@ -1,0 +1,77 @@
+// See remains.hpp.
+#include "analyzer/remains.hpp"
+
+#include <algorithm>
+
+#include "instrument/format/event_format.hpp"
+#include "instrument/format/remains.hpp"
+
+namespace ardoise::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+using instrument::PackHeader;
+
+const PackHeader* header_of(const SourcedPack& pack) {
+  return pack.bytes.size() < sizeof(PackHeader) ? nullptr : reinterpret_cast<const PackHeader*>(pack.bytes.data());
+}
+
+}  // namespace
+
+void Remains::note(const SourcedPack& pack) {
+  const PackHeader* const header = header_of(pack);
+  if (header == nullptr) return;
+  std::uint64_t& next = arrived_[{header->partition, header->rank}];
+  next = std::max(next, header->sequence + 1);
+}
+
+bool Remains::open(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) return false;
+  files_.emplace_back(read_capture({file.string()}));
+  return true;
+}
+
+bool Remains::open(ProcessKey process) {
+  return open(folder_ / instrument::remains_name(process.first, process.second));
+}
+
+std::size_t Remains::open_all() {
+  const auto files = remains_files(folder_);
+  return static_cast<std::size_t>(std::ranges::count_if(files, [this](const fs::path& file) { return open(file); }));
+}
+
+PackSource::Next Remains::next(SourcedPack& pack) {
+  for (; current_ < files_.size(); ++current_) {
+    while (files_[current_].source.next(pack) == Next::pack) {
+      const PackHeader* const header = header_of(pack);
+      if (header == nullptr || header->sequence < arrived_[{header->partition, header->rank}]) continue;
+      note(pack);
+      return Next::pack;
+    }
+  }
+  return Next::end;
+}
+
+std::vector<std::string> Remains::complaints() const {
+  std::vector<std::string> all;
+  for (const OpenFile& file : files_) {
+    const auto some = file.source.complaints();
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+std::vector<fs::path> remains_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(instrument::kRemainsPrefix) && !name.ends_with(instrument::kUnfinishedRemains))
+      files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+}  // namespace ardoise::analyzer

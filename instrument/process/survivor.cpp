@@ -1,0 +1,139 @@
+// See survivor.hpp. Until the program has ended the survivor uses no thread-local memory, errno included: that is its
+// parent's. Hence system calls by hand.
+#include "instrument/process/survivor.hpp"
+
+#include <atomic>
+
+#if defined(__x86_64__) && defined(__LP64__)
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "instrument/machine/mapped_memory.hpp"
+
+#endif
+
+namespace ardoise::instrument {
+namespace {
+
+constinit std::atomic<bool> is_wanted = false;
+
+}  // namespace
+
+void dismiss_survivor() noexcept { is_wanted.store(false, std::memory_order_release); }
+
+#if defined(__x86_64__) && defined(__LP64__)
+
+namespace {
+
+constexpr std::size_t kStackBytes = std::size_t{512} << 10;
+constexpr unsigned kPatienceSeconds = 10;  // for what has to be written
+
+long call_kernel(long number, long a = 0, long b = 0, long c = 0, long d = 0) noexcept {
+  register long d_register asm("r10") = d;
+  asm volatile("syscall" : "+a"(number) : "D"(a), "S"(b), "d"(c), "r"(d_register) : "rcx", "r11", "memory");
+  return number;
+}
+
+struct Start {
+  void (*after_death)() noexcept = nullptr;
+  long program = 0;  // its process id
+  std::byte* inner_stack = nullptr;
+};
+constinit Start start;
+
+constexpr int kShareMemory = CLONE_VM | CLONE_UNTRACED;  // without a signal to the parent at its end
+
+// Signals of faults kill; nothing that the program handles is handled here.
+void forget_handlers() noexcept {
+  struct {
+    void* handler = nullptr;  // SIG_DFL
+    unsigned long flags = 0;
+    void* restorer = nullptr;
+    std::uint64_t mask = 0;
+  } const none;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGALRM})
+    call_kernel(SYS_rt_sigaction, signal, reinterpret_cast<long>(&none), 0, sizeof none.mask);
+}
+
+void close_descriptors(long but) noexcept {
+  if (but > 0) call_kernel(SYS_close_range, 0, but - 1);
+  if (call_kernel(SYS_close_range, but + 1, ~0u) == 0) return;
+  for (long descriptor = 0; descriptor < 65'536; ++descriptor) {  // Linux before 5.9
+    if (descriptor != but) call_kernel(SYS_close, descriptor);
+  }
+}
+
+int survive(void*) noexcept {
+  call_kernel(SYS_setsid);
+  forget_handlers();
+  const long program = call_kernel(SYS_pidfd_open, start.program);
+  if (program < 0) return 0;
+  close_descriptors(program);
+  constexpr char kRoot[] = "/", kName[] = "ardoise";
+  call_kernel(SYS_chdir, reinterpret_cast<long>(kRoot));
+  call_kernel(SYS_prctl, PR_SET_NAME, reinterpret_cast<long>(kName));
+  const rlimit no_core{0, 0};
+  call_kernel(SYS_prlimit64, 0, RLIMIT_CORE, reinterpret_cast<long>(&no_core));
+  pollfd ended{static_cast<int>(program), POLLIN, 0};
+  while (call_kernel(SYS_poll, reinterpret_cast<long>(&ended), 1, -1) == -EINTR) continue;
+  if (ended.revents == 0 || !is_wanted.load(std::memory_order_acquire)) return 0;
+  const std::uint64_t alarm_only = std::uint64_t{1} << (SIGALRM - 1);
+  call_kernel(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&alarm_only), 0, sizeof alarm_only);
+  call_kernel(SYS_alarm, kPatienceSeconds);
+  start.after_death();
+  return 0;
+}
+
+// Ends at once, so that nobody is the survivor's parent who would have to wait for it.
+int let_go(void*) noexcept {
+  (void)::clone(survive, start.inner_stack + kStackBytes, kShareMemory, nullptr);
+  return 0;
+}
+
+bool is_under_valgrind() noexcept {
+  const char* const preloaded = std::getenv("LD_PRELOAD");
+  return preloaded != nullptr && std::strstr(preloaded, "vgpreload") != nullptr;
+}
+
+}  // namespace
+
+void start_survivor(void (*after_death)() noexcept) noexcept {
+  const pid_t program = ::getpid();
+  if (is_wanted.load(std::memory_order_relaxed) || ::syscall(SYS_gettid) != program || is_under_valgrind()) return;
+  auto* const stacks = static_cast<std::byte*>(map_memory(2 * kStackBytes));
+  if (stacks == nullptr) return;
+  start = {after_death, program, stacks + kStackBytes};
+  // Both children begin with the mask of now: no handler of the program ever runs there.
+  std::uint64_t before = 0;
+  const std::uint64_t all = ~std::uint64_t{0};
+  call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&before), sizeof all);
+  const int saved = errno;
+  const int child = ::clone(let_go, stacks + kStackBytes, kShareMemory, nullptr);
+  while (child > 0 && call_kernel(SYS_wait4, child, 0, __WALL) == -EINTR) continue;
+  errno = saved;
+  call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before), 0, sizeof before);
+  is_wanted.store(child > 0, std::memory_order_release);
+}
+
+#else
+
+void start_survivor(void (*)() noexcept) noexcept {}
+
+#endif
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,31 @@
+// A process that outlives the program's with all its memory: a child by clone(2) that shares the address space, as a
+// thread does, but is a process and a session of its own. Neither a signal to the program or its group, nor a fault in
+// it, nor mpirun's SIGKILL reaches it. It sleeps until the program has ended, however that was; what the program had
+// recorded and not sent then lies before it as at the last instruction, and is written out. Recording pays nothing for
+// it, and nothing of it is to be found in the program: no descriptor, no thread, no signal, no child to wait for.
+// (LeakSanitizer looks at a process in the same way.)
+//
+//   MPI_Init ── start_survivor() ──▶ clone ─▶ clone ─▶ sleeps in poll(pidfd of the program)
+//   MPI_Finalize ── dismiss_survivor()                       │ the program has ended
+//                                                            ▼ not dismissed: after_death()
+//
+// after_death() runs alone: no other thread is there, and locks are held by whoever died inside. It must free ours
+// (free_from_the_dead()), and may not take those of the C library; operator new is ours and takes none (survivor_memory).
+// What hangs or faults in it nevertheless ends after ten seconds, or at once, and costs what was to be written.
+//
+// For x86-64, and where MPI_Init is called by the main thread, whose thread-local memory it uses. Not under valgrind,
+// which knows no such child.
+#pragma once
+
+namespace ardoise::instrument {
+
+// Once, in MPI_Init. Where there can be none, the program goes on without. after_death: see above.
+void start_survivor(void (*after_death)() noexcept) noexcept;
+
+// There is nothing to write any more.
+void dismiss_survivor() noexcept;
+
+// From now on operator new takes from memory of its own, at most 1 GiB, and operator delete does nothing.
+void allocate_without_locks() noexcept;
+
+}  // namespace ardoise::instrument

@@ -171,6 +171,7 @@ int serve(const Options& options, int argc, char** argv) {
     std::raise(SIGTERM);
   };
   if (rank == 0) leave_state(kStateRunning, options);
+  write_safe_state(run, {programs, facts, {}, {}, true}, static_cast<unsigned>(rank), options);
   {
     StreamSource stream(programs, {.block_bytes = recorder.bin_bytes,
                                    .memory_bytes = options.memory_bytes,
@@ -203,10 +204,8 @@ int serve(const Options& options, int argc, char** argv) {
   // has no effect from here on.
   loop.on_signal(SIGTERM, [] {});
   loop.on_signal(SIGCONT, [] {});
-  if (keeper.has_kept()) {
-    keeper.wait();
-    remove_safe_state(static_cast<unsigned>(rank), options);
-  }
+  keeper.wait();
+  remove_safe_state(static_cast<unsigned>(rank), options);
   merge_to_root(loop, analyzers, run);
   warm.reset();  // takes MPI 10 ms, for which no program waits now
   // Where finalize is a fence over the job, programs would wait for the report; where it is not, the report comes

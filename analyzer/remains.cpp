@@ -38,7 +38,9 @@ bool Remains::open(ProcessKey process) {
 
 std::size_t Remains::open_all() {
   const auto files = remains_files(folder_);
-  return static_cast<std::size_t>(std::ranges::count_if(files, [this](const fs::path& file) { return open(file); }));
+  return static_cast<std::size_t>(std::ranges::count_if(files, [this](const fs::path& file) {
+    return !file.string().ends_with(instrument::kUnfinishedRemains) && open(file);
+  }));
 }
 
 PackSource::Next Remains::next(SourcedPack& pack) {
@@ -67,8 +69,7 @@ std::vector<fs::path> remains_files(const fs::path& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string name = entry.path().filename().string();
-    if (name.starts_with(instrument::kRemainsPrefix) && !name.ends_with(instrument::kUnfinishedRemains))
-      files.push_back(entry.path());
+    if (name.starts_with(instrument::kRemainsPrefix)) files.push_back(entry.path());
   }
   std::ranges::sort(files);
   return files;

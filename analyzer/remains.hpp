@@ -53,7 +53,7 @@ class Remains final : public PackSource {
   std::size_t current_ = 0;
 };
 
-// The files, by name.
+// The files, by name, also those that are still being written.
 [[nodiscard]] std::vector<std::filesystem::path> remains_files(const std::filesystem::path& folder);
 
 }  // namespace ardoise::analyzer

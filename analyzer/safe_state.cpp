@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <cstddef>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -15,6 +17,8 @@
 #include <iterator>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -22,6 +26,7 @@
 #include "analyzer/ingest.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/safe_state_files.hpp"
+#include "instrument/format/remains.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 
 namespace ardoise::analyzer {
@@ -119,7 +124,8 @@ void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned r
   out.put_bytes(run.partial());
   const auto bytes = out.take();
   // Not forced to the disk, which may take longer than there is time: it is this process that ends, not the machine.
-  const fs::path path = safe_state_file(options.output, rank),
+  const char* const prefix = facts.is_first ? kFirstStatePrefix : kSafeStatePrefix;
+  const fs::path path = safe_state_file(options.output, prefix, rank),
                  beside = fmt::format("{}.part{}", path.string(), ::getpid());
   std::ofstream file(beside, std::ios::binary | std::ios::trunc);
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
@@ -150,7 +156,8 @@ void SafeKeeper::wait() {
 
 void remove_safe_state(unsigned rank, const Options& options) {
   std::error_code ignored;
-  fs::remove(safe_state_file(options.output, rank), ignored);
+  for (const char* const prefix : {kFirstStatePrefix, kSafeStatePrefix})
+    fs::remove(safe_state_file(options.output, prefix, rank), ignored);
 }
 
 namespace {
@@ -160,7 +167,8 @@ struct Left {
   std::size_t processes = 0, complete = 0;
 };
 
-std::string how_it_ended(std::span<const std::string> first_gone, const std::optional<int>& status, const Left& left) {
+std::string how_it_ended(std::span<const std::string> first_gone, const std::optional<int>& status, const Left& left,
+                         bool lacks_analyzers) {
   constexpr std::size_t kMostNamed = 4;  // more were ended together
   constexpr int kSignals = 128;          // above: that of a process that died of one
   std::string text = "The launch was ended before its programs had finished MPI";
@@ -171,6 +179,7 @@ std::string how_it_ended(std::span<const std::string> first_gone, const std::opt
         fmt::format("; mpirun's status is that of signal {} ({})", *status - kSignals, ::strsignal(*status - kSignals));
   else if (status)
     text += fmt::format("; mpirun's status is {}", *status);
+  if (lacks_analyzers) return text + ".";
   if (left.complete >= left.processes) return text + ". This report has all that they recorded until then.";
   return text + fmt::format(
                     ". This report has all that {} of {} processes recorded until then; of the others, what they had "
@@ -180,14 +189,76 @@ std::string how_it_ended(std::span<const std::string> first_gone, const std::opt
 
 }  // namespace
 
+namespace {
+
+bool is_unfinished(const fs::path& file) { return file.string().ends_with(instrument::kUnfinishedRemains); }
+
+std::size_t processes_of(const SafeState& state) {
+  std::size_t processes = 0;
+  for (const Program& program : state.facts.programs) processes += program.ranks;
+  return processes;
+}
+
+// Analyzers may still write, and what survives of `processes`; not all of them need to. Where mpirun was killed, they
+// live for another second.
+void wait_for_writers(const fs::path& output, std::size_t processes) {
+  using namespace std::chrono_literals;
+  auto first_seen = std::chrono::steady_clock::time_point::max();
+  for (const auto begin = std::chrono::steady_clock::now();; std::this_thread::sleep_for(10ms)) {
+    const auto now = std::chrono::steady_clock::now();
+    const auto remains = remains_files(output);
+    const auto states = safe_state_files(output, kSafeStatePrefix).size();
+    if (std::ranges::any_of(remains, is_unfinished)) {
+      if (now - begin > 10s) return;
+      continue;
+    }
+    if (remains.size() >= processes && states >= safe_state_files(output, kFirstStatePrefix).size()) return;
+    if (states + remains.size() == 0 && now - begin < 3s) continue;
+    first_seen = std::min(first_seen, now);
+    if (now - first_seen > 1s) return;
+  }
+}
+
+// For each analyzer its state, else its first one.
+std::vector<fs::path> latest_states(const fs::path& output) {
+  auto files = safe_state_files(output, kSafeStatePrefix);
+  for (const fs::path& first : safe_state_files(output, kFirstStatePrefix)) {
+    const auto rank = first.filename().string().substr(std::string_view(kFirstStatePrefix).size());
+    if (!fs::exists(output / (kSafeStatePrefix + rank))) files.push_back(first);
+  }
+  return files;
+}
+
+bool is_first_state(const fs::path& file) { return file.filename().string().starts_with(kFirstStatePrefix); }
+
+// They are in the report. Or the report was made without them.
+void remove_all(const fs::path& output) {
+  std::error_code ignored;
+  for (const char* const prefix : {kFirstStatePrefix, kSafeStatePrefix}) {
+    for (const fs::path& file : safe_state_files(output, prefix)) fs::remove(file, ignored);
+  }
+  for (const fs::path& file : remains_files(output)) fs::remove(file, ignored);
+}
+
+}  // namespace
+
 int merge_safe_states(const Options& options) {
-  const std::vector<fs::path> files = safe_state_files(options.output);
+  // Of the launch that has just ended.
+  if (options.job_status) {
+    std::size_t processes = 0;
+    try {
+      for (const fs::path& file : latest_states(options.output)) processes = processes_of(read_state(file));
+    } catch (const std::exception&) {
+      processes = 0;  // said below
+    }
+    wait_for_writers(options.output, processes);
+  }
   std::optional<AnalyzerRun> run;
   std::optional<SafeState> first;
   std::vector<std::string> first_gone;
   NextPacks arrived;
   std::uint32_t merged = 0;
-  for (const fs::path& file : files) {
+  for (const fs::path& file : latest_states(options.output)) {
     try {
       SafeState state = read_state(file);
       first_gone.insert(first_gone.end(), state.facts.first_gone.begin(), state.facts.first_gone.end());
@@ -198,8 +269,8 @@ int merge_safe_states(const Options& options) {
         for (const Program& program : state.facts.programs) run->add_program(program);
       }
       run->absorb(state.partial);
+      merged += is_first_state(file) ? 0 : 1;
       if (!first) first = std::move(state);
-      ++merged;
     } catch (const std::exception& error) {
       say(fmt::format("{} cannot be used: {}", file.string(), error.what()));
     }
@@ -212,24 +283,26 @@ int merge_safe_states(const Options& options) {
   of_run.command = first->command;
   of_run.settings = first->settings;
   Remains remains(options.output, std::move(arrived));
-  Left left{.complete = remains.open_all()};
-  for (const Program& program : first->facts.programs) left.processes += program.ranks;
+  const bool lacks_analyzers = merged < first->facts.run.analyzer_ranks;
+  const Left left{.processes = processes_of(*first), .complete = remains.open_all()};
   EventLoop loop;
   ingest(loop, remains, *run);
   run->finish();
   RunFacts facts = first->facts.run;
   facts.programs_ended = std::chrono::steady_clock::now();
-  facts.notices.insert(facts.notices.begin(), how_it_ended(first_gone, options.job_status, left));
-  if (merged < facts.analyzer_ranks) {
-    run->complain(fmt::format("The numbers of {} of {} analyzers are missing: they left nothing.",
-                              facts.analyzer_ranks - merged, facts.analyzer_ranks));
+  facts.notices.insert(facts.notices.begin(), how_it_ended(first_gone, options.job_status, left, lacks_analyzers));
+  if (lacks_analyzers) {
+    run->complain(fmt::format(
+        "What {} of {} analyzers had received is missing: they were killed. (Out of memory? An analyzer takes some "
+        "--memory.){}",
+        facts.analyzer_ranks - merged, facts.analyzer_ranks,
+        left.complete < left.processes ? ""
+                                       : " The sums of calls are whole all the same, what is told of single calls is "
+                                         "not."));
   }
   const int status = write_report(*run, facts, of_run);
   std::error_code ignored;
-  if (fs::exists(fs::path(options.output) / "profile.json", ignored)) {
-    for (const fs::path& file : files) fs::remove(file, ignored);
-    for (const fs::path& file : remains_files(options.output)) fs::remove(file, ignored);
-  }
+  if (fs::exists(fs::path(options.output) / "profile.json", ignored)) remove_all(options.output);
   return status;
 }
 

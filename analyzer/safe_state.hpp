@@ -22,6 +22,7 @@ struct SafeFacts {
   RunFacts run;
   std::vector<std::string> first_gone;  // "rank 3 of solver": processes that ended before others
   NextPacks arrived;                    // so that what is left of processes is not counted twice
+  bool is_first = false;                // written at the begin, in case that this analyzer is killed
 };
 
 // Of a drained run; rank: among the analyzers. Says why when it cannot.

@@ -10,19 +10,23 @@
 namespace ardoise::analyzer {
 
 inline constexpr const char* kSafeStatePrefix = ".analyzer-state-";
+// The same, of before it had received anything: what there is when the analyzer was killed.
+inline constexpr const char* kFirstStatePrefix = ".analyzer-first-";
 
-[[nodiscard]] inline std::filesystem::path safe_state_file(const std::filesystem::path& output, unsigned rank) {
-  return output / (kSafeStatePrefix + std::to_string(rank));
+[[nodiscard]] inline std::filesystem::path safe_state_file(const std::filesystem::path& output, const char* prefix,
+                                                           unsigned rank) {
+  return output / (prefix + std::to_string(rank));
 }
 
 // Those that are there, by name.
-[[nodiscard]] inline std::vector<std::filesystem::path> safe_state_files(const std::filesystem::path& output) {
+[[nodiscard]] inline std::vector<std::filesystem::path> safe_state_files(const std::filesystem::path& output,
+                                                                         std::string_view prefix) {
   std::vector<std::filesystem::path> files;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(output, error)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with(kSafeStatePrefix)) continue;
-    const std::string rank = name.substr(std::string_view(kSafeStatePrefix).size());
+    if (!name.starts_with(prefix)) continue;
+    const std::string rank = name.substr(prefix.size());
     if (!rank.empty() && rank.find_first_not_of("0123456789") == std::string::npos) files.push_back(entry.path());
   }
   std::ranges::sort(files);

@@ -5,11 +5,20 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace ardoise::instrument {
 
-// The launcher tells the programs the folder by this variable. None: nothing is left of a process.
-inline constexpr const char* kRemainsVariable = "ARDOISE_REMAINS";
+// The output folder, from the command line of the analyzers, which all processes of a launch know: the word behind
+// --output, up to the next option, if it is an absolute path. Empty: nothing is left of a process.
+[[nodiscard]] inline std::string remains_folder(std::string_view analyzer_command) {
+  constexpr std::string_view kOption = " --output ";
+  const auto option = analyzer_command.find(kOption);
+  if (option == std::string_view::npos) return "";
+  const auto begin = option + kOption.size();
+  const std::string folder(analyzer_command.substr(begin, analyzer_command.find(" --", begin) - begin));
+  return folder.starts_with('/') ? folder : "";
+}
 
 inline constexpr const char* kRemainsPrefix = ".remains-";
 inline constexpr const char* kUnfinishedRemains = ".part";  // behind the name, while it is being written

@@ -82,9 +82,9 @@ void write_remains() noexcept {
 }
 
 // Where a launch has a folder for it.
-void prepare_for_death(Session& made, const PackIdentity& identity) {
-  const char* const folder = std::getenv(kRemainsVariable);
-  if (folder == nullptr || *folder == '\0') return;
+void prepare_for_death(Session& made, const PackIdentity& identity, const char* analyzer_command) {
+  const std::string folder = remains_folder(analyzer_command);
+  if (folder.empty()) return;
   session_of_the_dead = &made;
   remains_path = new std::string(fmt::format("{}/{}", folder, remains_name(identity.partition, identity.rank)));
   start_survivor(write_remains);
@@ -153,7 +153,7 @@ void start_session(int thread_level) {
     if (Session* const parents = session.exchange(nullptr, std::memory_order_acq_rel)) parents->sampling.abandon();
   });
   session.store(made, std::memory_order_release);
-  prepare_for_death(*made, identity);
+  if (analyzer != nullptr) prepare_for_death(*made, identity, analyzer->command);
 }
 
 void on_before_init() noexcept {

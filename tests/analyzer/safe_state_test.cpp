@@ -85,10 +85,10 @@ TEST_F(SafeStateTest, OneAnalyzersOrSeveralGiveTheSameNumbers) {
                                                  "first, without MPI_Finalize; mpirun's status is that of signal 11")));
   EXPECT_EQ(one.command, "mpirun -n 8 solver");
   EXPECT_GT(calls_of(one), 0u);
-  EXPECT_THAT(safe_state_files(folder_), IsEmpty());
+  EXPECT_THAT(safe_state_files(folder_, kSafeStatePrefix), IsEmpty());
   fs::remove(folder_ / "profile.json");
   leave_states(3);
-  EXPECT_THAT(safe_state_files(folder_), SizeIs(3));
+  EXPECT_THAT(safe_state_files(folder_, kSafeStatePrefix), SizeIs(3));
   const auto three = merged();
   EXPECT_EQ(calls_of(three), calls_of(one));
   EXPECT_EQ(three.applications[0].quality.ranks_complete, one.applications[0].quality.ranks_complete);
@@ -97,19 +97,19 @@ TEST_F(SafeStateTest, OneAnalyzersOrSeveralGiveTheSameNumbers) {
 
 TEST_F(SafeStateTest, WhatIsBrokenOrMissingIsSaid) {
   leave_states(3);
-  fs::remove(safe_state_file(folder_, 0));
-  fs::resize_file(safe_state_file(folder_, 1), 200);
+  fs::remove(safe_state_file(folder_, kSafeStatePrefix, 0));
+  fs::resize_file(safe_state_file(folder_, kSafeStatePrefix, 1), 200);
   const auto run = merged(kIncomplete);
-  EXPECT_THAT(run.notices, ::testing::Contains(HasSubstr("The numbers of 2 of 3 analyzers are missing")));
+  EXPECT_THAT(run.notices, ::testing::Contains(HasSubstr("What 2 of 3 analyzers had received is missing")));
   EXPECT_GT(calls_of(run), 0u);
 }
 
 TEST_F(SafeStateTest, NothingGivesNoReport) {
   EXPECT_EQ(merge_safe_states(options_), kIncomplete);
-  std::ofstream(safe_state_file(folder_, 0)) << "nonsense";
+  std::ofstream(safe_state_file(folder_, kSafeStatePrefix, 0)) << "nonsense";
   EXPECT_EQ(merge_safe_states(options_), kIncomplete);
   EXPECT_FALSE(fs::exists(folder_ / "profile.json"));
-  EXPECT_THAT(safe_state_files(folder_), SizeIs(1)) << "it is left for somebody to look at";
+  EXPECT_THAT(safe_state_files(folder_, kSafeStatePrefix), SizeIs(1)) << "it is left for somebody to look at";
 }
 
 }  // namespace

@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <fstream>
 #include <iostream>
-#include <thread>
 
 #include "analyzer/safe_state_files.hpp"
 #include "analyzer/status_file.hpp"
@@ -84,34 +82,21 @@ bool tell(const reports::RenderResult& result, bool quiet) {
   return result.ok();
 }
 
-// Of the files that processes leave behind, those that are whole, or those that are still being written.
-std::vector<fs::path> remains_in(const fs::path& output, bool unfinished) {
-  std::vector<fs::path> files;
+// What processes of the programs left behind.
+void remove_remains(const fs::path& output) {
   std::error_code error;
+  std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(output, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(instrument::kRemainsPrefix) && name.ends_with(instrument::kUnfinishedRemains) == unfinished)
-      files.push_back(entry.path());
+    if (entry.path().filename().string().starts_with(instrument::kRemainsPrefix)) files.push_back(entry.path());
   }
-  return files;
-}
-
-// Analyzers, and what survives of the programs, may still write.
-void wait_for_writers(const fs::path& output, unsigned analyzers) {
-  constexpr std::chrono::milliseconds kToBegin(100), kForStates(1000), kForRemains(10'000);
-  const auto begin = std::chrono::steady_clock::now();
-  for (;; std::this_thread::sleep_for(std::chrono::milliseconds(10))) {
-    const auto waited = std::chrono::steady_clock::now() - begin;
-    const bool has_states = analyzer::safe_state_files(output).size() >= analyzers || waited > kForStates;
-    const bool has_remains = remains_in(output, true).empty() || waited > kForRemains;
-    if (has_states && has_remains && waited > kToBegin) return;
-  }
+  for (const fs::path& file : files) fs::remove(file, error);
 }
 
 // Of a launch that was ended. What the merging analyzer has to say is said.
-void make_profile(const std::vector<std::string>& merge, const fs::path& output, unsigned analyzers) {
-  wait_for_writers(output, analyzers);
-  if (analyzer::safe_state_files(output).empty()) return;
+void make_profile(const std::vector<std::string>& merge, const fs::path& output) {
+  if (analyzer::safe_state_files(output, analyzer::kFirstStatePrefix).empty() &&
+      analyzer::safe_state_files(output, analyzer::kSafeStatePrefix).empty())
+    return;
   std::cerr << run_and_read(merge).output << std::flush;
 }
 
@@ -130,11 +115,9 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
   std::error_code ignored;
   const auto profile = output / "profile.json";
   if (!fs::exists(profile, ignored) && !analyzer_state(output).empty())
-    make_profile(with_status(options.merge, job_status), output, options.analyzers);
+    make_profile(with_status(options.merge, job_status), output);
   if (!fs::exists(profile, ignored)) return say("{}", why_there_is_none(output, job_status));
-  for (const bool unfinished : {false, true}) {
-    for (const fs::path& file : remains_in(output, unfinished)) fs::remove(file, ignored);
-  }
+  remove_remains(output);
   if (!options.quiet) {
     // In a file or pipe, standard output is the programs' alone.
     auto& terminal = ::isatty(STDOUT_FILENO) != 0 ? std::cout : std::cerr;
@@ -156,7 +139,7 @@ int render_again(std::string profile, const std::string& output, bool short_repo
   if (fs::is_directory(profile, ignored)) {
     const fs::path folder = profile;
     profile = (folder / "profile.json").string();
-    if (!fs::exists(profile, ignored)) make_profile(merge_command(find_installation().analyzer, folder), folder, 0);
+    if (!fs::exists(profile, ignored)) make_profile(merge_command(find_installation().analyzer, folder), folder);
   }
   std::string summary;
   const InterruptibleRendering rendering;

@@ -9,7 +9,6 @@
 #include <optional>
 #include <string_view>
 
-#include "instrument/format/remains.hpp"
 #include "reports/text/shell_quote.hpp"
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/hydra_status.hpp"
@@ -79,7 +78,6 @@ Measurement describe(const Options& options, const Installation& installation, c
   Measurement measurement;
   measurement.preload_library = installation.preload_library;
   measurement.environment = options.environment;
-  measurement.environment.emplace_back(instrument::kRemainsVariable, output.string());
   measurement.analyzer = {installation.analyzer,           "--no-report", "--quiet",       "--status-file",
                           status_file_in(output).string(), "--output",    output.string(), "--command",
                           reports::shell_quote(words)};

@@ -55,10 +55,13 @@ Launch look_at_launch(bool look_for_libraries) {
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
     if (const auto parent = parent_of_living(entry.path())) parents[std::atoi(name.c_str())] = *parent;
   }
-  // This process is the child of its guardian (guardian.hpp).
-  const auto above_guardian = parents.find(::getppid());
-  if (above_guardian == parents.end()) return launch;
-  const pid_t launcher = above_guardian->second;
+  const auto program_of = [&error](pid_t process) {
+    return fs::read_symlink(fs::path("/proc") / std::to_string(process) / "exe", error);
+  };
+  // An analyzer is the child of its guardian (guardian.hpp).
+  pid_t launcher = ::getppid();
+  if (const auto above = parents.find(launcher); above != parents.end() && program_of(launcher) == self)
+    launcher = above->second;
   for (const auto& [process, parent] : parents) {
     pid_t ancestor = parent;
     while (ancestor > 1 && ancestor != launcher) {
@@ -66,15 +69,13 @@ Launch look_at_launch(bool look_for_libraries) {
       ancestor = above == parents.end() ? 0 : above->second;
     }
     if (ancestor != launcher) continue;
-    const auto folder = fs::path("/proc") / std::to_string(process);
-    const auto program = fs::read_symlink(folder / "exe", error);
+    const auto program = program_of(process);
     if (program == self) {
-      const bool is_guarded = fs::read_symlink(fs::path("/proc") / std::to_string(parent) / "exe", error) == self;
-      launch.analyzers += is_guarded ? 0 : 1;
+      launch.analyzers += program_of(parent) == self ? 0 : 1;
       continue;
     }
     ++launch.programs;
-    if (look_for_libraries && has_bare_mpi(read_all(folder / "maps"))) {
+    if (look_for_libraries && has_bare_mpi(read_all(fs::path("/proc") / std::to_string(process) / "maps"))) {
       launch.lacks_library = program.filename().string();
     }
   }

@@ -62,7 +62,7 @@ void leave_a_guardian() {
 }  // namespace ardoise::analyzer
 
 // The C library's, which libraries call by this name: another thread than the main one has the main one end first.
-extern "C" [[noreturn, gnu::visibility("default")]] void _exit(int status) {
+extern "C" [[gnu::visibility("default")]] void _exit(int status) {
   constexpr int kPatienceSeconds = 5;
   const auto self = static_cast<pid_t>(ardoise::analyzer::analyzer_process);
   if (self == ::getpid() && self != ::gettid()) {

@@ -132,7 +132,8 @@ void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned r
   file.close();
   std::error_code error;
   if (file) fs::rename(beside, path, error);
-  if (!file || error) say(fmt::format("what was measured cannot be written to {}.", path.string()));
+  if ((!file || error) && !facts.is_first)
+    say(fmt::format("what was measured cannot be written to {}.", path.string()));
 }
 
 void SafeKeeper::keep(const std::function<void()>& write) {

@@ -86,10 +86,12 @@ void ThreadRecorder::reduce(Lane<Record>& lane) {
   if constexpr (std::is_same_v<Record, MpiRecord>) lane.cursor = std::remove_if(begin, lane.cursor, is_sampled);
   lane.sampled = 0;
   BinList full;
+  lane.is_reduced = true;
   const std::size_t kept = reduction_.reduce(std::span<Record>(begin, lane.cursor), lane.first_begin, lane.last_end,
                                              is_scratch(lane.bin), full);
   lane.folded = lane.folded || begin + kept != lane.cursor;
-  lane.cursor = begin + kept;
+  lane.cursor = lane.whole = begin + kept;
+  lane.is_reduced = false;
   sender_.submit_all(full);
 }
 
@@ -163,19 +165,29 @@ void ThreadRecorder::place_noted() noexcept {
 }
 
 template <class Record>
-void ThreadRecorder::cut_torn(Lane<Record>& lane) {
-  if (lane.bin == nullptr || lane.whole == nullptr || lane.whole > lane.cursor) return;
-  if constexpr (std::is_same_v<Record, MpiRecord>) {
-    lane.sampled -= static_cast<std::uint32_t>(std::count_if(lane.whole, lane.cursor, is_sampled));
+void ThreadRecorder::cut_torn(Lane<Record>& lane, bool is_torn) {
+  if (lane.bin == nullptr) return;
+  if (std::exchange(lane.is_reduced, false)) {
+    // Some of its records are in sums already, nobody knows which.
+    const auto records = static_cast<std::uint64_t>(lane.cursor - records_of<Record>(lane.bin));
+    ledger_.count_recorded(class_of<Record>(), records);
+    ledger_.count_dropped(class_of<Record>(), records);
+    lane.cursor = records_of<Record>(lane.bin);
+  } else if (is_torn && lane.whole != nullptr && lane.whole <= lane.cursor) {
+    if constexpr (std::is_same_v<Record, MpiRecord>) {
+      lane.sampled -= static_cast<std::uint32_t>(std::count_if(lane.whole, lane.cursor, is_sampled));
+    }
+    lane.cursor = lane.whole;
   }
-  lane.cursor = lane.whole;
+  // Its times may be those of the call that is left out.
+  if (lane.cursor == records_of<Record>(lane.bin)) lane.bin = nullptr;
 }
 
 void ThreadRecorder::free_from_the_dead() {
   const Activity inside = activity.exchange(Activity::kProgram, std::memory_order_acq_rel);
   // Of an inner activity nobody knows what it had interrupted.
-  if (inside != Activity::kProgram && inside != Activity::kHook) cut_torn(mpi_);
-  if (inside != Activity::kProgram && inside != Activity::kRecording) cut_torn(posix_);
+  cut_torn(mpi_, inside != Activity::kProgram && inside != Activity::kHook);
+  cut_torn(posix_, inside != Activity::kProgram && inside != Activity::kRecording);
   may_send = false;
   samples.free_from_the_dead();
 }

@@ -123,6 +123,7 @@ class alignas(64) ThreadRecorder {
     std::uint64_t closed = 0;   // bins that were submitted
     std::uint32_t sampled = 0;  // records in the bin that are no calls'
     bool folded = false;        // since the last one, records became sums
+    bool is_reduced = false;    // at this moment
     bool counted = false;       // the owner, among the threads that make MPI calls
   };
   Lane<MpiRecord> mpi_;
@@ -143,7 +144,7 @@ class alignas(64) ThreadRecorder {
   template <class Record>
   void reduce(Lane<Record>& lane);
   template <class Record>
-  static void cut_torn(Lane<Record>& lane);
+  void cut_torn(Lane<Record>& lane, bool is_torn);
   template <class Record>
   void begin_bin(Lane<Record>& lane, Bin* bin, std::uint64_t begin);
   [[nodiscard]] bool is_scratch(const Bin* bin) const;

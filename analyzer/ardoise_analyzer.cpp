@@ -170,13 +170,13 @@ int serve(const Options& options, int argc, char** argv) {
     std::signal(SIGTERM, SIG_DFL);
     std::raise(SIGTERM);
   };
+  write_safe_state(run, {programs, facts, {}, {}, true}, static_cast<unsigned>(rank), options);
   if (rank == 0) leave_state(kStateRunning, options);
   {
     StreamSource stream(programs, {.block_bytes = recorder.bin_bytes,
                                    .memory_bytes = options.memory_bytes,
                                    .output = options.output});
     source = &stream;
-    write_safe_state(run, {programs, facts, {}, {}, true}, static_cast<unsigned>(rank), options);
     {
       const auto entries = loop.poll([&] { return transport ? transport->poll() : Found::nothing; });
       const auto deaths = loop.every(kLooksForDeaths, [&, known = std::size_t{0}]() mutable {

@@ -140,21 +140,24 @@ TEST_F(LaunchTest, AKilledProgramGivesTheStatusOfItsSignal) {
 }
 
 TEST_F(LaunchTest, ALaunchThatIsEndedHasTheReportOfAllThatWasRecorded) {
-  if (MPI_IS_MPICH) GTEST_SKIP() << "Hydra kills all processes at once, the analyzer included";
   for (const std::string analyzers : {"1", "2"}) {
     output_ = (folder_ / ("report" + analyzers)).string();
     const auto result =
-        ardoise({"--analyzers", analyzers}, {"-n", "4", RING, "20000", "signal", "9"});
-    EXPECT_EQ(result.status, 128 + 9) << result.output;
+        ardoise({"--analyzers", analyzers}, {"-n", "2", RING, "5000", "signal", "9"});
+    EXPECT_EQ(result.status, MPI_IS_MPICH ? 9 : 128 + 9) << result.output;
     const auto run = profile();
     ASSERT_THAT(run.applications, SizeIs(1)) << result.output;
-    EXPECT_THAT(run.notices, Contains(HasSubstr("rank 0 of ring_program ended first, without MPI_Finalize; mpirun's "
-                                                "status is that of signal 9")));
-    EXPECT_EQ(run.applications[0].quality.ranks_complete, 4u);
-    EXPECT_EQ(function(run.applications[0].mpi, "MPI_Send").calls, 80'000u);
+    // Hydra kills all processes at once, so that there is no telling which was the first.
+    EXPECT_THAT(run.notices,
+                Contains(HasSubstr(MPI_IS_MPICH ? "The launch was ended before its programs had finished MPI"
+                                                : "rank 0 of ring_program ended first, without MPI_Finalize; mpirun's "
+                                                  "status is that of signal 9")));
+    EXPECT_EQ(run.applications[0].quality.ranks_complete, 2u);
+    EXPECT_EQ(function(run.applications[0].mpi, "MPI_Send").calls, 10'000u);
     for (const auto& ledger : run.applications[0].quality.ledger) {
-      EXPECT_EQ(ledger.lost, 0U);
-      EXPECT_EQ(ledger.recorded, ledger.received + ledger.dropped);
+      EXPECT_EQ(ledger.recorded, ledger.received + ledger.dropped + ledger.lost);
+      // With MPICH a pack may have left its sender and not have come to the analyzer.
+      EXPECT_TRUE(MPI_IS_MPICH || ledger.lost == 0) << ledger.lost;
     }
     std::vector<std::string> left;
     for (const auto& entry : fs::directory_iterator(output_)) left.push_back(entry.path().filename().string());

@@ -83,11 +83,12 @@ StreamSource::~StreamSource() {
 
 PackSource::Next StreamSource::next(SourcedPack& pack) {
   if (rests()) return Next::nothing;
-  if (remains_.next(pack) == Next::pack) return Next::pack;
   const Next found = next_of_stream(pack);
   if (found == Next::pack) remains_.note(pack);
-  // What a process left that was the last one.
-  return found == Next::end ? remains_.next(pack) : found;
+  if (found == Next::pack) return found;
+  const bool may_come = looks_for_remains();
+  if (remains_.next(pack) == Next::pack) return Next::pack;
+  return found == Next::end && may_come ? Next::nothing : found;
 }
 
 PackSource::Next StreamSource::next_of_stream(SourcedPack& pack) {
@@ -121,8 +122,20 @@ std::vector<std::string> StreamSource::gone_peers() const {
 void StreamSource::note_lost(int universe_rank) {
   const auto [program, rank] = place_of(universe_rank);
   if (program == nullptr) return;
-  if (!remains_.open({static_cast<std::uint32_t>(program->partition), static_cast<std::uint32_t>(rank)}))
-    lost_[program].push_back(rank);
+  lost_[program].push_back(rank);
+  last_loss_ = std::chrono::steady_clock::now();
+}
+
+// Its survivor may still be writing what is left of a process.
+bool StreamSource::looks_for_remains() {
+  constexpr std::chrono::seconds kPatience(1);
+  if (lost_.empty() || std::chrono::steady_clock::now() - last_loss_ > kPatience) return false;
+  for (auto& [program, ranks] : lost_) {
+    const auto partition = static_cast<std::uint32_t>(program->partition);
+    std::erase_if(ranks, [&](int rank) { return remains_.open({partition, static_cast<std::uint32_t>(rank)}); });
+  }
+  std::erase_if(lost_, [](const auto& each) { return each.second.empty(); });
+  return !lost_.empty();
 }
 
 std::vector<std::string> StreamSource::complaints() const {

@@ -44,13 +44,14 @@ class StreamSource final : public PackSource {
  private:
   void note_lost(int universe_rank);
   [[nodiscard]] Next next_of_stream(SourcedPack& pack);
+  [[nodiscard]] bool looks_for_remains();
 
   VMPI_Map map_{};
   VMPI_Stream stream_{};
   bool is_open_ = false;
   std::vector<std::string> complaints_;
   Remains remains_;
-  std::chrono::steady_clock::time_point rests_until_{};
+  std::chrono::steady_clock::time_point rests_until_{}, last_loss_{};
   std::map<const VMPI_Program_desc*, std::vector<int>>
       lost_;  // ranks whose stream ended without being closed and of which nothing is left, by program
 };

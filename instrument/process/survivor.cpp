@@ -51,7 +51,7 @@ long call_kernel(long number, long a = 0, long b = 0, long c = 0, long d = 0) no
 
 struct Start {
   void (*after_death)() noexcept = nullptr;
-  long program = 0;  // its process id
+  long program = 0;  // its process id, then the descriptor that tells its end
   std::byte* inner_stack = nullptr;
 };
 constinit Start start;
@@ -81,8 +81,7 @@ void close_descriptors(long but) noexcept {
 int survive(void*) noexcept {
   call_kernel(SYS_setsid);
   forget_handlers();
-  const long program = call_kernel(SYS_pidfd_open, start.program);
-  if (program < 0) return 0;
+  const long program = start.program;
   close_descriptors(program);
   constexpr char kRoot[] = "/", kName[] = "ardoise";
   call_kernel(SYS_chdir, reinterpret_cast<long>(kRoot));
@@ -101,6 +100,9 @@ int survive(void*) noexcept {
 
 // Ends at once, so that nobody is the survivor's parent who would have to wait for it.
 int let_go(void*) noexcept {
+  // While the program waits: it may end before the survivor has run.
+  start.program = call_kernel(SYS_pidfd_open, start.program);
+  if (start.program < 0) return 0;
   (void)::clone(survive, start.inner_stack + kStackBytes, kShareMemory, nullptr);
   return 0;
 }

@@ -39,7 +39,7 @@ bool Remains::open(ProcessKey process) {
 std::size_t Remains::open_all() {
   const auto files = remains_files(folder_);
   return static_cast<std::size_t>(std::ranges::count_if(files, [this](const fs::path& file) {
-    return !file.string().ends_with(instrument::kUnfinishedRemains) && open(file);
+    return !is_unfinished(file) && open(file);
   }));
 }
 
@@ -63,6 +63,8 @@ std::vector<std::string> Remains::complaints() const {
   }
   return all;
 }
+
+bool is_unfinished(const fs::path& file) { return file.string().ends_with(instrument::kUnfinishedRemains); }
 
 std::vector<fs::path> remains_files(const fs::path& folder) {
   std::vector<fs::path> files;

@@ -55,5 +55,6 @@ class Remains final : public PackSource {
 
 // The files, by name, also those that are still being written.
 [[nodiscard]] std::vector<std::filesystem::path> remains_files(const std::filesystem::path& folder);
+[[nodiscard]] bool is_unfinished(const std::filesystem::path& file);
 
 }  // namespace ardoise::analyzer

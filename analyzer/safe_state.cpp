@@ -26,7 +26,6 @@
 #include "analyzer/ingest.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/safe_state_files.hpp"
-#include "instrument/format/remains.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 
 namespace ardoise::analyzer {
@@ -83,7 +82,8 @@ SafeState read_state(const fs::path& path) {
     setting.set_by = in.get_text();
   }
   for (auto left = in.get_count(sizeof(double)); left != 0; --left) state.facts.programs.push_back(get_program(in));
-  for (auto left = in.get_count(sizeof(std::uint32_t)); left != 0; --left) state.facts.first_gone.emplace_back(in.get_text());
+  for (auto left = in.get_count(sizeof(std::uint32_t)); left != 0; --left)
+    state.facts.first_gone.emplace_back(in.get_text());
   for (auto left = in.get_count(sizeof(std::uint64_t)); left != 0; --left) {
     const auto partition = in.get<std::uint32_t>(), rank = in.get<std::uint32_t>();
     state.facts.arrived[{partition, rank}] = in.get<std::uint64_t>();
@@ -187,12 +187,6 @@ std::string how_it_ended(std::span<const std::string> first_gone, const std::opt
                     "not sent in the last second or so is missing.",
                     left.complete, left.processes);
 }
-
-}  // namespace
-
-namespace {
-
-bool is_unfinished(const fs::path& file) { return file.string().ends_with(instrument::kUnfinishedRemains); }
 
 std::size_t processes_of(const SafeState& state) {
   std::size_t processes = 0;

@@ -62,17 +62,24 @@ TEST_F(JobWatch, TheMarkOfAProcessThatDiedIsGone) {
   EXPECT_FALSE(vmpi::is_init_mark_set());
 }
 
-// In a child, which takes this process for its launcher: ctest may run MPI programs beside this test.
+// In a child of a child, as an analyzer is below its guardian: the launcher is then this process, below which nothing
+// else runs, and not ctest, which may run other MPI programs beside this test.
 TEST_F(JobWatch, WaitsForTheMark) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    EventLoop loop;
-    vmpi::set_init_mark();
-    ::_exit(wait_for_programs(loop).kind == JobState::Kind::uses_mpi ? 0 : 1);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  const auto exit_status_of = [](const auto& work) {
+    const pid_t child = ::fork();
+    if (child == 0) ::_exit(work());
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  EXPECT_EQ(exit_status_of([&] {
+              return exit_status_of([] {
+                EventLoop loop;
+                vmpi::set_init_mark();
+                return wait_for_programs(loop).kind == JobState::Kind::uses_mpi ? 0 : 1;
+              });
+            }),
+            0);
 }
 
 TEST_F(JobWatch, WithoutALauncherNobodyIsWaitedFor) {

@@ -99,6 +99,11 @@ std::int64_t LevelResolver::world_rank(std::uint32_t rank, std::uint32_t comm, s
   return world >= 0 && world < place_.world_ranks ? world : kUnknownRank;
 }
 
+std::string_view LevelResolver::communicator(std::uint32_t rank, std::uint32_t comm) const {
+  const CommEntry* const entry = find(definitions_.ranks()[rank].comms, &CommEntry::comm, comm);
+  return entry == nullptr ? std::string_view() : definitions_.text(entry->name);
+}
+
 const Location& LevelResolver::call_site(std::uint32_t id) const {
   const auto [place, added] = locations_.try_emplace(id);
   Location& location = place->second;

@@ -31,6 +31,7 @@ class LevelResolver final : public Resolver {
   double seconds_per_tick(std::uint32_t rank) const override { return seconds_per_tick_[rank]; }
   std::span<const FunctionSums> sums(std::uint32_t rank) const override { return sums_[rank]; }
   std::int64_t world_rank(std::uint32_t rank, std::uint32_t comm, std::int32_t peer) const override;
+  std::string_view communicator(std::uint32_t rank, std::uint32_t comm) const override;
   const Location& call_site(std::uint32_t id) const override;
   ModuleFacts module(std::uint32_t rank, std::uint32_t module) const override;
   std::vector<SourceFrame> frames(const ModuleFacts& module, std::uint64_t offset) const override {

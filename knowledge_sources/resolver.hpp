@@ -110,6 +110,9 @@ class Resolver {
   // communicator `comm` of `rank` (an intercommunicator: of its remote group); or kOutsideWorld, kUnknownRank.
   [[nodiscard]] virtual std::int64_t world_rank(std::uint32_t rank, std::uint32_t comm, std::int32_t peer) const = 0;
 
+  // The name of a communicator of the rank; "" where it has none, or was never defined.
+  [[nodiscard]] virtual std::string_view communicator(std::uint32_t rank, std::uint32_t comm) const = 0;
+
   [[nodiscard]] virtual const Location& call_site(std::uint32_t id) const = 0;
   // Both empty for numbers that were never defined.
   [[nodiscard]] virtual ModuleFacts module(std::uint32_t rank, std::uint32_t module) const = 0;

@@ -51,6 +51,12 @@ bool assign_number(void* object, Json& scalar) {
     // null is what a writer makes of a number that is not known
     to = scalar.is_number() ? static_cast<T>(scalar.get<double>()) : T{0};
     return scalar.is_number() || scalar.is_null();
+  } else if constexpr (std::is_signed_v<T>) {
+    const bool fits = scalar.is_number_integer() && (!scalar.is_number_unsigned() || scalar.get<std::int64_t>() >= 0) &&
+                      scalar.get<std::int64_t>() >= std::numeric_limits<T>::min() &&
+                      scalar.get<std::int64_t>() <= std::numeric_limits<T>::max();
+    to = fits ? static_cast<T>(scalar.get<std::int64_t>()) : T{0};
+    return fits;
   } else {
     const bool natural = scalar.is_number_unsigned() || (scalar.is_number_integer() && scalar.get<std::int64_t>() >= 0);
     const auto value = natural ? scalar.get<std::uint64_t>() : 0;
@@ -88,11 +94,12 @@ struct Slots<Json> {
 template <class T>
 requires std::is_arithmetic_v<T>
 struct Slots<T> {
-  static constexpr SlotOps kOps{.expected = std::is_same_v<T, bool>              ? "true or false"
-                                            : std::is_floating_point_v<T>        ? "a number"
-                                            : sizeof(T) == sizeof(std::uint64_t) ? "an integer from 0 to 2^64-1"
-                                            : std::is_signed_v<T>                ? "an integer from 0 to 2^31-1"
-                                                                                 : "an integer from 0 to 2^32-1",
+  static constexpr SlotOps kOps{.expected = std::is_same_v<T, bool>                 ? "true or false"
+                                            : std::is_floating_point_v<T>           ? "a number"
+                                            : std::is_signed_v<T> && sizeof(T) == 8 ? "an integer from -2^63 to 2^63-1"
+                                            : std::is_signed_v<T>                   ? "an integer from -2^31 to 2^31-1"
+                                            : sizeof(T) == sizeof(std::uint64_t)    ? "an integer from 0 to 2^64-1"
+                                                                                    : "an integer from 0 to 2^32-1",
                                 .assign = assign_number<T>};
 };
 template <>

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "reports/ending.hpp"
 #include "reports/sample_profile.hpp"
 
 namespace ardoise::reports {
@@ -304,6 +305,7 @@ struct Application {
   MemoryProfile memory;
   Waiting waiting;
   SampleProfile samples;
+  Ending ending;
   Quality quality;
   [[nodiscard]] std::uint32_t world_rank(std::uint32_t rank) const { return first_rank + rank; }
   // What plug-ins of third parties add: {"plug-in name": {"title": "...", "columns": [...], "rows": [[...]]}}.

@@ -115,6 +115,16 @@ void check_waiting(Check& check, const std::string& at, const Waiting& waiting, 
   check.require(numbers_are_sane(waiting.unresolved), "{}.unresolved has a negative or infinite number", at);
 }
 
+void check_ending(Check& check, const std::string& at, const Ending& ending, std::uint32_t ranks) {
+  check_each(check, at + ".ends", ending.ends);
+  check_each(check, at + ".stands", ending.stands);
+  const auto has_ranks = [&](const auto& each) {
+    return !each.ranks.empty() && std::ranges::all_of(each.ranks, [&](std::uint32_t rank) { return rank < ranks; });
+  };
+  check.require(std::ranges::all_of(ending.ends, has_ranks) && std::ranges::all_of(ending.stands, has_ranks),
+                "{} names no rank, or one that is not below {}", at, ranks);
+}
+
 void check_application(Check& check, const std::string& at, const Application& a) {
   check.require(a.ranks >= 1 && a.ranks <= kMaxRanks, "{}.ranks must be given, from 1 to {}", at, kMaxRanks);
   if (!check.error.empty()) return;
@@ -170,6 +180,7 @@ void check_application(Check& check, const std::string& at, const Application& a
   check_communicators(check, at + ".communicators", a);
   check_waiting(check, at + ".waiting", a.waiting, a.ranks);
   check_samples(check, at + ".samples", a.samples, a.ranks);
+  check_ending(check, at + ".ending", a.ending, a.ranks);
   check.require(numbers_are_sane(a.quality), "{}.quality has a negative or infinite number", at);
   check.require(a.extensions.is_object(), "{}.extensions must be an object", at);
 }

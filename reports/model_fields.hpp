@@ -118,12 +118,25 @@ inline constexpr auto kFields<Quality> = ARDOISE_FIELDS(Quality, ledger, packs, 
                                                         ranks_complete, record_cost_seconds, overhead_seconds, clock,
                                                         clock_error_seconds, unresolved_call_sites, notices);
 template <>
+inline constexpr auto kFields<StackPlace> = ARDOISE_FIELDS(StackPlace, symbol, source_file, line, module, offset);
+template <>
+inline constexpr auto kFields<LastCall> = ARDOISE_FIELDS(LastCall, function, place, peer, tag, communicator, file,
+                                                         bytes, begin_seconds, seconds);
+template <>
+inline constexpr auto kFields<RankEnd> = ARDOISE_FIELDS(RankEnd, cause, signal, status, seconds, has_address, address,
+                                                        sender, ranks, call, stack, last_calls);
+template <>
+inline constexpr auto kFields<Stand> = ARDOISE_FIELDS(Stand, ranks, call, after, least_seconds, most_seconds, waits_for,
+                                                      stack);
+template <>
+inline constexpr auto kFields<Ending> = ARDOISE_FIELDS(Ending, ends, stands);
+template <>
 inline constexpr auto kFields<Application> = ARDOISE_FIELDS(Application, name, command, working_directory, partition,
                                                             first_rank, world_ranks, ranks, threads, thread_level,
                                                             hosts, wall_seconds, init_seconds, start_seconds, mpi,
                                                             posix, call_sites, edges, edges_between, files,
                                                             communicators, layout, density, temporal, per_rank, memory,
-                                                            waiting, samples, quality, extensions);
+                                                            waiting, samples, ending, quality, extensions);
 template <>
 inline constexpr auto kFields<RunSetting> = ARDOISE_FIELDS(RunSetting, name, value, set_by);
 template <>
@@ -173,7 +186,8 @@ inline constexpr bool kIsStruct = std::tuple_size_v<std::remove_cvref_t<decltype
 template <class T, class... Others>
 inline constexpr bool kIsOneOf = (std::is_same_v<T, Others> || ...);
 template <class T>
-inline constexpr bool kOneLine = kIsOneOf<T, FunctionProfile, CallSite, Edge, FileProfile, Communicator, Ledger,
-                                          RunSetting, SampledFunction, SampledLine, RankCluster, RateChange>;
+inline constexpr bool kOneLine =
+    kIsOneOf<T, FunctionProfile, CallSite, Edge, FileProfile, Communicator, Ledger, RunSetting, SampledFunction,
+             SampledLine, RankCluster, RateChange, LastCall, StackPlace>;
 
 }  // namespace ardoise::reports

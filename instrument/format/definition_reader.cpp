@@ -31,10 +31,10 @@ class Cursor {
     const auto bytes = take(length);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
   }
-  // The pieces before it in a definition keep arrays aligned to 4, as the payload itself is.
+  // The pieces before it in a definition keep arrays aligned, as the payload itself is: to 8.
   template <class Element>
   std::span<const Element> array(std::uint32_t count) {
-    static_assert(alignof(Element) == 4);
+    static_assert(alignof(Element) == 4 || alignof(Element) == 8);
     const auto bytes = take(std::uint64_t{count} * sizeof(Element));
     return {reinterpret_cast<const Element*>(bytes.data()), bytes.size() / sizeof(Element)};
   }
@@ -160,6 +160,20 @@ Decoded decode(const DefinitionHeader& header, Cursor& in) {
       DecodedMemory memory{in.fixed<MemoryDefinition>(), {}};
       memory.points = in.array<MemoryPoint>(memory.fixed.points);
       return {memory, std::ranges::is_sorted(memory.points, {}, &MemoryPoint::milliseconds)};
+    }
+    case DefinitionKind::kEnd: {
+      DecodedEnd end{in.fixed<EndDefinition>()};
+      return {end, static_cast<std::uint32_t>(end.fixed.cause) < kEndCauses};
+    }
+    case DefinitionKind::kRecentCalls: {
+      DecodedRecentCalls recent{in.fixed<RecentCallsDefinition>(), {}};
+      recent.calls = in.array<RecentCall>(recent.fixed.calls);
+      return {recent};
+    }
+    case DefinitionKind::kStack: {
+      DecodedStack stack{in.fixed<StackDefinition>(), {}};
+      stack.frames = in.array<StackFrame>(stack.fixed.frames);
+      return {stack, static_cast<std::uint32_t>(stack.fixed.of) < kStackKinds};
     }
     case DefinitionKind::kPythonCode:
       return {DecodedPythonCode{in.fixed<PythonCodeDefinition>(), in.string(), in.string(), in.string()}};

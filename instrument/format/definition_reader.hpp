@@ -76,15 +76,26 @@ struct DecodedMemory {
 struct DecodedFileAccess {
   FileAccessDefinition fixed;
 };
+struct DecodedEnd {
+  EndDefinition fixed;
+};
+struct DecodedRecentCalls {
+  RecentCallsDefinition fixed;
+  std::span<const RecentCall> calls;
+};
+struct DecodedStack {
+  StackDefinition fixed;
+  std::span<const StackFrame> frames;
+};
 // A kind that this reader does not know: a later writer's, to be skipped.
 struct UnknownDefinition {
   DefinitionHeader header;
 };
 
-using Definition =
-    std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite, DecodedCommunicator,
-                 DecodedTopology, DecodedFile, DecodedThread, DecodedNotice, DecodedSampling, DecodedCounters,
-                 DecodedSamplerTotals, DecodedUsage, DecodedPythonCode, DecodedMemory, DecodedFileAccess>;
+using Definition = std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite,
+                                DecodedCommunicator, DecodedTopology, DecodedFile, DecodedThread, DecodedNotice,
+                                DecodedSampling, DecodedCounters, DecodedSamplerTotals, DecodedUsage, DecodedPythonCode,
+                                DecodedMemory, DecodedFileAccess, DecodedEnd, DecodedRecentCalls, DecodedStack>;
 
 // for (DefinitionReader reader(payload); auto definition = reader.next();) std::visit(…, *definition);
 //

@@ -117,4 +117,14 @@ bool DefinitionWriter::add(const PythonCodeDefinition& code, std::string_view na
   return add(DefinitionKind::kPythonCode, bytes_of(code), {}, {name, file, lines});
 }
 
+bool DefinitionWriter::add(const EndDefinition& end) { return add(DefinitionKind::kEnd, bytes_of(end), {}, {}); }
+
+bool DefinitionWriter::add(const RecentCallsDefinition& recent, std::span<const RecentCall> calls) {
+  return add(DefinitionKind::kRecentCalls, bytes_of(recent), std::as_bytes(calls), {});
+}
+
+bool DefinitionWriter::add(const StackDefinition& stack, std::span<const StackFrame> frames) {
+  return add(DefinitionKind::kStack, bytes_of(stack), std::as_bytes(frames), {});
+}
+
 }  // namespace ardoise::instrument

@@ -46,6 +46,11 @@ class DefinitionWriter {
   [[nodiscard]] bool add(const MemoryDefinition& memory, std::span<const MemoryPoint> points);
   [[nodiscard]] bool add(const PythonCodeDefinition& code, std::string_view name, std::string_view file,
                          std::string_view lines);
+  [[nodiscard]] bool add(const EndDefinition& end);
+  // calls.size() must be recent.calls.
+  [[nodiscard]] bool add(const RecentCallsDefinition& recent, std::span<const RecentCall> calls);
+  // frames.size() must be stack.frames.
+  [[nodiscard]] bool add(const StackDefinition& stack, std::span<const StackFrame> frames);
 
   [[nodiscard]] std::size_t bytes() const { return used_; }
   [[nodiscard]] std::uint32_t count() const { return count_; }

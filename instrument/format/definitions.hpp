@@ -29,6 +29,9 @@ enum class DefinitionKind : std::uint16_t {
   kPythonCode = 14,
   kMemory = 15,
   kFileAccess = 16,
+  kEnd = 17,
+  kRecentCalls = 18,
+  kStack = 19,
 };
 
 struct DefinitionHeader {
@@ -240,6 +243,71 @@ struct MemoryDefinition {
 struct MemoryPoint {
   std::uint32_t milliseconds;  // since the end of MPI_Init
   std::uint32_t kibibytes;     // greatest resident set so far
+};
+
+// How a process ended that did not come to MPI_Finalize; told for it by its survivor. Strings: none.
+enum class EndCause : std::uint32_t {
+  kUnknown = 0,    // it left no word: see wait_status
+  kSignal = 1,     // `signal`, which it caught or which was about to end it
+  kExit = 2,       // exit(status), or main returned
+  kImmediate = 3,  // _exit(status)
+};
+inline constexpr std::uint32_t kEndCauses = 4;
+inline constexpr std::uint32_t kNoThread = 0xFFFFFFFF;
+struct EndDefinition {
+  EndCause cause;
+  std::uint32_t thread;    // that brought it about; kNoThread: not known
+  std::uint64_t tick;      // when it was brought about; 0: not known
+  std::uint64_t end_tick;  // when it was seen to have ended
+  std::uint64_t address;   // of a fault: what could not be accessed or executed
+  std::int32_t signal;
+  std::int32_t signal_code;  // si_code
+  std::int32_t sender;       // process that sent the signal; 0: none
+  std::int32_t status;       // of the exit
+  std::int32_t wait_status;  // as waitpid(2) gives it; -1: not known
+  std::uint32_t reserved;
+};
+
+// The last calls of a thread, `calls` times RecentCall, in the order of their begin; then, where the thread is in a
+// call, what that waits for. Strings: none.
+struct RecentCallsDefinition {
+  std::uint32_t thread;
+  std::uint32_t calls;
+  std::uint64_t tick;  // when this was so
+};
+enum RecentCallFlags : std::uint32_t {
+  kPosixCallFlag = 1,  // `word` has a PosixFunction for its function, `peer` is a file
+  kOpenCall = 2,       // has not ended: `ticks` so far
+  kPendingPart = 4,    // of the open call before it: the operation of a request, or the receiving half of MPI_Sendrecv
+};
+struct RecentCall {
+  std::uint64_t begin;  // tick
+  std::uint64_t ticks;
+  std::uint64_t bytes;  // as the shape says
+  std::uint32_t word;   // make_word()
+  std::uint32_t call_site;
+  std::int32_t peer, tag;
+  std::uint32_t flags;
+  std::uint32_t reserved;
+};
+static_assert(sizeof(RecentCall) == 48);
+
+// The call stack of a thread, `frames` times StackFrame, the innermost first. Strings: none.
+enum class StackOf : std::uint32_t {
+  kOpenCall = 0,  // from the call that the thread is in
+  kEnd = 1,       // where the thread was when it brought about the end of the process
+};
+inline constexpr std::uint32_t kStackKinds = 2;
+struct StackDefinition {
+  std::uint32_t thread;  // kNoThread: one that records nothing
+  StackOf of;
+  std::uint32_t frames;
+  std::uint32_t reserved;
+};
+struct StackFrame {
+  std::uint32_t module;          // as ContextRecord's
+  std::uint32_t is_instruction;  // 1: the offset is of an instruction, else a return address
+  std::uint64_t offset;
 };
 
 }  // namespace ardoise::instrument

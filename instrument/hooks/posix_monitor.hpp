@@ -32,7 +32,8 @@ namespace ardoise::instrument {
 
 class PosixCall {
  public:
-  PosixCall(PosixFunction function, const void* return_address) noexcept
+  // Always inlined: begin() takes the hook's own frame.
+  [[gnu::always_inline]] PosixCall(PosixFunction function, const void* return_address) noexcept
       : session_(observing_session()), return_address_(return_address), function_(function) {
     if (session_ != nullptr) begin();
   }
@@ -74,6 +75,11 @@ class PosixCall {
     return result;
   }
   [[nodiscard]] std::uint64_t return_address() const { return reinterpret_cast<std::uint64_t>(return_address_); }
+  [[nodiscard]] std::uint64_t begin_tick() const { return begin_; }
+  [[nodiscard]] PosixFunction function() const { return function_; }
+  [[nodiscard]] std::uint32_t file() const { return file_; }
+  // Where the hook's frame holds the caller's frame pointer, and above it the return address.
+  [[nodiscard]] const void* frame() const { return frame_; }
   [[nodiscard]] CalledFunction called() const { return kPosixCalls + static_cast<CalledFunction>(function_) + 1; }
 
  private:
@@ -81,16 +87,19 @@ class PosixCall {
   // nullptr: nothing is recorded in this process, or this call is made by MPI, or in a vfork() child.
   static Session* observing_session() noexcept;
   std::uint32_t number_of(int descriptor) noexcept { return session_->recorder.files.of_descriptor(descriptor); }
-  void begin() noexcept {
+  [[gnu::always_inline]] void begin() noexcept {
+    frame_ = __builtin_frame_address(0);
     // One by one: a copy of both at once would wait for the two stores of the call before.
     outer_.return_address = observed_posix.return_address;
+    outer_.call = observed_posix.call;
     outer_.function = observed_posix.function;
-    observed_posix.become({return_address(), called()});
+    observed_posix.become({return_address(), called(), this});
     begin_ = now();
   }
 
   Session* session_;
   const void* return_address_;
+  const void* frame_ = nullptr;
   std::uint64_t begin_ = 0;
   ObservedPosix outer_;  // a signal handler's call is in what it interrupted
   std::int64_t position_ = FileAccesses::kHere;

@@ -4,11 +4,13 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <exception>
 #include <new>
 #include <vector>
 
+#include "instrument/hooks/fatal_signals.hpp"
 #include "instrument/hooks/real_function.hpp"
 #include "instrument/process/session.hpp"
 #include "instrument/sampling/sampler.hpp"
@@ -97,8 +99,27 @@ ARDOISE_REAL_FUNCTION(sigaction, int(int, const struct sigaction*, struct sigact
 
 namespace {
 
+constexpr int kRestarts = SA_RESTART, kOnce = SA_RESETHAND | SA_NODEFER;
+
+// signal(), with the flags of its kind, for a signal that is watched.
+using SignalHandler = void (*)(int);
+SignalHandler change_handler(int number, SignalHandler handler, int flags) {
+  if (handler == SIG_ERR) {
+    errno = EINVAL;
+    return SIG_ERR;
+  }
+  struct sigaction action {
+  }, before{};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  if (flags == kRestarts) ::sigaddset(&action.sa_mask, number);
+  return change_action(number, &action, &before) == 0 ? before.sa_handler : SIG_ERR;
+}
+
+}  // namespace
+
 // Handlers on alternate stacks keep our signal out: there is no telling whether such a stack has room for ours.
-int set_action(int number, const struct sigaction* action, struct sigaction* before) {
+int set_kernel_action(int number, const struct sigaction* action, struct sigaction* before) noexcept {
   const Sampler* const current = sampler.load(std::memory_order_acquire);
   if (current == nullptr) return real_sigaction(number, action, before);
   struct sigaction keeps_ours_out {};
@@ -114,10 +135,9 @@ int set_action(int number, const struct sigaction* action, struct sigaction* bef
   return result;
 }
 
-}  // namespace
-
 ARDOISE_REPLACE(int, sigaction, int number, const struct sigaction* action, struct sigaction* before) {
-  if (!is_ours(number)) return set_action(number, action, before);
+  if (is_watched(number)) return change_action(number, action, before);
+  if (!is_ours(number)) return set_kernel_action(number, action, before);
   if (action != nullptr) {
     taken(number);
     struct sigaction ignored {};
@@ -129,14 +149,15 @@ ARDOISE_REPLACE(int, sigaction, int number, const struct sigaction* action, stru
   return 0;
 }
 
-using SignalHandler = void (*)(int);
 ARDOISE_HOOK(SignalHandler, signal, int number, SignalHandler handler) {
+  if (is_watched(number)) return change_handler(number, handler, kRestarts);
   const bool ours = is_ours(number);
   if (ours) taken(number);
   const SignalHandler before = real_signal(number, handler);
   return ours ? SIG_DFL : before;
 }
 ARDOISE_HOOK(SignalHandler, __sysv_signal, int number, SignalHandler handler) {
+  if (is_watched(number)) return change_handler(number, handler, kOnce);
   const bool ours = is_ours(number);
   if (ours) taken(number);
   const SignalHandler before = real___sysv_signal(number, handler);

@@ -16,8 +16,10 @@
 #include "blackboard/thread_barrier.hpp"
 #include "instrument/format/analyzer_partition.hpp"
 #include "instrument/format/remains.hpp"
+#include "instrument/hooks/fatal_signals.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/thread_tasks.hpp"
+#include "instrument/process/end_note.hpp"
 #include "instrument/process/session.hpp"
 #include "instrument/process/survivor.hpp"
 #include "instrument/sampling/observed_enter.hpp"
@@ -76,9 +78,9 @@ void on_exit(vmpi::Call& call) noexcept {
 Session* session_of_the_dead = nullptr;
 std::string* remains_path = nullptr;
 
-void write_remains() noexcept {
+void write_remains(int wait_status) noexcept {
   allocate_without_locks();
-  session_of_the_dead->write_remains(*remains_path);
+  session_of_the_dead->write_remains(*remains_path, wait_status);
 }
 
 // Where a launch has a folder for it.
@@ -88,6 +90,10 @@ void prepare_for_death(Session& made, const PackIdentity& identity, const char* 
   session_of_the_dead = &made;
   remains_path = new std::string(fmt::format("{}/{}", folder, remains_name(identity.partition, identity.rank)));
   start_survivor(write_remains);
+  begin_end_notes();
+  watch_fatal_signals();
+  [[maybe_unused]] static const bool hears_of_exit =
+      ::on_exit([](int status, void*) { note_exit(EndCause::kExit, status); }, nullptr) == 0;
 }
 
 int rank_in_program() {
@@ -150,6 +156,7 @@ void start_session(int thread_level) {
   ::pthread_atfork(nullptr, nullptr, [] {
     // A child has one thread and must not touch the parent's MPI.
     stop_observing();
+    leave_fatal_signals();
     if (Session* const parents = session.exchange(nullptr, std::memory_order_acq_rel)) parents->sampling.abandon();
   });
   session.store(made, std::memory_order_release);
@@ -177,6 +184,8 @@ void on_after_init(int thread_level) noexcept {
 void on_before_finalize() noexcept {
   Session* const current = session.exchange(nullptr, std::memory_order_acq_rel);
   stop_observing();
+  leave_fatal_signals();
+  finish_end_notes();
   if (current == nullptr) return;
   try {
     current->finish();

@@ -19,6 +19,7 @@
 #include "instrument/format/remains.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/shortest_batch.hpp"
+#include "instrument/process/last_moment.hpp"
 #include "instrument/record/mpi_queries.hpp"
 #include "instrument/sampling/observed_enter.hpp"
 #include "vmpi/vmpi.h"
@@ -35,6 +36,8 @@ pthread_key_t thread_end_key;
 
 void on_thread_end(void* thread_untyped) {
   auto* const thread = static_cast<ThreadRecorder*>(thread_untyped);
+  thread->in_mpi.store(nullptr, std::memory_order_relaxed);
+  thread->in_posix.store(nullptr, std::memory_order_relaxed);
   current_thread = nullptr;
   own_activity = nullptr;
   Session* const current = session.load(std::memory_order_acquire);
@@ -206,12 +209,13 @@ void Session::finish() {
   }
 }
 
-void Session::write_remains(const std::string& path) noexcept {
+void Session::write_remains(const std::string& path, int wait_status) noexcept {
   current_thread = nullptr;
   own_activity = nullptr;
   recorder.free_from_the_dead();
   sampling.free_from_the_dead();
   const ClockSample end = sample_clocks();
+  define_last_moment(*this, end_note, wait_status, end.tick);
   sampling.finish(end.tick);
   define_clock(end.tick, ticks_per_second(loaded_, end));
   recorder.accesses.define(recorder.definitions);
@@ -249,10 +253,12 @@ ThreadRecorder* Session::thread() {
   if (made == nullptr) return nullptr;
   current_thread = made;
   own_activity = &made->activity;
+  made->in_posix.store(&observed_posix, std::memory_order_relaxed);
+  made->in_mpi.store(&observed_frame, std::memory_order_relaxed);
   // Set even when the key fails: then its bins wait for the end of the process.
   ::pthread_setspecific(thread_end_key, made);
-  if (rested && rested->sampled != nullptr) {
-    sampling.resume(*rested->sampled);
+  if (SampledThread* const left = rested ? rested->sampled : nullptr) {
+    sampling.resume(*left);
   } else {
     sampling.adopt_current(*made);
   }

@@ -43,7 +43,8 @@ class Session {
 
   // All threads of the process have died, and it had not come to finish(): the packs that the analyzer may not have go
   // into a file. By the survivor (survivor.hpp).
-  void write_remains(const std::string& path) noexcept;
+  // wait_status: how the process ended, as waitpid(2) gives it; -1: not known.
+  void write_remains(const std::string& path, int wait_status) noexcept;
 
   // The calling thread begins: it is sampled from now on.
   void thread_began() noexcept;

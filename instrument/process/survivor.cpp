@@ -2,7 +2,11 @@
 // parent's. Hence system calls by hand.
 #include "instrument/process/survivor.hpp"
 
+#include <fmt/core.h>
+
+#include <array>
 #include <atomic>
+#include <string_view>
 
 #if defined(__x86_64__) && defined(__LP64__)
 
@@ -50,11 +54,43 @@ long call_kernel(long number, long a = 0, long b = 0, long c = 0, long d = 0) no
 }
 
 struct Start {
-  void (*after_death)() noexcept = nullptr;
+  void (*after_death)(int) noexcept = nullptr;
   long program = 0;  // its process id, then the descriptor that tells its end
   std::byte* inner_stack = nullptr;
+  std::array<char, 32> stat_path{};
 };
 constinit Start start;
+
+// From /proc/<pid>/stat, while the process has ended and its parent has not waited for it; -1: it has.
+int status_of_zombie(const char* stat_path) noexcept {
+  const long file = call_kernel(SYS_openat, AT_FDCWD, reinterpret_cast<long>(stat_path), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return -1;
+  std::array<char, 1024> text;
+  const long got = call_kernel(SYS_read, file, reinterpret_cast<long>(text.data()), text.size());
+  call_kernel(SYS_close, file);
+  const std::string_view line(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+  const std::size_t state = line.rfind(") ") + 2, last = line.rfind(' ') + 1;
+  if (line.empty() || state + 1 >= line.size() || line[state] != 'Z') return -1;
+  int status = 0;
+  for (const char digit : line.substr(last)) {
+    if (digit >= '0' && digit <= '9') status = 10 * status + (digit - '0');
+  }
+  return status;
+}
+
+// Of a process that has ended. Until its parent has waited for it /proc tells, then the descriptor (Linux 6.15).
+int wait_status_of(long descriptor) noexcept {
+  if (const int status = status_of_zombie(start.stat_path.data()); status >= 0) return status;
+  struct {
+    std::uint64_t mask = std::uint64_t{1} << 3;  // PIDFD_INFO_EXIT
+    std::uint64_t control_group = 0;
+    std::uint32_t ids[11] = {};
+    std::int32_t exit_code = -1;
+  } information;
+  constexpr long kGetInformation = 0xC0000000 | 64 << 16 | 0xFF << 8 | 11;  // PIDFD_GET_INFO of 64 bytes
+  if (call_kernel(SYS_ioctl, descriptor, kGetInformation, reinterpret_cast<long>(&information)) != 0) return -1;
+  return (information.mask & std::uint64_t{1} << 3) != 0 ? information.exit_code : -1;
+}
 
 constexpr int kShareMemory = CLONE_VM | CLONE_UNTRACED;  // without a signal to the parent at its end
 
@@ -91,10 +127,11 @@ int survive(void*) noexcept {
   pollfd ended{static_cast<int>(program), POLLIN, 0};
   while (call_kernel(SYS_poll, reinterpret_cast<long>(&ended), 1, -1) == -EINTR) continue;
   if (ended.revents == 0 || !is_wanted.load(std::memory_order_acquire)) return 0;
+  const int how = wait_status_of(program);
   const std::uint64_t alarm_only = std::uint64_t{1} << (SIGALRM - 1);
   call_kernel(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&alarm_only), 0, sizeof alarm_only);
   call_kernel(SYS_alarm, kPatienceSeconds);
-  start.after_death();
+  start.after_death(how);
   return 0;
 }
 
@@ -114,16 +151,18 @@ bool is_under_valgrind() noexcept {
 
 }  // namespace
 
-void start_survivor(void (*after_death)() noexcept) noexcept {
+void start_survivor(void (*after_death)(int) noexcept) noexcept {
   const pid_t program = ::getpid();
   if (is_wanted.load(std::memory_order_relaxed) || ::syscall(SYS_gettid) != program || is_under_valgrind()) return;
   auto* const stacks = static_cast<std::byte*>(map_memory(2 * kStackBytes));
   if (stacks == nullptr) return;
-  start = {after_death, program, stacks + kStackBytes};
+  start = {after_death, program, stacks + kStackBytes, {}};
+  fmt::format_to_n(start.stat_path.data(), start.stat_path.size() - 1, "/proc/{}/stat", program);
   // Both children begin with the mask of now: no handler of the program ever runs there.
   std::uint64_t before = 0;
   const std::uint64_t all = ~std::uint64_t{0};
-  call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&before), sizeof all);
+  call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&before),
+              sizeof all);
   const int saved = errno;
   const int child = ::clone(let_go, stacks + kStackBytes, kShareMemory, nullptr);
   while (child > 0 && call_kernel(SYS_wait4, child, 0, __WALL) == -EINTR) continue;
@@ -134,7 +173,7 @@ void start_survivor(void (*after_death)() noexcept) noexcept {
 
 #else
 
-void start_survivor(void (*)() noexcept) noexcept {}
+void start_survivor(void (*)(int) noexcept) noexcept {}
 
 #endif
 

@@ -10,8 +10,9 @@
 //                                                            ▼ not dismissed: after_death()
 //
 // after_death() runs alone: no other thread is there, and locks are held by whoever died inside. It must free ours
-// (free_from_the_dead()), and may not take those of the C library; operator new is ours and takes none (survivor_memory).
-// What hangs or faults in it nevertheless ends after ten seconds, or at once, and costs what was to be written.
+// (free_from_the_dead()), and may not take those of the C library; operator new is ours and takes none
+// (survivor_memory). What hangs or faults in it nevertheless ends after ten seconds, or at once, and costs what was to
+// be written.
 //
 // For x86-64, and where MPI_Init is called by the main thread, whose thread-local memory it uses. Not under valgrind,
 // which knows no such child.
@@ -19,8 +20,9 @@
 
 namespace ardoise::instrument {
 
-// Once, in MPI_Init. Where there can be none, the program goes on without. after_death: see above.
-void start_survivor(void (*after_death)() noexcept) noexcept;
+// Once, in MPI_Init. Where there can be none, the program goes on without. after_death: see above; it is told how the
+// program ended, as waitpid(2) would: -1: not known.
+void start_survivor(void (*after_death)(int wait_status) noexcept) noexcept;
 
 // There is nothing to write any more.
 void dismiss_survivor() noexcept;

@@ -152,11 +152,15 @@ const CallSites::Known* CallSites::add_module(const Module& module) {
   return &known;
 }
 
-CallSites::Place CallSites::place_of(std::uint64_t address) {
+CallSites::Place CallSites::known_place_of(std::uint64_t address) const noexcept {
   if (python::is_python(address)) return {kPythonModule, address & ~python::kAddressBit};
-  const Known* known = known_module(address);
-  if (known == nullptr) known = learn(address);
+  const Known* const known = known_module(address);
   return known != nullptr ? Place{number_of(*known), address - known->base} : Place{kNoModule, address};
+}
+
+CallSites::Place CallSites::place_of(std::uint64_t address) {
+  if (!python::is_python(address) && known_module(address) == nullptr) (void)learn(address);
+  return known_place_of(address);
 }
 
 void CallSites::forget(std::uint64_t begin, std::uint64_t end) {

@@ -56,6 +56,9 @@ class CallSites final : public DefinitionSource {
   // Where an address lies, with its module defined at its first appearance. May wait.
   [[nodiscard]] Place place_of(std::uint64_t address);
 
+  // The same where nothing may wait: in a module that nobody has asked for yet, the address itself.
+  [[nodiscard]] Place known_place_of(std::uint64_t address) const noexcept;
+
   // Nothing is loaded in [begin, end) any more: what is next there is something else. May wait.
   void forget(std::uint64_t begin, std::uint64_t end);
 

@@ -34,6 +34,8 @@ class HandleIds {
     const auto found = ids_.find(key);
     return found == ids_.end() ? missing : found->second;
   }
+  // All other threads have died, maybe in here.
+  void free_from_the_dead() { lock_.free_from_the_dead(); }
   // Relaxed: a thread that uses a new handle got it from the thread that made it, by the program's own synchronisation.
   [[nodiscard]] std::uint32_t generation() const { return generation_.load(std::memory_order_relaxed); }
 

@@ -220,6 +220,54 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
     follow_objects(event);
 }
 
+std::size_t MpiRecorder::open_call(const Call& call, std::uint64_t tick, std::span<RecentCall> parts) {
+  const Plan& plan = kPlans[static_cast<std::uint16_t>(call.function)];
+  const Shape shape = shape_of(plan.role);
+  const bool receives = shape == Shape::kReceive || shape == Shape::kPostReceive;
+  const std::uint32_t comm =
+      call.comm == MPI_COMM_NULL
+          ? kNoComm
+          : recorder_.handles.find(handle_key(HandleKind::kComm, handle_value(call.comm)), kNoComm);
+  const std::uint32_t word = make_word(comm, static_cast<std::uint32_t>(call.function), shape);
+  const std::uint64_t ticks = tick - call.begin;
+  parts[0] = {call.begin,
+              ticks,
+              size_of(receives ? call.bytes_received : call.bytes_sent),
+              word,
+              0,
+              format_peer(call.peer),
+              format_tag(call.tag),
+              kOpenCall,
+              0};
+  std::size_t count = 1;
+  if (plan.role == Role::kSendReceive && count < parts.size()) {
+    parts[count++] = {call.begin,
+                      ticks,
+                      size_of(call.bytes_received),
+                      make_word(comm, static_cast<std::uint32_t>(call.function), Shape::kReceive),
+                      0,
+                      format_peer(call.source),
+                      format_tag(call.receive_tag),
+                      kPendingPart,
+                      0};
+  }
+  if (plan.role != Role::kCompletes || call.requests == nullptr) return count;
+  for (int i = 0; i < call.request_count && count < parts.size(); ++i) {
+    const std::optional<Request> request = recorder_.requests.look_up(handle_value(call.requests[i]));
+    if (!request || !request->active) continue;
+    parts[count++] = {request->post_begin,
+                      tick - request->post_begin,
+                      std::max(request->sent, request->received),
+                      request->operation,
+                      request->call_site,
+                      request->peer,
+                      request->tag,
+                      kPendingPart,
+                      0};
+  }
+  return count;
+}
+
 // A query, and those from its place that were only counted: all become one sum. False: it is to be recorded as any
 // call.
 bool MpiRecorder::tell_counted(const Event& event) {

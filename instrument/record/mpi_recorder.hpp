@@ -44,6 +44,10 @@ class MpiRecorder {
   // Call.begin is set, the call has ended at `end`. The thread stays in kRecording.
   void record(ThreadRecorder& thread, const vmpi::Call& call, std::uint64_t end);
 
+  // A call that has not ended at `tick`, without its call site; then what it waits for (kPendingPart). As many as there
+  // are and fit; at least one does. Changes nothing.
+  std::size_t open_call(const vmpi::Call& call, std::uint64_t tick, std::span<RecentCall> parts);
+
  private:
   struct Event;
 

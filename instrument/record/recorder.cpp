@@ -201,6 +201,8 @@ void Recorder::free_from_the_dead() {
   definitions.free_from_the_dead();
   call_sites.free_from_the_dead();
   aggregates.free_from_the_dead();
+  handles.free_from_the_dead();
+  requests.free_from_the_dead();
   threads.free_from_the_dead();
 }
 

@@ -123,4 +123,12 @@ std::optional<Request> RequestTable::forget(std::uint64_t handle) {
   return take(handle, link);
 }
 
+std::optional<Request> RequestTable::look_up(std::uint64_t handle) {
+  const Guard guard(*this);
+  if (buckets_ == nullptr || handle == shared_) return std::nullopt;
+  const Node* const node = *find(handle);
+  if (node == nullptr) return std::nullopt;
+  return node->request;
+}
+
 }  // namespace ardoise::instrument

@@ -22,7 +22,8 @@ struct Request {
   std::uint64_t post_begin = 0;  // tick: with the rank, the id of the operation
   std::uint64_t sent = 0;        // bytes that one operation sends
   std::uint64_t received = 0;    // bytes that one operation receives: capacity of a receive
-  std::uint32_t operation = 0;   // make_word(comm, function, shape) of the call that began it, with the operation's shape
+  std::uint32_t operation =
+      0;  // make_word(comm, function, shape) of the call that began it, with the operation's shape
   std::uint32_t call_site = 0;
   std::int32_t peer = 0;
   std::int32_t tag = 0;
@@ -48,6 +49,11 @@ class RequestTable {
                                std::uint32_t function);
   // Forgets it in any state. Empty: unknown.
   std::optional<Request> forget(std::uint64_t handle);
+
+  // Empty: unknown, or one of those that share a handle.
+  [[nodiscard]] std::optional<Request> look_up(std::uint64_t handle);
+  // All other threads have died, maybe in here.
+  void free_from_the_dead() { lock_.clear(std::memory_order_relaxed); }
 
   [[nodiscard]] std::size_t size() const { return size_; }  // known requests; exact when no other thread is calling
 

@@ -51,14 +51,35 @@ void ThreadRecorder::restart(std::uint32_t number) {
   mpi_.closed = posix_.closed = 0;
   mpi_.folded = posix_.folded = mpi_.counted = false;
   noted_ = {};
+  recent_mpi_.clear();
+  recent_posix_.clear();
 }
 
 bool ThreadRecorder::is_scratch(const Bin* bin) const { return bin == mpi_.scratch || bin == posix_.scratch; }
+
+template <class Record>
+void ThreadRecorder::note_recent(const Lane<Record>& lane) {
+  const std::span<const Record> records(records_of<Record>(lane.bin), lane.cursor);
+  if constexpr (std::is_same_v<Record, MpiRecord>) {
+    recent_mpi_.add(records);
+  } else {
+    recent_posix_.add(records);
+  }
+}
+
+void ThreadRecorder::recent(RecentCalls& mpi, RecentCalls& posix) const {
+  mpi = recent_mpi_;
+  posix = recent_posix_;
+  if (mpi_.bin != nullptr) mpi.add(std::span<const MpiRecord>(records_of<MpiRecord>(mpi_.bin), mpi_.cursor));
+  if (posix_.bin != nullptr)
+    posix.add(std::span<const PosixRecord>(records_of<PosixRecord>(posix_.bin), posix_.cursor));
+}
 
 // What is in the lane's bin leaves the lane: to the Sender, or from the scratch into the aggregates.
 template <class Record>
 void ThreadRecorder::close_bin(Lane<Record>& lane) {
   if (lane.bin == nullptr) return;
+  note_recent(lane);
   if (is_scratch(lane.bin)) reduce(lane);
   const auto records = static_cast<std::uint32_t>(lane.cursor - records_of<Record>(lane.bin));
   Bin* const bin = std::exchange(lane.bin, nullptr);
@@ -82,6 +103,7 @@ void ThreadRecorder::close_bin(Lane<Record>& lane) {
 // Makes room in the lane's own bin.
 template <class Record>
 void ThreadRecorder::reduce(Lane<Record>& lane) {
+  note_recent(lane);
   Record* const begin = records_of<Record>(lane.bin);
   if constexpr (std::is_same_v<Record, MpiRecord>) lane.cursor = std::remove_if(begin, lane.cursor, is_sampled);
   lane.sampled = 0;

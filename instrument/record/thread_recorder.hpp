@@ -22,6 +22,7 @@
 #include "instrument/record/event_reduction.hpp"
 #include "instrument/record/id_cache.hpp"
 #include "instrument/record/query_counts.hpp"
+#include "instrument/record/recent_calls.hpp"
 #include "instrument/record/recording_cost.hpp"
 #include "instrument/transport/sender.hpp"
 
@@ -37,6 +38,9 @@ struct FunctionTotals {
     counter.store(counter.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
   }
 };
+
+struct ObservedFrame;
+struct ObservedPosix;
 
 // Not thread safe, but for mpi_totals() and posix_totals(), which anybody may read.
 // Aligned: with its members eight bytes off a recorded call took twice as long.
@@ -89,6 +93,8 @@ class alignas(64) ThreadRecorder {
   }
   // The thread has died, maybe in here: what it had begun to record goes.
   void free_from_the_dead();
+  // Then: its last calls.
+  void recent(RecentCalls& mpi, RecentCalls& posix) const;
   // For another thread that takes over this object, whose last owner has ended and flushed.
   void restart(std::uint32_t number);
 
@@ -144,6 +150,8 @@ class alignas(64) ThreadRecorder {
   template <class Record>
   void reduce(Lane<Record>& lane);
   template <class Record>
+  void note_recent(const Lane<Record>& lane);
+  template <class Record>
   void cut_torn(Lane<Record>& lane, bool is_torn);
   template <class Record>
   void begin_bin(Lane<Record>& lane, Bin* bin, std::uint64_t begin);
@@ -163,6 +171,12 @@ class alignas(64) ThreadRecorder {
     std::array<std::byte, sizeof(PackHeader) + kScratchRecords * sizeof(MpiRecord)> bytes;
   };
   std::array<Scratch, 2> scratch_{};
+  RecentCalls recent_mpi_, recent_posix_;  // of bins that are gone
+
+ public:
+  // The calls that the owner is in, in its thread-local memory; nullptr: it has ended.
+  std::atomic<const ObservedFrame*> in_mpi = nullptr;
+  std::atomic<const ObservedPosix*> in_posix = nullptr;
 };
 
 // From its begin to its end a call that has ended is recorded; one in kPeriod is timed.

@@ -22,6 +22,10 @@
 #include "instrument/sampling/calling_contexts.hpp"
 #include "instrument/unwind/unwinder.hpp"
 
+namespace ardoise::vmpi {
+struct Call;
+}
+
 namespace ardoise::instrument {
 
 // Which call: MPI functions are their number + 1, POSIX functions as much more. 0: none.
@@ -34,7 +38,8 @@ struct ObservedFrame {
   FrameRegisters registers;
   std::uint64_t return_address = 0;  // of the program's call
   CalledFunction function = 0;
-  std::uint64_t python = 0;  // Interpreter::fingerprint(); 0: no Python
+  std::uint64_t python = 0;          // Interpreter::fingerprint(); 0: no Python
+  const vmpi::Call* call = nullptr;  // of an MPI call, in the wrapper's frame
 };
 
 class CallContexts {

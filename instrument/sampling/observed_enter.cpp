@@ -13,6 +13,7 @@ using ardoise::instrument::observed_frame;
 
 void enter(ardoise::vmpi::Call& call, const ardoise::instrument::FrameRegisters& wrapper) {
   observed_frame.registers = wrapper;
+  observed_frame.call = &call;
   observed_frame.return_address = reinterpret_cast<std::uint64_t>(call.return_address);
   // Last: the thread's signal handler believes the rest when it is set.
   std::atomic_signal_fence(std::memory_order_release);

@@ -22,6 +22,7 @@
 namespace ardoise::instrument {
 
 class ThreadRecorder;
+class PosixCall;
 
 // Added to by the thread's handler only, hence load + store instead of an atomic addition; read by any thread. Relaxed:
 // each number stands alone.
@@ -90,12 +91,14 @@ struct SampledThread {
 struct ObservedPosix {
   std::uint64_t return_address = 0;
   CalledFunction function = 0;
+  const PosixCall* call = nullptr;
 
   // For a change of the thread's own: its signal handler sees one of both, or no function.
   void become(const ObservedPosix& other) noexcept {
     function = 0;
     std::atomic_signal_fence(std::memory_order_release);
     return_address = other.return_address;
+    call = other.call;
     std::atomic_signal_fence(std::memory_order_release);
     function = other.function;
   }

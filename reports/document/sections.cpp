@@ -15,7 +15,8 @@ struct Entry {
 };
 
 // After the overview.
-constexpr Entry kSections[]{{waiting, true},
+constexpr Entry kSections[]{{ending, true},
+                            {waiting, true},
                             {hot_functions, true},
                             {hot_lines, true},
                             {callers_and_callees, false},

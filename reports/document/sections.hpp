@@ -27,6 +27,8 @@ void move_best_figure(const Run& run, Document& document);
 
 // Sections of a program's chapter. One that has nothing to say has no blocks.
 [[nodiscard]] Section overview(const Run& run, const Application& app);
+// Of a program that did not come to MPI_Finalize.
+[[nodiscard]] Section ending(const Application& app);
 [[nodiscard]] Section hot_functions(const Application& app);
 [[nodiscard]] Section hot_lines(const Application& app);
 [[nodiscard]] Section callers_and_callees(const Application& app);

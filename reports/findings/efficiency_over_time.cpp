@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kMostBins = 128;
 
 // Groups of ranks over bins of time, in seconds for each rank of the group.
-struct Grid {
+struct RankGrid {
   std::uint32_t groups = 0, bins = 0;
   double bin_seconds = 0;
   std::vector<double> seconds;  // [group * bins + bin]
@@ -26,9 +26,9 @@ struct Grid {
 };
 
 // Joined by twos until a bin is as wide as `bin_seconds`.
-Grid joined(Grid grid, double bin_seconds) {
+RankGrid joined(RankGrid grid, double bin_seconds) {
   while (grid.bin_seconds < 0.75 * bin_seconds) {
-    Grid wider{grid.groups, (grid.bins + 1) / 2, 2 * grid.bin_seconds, {}};
+    RankGrid wider{grid.groups, (grid.bins + 1) / 2, 2 * grid.bin_seconds, {}};
     for (std::uint32_t group = 0; group < grid.groups; ++group) {
       for (std::uint32_t bin = 0; bin < wider.bins; ++bin)
         wider.seconds.push_back(grid.at(group, 2 * bin) + grid.at(group, 2 * bin + 1));
@@ -48,9 +48,9 @@ double length_of(const Application& a, std::uint32_t bin, double bin_seconds) {
   return std::clamp(a.wall_seconds - bin * bin_seconds, 0.0, bin_seconds);
 }
 
-Grid in_mpi(const Application& a) {
+RankGrid in_mpi(const Application& a) {
   const TemporalMap& map = a.temporal;
-  Grid grid{map.groups, map.bins, map.bin_seconds, {}};
+  RankGrid grid{map.groups, map.bins, map.bin_seconds, {}};
   grid.seconds.resize(std::size_t{map.groups} * map.bins);
   for (std::size_t row = 0; row < map.classes.size(); ++row) {
     if (map.classes[row] == "io") continue;
@@ -61,9 +61,9 @@ Grid in_mpi(const Application& a) {
   return grid;
 }
 
-Grid in_waiting(const Application& a) {
+RankGrid in_waiting(const Application& a) {
   const WaitingOverTime& map = a.waiting.over_time;
-  Grid grid{map.groups, map.bins, map.bin_seconds, map.seconds};
+  RankGrid grid{map.groups, map.bins, map.bin_seconds, map.seconds};
   for (std::uint32_t group = 0; group < map.groups; ++group) {
     for (std::uint32_t bin = 0; bin < map.bins; ++bin)
       grid.seconds[std::size_t{group} * map.bins + bin] /= ranks_in(a, group, map.ranks_per_group);
@@ -84,7 +84,7 @@ void fill_efficiencies(Application& a) {
   if (a.temporal.bins == 0 || a.temporal.groups != waiting.over_time.groups) return;
   double width = std::max(a.temporal.bin_seconds, waiting.over_time.bin_seconds);
   while (a.wall_seconds / width > kMostBins) width *= 2;
-  const Grid mpi = joined(in_mpi(a), width), waits = joined(in_waiting(a), width);
+  const RankGrid mpi = joined(in_mpi(a), width), waits = joined(in_waiting(a), width);
   EfficiencyOverTime& over_time = waiting.efficiency_over_time;
   over_time.bin_seconds = width;
   for (std::uint32_t bin = 0; bin < mpi.bins; ++bin) {

@@ -139,6 +139,7 @@ std::string Facts::main_call_site(const std::string& function) const {
 std::vector<Finding> findings_of(const Application& application) {
   const Facts facts(application);
   std::vector<Finding> out;
+  find_ending(facts, out);
   find_quality(facts, out);
   find_time(facts, out);
   find_work(facts, out);

@@ -1,6 +1,6 @@
 // What the numbers say, in sentences: where the time goes, what to change, how far to trust it. Pure functions of the
 // model, so the same model gives the same sentences. Shown first in the summary and on the report's cover; also written
-// into profile.json. Each rule is one function in findings_time, findings_work,
+// into profile.json. Each rule is one function in findings_ending, findings_time, findings_work,
 // findings_threads, findings_communication, findings_calls, findings_io, findings_memory,
 // findings_samples,
 // findings_program or findings_quality.
@@ -53,6 +53,7 @@ struct Facts {
 [[nodiscard]] bool is_judged_as_collective(const Facts& facts, const FunctionProfile& function);
 
 // The rules. Each appends what it finds, if anything.
+void find_ending(const Facts& facts, std::vector<Finding>& out);
 void find_quality(const Facts& facts, std::vector<Finding>& out);
 void find_time(const Facts& facts, std::vector<Finding>& out);
 void find_work(const Facts& facts, std::vector<Finding>& out);

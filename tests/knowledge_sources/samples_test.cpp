@@ -35,6 +35,7 @@ class FakeResolver final : public Resolver {
   double seconds_per_tick(std::uint32_t) const override { return 1e-9; }
   std::span<const FunctionSums> sums(std::uint32_t) const override { return sums_; }
   std::int64_t world_rank(std::uint32_t, std::uint32_t, std::int32_t) const override { return kUnknownRank; }
+  std::string_view communicator(std::uint32_t, std::uint32_t) const override { return {}; }
   const Location& call_site(std::uint32_t) const override { return location_; }
   SourceFrame python(std::uint32_t, std::uint64_t offset) const override {
     if (offset >> 32 == 99) return {};

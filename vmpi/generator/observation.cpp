@@ -70,6 +70,7 @@ class Writer {
     if (has("tag")) before("call.tag = " + value("tag") + ";");
     if (has("stag")) before("call.tag = " + value("stag") + ";");
     if (has("rtag")) before("call.receive_tag = " + value("rtag") + ";");
+    if (has("code")) before("call.tag = " + value("code") + ";");
   }
 
   void write_status() {

@@ -1,0 +1,16 @@
+// The process ends by its own will and not by exit(), which session.cpp hears of.
+#include "instrument/hooks/real_function.hpp"
+#include "instrument/process/end_note.hpp"
+
+namespace ardoise::instrument {
+
+ARDOISE_HOOK(void, _exit, int status) {
+  note_exit(EndCause::kImmediate, status);
+  real__exit(status);
+}
+ARDOISE_HOOK(void, _Exit, int status) {
+  note_exit(EndCause::kImmediate, status);
+  real__Exit(status);
+}
+
+}  // namespace ardoise::instrument

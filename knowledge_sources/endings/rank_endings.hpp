@@ -1,0 +1,41 @@
+// What the survivors of a program's processes told of their ends: how, the last calls of each thread, and where it was.
+// From the definitions of its level. Memory: only of ranks that did not come to MPI_Finalize.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "instrument/format/definition_reader.hpp"
+#include "knowledge_sources/byte_stream.hpp"
+
+namespace ardoise::knowledge_sources {
+
+struct ThreadEnding {
+  std::vector<instrument::RecentCall> calls;
+  std::vector<instrument::StackFrame> in_call;  // from the open call
+  std::vector<instrument::StackFrame> at_end;   // where it was when it brought about the end
+};
+
+struct RankEnding {
+  instrument::EndDefinition end{};
+  std::map<std::uint32_t, ThreadEnding> threads;  // by number
+};
+
+class RankEndings {
+ public:
+  explicit RankEndings(std::uint32_t ranks) : ranks_(ranks) {}
+
+  void add(std::uint32_t rank, const instrument::Definition& definition);
+  [[nodiscard]] const std::map<std::uint32_t, RankEnding>& all() const { return endings_; }
+
+  void merge(const RankEndings& other);
+  void write(ByteWriter& out) const;
+  void read(ByteReader& in);  // into an empty one
+
+ private:
+  std::uint32_t ranks_;
+  std::map<std::uint32_t, RankEnding> endings_;
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,85 @@
+// How a program ended that did not come to MPI_Finalize: what ended each rank, where they stood, the call stack and the
+// last calls of the first. See sections.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reports/document/sections.hpp"
+#include "reports/findings/ending_view.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+constexpr std::size_t kMostRows = 12, kMostFrames = 24;
+
+Table ends_table(const Application& a, std::size_t most) {
+  Table table{"What ended the ranks", {left("Ranks", 18), left("How", 38), "After", left("Where", 34)}, {}};
+  for (const RankEnd& end : a.ending.ends) {
+    if (table.rows.size() == most) break;
+    std::string where = where_in_words(end);
+    if (where.starts_with(" in ")) where.erase(0, 4);
+    table.rows.push_back({ranks_in_words(a, end.ranks), how_in_words(end), seconds(end.seconds), place(where)});
+  }
+  return table;
+}
+
+Table stands_table(const Application& a, std::size_t most) {
+  Table table{"Where the ranks stood", {left("Ranks", 18), left("Where", 62), "Since", "at most"}, {}};
+  for (const Stand& stand : a.ending.stands) {
+    if (table.rows.size() == most) break;
+    std::string where = stand.call.function.empty() ? stand_in_words(a, stand) : call_in_words(a, stand.call);
+    const bool in_call = !stand.call.function.empty();
+    table.rows.push_back({ranks_in_words(a, stand.ranks), where,
+                          in_call ? Cell(seconds(stand.least_seconds)) : Cell(""),
+                          in_call ? Cell(seconds(stand.most_seconds)) : Cell("")});
+  }
+  return table;
+}
+
+Table stack_table(const Application& a, const std::vector<std::uint32_t>& ranks, const std::vector<StackPlace>& stack) {
+  Table table{fmt::format("Call stack of rank {}, innermost first", a.world_rank(ranks.front())),
+              {left("Function", 56), left("Where", 50)},
+              {}};
+  for (const StackPlace& frame : stack) {
+    if (table.rows.size() == kMostFrames) break;
+    const std::string where = frame.source_file.empty()
+                                  ? fmt::format("{}+{:#x}", base_name(frame.module), frame.offset)
+                                  : fmt::format("{}:{}", base_name(frame.source_file), frame.line);
+    table.rows.push_back({frame.symbol.empty() ? Cell("?") : Cell(symbol(frame.symbol, 56)), place(where)});
+  }
+  return table;
+}
+
+Table calls_table(const Application& a, const RankEnd& end) {
+  Table table{fmt::format("Last calls of rank {}", a.world_rank(end.ranks.front())),
+              {left("Call", 76), "Begin", "Took", "Bytes"},
+              {}};
+  for (const LastCall& call : end.last_calls)
+    table.rows.push_back(
+        {call_in_words(a, call), seconds(call.begin_seconds), seconds(call.seconds), bytes(call.bytes)});
+  return table;
+}
+
+}  // namespace
+
+Section ending(const Application& a) {
+  Section section{.title = "How it ended"};
+  const Ending& ending = a.ending;
+  if (ending.ends.empty()) return section;
+  if (ending.stands.size() > 1) section.summary.push_back(stands_table(a, 6));
+  section.blocks.push_back(note(
+      "What the processes told of their last moment. Times are since MPI_Init; the first line is what ended the run."));
+  section.blocks.push_back(ends_table(a, kMostRows));
+  add_rest(section.blocks, ending.ends.size(), kMostRows, "ways to end");
+  if (!ending.stands.empty()) section.blocks.push_back(stands_table(a, kMostRows));
+  add_rest(section.blocks, ending.stands.size(), kMostRows, "places");
+  const RankEnd& first = ending.ends.front();
+  if (!first.stack.empty()) section.blocks.push_back(stack_table(a, first.ranks, first.stack));
+  add_rest(section.blocks, first.stack.size(), kMostFrames, "frames");
+  if (!first.last_calls.empty()) section.blocks.push_back(calls_table(a, first));
+  return section;
+}
+
+}  // namespace ardoise::reports

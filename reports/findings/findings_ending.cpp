@@ -1,0 +1,83 @@
+// What ended a program that did not come to MPI_Finalize, and where its ranks stood then.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "reports/findings/ending_view.hpp"
+#include "reports/findings/findings.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+
+namespace {
+
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+// "were" and "was", where the words are for one rank.
+std::string for_several(std::string how, std::size_t ranks) {
+  if (ranks > 1 && how.starts_with("was ")) how.replace(0, 3, "were");
+  return how;
+}
+
+const char* advice_for(const RankEnd& end) {
+  if (end.cause == "exit" || end.cause == "immediate exit")
+    return "Call MPI_Finalize in every rank before the program ends.";
+  if (end.cause == "error") return "What MPI printed on standard error says which error it was.";
+  if (end.signal == "SIGKILL")
+    return "Out of memory, a batch system's limit, or a user: the kernel's log (dmesg) says which.";
+  if (end.has_address) return "The call stack is in the report; compiled with -g it has lines.";
+  return "";
+}
+
+void what_ended_it(const Facts& facts, std::vector<Finding>& out) {
+  const Ending& ending = facts.app.ending;
+  if (ending.ends.empty()) return;
+  const RankEnd& first = ending.ends.front();
+  std::string text = fmt::format("{} {}{} after {}.", capitalised(ranks_in_words(facts.app, first.ranks)),
+                                 for_several(how_in_words(first), first.ranks.size()), where_in_words(first),
+                                 human_seconds(first.seconds));
+  std::size_t others = 0;
+  std::set<std::string> how;
+  for (std::size_t i = 1; i < ending.ends.size(); ++i) {
+    others += ending.ends[i].ranks.size();
+    how.insert(ending.ends[i].signal.empty() ? ending.ends[i].cause : ending.ends[i].signal);
+  }
+  if (others != 0) {
+    text += fmt::format(" {} ended then, too ({}).", counted(others, "other rank"), fmt::join(how, ", "));
+  }
+  out.push_back({"run_ended",
+                 Severity::high,
+                 2,  // before everything else
+                 text,
+                 advice_for(first),
+                 {{"rank", facts.app.world_rank(first.ranks.front())},
+                  {"seconds", first.seconds},
+                  {"ranks", static_cast<double>(first.ranks.size() + others)}}});
+}
+
+void where_ranks_stood(const Facts& facts, std::vector<Finding>& out) {
+  constexpr std::size_t kMost = 3;
+  const std::vector<Stand>& stands = facts.app.ending.stands;
+  if (stands.empty()) return;
+  std::string text = "When it ended";
+  for (std::size_t i = 0; i < std::min(stands.size(), kMost); ++i) {
+    text += fmt::format("{} {} {} {}", i == 0 ? "," : ";", ranks_in_words(facts.app, stands[i].ranks),
+                        stands[i].ranks.size() == 1 ? "was" : "were", stand_in_words(facts.app, stands[i]));
+  }
+  text += stands.size() > kMost ? fmt::format("; {} more places in the report.", stands.size() - kMost) : ".";
+  out.push_back({"where_ranks_stood", Severity::high, 1.5, text, "", {{"places", static_cast<double>(stands.size())}}});
+}
+
+}  // namespace
+
+void find_ending(const Facts& facts, std::vector<Finding>& out) {
+  what_ended_it(facts, out);
+  where_ranks_stood(facts, out);
+}
+
+}  // namespace ardoise::reports

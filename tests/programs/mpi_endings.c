@@ -1,0 +1,33 @@
+/* Two or more ranks that count down together until rank 1 ends in the way of the first argument, in crash(). */
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, size;
+
+__attribute__((noinline)) static void crash(const char* how) {
+  if (!strcmp(how, "segv")) *(volatile int*)16 = 1;
+  if (!strcmp(how, "abort")) abort();
+  if (!strcmp(how, "mpi_abort")) MPI_Abort(MPI_COMM_WORLD, 42);
+  if (!strcmp(how, "exit")) exit(3);
+  if (!strcmp(how, "_exit")) _exit(4);
+  if (!strcmp(how, "kill")) raise(SIGKILL);
+  if (!strcmp(how, "user")) raise(SIGUSR1);
+  if (!strcmp(how, "error")) MPI_Send(&rank, 1, MPI_INT, size, 7, MPI_COMM_WORLD);
+  __asm__ volatile(""); /* a call at the end would leave no frame */
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < 100; ++i) MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 1 && !strcmp(argv[1], "return")) return 7;
+  if (rank == 1) crash(argv[1]);
+  int message;
+  MPI_Recv(&message, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,119 @@
+// What the report says of a program that did not come to MPI_Finalize; and that a program sees nothing of how that is
+// found out.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "tests/tools/launch_fixture.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+using EndingsTest = LaunchFixture;
+
+struct Kind {
+  std::string argument, cause, signal;
+  int code;
+  int status;  // of the launch with Open MPI
+};
+
+class EveryEnding : public LaunchFixture, public ::testing::WithParamInterface<Kind> {};
+
+TEST_P(EveryEnding, IsNamedWithItsPlaceAndThatOfTheOthers) {
+  const Kind& kind = GetParam();
+  const auto result = ardoise({}, {"-n", "3", ENDINGS_PROGRAM, kind.argument});
+  if (!MPI_IS_MPICH) {
+    EXPECT_EQ(result.status, kind.status) << result.output;
+  }
+  const auto run = profile();
+  ASSERT_THAT(run.applications, SizeIs(1)) << result.output;
+  const reports::Application& application = run.applications[0];
+  ASSERT_THAT(application.ending.ends, Not(IsEmpty())) << result.output;
+  const auto end = std::ranges::find_if(
+      application.ending.ends, [](const auto& each) { return std::ranges::find(each.ranks, 1u) != each.ranks.end(); });
+  ASSERT_NE(end, application.ending.ends.end());
+  EXPECT_EQ(end->cause, kind.cause);
+  EXPECT_EQ(end->signal, kind.signal);
+  EXPECT_EQ(end->status, kind.code);
+  // Hydra may end the others at the same moment.
+  if (!MPI_IS_MPICH) {
+    EXPECT_EQ(end, application.ending.ends.begin());
+  }
+
+  const bool is_seen = kind.cause != "killed" && kind.argument != "return";
+  if (is_seen) {
+    ASSERT_THAT(end->stack, Not(IsEmpty()));
+    EXPECT_THAT(end->stack, Contains(::testing::Field(&reports::StackPlace::symbol, "crash")));
+    EXPECT_THAT(end->stack, Contains(::testing::Field(&reports::StackPlace::symbol, "main")));
+  }
+  EXPECT_THAT(end->last_calls, Contains(::testing::Field(&reports::LastCall::function, "MPI_Barrier")));
+
+  const auto stand = std::ranges::find_if(application.ending.stands, [](const auto& each) {
+    return std::ranges::find(each.ranks, 0u) != each.ranks.end();
+  });
+  ASSERT_NE(stand, application.ending.stands.end());
+  EXPECT_THAT(stand->ranks, ElementsAre(0, 2));
+  EXPECT_EQ(stand->call.function, "MPI_Recv");
+  EXPECT_EQ(stand->call.place.symbol, "main");
+  EXPECT_EQ(stand->call.peer, 1);
+  EXPECT_EQ(stand->call.tag, 5);
+  EXPECT_EQ(stand->call.bytes, 4u);
+  EXPECT_THAT(stand->stack, Contains(::testing::Field(&reports::StackPlace::symbol, "main")));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, EveryEnding,
+                         ::testing::Values(Kind{"segv", "signal", "SIGSEGV", 0, 139},
+                                           Kind{"abort", "signal", "SIGABRT", 0, 134},
+                                           Kind{"mpi_abort", "abort", "", 42, 42}, Kind{"exit", "exit", "", 3, 3},
+                                           Kind{"_exit", "immediate exit", "", 4, 4}, Kind{"return", "exit", "", 7, 7},
+                                           Kind{"kill", "killed", "SIGKILL", 0, 137},
+                                           Kind{"user", "killed", "SIGUSR1", 0, 138}),
+                         [](const auto& kind) { return kind.param.argument; });
+
+TEST_F(EndingsTest, AnErrorThatMpiFindsIsOneOfTheCall) {
+  const auto result = ardoise({}, {"-n", "2", ENDINGS_PROGRAM, "error"});
+  const auto run = profile();
+  ASSERT_THAT(run.applications, SizeIs(1)) << result.output;
+  ASSERT_THAT(run.applications[0].ending.ends, Not(IsEmpty()));
+  const auto end = std::ranges::find(run.applications[0].ending.ends, "error", &reports::RankEnd::cause);
+  ASSERT_NE(end, run.applications[0].ending.ends.end());
+  EXPECT_EQ(end->call.function, "MPI_Send");
+  EXPECT_EQ(end->call.place.symbol, "crash");
+  EXPECT_EQ(end->call.tag, 7);
+}
+
+TEST_F(EndingsTest, AProgramSeesItsSignalsAsNatively) {
+  const auto native = by_hand({"-n", "1", SIGNALS_PROGRAM});
+  const auto observed = ardoise({}, {"-n", "1", SIGNALS_PROGRAM});
+  EXPECT_EQ(observed.status, native.status);
+  const auto lines = [](const std::string& text) {
+    std::vector<std::string> all;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) {
+      if (line.starts_with("[")) continue;  // Open MPI's own handlers
+      if (line.find("signal") != std::string::npos || line.starts_with("handled") || line.starts_with("before") ||
+          line.starts_with("refused")) {
+        all.push_back(line);
+      }
+    }
+    return all;
+  };
+  ASSERT_THAT(lines(native.output), Contains(HasSubstr("at last")));
+  const auto expected = lines(native.output);
+  std::size_t found = 0;
+  for (const std::string& line : lines(observed.output)) {
+    if (found < expected.size() && line == expected[found]) ++found;
+  }
+  EXPECT_EQ(found, expected.size()) << (found < expected.size() ? expected[found] : "") << "\n" << observed.output;
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

@@ -49,6 +49,49 @@ TEST(Definitions, SamplingCountersAndTotalsComeBackAsWritten) {
   EXPECT_EQ(reader.error(), "");
 }
 
+TEST(Definitions, EndsCallsAndStacksComeBackAsWritten) {
+  Written out;
+  const EndDefinition end{EndCause::kSignal, 2, 70, 80, 16, 11, 1, 0, 0, 139, 0};
+  const std::vector<RecentCall> calls{{10, 20, 8, 5, 7, 1, 3, 0, 0},
+                                      {40, 30, 4, 6, 7, kAnySource, kAnyTag, kOpenCall, 0}};
+  const std::vector<StackFrame> frames{{1, 1, 0x100}, {kPythonModule, 0, 0x200}};
+  ASSERT_TRUE(out.writer.add(end));
+  ASSERT_TRUE(out.writer.add(RecentCallsDefinition{2, 2, 80}, calls));
+  ASSERT_TRUE(out.writer.add(StackDefinition{2, StackOf::kEnd, 2, 0}, frames));
+  DefinitionReader reader(out.payload());
+  const auto read_end = std::get<DecodedEnd>(reader.next().value());
+  EXPECT_EQ(read_end.fixed.cause, EndCause::kSignal);
+  EXPECT_EQ(read_end.fixed.address, 16u);
+  EXPECT_EQ(read_end.fixed.wait_status, 139);
+  const auto read_calls = std::get<DecodedRecentCalls>(reader.next().value());
+  ASSERT_EQ(read_calls.calls.size(), 2u);
+  EXPECT_EQ(read_calls.calls[1].ticks, 30u);
+  EXPECT_EQ(read_calls.calls[1].flags, kOpenCall);
+  const auto read_stack = std::get<DecodedStack>(reader.next().value());
+  ASSERT_EQ(read_stack.frames.size(), 2u);
+  EXPECT_EQ(read_stack.frames[1].module, kPythonModule);
+  EXPECT_EQ(reader.next(), std::nullopt);
+  EXPECT_EQ(reader.error(), "");
+}
+
+TEST(Definitions, EndsAndStacksThatNobodyWouldWriteAreRefused) {
+  const auto refused = [](const auto&... arguments) {
+    Written out;
+    EXPECT_TRUE(out.writer.add(arguments...));
+    return !out.read_error().empty();
+  };
+  EndDefinition end{};
+  EXPECT_FALSE(refused(end));
+  end.cause = static_cast<EndCause>(kEndCauses);
+  EXPECT_TRUE(refused(end));
+  const std::vector<StackFrame> frames(1);
+  EXPECT_TRUE(
+      refused(StackDefinition{0, static_cast<StackOf>(kStackKinds), 1, 0}, std::span<const StackFrame>(frames)));
+  EXPECT_TRUE(refused(StackDefinition{0, StackOf::kEnd, 2, 0}, std::span<const StackFrame>(frames))) << "too short";
+  const std::vector<RecentCall> calls(1);
+  EXPECT_TRUE(refused(RecentCallsDefinition{0, 0xFFFFFFFF, 0}, std::span<const RecentCall>(calls)));
+}
+
 TEST(Definitions, SamplingThatNobodyWouldWriteIsRefused) {
   const auto refused = [](auto... arguments) {
     Written out;

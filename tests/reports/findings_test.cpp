@@ -89,6 +89,42 @@ TEST(Findings, ImbalanceNamesTheSlowestRankAndTheGain) {
   EXPECT_THAT(f->text, HasSubstr("estimate"));
 }
 
+TEST(Findings, WhatEndedTheRunComesFirst) {
+  Application a = plain(4);
+  a.name = "solver";
+  RankEnd& first = a.ending.ends.emplace_back();
+  first.cause = "signal";
+  first.signal = "SIGSEGV";
+  first.has_address = true;
+  first.address = 16;
+  first.seconds = 3.2;
+  first.ranks = {2};
+  first.stack = {{"relax", "/src/solver.c", 42, "/bin/solver", 0}};
+  RankEnd& others = a.ending.ends.emplace_back();
+  others.cause = "signal";
+  others.signal = "SIGTERM";
+  others.ranks = {0, 1, 3};
+  Stand& stand = a.ending.stands.emplace_back();
+  stand.ranks = {0, 1, 3};
+  stand.call.function = "MPI_Recv";
+  stand.call.place = {"exchange", "/src/halo.c", 7, "/bin/solver", 0};
+  stand.call.peer = 2;
+  stand.call.tag = 5;
+  stand.least_seconds = stand.most_seconds = 63;
+  const auto all = findings_of(a);
+  ASSERT_GE(all.size(), 2u);
+  EXPECT_EQ(all[0].id, "run_ended");
+  EXPECT_EQ(
+      all[0].text,
+      "Rank 2 was ended by SIGSEGV at address 0x10 in relax (solver.c:42) after 3.20 s. 3 other ranks ended then, "
+      "too (SIGTERM).");
+  EXPECT_EQ(all[1].id, "where_ranks_stood");
+  EXPECT_EQ(
+      all[1].text,
+      "When it ended, ranks 0, 1 and 3 were in MPI_Recv in exchange (halo.c:7) from rank 2 with tag 5 for 1 min 3 "
+      "s.");
+}
+
 TEST(Findings, OneRankIsNeverUnbalanced) {
   const auto all = findings_of(plain(1, 4));
   for (const char* id : {"load_imbalance", "hot_rank", "one_rank_io", "collective_waiting", "collective_transfer"}) {

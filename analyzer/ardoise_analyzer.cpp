@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -25,6 +26,7 @@
 #include "analyzer/analyzer_run.hpp"
 #include "analyzer/event_loop.hpp"
 #include "analyzer/guardian.hpp"
+#include "analyzer/hang_watch.hpp"
 #include "analyzer/ingest.hpp"
 #include "analyzer/job_watch.hpp"
 #include "analyzer/mpi_transport.hpp"
@@ -57,6 +59,10 @@ void take_what_is_there(StreamSource& stream, AnalyzerRun& run) {
   constexpr int kMost = 8;
   SourcedPack pack;
   for (int left = kMost; left != 0 && stream.next(pack) == PackSource::Next::pack; --left) run.submit(pack);
+}
+
+std::chrono::milliseconds hang_period(double hang_seconds) {
+  return std::chrono::milliseconds(std::clamp(static_cast<int>(hang_seconds * 100), 50, 1000));
 }
 
 int check(const Options& options) {
@@ -173,9 +179,8 @@ int serve(const Options& options, int argc, char** argv) {
   write_safe_state(run, {programs, facts, {}, {}, true}, static_cast<unsigned>(rank), options);
   if (rank == 0) leave_state(kStateRunning, options);
   {
-    StreamSource stream(programs, {.block_bytes = recorder.bin_bytes,
-                                   .memory_bytes = options.memory_bytes,
-                                   .output = options.output});
+    StreamSource stream(
+        programs, {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes, .output = options.output});
     source = &stream;
     {
       const auto entries = loop.poll([&] { return transport ? transport->poll() : Found::nothing; });
@@ -184,6 +189,17 @@ int serve(const Options& options, int argc, char** argv) {
         if (std::exchange(known, gone.size()) >= gone.size()) return;
         if (first_gone.empty()) first_gone = gone;
         save();
+      });
+      std::optional<HangWatch> hangs;
+      if (recorder.hang_seconds > 0)
+        hangs.emplace(HangWatch::Setting{options.output, recorder.hang_seconds, static_cast<unsigned>(rank),
+                                         static_cast<unsigned>(ranks)},
+                      programs);
+      const auto looks = loop.every(hang_period(recorder.hang_seconds), [&] {
+        const std::string sentence = hangs ? hangs->look(stream.processes()) : "";
+        if (sentence.empty()) return;
+        say(sentence);
+        facts.notices.push_back("While it ran: " + sentence);
       });
       ingest(loop, stream, run);
     }

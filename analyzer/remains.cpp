@@ -23,6 +23,7 @@ void Remains::note(const SourcedPack& pack) {
   if (header == nullptr) return;
   std::uint64_t& next = arrived_[{header->partition, header->rank}];
   next = std::max(next, header->sequence + 1);
+  if ((header->flags & instrument::kLastPack) != 0) ended_.insert({header->partition, header->rank});
 }
 
 bool Remains::open(const fs::path& file) {
@@ -38,9 +39,8 @@ bool Remains::open(ProcessKey process) {
 
 std::size_t Remains::open_all() {
   const auto files = remains_files(folder_);
-  return static_cast<std::size_t>(std::ranges::count_if(files, [this](const fs::path& file) {
-    return !is_unfinished(file) && open(file);
-  }));
+  return static_cast<std::size_t>(
+      std::ranges::count_if(files, [this](const fs::path& file) { return !is_unfinished(file) && open(file); }));
 }
 
 PackSource::Next Remains::next(SourcedPack& pack) {

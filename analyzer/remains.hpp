@@ -6,6 +6,7 @@
 #include <deque>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,6 +38,8 @@ class Remains final : public PackSource {
   [[nodiscard]] Next next(SourcedPack& pack) override;
   [[nodiscard]] std::vector<std::string> complaints() const override;
 
+  // Their last pack has come.
+  [[nodiscard]] bool has_ended(const ProcessKey& process) const { return ended_.contains(process); }
   [[nodiscard]] const NextPacks& arrived() const { return arrived_; }
 
  private:
@@ -49,6 +52,7 @@ class Remains final : public PackSource {
   };
   std::filesystem::path folder_;
   NextPacks arrived_;
+  std::set<ProcessKey> ended_;
   std::deque<OpenFile> files_;  // packs of those before current_ may still be in use
   std::size_t current_ = 0;
 };

@@ -119,6 +119,12 @@ std::vector<std::string> StreamSource::gone_peers() const {
   return names;
 }
 
+std::map<ProcessKey, bool> StreamSource::processes() const {
+  std::map<ProcessKey, bool> all;
+  for (const auto& [process, next] : remains_.arrived()) all[process] = remains_.has_ended(process);
+  return all;
+}
+
 void StreamSource::note_lost(int universe_rank) {
   const auto [program, rank] = place_of(universe_rank);
   if (program == nullptr) return;

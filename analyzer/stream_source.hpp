@@ -38,6 +38,8 @@ class StreamSource final : public PackSource {
   void rest_for(std::chrono::steady_clock::duration time) { rests_until_ = std::chrono::steady_clock::now() + time; }
   [[nodiscard]] bool rests() const { return std::chrono::steady_clock::now() < rests_until_; }
   [[nodiscard]] const NextPacks& arrived() const { return remains_.arrived(); }
+  // Those that have sent, and whether each has ended.
+  [[nodiscard]] std::map<ProcessKey, bool> processes() const;
   // Processes of this machine that have ended without finishing their measurement.
   [[nodiscard]] std::vector<std::string> gone_peers() const;  // "rank 3 of solver"
 

@@ -87,15 +87,19 @@ struct DecodedStack {
   StackDefinition fixed;
   std::span<const StackFrame> frames;
 };
+struct DecodedStand {
+  StandDefinition fixed;
+};
 // A kind that this reader does not know: a later writer's, to be skipped.
 struct UnknownDefinition {
   DefinitionHeader header;
 };
 
-using Definition = std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite,
-                                DecodedCommunicator, DecodedTopology, DecodedFile, DecodedThread, DecodedNotice,
-                                DecodedSampling, DecodedCounters, DecodedSamplerTotals, DecodedUsage, DecodedPythonCode,
-                                DecodedMemory, DecodedFileAccess, DecodedEnd, DecodedRecentCalls, DecodedStack>;
+using Definition =
+    std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite, DecodedCommunicator,
+                 DecodedTopology, DecodedFile, DecodedThread, DecodedNotice, DecodedSampling, DecodedCounters,
+                 DecodedSamplerTotals, DecodedUsage, DecodedPythonCode, DecodedMemory, DecodedFileAccess, DecodedEnd,
+                 DecodedRecentCalls, DecodedStack, DecodedStand>;
 
 // for (DefinitionReader reader(payload); auto definition = reader.next();) std::visit(…, *definition);
 //

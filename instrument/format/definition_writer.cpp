@@ -127,4 +127,8 @@ bool DefinitionWriter::add(const StackDefinition& stack, std::span<const StackFr
   return add(DefinitionKind::kStack, bytes_of(stack), std::as_bytes(frames), {});
 }
 
+bool DefinitionWriter::add(const StandDefinition& stand) {
+  return add(DefinitionKind::kStand, bytes_of(stand), {}, {});
+}
+
 }  // namespace ardoise::instrument

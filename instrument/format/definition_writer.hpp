@@ -51,6 +51,7 @@ class DefinitionWriter {
   [[nodiscard]] bool add(const RecentCallsDefinition& recent, std::span<const RecentCall> calls);
   // frames.size() must be stack.frames.
   [[nodiscard]] bool add(const StackDefinition& stack, std::span<const StackFrame> frames);
+  [[nodiscard]] bool add(const StandDefinition& stand);
 
   [[nodiscard]] std::size_t bytes() const { return used_; }
   [[nodiscard]] std::uint32_t count() const { return count_; }

@@ -32,6 +32,7 @@ enum class DefinitionKind : std::uint16_t {
   kEnd = 17,
   kRecentCalls = 18,
   kStack = 19,
+  kStand = 20,
 };
 
 struct DefinitionHeader {
@@ -308,6 +309,20 @@ struct StackFrame {
   std::uint32_t module;          // as ContextRecord's
   std::uint32_t is_instruction;  // 1: the offset is of an instruction, else a return address
   std::uint64_t offset;
+};
+
+// A process that has made no progress in MPI for a while; in a file of its own (stands.hpp). Strings: none.
+enum StandFlags : std::uint32_t {
+  kInFinalize = 1,  // it has called MPI_Finalize
+  kStopped = 2,     // by a signal or a debugger
+};
+struct StandDefinition {
+  std::uint64_t tick;        // when this was so
+  std::uint64_t since_tick;  // its last progress
+  std::uint64_t cpu_ns;      // CPU time of its threads in the last wall_ns; both 0: not known yet
+  std::uint64_t wall_ns;
+  std::uint32_t flags;
+  std::uint32_t reserved;
 };
 
 }  // namespace ardoise::instrument

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -16,11 +17,13 @@
 #include "blackboard/thread_barrier.hpp"
 #include "instrument/format/analyzer_partition.hpp"
 #include "instrument/format/remains.hpp"
+#include "instrument/format/stands.hpp"
 #include "instrument/hooks/fatal_signals.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/thread_tasks.hpp"
 #include "instrument/process/end_note.hpp"
 #include "instrument/process/session.hpp"
+#include "instrument/process/standing.hpp"
 #include "instrument/process/survivor.hpp"
 #include "instrument/sampling/observed_enter.hpp"
 #include "vmpi/vmpi.h"
@@ -78,18 +81,28 @@ void on_exit(vmpi::Call& call) noexcept {
 Session* session_of_the_dead = nullptr;
 std::string* remains_path = nullptr;
 
+Standing* standing = nullptr;  // never destroyed either; nullptr: nobody asks
+
 void write_remains(int wait_status) noexcept {
   allocate_without_locks();
   session_of_the_dead->write_remains(*remains_path, wait_status);
 }
 
 // Where a launch has a folder for it.
-void prepare_for_death(Session& made, const PackIdentity& identity, const char* analyzer_command) {
+void prepare_for_death(Session& made, const PackIdentity& identity, const char* analyzer_command, double hang_seconds) {
   const std::string folder = remains_folder(analyzer_command);
   if (folder.empty()) return;
   session_of_the_dead = &made;
   remains_path = new std::string(fmt::format("{}/{}", folder, remains_name(identity.partition, identity.rank)));
-  start_survivor(write_remains);
+  SurvivorTasks tasks{.after_death = write_remains};
+  if (hang_seconds > 0) {
+    const double seconds = stand_seconds(hang_seconds);
+    standing = new Standing(made, identity, folder, seconds);
+    tasks.look = []() noexcept { standing->look(); };
+    tasks.look_no_more = []() noexcept { standing->leave(); };
+    tasks.look_milliseconds = std::clamp(static_cast<long>(seconds * 500), 20L, 1000L);
+  }
+  start_survivor(tasks);
   begin_end_notes();
   watch_fatal_signals();
   [[maybe_unused]] static const bool hears_of_exit =
@@ -160,7 +173,7 @@ void start_session(int thread_level) {
     if (Session* const parents = session.exchange(nullptr, std::memory_order_acq_rel)) parents->sampling.abandon();
   });
   session.store(made, std::memory_order_release);
-  if (analyzer != nullptr) prepare_for_death(*made, identity, analyzer->command);
+  if (analyzer != nullptr) prepare_for_death(*made, identity, analyzer->command, settings.hang_seconds);
 }
 
 void on_before_init() noexcept {
@@ -186,6 +199,7 @@ void on_before_finalize() noexcept {
   stop_observing();
   leave_fatal_signals();
   finish_end_notes();
+  if (standing != nullptr) standing->finalizes_since.store(now(), std::memory_order_relaxed);
   if (current == nullptr) return;
   try {
     current->finish();

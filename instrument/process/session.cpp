@@ -133,6 +133,7 @@ bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> thr
     (void)sampling.adopt_current(*thread());
     sampling.adopt_all_running(threads);
   }
+  recorder.send_first();
   return true;
 }
 

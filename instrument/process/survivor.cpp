@@ -27,6 +27,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "instrument/machine/kernel_call.hpp"
 #include "instrument/machine/mapped_memory.hpp"
 
 #endif
@@ -47,14 +48,8 @@ namespace {
 constexpr std::size_t kStackBytes = std::size_t{512} << 10;
 constexpr unsigned kPatienceSeconds = 10;  // for what has to be written
 
-long call_kernel(long number, long a = 0, long b = 0, long c = 0, long d = 0) noexcept {
-  register long d_register asm("r10") = d;
-  asm volatile("syscall" : "+a"(number) : "D"(a), "S"(b), "d"(c), "r"(d_register) : "rcx", "r11", "memory");
-  return number;
-}
-
 struct Start {
-  void (*after_death)(int) noexcept = nullptr;
+  SurvivorTasks tasks;
   long program = 0;  // its process id, then the descriptor that tells its end
   std::byte* inner_stack = nullptr;
   std::array<char, 32> stat_path{};
@@ -63,10 +58,10 @@ constinit Start start;
 
 // From /proc/<pid>/stat, while the process has ended and its parent has not waited for it; -1: it has.
 int status_of_zombie(const char* stat_path) noexcept {
-  const long file = call_kernel(SYS_openat, AT_FDCWD, reinterpret_cast<long>(stat_path), O_RDONLY | O_CLOEXEC);
+  const long file = call_kernel(SYS_openat, AT_FDCWD, argument(stat_path), O_RDONLY | O_CLOEXEC);
   if (file < 0) return -1;
   std::array<char, 1024> text;
-  const long got = call_kernel(SYS_read, file, reinterpret_cast<long>(text.data()), text.size());
+  const long got = call_kernel(SYS_read, file, argument(text.data()), text.size());
   call_kernel(SYS_close, file);
   const std::string_view line(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
   const std::size_t state = line.rfind(") ") + 2, last = line.rfind(' ') + 1;
@@ -88,22 +83,27 @@ int wait_status_of(long descriptor) noexcept {
     std::int32_t exit_code = -1;
   } information;
   constexpr long kGetInformation = 0xC0000000 | 64 << 16 | 0xFF << 8 | 11;  // PIDFD_GET_INFO of 64 bytes
-  if (call_kernel(SYS_ioctl, descriptor, kGetInformation, reinterpret_cast<long>(&information)) != 0) return -1;
+  if (call_kernel(SYS_ioctl, descriptor, kGetInformation, argument(&information)) != 0) return -1;
   return (information.mask & std::uint64_t{1} << 3) != 0 ? information.exit_code : -1;
 }
 
 constexpr int kShareMemory = CLONE_VM | CLONE_UNTRACED;  // without a signal to the parent at its end
 
-// Signals of faults kill; nothing that the program handles is handled here.
+[[noreturn]] void end_quietly(int) noexcept {
+  for (;;) call_kernel(SYS_exit_group, 0);
+}
+
+// Nothing that the program handles is handled here, and a fault leaves no core, which older kernels would end the
+// program for.
 void forget_handlers() noexcept {
   struct {
-    void* handler = nullptr;  // SIG_DFL
-    unsigned long flags = 0;
+    void (*handler)(int) noexcept = end_quietly;
+    unsigned long flags = 0x04000000;  // SA_RESTORER, which the kernel asks for
     void* restorer = nullptr;
     std::uint64_t mask = 0;
-  } const none;
+  } const quiet;
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGALRM})
-    call_kernel(SYS_rt_sigaction, signal, reinterpret_cast<long>(&none), 0, sizeof none.mask);
+    call_kernel(SYS_rt_sigaction, signal, argument(&quiet), 0, sizeof quiet.mask);
 }
 
 void close_descriptors(long but) noexcept {
@@ -120,18 +120,22 @@ int survive(void*) noexcept {
   const long program = start.program;
   close_descriptors(program);
   constexpr char kRoot[] = "/", kName[] = "ardoise";
-  call_kernel(SYS_chdir, reinterpret_cast<long>(kRoot));
-  call_kernel(SYS_prctl, PR_SET_NAME, reinterpret_cast<long>(kName));
+  call_kernel(SYS_chdir, argument(kRoot));
+  call_kernel(SYS_prctl, PR_SET_NAME, argument(kName));
   const rlimit no_core{0, 0};
-  call_kernel(SYS_prlimit64, 0, RLIMIT_CORE, reinterpret_cast<long>(&no_core));
+  call_kernel(SYS_prlimit64, 0, RLIMIT_CORE, argument(&no_core));
   pollfd ended{static_cast<int>(program), POLLIN, 0};
-  while (call_kernel(SYS_poll, reinterpret_cast<long>(&ended), 1, -1) == -EINTR) continue;
+  const long period = start.tasks.look != nullptr ? start.tasks.look_milliseconds : -1;
+  for (long found = 0; (found = call_kernel(SYS_poll, argument(&ended), 1, period)) == 0 || found == -EINTR;) {
+    if (found == 0) start.tasks.look();
+  }
+  if (start.tasks.look != nullptr) start.tasks.look_no_more();
   if (ended.revents == 0 || !is_wanted.load(std::memory_order_acquire)) return 0;
   const int how = wait_status_of(program);
   const std::uint64_t alarm_only = std::uint64_t{1} << (SIGALRM - 1);
-  call_kernel(SYS_rt_sigprocmask, SIG_UNBLOCK, reinterpret_cast<long>(&alarm_only), 0, sizeof alarm_only);
+  call_kernel(SYS_rt_sigprocmask, SIG_UNBLOCK, argument(&alarm_only), 0, sizeof alarm_only);
   call_kernel(SYS_alarm, kPatienceSeconds);
-  start.after_death(how);
+  start.tasks.after_death(how);
   return 0;
 }
 
@@ -151,29 +155,28 @@ bool is_under_valgrind() noexcept {
 
 }  // namespace
 
-void start_survivor(void (*after_death)(int) noexcept) noexcept {
+void start_survivor(const SurvivorTasks& tasks) noexcept {
   const pid_t program = ::getpid();
   if (is_wanted.load(std::memory_order_relaxed) || ::syscall(SYS_gettid) != program || is_under_valgrind()) return;
   auto* const stacks = static_cast<std::byte*>(map_memory(2 * kStackBytes));
   if (stacks == nullptr) return;
-  start = {after_death, program, stacks + kStackBytes, {}};
+  start = {tasks, program, stacks + kStackBytes, {}};
   fmt::format_to_n(start.stat_path.data(), start.stat_path.size() - 1, "/proc/{}/stat", program);
   // Both children begin with the mask of now: no handler of the program ever runs there.
   std::uint64_t before = 0;
   const std::uint64_t all = ~std::uint64_t{0};
-  call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&all), reinterpret_cast<long>(&before),
-              sizeof all);
+  call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, argument(&all), argument(&before), sizeof all);
   const int saved = errno;
   const int child = ::clone(let_go, stacks + kStackBytes, kShareMemory, nullptr);
   while (child > 0 && call_kernel(SYS_wait4, child, 0, __WALL) == -EINTR) continue;
   errno = saved;
-  call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, reinterpret_cast<long>(&before), 0, sizeof before);
+  call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, argument(&before), 0, sizeof before);
   is_wanted.store(child > 0, std::memory_order_release);
 }
 
 #else
 
-void start_survivor(void (*)(int) noexcept) noexcept {}
+void start_survivor(const SurvivorTasks&) noexcept {}
 
 #endif
 

@@ -5,7 +5,7 @@
 // it, and nothing of it is to be found in the program: no descriptor, no thread, no signal, no child to wait for.
 // (LeakSanitizer looks at a process in the same way.)
 //
-//   MPI_Init ── start_survivor() ──▶ clone ─▶ clone ─▶ sleeps in poll(pidfd of the program)
+//   MPI_Init ── start_survivor() ──▶ clone ─▶ clone ─▶ sleeps in poll(pidfd of the program), looks now and then
 //   MPI_Finalize ── dismiss_survivor()                       │ the program has ended
 //                                                            ▼ not dismissed: after_death()
 //
@@ -20,9 +20,18 @@
 
 namespace ardoise::instrument {
 
-// Once, in MPI_Init. Where there can be none, the program goes on without. after_death: see above; it is told how the
-// program ended, as waitpid(2) would: -1: not known.
-void start_survivor(void (*after_death)(int wait_status) noexcept) noexcept;
+struct SurvivorTasks {
+  // See above; it is told how the program ended, as waitpid(2) would: -1: not known.
+  void (*after_death)(int wait_status) noexcept = nullptr;
+  // Every so often while the program lives, also after dismiss_survivor(), and once when it has ended; nullptr: never.
+  // Beside the program's threads: see standing.hpp.
+  void (*look)() noexcept = nullptr;
+  void (*look_no_more)() noexcept = nullptr;
+  long look_milliseconds = 0;
+};
+
+// Once, in MPI_Init. Where there can be none, the program goes on without.
+void start_survivor(const SurvivorTasks& tasks) noexcept;
 
 // There is nothing to write any more.
 void dismiss_survivor() noexcept;

@@ -31,6 +31,7 @@ bool Communicators::send(std::uint32_t comm, std::uint32_t instance, const Commu
                                     0,
                                     0};
   ranges.insert(ranges.end(), remote.begin(), remote.end());
+  keep(definition, ranges, facts.name);
   const bool all = ranges.size() <= kRangesSentByAll || facts.rank == 0;
   std::span<const RankRange> rest(ranges.data(), all ? ranges.size() : 0);
   const std::string_view name = facts.name;
@@ -43,6 +44,17 @@ bool Communicators::send(std::uint32_t comm, std::uint32_t instance, const Commu
   if (facts.cartesian.empty()) return true;
   return definitions_.add(TopologyDefinition{comm, static_cast<std::uint32_t>(facts.cartesian.size())},
                           std::span<const TopologyDimension>(facts.cartesian));
+}
+
+void Communicators::keep(CommunicatorDefinition definition, const std::vector<RankRange>& ranges,
+                         const std::string& name) {
+  if (definition.comm >= kKept) return;
+  definition.range_count = static_cast<std::uint32_t>(std::min<std::size_t>(ranges.size(), kMaxRangesPerDefinition));
+  auto known =
+      std::make_unique<const Known>(Known{definition, {ranges.begin(), ranges.begin() + definition.range_count}, name});
+  known_[definition.comm].store(known.get(), std::memory_order_release);
+  const MutexLock guard(lock_);
+  kept_.push_back(std::move(known));
 }
 
 std::uint32_t Communicators::define(const CommunicatorFacts& facts) {

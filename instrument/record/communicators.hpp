@@ -2,7 +2,10 @@
 // that all members compute alike without talking to each other. Knows no MPI: mpi_queries.cpp collects the facts.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -32,14 +35,27 @@ class Communicators {
   [[nodiscard]] std::uint32_t define(const CommunicatorFacts& facts);
   // Defines it once more, with its new name.
   void rename(std::uint32_t comm, const CommunicatorFacts& facts);
+  // A definition with the first of its members, for who may not wait; nullptr: not known.
+  struct Known {
+    CommunicatorDefinition definition;
+    std::vector<RankRange> ranges;
+    std::string name;
+  };
+  static constexpr std::uint32_t kKept = 1024;
+  [[nodiscard]] const Known* known(std::uint32_t comm) const noexcept {
+    return comm < kKept ? known_[comm].load(std::memory_order_acquire) : nullptr;
+  }
   // The number of a window that was made on it: 0, 1, 2 … on each, so equal in all its ranks.
   [[nodiscard]] std::uint32_t number_window(std::uint32_t comm);
 
  private:
+  void keep(CommunicatorDefinition definition, const std::vector<RankRange>& ranges, const std::string& name);
   bool send(std::uint32_t comm, std::uint32_t instance, const CommunicatorFacts& facts);
 
   DefinitionQueue& definitions_;
+  std::array<std::atomic<const Known*>, kKept> known_{};  // of the first numbers
   Mutex lock_;
+  std::vector<std::unique_ptr<const Known>> kept_ GUARDED_BY(lock_);
   std::vector<std::uint32_t> instances_ GUARDED_BY(lock_);                      // by number
   std::unordered_map<std::uint64_t, std::uint32_t> created_ GUARDED_BY(lock_);  // by group hash: how many
   std::unordered_map<std::uint32_t, std::uint32_t> windows_ GUARDED_BY(lock_);  // by number: how many

@@ -34,6 +34,13 @@ class HandleIds {
     const auto found = ids_.find(key);
     return found == ids_.end() ? missing : found->second;
   }
+  // The same where nothing may wait: also `missing` when somebody else is at work.
+  [[nodiscard]] std::uint32_t find_at_once(std::uint64_t key, std::uint32_t missing) noexcept {
+    if (!lock_.try_lock()) return missing;
+    const MutexLock guard(lock_, std::adopt_lock);
+    const auto found = ids_.find(key);
+    return found == ids_.end() ? missing : found->second;
+  }
   // All other threads have died, maybe in here.
   void free_from_the_dead() { lock_.free_from_the_dead(); }
   // Relaxed: a thread that uses a new handle got it from the thread that made it, by the program's own synchronisation.

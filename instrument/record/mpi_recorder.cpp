@@ -227,7 +227,7 @@ std::size_t MpiRecorder::open_call(const Call& call, std::uint64_t tick, std::sp
   const std::uint32_t comm =
       call.comm == MPI_COMM_NULL
           ? kNoComm
-          : recorder_.handles.find(handle_key(HandleKind::kComm, handle_value(call.comm)), kNoComm);
+          : recorder_.handles.find_at_once(handle_key(HandleKind::kComm, handle_value(call.comm)), kNoComm);
   const std::uint32_t word = make_word(comm, static_cast<std::uint32_t>(call.function), shape);
   const std::uint64_t ticks = tick - call.begin;
   parts[0] = {call.begin,

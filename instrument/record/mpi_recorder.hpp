@@ -48,6 +48,10 @@ class MpiRecorder {
   // are and fit; at least one does. Changes nothing.
   std::size_t open_call(const vmpi::Call& call, std::uint64_t tick, std::span<RecentCall> parts);
 
+  [[nodiscard]] const Communicators::Known* known_communicator(std::uint32_t comm) const noexcept {
+    return communicators_.known(comm);
+  }
+
  private:
   struct Event;
 

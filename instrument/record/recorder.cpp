@@ -190,6 +190,11 @@ Bin* Recorder::totals_pack() {
   return bin;
 }
 
+void Recorder::send_first() {
+  if (Bin* const bin = totals_pack()) sender.submit(bin);
+  sender.pump();
+}
+
 bool Recorder::stop() {
   active.store(false, std::memory_order_release);
   all_left_ = threads.wait_until_outside();

@@ -84,6 +84,10 @@ class Recorder {
     }
   }
 
+  // The definitions so far go out, so that the analyzer knows the process before anything else. The calling thread may
+  // call MPI.
+  void send_first();
+
   // Ends recording: no thread records any more, all bins go out, then the totals as the last pack with the final
   // ledger. The calling thread may call MPI and is not inside. Definitions queued before
   // (the final clock) are sent too. False: the analyzer did not take all of it.

@@ -80,6 +80,9 @@ class alignas(64) ThreadRecorder {
   // interrupted the program, not this library. Async-signal-safe.
   void note_sample(const SampleRecord& sample, std::uint64_t weight) noexcept;
 
+  // End of its last MPI call; 0: none. Anybody may look.
+  [[nodiscard]] std::uint64_t last_mpi_end() const { return mpi_.last_end; }
+
   // Submits the partly filled bins of events: when they are old, when the thread ends, when recording ends.
   void flush();
   // The samples of the thread; its handler stores, the Sender fetches (through ThreadRegistry).

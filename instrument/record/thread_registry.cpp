@@ -102,13 +102,6 @@ void ThreadRegistry::free_from_the_dead() {
     thread->free_from_the_dead();
 }
 
-void ThreadRegistry::for_each_owned(const std::function<void(const ThreadRecorder&)>& visit) const {
-  for (const ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr;
-       thread = thread->next) {
-    if (thread->in_mpi.load(std::memory_order_relaxed) != nullptr) visit(*thread);
-  }
-}
-
 Bin* ThreadRegistry::next_bin(bool all) {
   ThreadRecorder* const newest = newest_.load(std::memory_order_acquire);
   if (newest == nullptr) return nullptr;

@@ -52,8 +52,14 @@ class ThreadRegistry final : public SampleSource {
   // All threads have died, maybe inside: their recorders are left as if each had left before the call it was in.
   void free_from_the_dead();
 
-  // The recorders of threads that have not ended and have recorded; the caller knows that none does meanwhile.
-  void for_each_owned(const std::function<void(const ThreadRecorder&)>& visit) const;
+  // The recorders of threads that have not ended and have recorded. Takes no lock.
+  template <class Visit>
+  void for_each_owned(Visit visit) const {
+    for (const ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr;
+         thread = thread->next) {
+      if (thread->in_mpi.load(std::memory_order_relaxed) != nullptr) visit(*thread);
+    }
+  }
 
   // Threads that recorded so far and did not end.
   [[nodiscard]] std::uint32_t active() const { return active_.load(std::memory_order_relaxed); }

@@ -1,11 +1,10 @@
 // Whether memory can be read, without trying.
 #pragma once
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdint>
+
+#include "instrument/machine/kernel_call.hpp"
 
 namespace ardoise::instrument {
 
@@ -13,10 +12,7 @@ namespace ardoise::instrument {
 // that it does not know how to use it: EINVAL. Where it can't read it says EFAULT. (The idea is Abseil's.)
 // Async-signal-safe.
 [[nodiscard]] inline bool is_readable(std::uint64_t address) noexcept {
-  const int saved = errno;
-  const bool readable = ::syscall(SYS_rt_sigprocmask, ~0, address, nullptr, 8) == -1 && errno == EINVAL;
-  errno = saved;
-  return readable;
+  return call_kernel(SYS_rt_sigprocmask, ~0, static_cast<long>(address), 0, 8) == -EINVAL;
 }
 
 }  // namespace ardoise::instrument

@@ -121,8 +121,7 @@ TEST(Findings, WhatEndedTheRunComesFirst) {
   EXPECT_EQ(all[1].id, "where_ranks_stood");
   EXPECT_EQ(
       all[1].text,
-      "When it ended, ranks 0, 1 and 3 were in MPI_Recv in exchange (halo.c:7) from rank 2 with tag 5 for 1 min 3 "
-      "s.");
+      "When it ended, ranks 0, 1 and 3 were in MPI_Recv in exchange (halo.c:7) from rank 2 with tag 5 for 63.0 s.");
 }
 
 TEST(Findings, OneRankIsNeverUnbalanced) {

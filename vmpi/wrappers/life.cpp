@@ -59,7 +59,9 @@ int T_init_thread(const RealFunctions& next, int required, int* provided) {
 
 int Finalize(const RealFunctions& next) {
   if (is_running()) before_finalize();
-  return next.Finalize();
+  const int code = next.Finalize();
+  is_finalized.store(true, std::memory_order_relaxed);
+  return code;
 }
 
 int Initialized(const RealFunctions& next, int* flag) {

@@ -73,4 +73,7 @@ struct Observer {
 // with acquire order, and uses what it loaded for enter and exit: an Observer must therefore live for ever.
 inline constinit std::atomic<const Observer*> observer{nullptr};
 
+// The program's MPI_Finalize has returned: it is done with MPI.
+inline constinit std::atomic<bool> is_finalized{false};
+
 }  // namespace ardoise::vmpi

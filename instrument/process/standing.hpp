@@ -1,0 +1,45 @@
+// The survivor's look at the living program: when it has made no progress in MPI for a while, where each of its threads
+// stands goes into a file (format/stands.hpp). It runs beside the program's threads, in their memory, and must not be
+// noticed: it takes no lock that it would have to wait for, allocates nothing, touches no thread-local memory (which is
+// the main thread's), and reads what may change meanwhile, so that what it writes may be wrong for a moment. If what it
+// reads is gone, the survivor ends.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "instrument/process/session.hpp"
+#include "instrument/unwind/unwinder.hpp"
+
+namespace ardoise::instrument {
+
+class Standing {
+ public:
+  // seconds: without progress, from then on there is a file.
+  Standing(Session& of, const PackIdentity& identity, const std::string& folder, double seconds);
+
+  void look() noexcept;
+  // The program goes on, or has ended.
+  void leave() noexcept;
+
+  // Tick at which MPI_Finalize began.
+  std::atomic<std::uint64_t> finalizes_since = 0;
+
+ private:
+  [[nodiscard]] std::uint64_t last_progress() const noexcept;
+  void write(std::uint64_t tick, std::uint64_t since) noexcept;
+
+  Session& session_;
+  const PackIdentity identity_;
+  const std::string path_, beside_, program_, stat_path_;
+  const std::uint64_t start_tick_, ticks_;
+  std::uint64_t written_ = 0, written_since_ = 0;   // ticks; 0: there is no file
+  std::uint64_t cpu_before_ = 0, time_before_ = 0;  // at the look before
+  Unwinder unwinder_;
+  alignas(8) std::array<std::byte, std::size_t{48} << 10> room_{};
+};
+
+}  // namespace ardoise::instrument

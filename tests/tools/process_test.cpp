@@ -62,6 +62,9 @@ TEST(Process, IgnoredSignalsArePassedOnAndStayIgnoredInTheChild) {
   const auto before = ::signal(SIGINT, SIG_IGN);
   EXPECT_EQ(run_and_wait({"sh", "-c", "kill -INT $$; exit 7"}).status, 7);
   std::thread sender([&] {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);  // as above
     for (int i = 0; i < 2000 && !std::filesystem::exists(ready); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     ::kill(::getpid(), SIGINT);

@@ -49,7 +49,7 @@ std::string ranks_in_words(std::vector<std::uint32_t> ranks) {
 
 class World {
  public:
-  World(std::span<const ProcessStand> stands, std::size_t ranks) : ranks_(ranks) {
+  explicit World(std::span<const ProcessStand> stands) {
     for (const ProcessStand& stand : stands) stands_[static_cast<std::int32_t>(stand.process.second)] = &stand;
     for (const auto& [rank, stand] : stands_) waits_[rank] = waits_of(rank, *stand);
     release();
@@ -309,16 +309,14 @@ class World {
     }
     if (longest == nullptr) return "";
     const std::string since = reports::human_seconds(longest->seconds);
-    if (longest->is_stopped)
-      return fmt::format(": rank {} is stopped, by a signal or a debugger, since {}", rank, since);
-    if (longest->io) return fmt::format(": rank {} is in {} since {}", rank, call_in_words(*longest->io), since);
+    if (longest->is_stopped) return fmt::format(": rank {} is stopped, by a signal or a debugger, for {}", rank, since);
+    if (longest->io) return fmt::format(": rank {} is in {} for {}", rank, call_in_words(*longest->io), since);
     constexpr double kBusy = 0.5;
     if (longest->cpu_share && *longest->cpu_share < kBusy)
-      return fmt::format(": rank {} sleeps or is blocked outside MPI since {}", rank, since);
-    return fmt::format(": rank {} computes since {}", rank, since);
+      return fmt::format(": rank {} sleeps or is blocked outside MPI for {}", rank, since);
+    return fmt::format(": rank {} computes for {}", rank, since);
   }
 
-  const std::size_t ranks_;
   std::map<std::int32_t, const ProcessStand*> stands_;
   std::map<std::int32_t, Wait> waits_;
   std::set<std::int32_t> free_;
@@ -331,8 +329,6 @@ std::string call_in_words(const StandCall& call) {
   return place.empty() ? call.operation.function : fmt::format("{} in {}", call.operation.function, place);
 }
 
-HangReason reason_of_hang(std::span<const ProcessStand> stands, std::size_t ranks) {
-  return World(stands, ranks).reason();
-}
+HangReason reason_of_hang(std::span<const ProcessStand> stands) { return World(stands).reason(); }
 
 }  // namespace ardoise::analyzer

@@ -18,8 +18,8 @@ struct HangReason {
   std::string text;  // "rank 0 waits in MPI_Recv in main (ring.c:12) for rank 1, which waits …", or "no fault seen: …"
 };
 
-// stands: of all processes of one world that have not ended. ranks: of that world, those that have ended included.
-[[nodiscard]] HangReason reason_of_hang(std::span<const ProcessStand> stands, std::size_t ranks);
+// Of all processes of one world that have not ended.
+[[nodiscard]] HangReason reason_of_hang(std::span<const ProcessStand> stands);
 
 // "MPI_Recv in main (ring.c:12)", "write in dump (dump.c:88)".
 [[nodiscard]] std::string call_in_words(const StandCall& call);

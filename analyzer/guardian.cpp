@@ -21,7 +21,7 @@ extern "C" void pass_on(int signal) {
   errno = error;
 }
 
-constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGCONT, SIGUSR1, SIGUSR2, SIGQUIT};
+constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGCONT, SIGQUIT};
 
 [[noreturn]] void wait_for(pid_t child, const sigset_t& before) {
   analyzer_process = child;
@@ -42,6 +42,8 @@ constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGCONT, SIGUSR1, SIGUSR
 }  // namespace
 
 void leave_a_guardian() {
+  // mpirun forwards these to all processes of the launch; they are for the programs.
+  for (const int signal : {SIGUSR1, SIGUSR2}) std::signal(signal, SIG_IGN);
   // What comes before the handlers are there waits.
   sigset_t passed_on, before;
   sigemptyset(&passed_on);

@@ -7,7 +7,7 @@
 namespace ardoise::analyzer {
 
 // Before MPI and before threads. Returns in the child, or where there can be none. The child gets the signals that
-// this process gets, and SIGTERM when it has died.
+// this process gets, and SIGTERM when it has died. Both ignore SIGUSR1 and SIGUSR2, which are for the programs.
 void leave_a_guardian();
 
 }  // namespace ardoise::analyzer

@@ -65,8 +65,7 @@ std::string HangWatch::sentence(const std::vector<ProcessStand>& stands) const {
   HangReason best;
   for (const auto& [world, of_world] : worlds) {
     const auto program = std::ranges::find(programs_, world, &knowledge_sources::Program::world);
-    const std::size_t ranks = program != programs_.end() ? program->place.world_ranks : of_world.size();
-    HangReason reason = reason_of_hang(of_world, ranks);
+    HangReason reason = reason_of_hang(of_world);
     if (worlds.size() > 1 && program != programs_.end()) reason.text += " (in " + program->name + ")";
     if (reason.is_fault && !best.is_fault) best = reason;
     if (best.text.empty()) best = reason;

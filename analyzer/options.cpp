@@ -61,6 +61,7 @@ ParsedOptions parse_options(int argc, char** argv) {
       "--merge", options.merge,
       "make the report from what the analyzers of a launch that was ended have left in the folder of --output");
   app.add_option("--job-status", options.job_status, "with --merge: mpirun's exit status, for the report");
+  app.add_option("--ended-by", options.ended_by, "with --merge: what ended the launch, for the report");
   app.add_option("--replay", options.replay,
                  "analyze captured packs (files or folders) instead of a running launch, without MPI")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -21,6 +21,7 @@ struct Options {
   bool check = false;             // load the plug-ins, say what is wrong, end
   bool merge = false;             // make the report of a launch that was ended (safe_state.hpp)
   std::optional<int> job_status;  // of mpirun, for the report of a launch that was ended
+  std::string ended_by;           // of that launch, as reports::Run::ended_by
   std::string status_file;        // see ardoise_analyzer.cpp
   std::vector<std::string> replay;
   std::vector<reports::RunSetting> settings;  // of the run, for the record; empty when replaying

@@ -38,6 +38,7 @@ int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Optio
     run.tool_version = ARDOISE_VERSION;
     run.command = options.command;
     run.settings = options.settings;
+    run.ended_by = options.ended_by;
     run.universe_ranks = facts.universe_ranks;
     run.analyzer_ranks = facts.analyzer_ranks;
     run.analyzer_workers = facts.analyzer_workers;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@ volatile std::sig_atomic_t is_interrupted = 0;  // written by signal handlers
 // In the child, after fork: only async-signal-safe calls, for the caller may have had threads.
 [[noreturn]] void become(char* const* arguments, char* const* environment, const ChildOptions& options) {
   ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) ::_exit(kNotStarted);
   const int nothing = ::open("/dev/null", O_RDWR);
   if (nothing < 0) ::_exit(kNotStarted);

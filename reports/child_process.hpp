@@ -21,8 +21,8 @@ struct ChildOptions {
 void interrupt_children(bool interrupted) noexcept;
 
 // `arguments[0]` is looked up in PATH; no shell is involved. Standard input is empty, output is thrown away. A child
-// that takes too long is killed with its own children. The variables that would put our preload library or a launcher
-// into it are removed.
+// that takes too long is killed with its own children; where this process is killed, it ends, too. The variables that
+// would put our preload library or a launcher into it are removed.
 [[nodiscard]] ChildResult run_child(const std::vector<std::string>& arguments, const ChildOptions& options);
 
 }  // namespace ardoise::reports

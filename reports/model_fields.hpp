@@ -142,7 +142,7 @@ inline constexpr auto kFields<RunSetting> = ARDOISE_FIELDS(RunSetting, name, val
 template <>
 inline constexpr auto kFields<Run> = ARDOISE_FIELDS(Run, schema_version, tool_version, started, command, settings,
                                                     universe_ranks, analyzer_ranks, analyzer_workers, analysis_seconds,
-                                                    notices, applications);
+                                                    ended_by, notices, applications);
 
 // Of the sampled profile.
 template <>

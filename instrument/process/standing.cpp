@@ -113,27 +113,40 @@ void Standing::leave() noexcept {
 void Standing::look() noexcept {
   if (vmpi::is_finalized.load(std::memory_order_relaxed)) return leave();
   const std::uint64_t tick = now(), since = last_progress();
-  if (tick < since + ticks_) return leave();
+  if (tick < since + ticks_) {
+    leave();
+    // So that the first file knows what the process did lately.
+    if (tick < since + ticks_ / 4) {
+      time_before_ = 0;
+    } else if (time_before_ == 0) {
+      (void)take_cpu_time(tick, state_of(stat_path_.c_str()).cpu_ticks);
+    }
+    return;
+  }
   const auto refresh = static_cast<std::uint64_t>(kRefreshSeconds * identity_.ticks_per_second);
   if (written_ == 0 || written_since_ != since || tick > written_ + refresh) write(tick, since);
+}
+
+Standing::CpuTime Standing::take_cpu_time(std::uint64_t tick, std::uint64_t cpu_ticks) noexcept {
+  constexpr std::uint64_t kTickNanoseconds = 10'000'000;  // of user space, always
+  const std::uint64_t cpu = cpu_ticks * kTickNanoseconds,
+                      time = static_cast<std::uint64_t>(static_cast<double>(tick) / identity_.ticks_per_second * 1e9);
+  CpuTime lately;
+  if (time_before_ != 0) lately = {cpu - cpu_before_, time - time_before_};
+  cpu_before_ = cpu;
+  time_before_ = time;
+  return lately;
 }
 
 void Standing::write(std::uint64_t tick, std::uint64_t since) noexcept {
   DefinitionWriter out{std::span<std::byte>(room_).subspan(sizeof(PackHeader))};
   const std::uint64_t finalizes = finalizes_since.load(std::memory_order_relaxed);
   const ProcessState state = state_of(stat_path_.c_str());
-  constexpr std::uint64_t kTickNanoseconds = 10'000'000;  // of user space, always
-  const std::uint64_t cpu = state.cpu_ticks * kTickNanoseconds,
-                      time = static_cast<std::uint64_t>(static_cast<double>(tick) / identity_.ticks_per_second * 1e9);
+  const CpuTime lately = take_cpu_time(tick, state.cpu_ticks);
   const bool is_stopped = state.state == 'T' || state.state == 't';
-  StandDefinition stand{tick,
-                        since,
-                        time_before_ != 0 ? cpu - cpu_before_ : 0,
-                        time_before_ != 0 ? time - time_before_ : 0,
-                        (finalizes != 0 ? kInFinalize : 0u) | (is_stopped ? kStopped : 0u),
-                        0};
-  cpu_before_ = cpu;
-  time_before_ = time;
+  StandDefinition stand{
+      tick, since, lately.cpu_ns, lately.wall_ns, (finalizes != 0 ? kInFinalize : 0u) | (is_stopped ? kStopped : 0u),
+      0};
   bool fits = out.add(stand);
   if (finalizes != 0) {
     const RecentCall call{

@@ -29,6 +29,11 @@ class Standing {
   std::atomic<std::uint64_t> finalizes_since = 0;
 
  private:
+  struct CpuTime {
+    std::uint64_t cpu_ns = 0, wall_ns = 0;
+  };
+  // Since the last time this was called; both 0: the first time.
+  CpuTime take_cpu_time(std::uint64_t tick, std::uint64_t cpu_ticks) noexcept;
   [[nodiscard]] std::uint64_t last_progress() const noexcept;
   void write(std::uint64_t tick, std::uint64_t since) noexcept;
 

@@ -94,6 +94,9 @@ std::optional<std::string> what_is_wanted(const Option& option, std::string_view
       if (in_range(option, parse_size(value))) return std::nullopt;
       if (option.least == 0) return fmt::format("a size up to {}", size_text(option.most));
       return fmt::format("a size from {} to {}", size_text(option.least), size_text(option.most));
+    case OptionKind::kDuration:
+      if (in_range(option, parse_duration(value))) return std::nullopt;
+      return fmt::format("a time from {} s to {} h, e.g. 90 (seconds), 30m or 1.5h", option.least, option.most / 3600);
     case OptionKind::kChoice:
       if (is_choice(option.value, value)) return std::nullopt;
       return listed(option.value);
@@ -147,6 +150,13 @@ std::optional<bool> parse_switch(std::string_view text) {
   if (is_choice("on|1|yes|true", text)) return true;
   if (is_choice("off|0|no|false", text)) return false;
   return std::nullopt;
+}
+
+std::optional<double> parse_duration(std::string_view text) {
+  const double unit = text.ends_with('h') ? 3600 : text.ends_with('m') ? 60 : 1;
+  if (text.ends_with('h') || text.ends_with('m') || text.ends_with('s')) text.remove_suffix(1);
+  const auto value = parse_number(text);
+  return value ? std::optional(*value * unit) : std::nullopt;
 }
 
 std::string_view take_word(std::string_view& rest, char separator) {

@@ -16,6 +16,7 @@ enum class OptionKind : std::uint8_t {
   kCount,     // a whole number from least to most
   kNumber,    // a number from least to most
   kSize,      // bytes from least to most, with a suffix k, M, G or T
+  kDuration,  // seconds from least to most, or with a suffix s, m or h
   kChoice,    // one of the words in `value`, between '|'
   kSample,    // off, cpu or an event that a thread can be interrupted by
   kCounters,  // events, separated by commas
@@ -33,7 +34,7 @@ struct Option {
   std::string_view value{};          // as --help shows it: "SIZE"; "" for a flag
   std::string_view initial{};        // the default; "": see default_words
   std::string_view default_words{};  // what happens without a value, where the default is none
-  double least = 0, most = 0;        // kCount, kNumber, kSize
+  double least = 0, most = 0;        // kCount, kNumber, kSize, kDuration
   unsigned flags = 0;
   std::string_view help{};
   char letter = '\0';  // 'o': -o is --output, too
@@ -56,6 +57,7 @@ struct Option {
 [[nodiscard]] std::optional<std::uint64_t> parse_count(std::string_view text);
 [[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text);  // "64k", "256MB"
 [[nodiscard]] std::optional<bool> parse_switch(std::string_view text);         // "on", "1", "no" …
+[[nodiscard]] std::optional<double> parse_duration(std::string_view text);     // "90", "90s", "1.5h": in seconds
 
 // The part of `rest` before the next `separator`; `rest` keeps what follows it.
 [[nodiscard]] std::string_view take_word(std::string_view& rest, char separator);

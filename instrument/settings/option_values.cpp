@@ -71,6 +71,7 @@ bool OptionValues::is_on(const Option& option) const { return parse_switch(text(
 double OptionValues::number(const Option& option) const { return parse_number(text(option)).value_or(0); }
 std::uint64_t OptionValues::count(const Option& option) const { return parse_count(text(option)).value_or(0); }
 std::uint64_t OptionValues::size(const Option& option) const { return parse_size(text(option)).value_or(0); }
+double OptionValues::seconds(const Option& option) const { return parse_duration(text(option)).value_or(0); }
 
 OptionValues read_program_options(GetVariable get, std::string& complaint) {
   OptionValues values;

@@ -39,6 +39,7 @@ class OptionValues {
   [[nodiscard]] double number(const Option& option) const;
   [[nodiscard]] std::uint64_t count(const Option& option) const;  // 0: no value and no default
   [[nodiscard]] std::uint64_t size(const Option& option) const;
+  [[nodiscard]] double seconds(const Option& option) const;  // 0: no value and no default
 
  private:
   struct Given {

@@ -34,7 +34,7 @@ Settings read_settings(GetVariable get) {
   settings.policy = values.text(*option("policy")) == "block" ? Policy::kBlock : Policy::kAdapt;
   settings.reduce = reduce_by(values.text(*option("reduce")));
   settings.mpi_share = values.number(*option("mpi-share"));
-  settings.hang_seconds = values.number(*option("hang"));
+  settings.hang_seconds = values.seconds(*option("hang"));
   settings.flush_seconds = values.number(*option("flush"));
   settings.patience_seconds = values.number(*option("patience"));
   settings.capture_directory = values.text(*option("capture"));

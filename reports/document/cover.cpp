@@ -95,10 +95,12 @@ Section cover(const Run& run) {
   Section cover{.title = "Ardoise"};
   cover.summary.push_back(Paragraph{title_line(run)});
   FactList notes, facts;
+  if (!run.ended_by.empty()) notes.facts.emplace_back("Ended by", code(run.ended_by, 100).text);
   for (const std::string& notice : run.notices) notes.facts.emplace_back("Note", code(notice, 400).text);
   cover.summary.push_back(notes);
   if (!run.command.empty()) facts.facts.emplace_back("Launched", code(run.command, 300));
   if (!run.started.empty()) facts.facts.emplace_back("Started", run.started);
+  if (!run.ended_by.empty()) facts.facts.emplace_back("Ended by", code(run.ended_by, 100).text);
   facts.facts.emplace_back("Analysis", fmt::format("{} of {}; finished {} after the last program; ardoise {}",
                                                    counted(run.analyzer_ranks, "analyzer"),
                                                    counted(std::max(1U, run.analyzer_workers), "worker"),

@@ -80,9 +80,11 @@ class SafeStateTest : public ::testing::Test {
 TEST_F(SafeStateTest, OneAnalyzersOrSeveralGiveTheSameNumbers) {
   leave_states(1);
   options_.job_status = 139;
+  options_.ended_by = "SIGTERM to ardoise";
   const auto one = merged();
   EXPECT_THAT(one.notices, ElementsAre(HasSubstr("ended before its programs had finished MPI: rank 2 of solver ended "
                                                  "first, without MPI_Finalize; mpirun's status is that of signal 11")));
+  EXPECT_EQ(one.ended_by, "SIGTERM to ardoise");
   EXPECT_EQ(one.command, "mpirun -n 8 solver");
   EXPECT_GT(calls_of(one), 0u);
   EXPECT_THAT(safe_state_files(folder_, kSafeStatePrefix), IsEmpty());

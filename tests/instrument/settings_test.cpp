@@ -68,6 +68,18 @@ TEST(OptionTable, SizesMayNameTheirBytes) {
   EXPECT_EQ(parse_size("5iB"), std::nullopt);
 }
 
+TEST(OptionTable, DurationsAreSecondsUnlessTheyHaveAUnit) {
+  EXPECT_EQ(parse_duration("90"), 90);
+  EXPECT_EQ(parse_duration("90s"), 90);
+  EXPECT_EQ(parse_duration("30m"), 1800);
+  EXPECT_EQ(parse_duration("1.5h"), 5400);
+  EXPECT_EQ(what_is_wanted(*option("time-limit"), "10000h"), std::nullopt);
+  for (const char* bad : {"0", "0.5", "-3m", "10001h", "30 m", "30min", "m", "soon", "inf", ""}) {
+    EXPECT_EQ(what_is_wanted(*option("time-limit"), bad), "a time from 1 s to 10000 h, e.g. 90 (seconds), 30m or 1.5h")
+        << bad;
+  }
+}
+
 TEST(OptionTable, ProgramsAreSampledByWhatDoesNotEndTheirSystemCalls) {
   for (const char* good : {"off", "cpu", "page-faults", "cycles"})
     EXPECT_EQ(what_is_wanted(*option("sample"), good), std::nullopt) << good;

@@ -366,6 +366,7 @@ Run nasty_run() {
   const std::string nasty = "a_b%c&d#e$f\\g{h}i~j^k<l>\"m\"'n'|`é世界😀 -- --- \x01\x1b[31m\xff\xc3(\t\n";
   run.command = nasty;
   run.notices = {nasty};
+  run.ended_by = nasty;
   for (Application& a : run.applications) {
     a.name = nasty;
     a.command = nasty + std::string(5000, 'w') + " " + nasty;

@@ -45,6 +45,13 @@ TEST(Units, ThreeDigitsAndTheRightUnit) {
   EXPECT_EQ(counted(64, "rank"), "64 ranks");
 }
 
+TEST(EndedBy, IsToldInTheSummary) {
+  auto run = testing::synthetic_run(2);
+  EXPECT_THAT(summary_text(document_of(run)), Not(HasSubstr("Ended by")));
+  run.ended_by = "the time limit of 30 m (--time-limit)";
+  EXPECT_THAT(summary_text(document_of(run)), HasSubstr("Ended by: the time limit of 30 m (--time-limit)\n"));
+}
+
 TEST(Utf8, MalformedBytesBecomeReplacements) {
   EXPECT_EQ(valid_utf8("aé世😀"), "aé世😀");
   EXPECT_EQ(valid_utf8("\xff"

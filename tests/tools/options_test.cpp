@@ -103,6 +103,17 @@ TEST(Options, ABadValueIsRefusedWithItsNameAndWhatIsAllowed) {
   EXPECT_THROW((void)parse({"--rate"}), UsageError);
 }
 
+TEST(Options, TheTimeLimitIsToldAsItWasGiven) {
+  EXPECT_FALSE(parse({"mpirun"}).options.time_limit);
+  for (const auto& [given, seconds, words] :
+       {std::tuple{"30m", 1800.0, "30 m"}, {"90", 90.0, "90 s"}, {"1.5h", 5400.0, "1.5 h"}}) {
+    const auto limit = parse({"--time-limit", given, "mpirun"}).options.time_limit;
+    ASSERT_TRUE(limit) << given;
+    EXPECT_EQ(limit->length.count(), seconds);
+    EXPECT_EQ(limit->words, words);
+  }
+}
+
 TEST(Options, DisabledIsToldAsItWasGiven) {
   EXPECT_EQ(parse({"mpirun"}).options.disabled, "");
   EXPECT_EQ(parse({"mpirun"}, {{"ARDOISE_DISABLE", "0"}}).options.disabled, "");

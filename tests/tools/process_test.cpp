@@ -1,15 +1,20 @@
 // Children's statuses and output, and signals on their way to them.
 #include "tools/ardoise/process.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <system_error>
 #include <thread>
+#include <vector>
+
+#include "tools/ardoise/process_tree.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -57,6 +62,9 @@ TEST(Process, IgnoredSignalsArePassedOnAndStayIgnoredInTheChild) {
   const auto before = ::signal(SIGINT, SIG_IGN);
   EXPECT_EQ(run_and_wait({"sh", "-c", "kill -INT $$; exit 7"}).status, 7);
   std::thread sender([&] {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);  // as above
     for (int i = 0; i < 2000 && !std::filesystem::exists(ready); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     ::kill(::getpid(), SIGINT);
@@ -68,6 +76,61 @@ TEST(Process, IgnoredSignalsArePassedOnAndStayIgnoredInTheChild) {
   EXPECT_EQ(::signal(SIGINT, before), SIG_IGN);
   std::filesystem::remove(ready);
   EXPECT_EQ(outcome.status, 42);
+}
+
+// A terminal, `timeout` and others signal the whole group: the child has got it then. The test's own is left alone.
+TEST(Process, ASignalToTheWholeGroupReachesTheChildOnce) {
+  const auto ready = std::filesystem::path(::testing::TempDir()) / "process_test_group";
+  std::filesystem::remove(ready);
+  const pid_t group = ::fork();
+  if (group == 0) {
+    ::setpgid(0, 0);
+    const auto outcome =
+        run_and_wait({"sh", "-c",
+                      "n=0; trap 'n=$((n+1))' USR2; touch '" + ready.string() +
+                          "'; for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done 2> /dev/null; exit $n"});
+    ::_exit(outcome.user_signal == SIGUSR2 ? outcome.status : 99);
+  }
+  while (!std::filesystem::exists(ready)) ::usleep(1000);
+  ::kill(-group, SIGUSR2);
+  int status = 0;
+  ::waitpid(group, &status, 0);
+  std::filesystem::remove(ready);
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+}
+
+TEST(Process, AtTheTimeLimitTheChildIsToldToEnd) {
+  const auto outcome = run_and_wait({"sleep", "1000"}, {}, TimeLimit{std::chrono::milliseconds(100), "0.1 s"});
+  EXPECT_EQ(outcome.status, 128 + SIGTERM);
+  EXPECT_TRUE(outcome.time_limit_reached);
+  EXPECT_EQ(outcome.ended_by, "the time limit of 0.1 s (--time-limit)");
+}
+
+TEST(Process, ThoseBelowAreThoseOfTheSession) {
+  const auto left = std::filesystem::path(::testing::TempDir()) / "process_test_below";
+  std::filesystem::remove(left);
+  const pid_t shell = ::fork();
+  if (shell == 0) {
+    const std::string script = "setsid sleep 1000 & sleep 1000 & echo $$ $! > '" + left.string() + "'; wait";
+    ::execlp("sh", "sh", "-c", script.c_str(), nullptr);
+    ::_exit(127);
+  }
+  int number = 0, in_session = 0;
+  while (!(std::ifstream(left) >> number >> in_session)) ::usleep(1000);
+  std::vector<pid_t> others;
+  for (auto pause = 0; others.empty() && pause < 5000; ++pause, ::usleep(1000)) {  // until setsid has done it
+    const auto below = processes_below(shell);
+    if (below == std::vector<pid_t>{in_session}) others = below;
+  }
+  EXPECT_EQ(others, std::vector<pid_t>{in_session});
+  EXPECT_THAT(processes_below(::getpid()), ::testing::IsSupersetOf({shell, in_session}));
+  // The one in a session of its own is a child of the shell, too.
+  ::kill(in_session, SIGKILL);
+  std::ifstream children("/proc/" + std::to_string(shell) + "/task/" + std::to_string(shell) + "/children");
+  for (pid_t child = 0; children >> child;) ::kill(child, SIGKILL);
+  ::kill(shell, SIGKILL);
+  ::waitpid(shell, nullptr, 0);
+  std::filesystem::remove(left);
 }
 
 }  // namespace

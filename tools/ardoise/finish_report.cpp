@@ -11,13 +11,14 @@
 #include "analyzer/safe_state_files.hpp"
 #include "analyzer/status_file.hpp"
 #include "instrument/format/remains.hpp"
-#include "reports/child_process.hpp"
+#include "reports/model_json.hpp"
 #include "reports/render.hpp"
 #include "tools/ardoise/installation.hpp"
 #include "tools/ardoise/measure.hpp"
 #include "tools/ardoise/message.hpp"
 #include "tools/ardoise/output_folder.hpp"
 #include "tools/ardoise/process.hpp"
+#include "tools/ardoise/report_signals.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -46,30 +47,6 @@ std::string why_there_is_none(const fs::path& output, int job_status) {
       output.string());
 }
 
-// While it lives, SIGINT, SIGTERM and SIGHUP end the rendering and not this process, so that no LaTeX goes on alone and
-// the status of the job is told. Signals that are ignored stay so.
-class InterruptibleRendering {
- public:
-  InterruptibleRendering() {
-    struct sigaction action {};
-    action.sa_handler = [](int) { reports::interrupt_children(true); };
-    for (std::size_t i = 0; i < kSignals.size(); ++i) {
-      sigaction(kSignals[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
-    }
-  }
-  ~InterruptibleRendering() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
-    reports::interrupt_children(false);
-  }
-  InterruptibleRendering(const InterruptibleRendering&) = delete;
-  InterruptibleRendering& operator=(const InterruptibleRendering&) = delete;
-
- private:
-  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, kSignals.size()> before_{};
-};
-
 reports::ReportLength length_of(bool short_report) {
   return short_report ? reports::ReportLength::brief : reports::ReportLength::full;
 }
@@ -97,12 +74,23 @@ void make_profile(const std::vector<std::string>& merge, const fs::path& output)
   if (analyzer::safe_state_files(output, analyzer::kFirstStatePrefix).empty() &&
       analyzer::safe_state_files(output, analyzer::kSafeStatePrefix).empty())
     return;
-  std::cerr << run_and_read(merge).output << std::flush;
+  std::cerr << run_and_read_undisturbed(merge).output << std::flush;
 }
 
-std::vector<std::string> with_status(std::vector<std::string> merge, int job_status) {
+std::vector<std::string> with_end(std::vector<std::string> merge, int job_status, const std::string& ended_by) {
   merge.insert(merge.end(), {"--job-status", std::to_string(job_status)});
+  if (!ended_by.empty()) merge.insert(merge.end(), {"--ended-by", ended_by});
   return merge;
+}
+
+// Into a profile that the analyzers have written: told to end, the programs finished MPI.
+void add_ended_by(const fs::path& profile, const std::string& ended_by) {
+  auto run = reports::read_profile_json(profile.string());
+  std::string summary;
+  if (!run) return say("{}", run.error);
+  run.value->ended_by = ended_by;
+  const auto written = reports::write_results(*run.value, profile.parent_path().string(), summary);
+  if (!written) say("{}", written.error);
 }
 
 }  // namespace
@@ -111,11 +99,14 @@ std::vector<std::string> merge_command(const std::string& analyzer, const fs::pa
   return {analyzer, "--merge", "--no-report", "--quiet", "--output", output.string()};
 }
 
-void finish_report(const FinishOptions& options, const fs::path& output, int job_status) {
+void finish_report(const FinishOptions& options, const fs::path& output, int job_status, const std::string& ended_by) {
   std::error_code ignored;
   const auto profile = output / "profile.json";
-  if (!fs::exists(profile, ignored) && !analyzer_state(output).empty())
-    make_profile(with_status(options.merge, job_status), output);
+  if (fs::exists(profile, ignored)) {
+    if (!ended_by.empty()) add_ended_by(profile, ended_by);
+  } else if (!analyzer_state(output).empty()) {
+    make_profile(with_end(options.merge, job_status, ended_by), output);
+  }
   if (!fs::exists(profile, ignored)) return say("{}", why_there_is_none(output, job_status));
   remove_remains(output);
   if (!options.quiet) {
@@ -128,7 +119,7 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
     return;
   }
   std::string summary;
-  const InterruptibleRendering rendering;
+  const InterruptibleRendering rendering(std::array{SIGINT, SIGQUIT});
   tell(reports::report_again(profile.string(), {.output = output.string(), .length = length_of(options.short_report)},
                              summary),
        options.quiet);
@@ -142,7 +133,7 @@ int render_again(std::string profile, const std::string& output, bool short_repo
     if (!fs::exists(profile, ignored)) make_profile(merge_command(find_installation().analyzer, folder), folder);
   }
   std::string summary;
-  const InterruptibleRendering rendering;
+  const InterruptibleRendering rendering(std::array{SIGINT, SIGTERM, SIGHUP});
   const auto result = reports::report_again(profile, {.output = output, .length = length_of(short_report)}, summary);
   if (!quiet) std::cout << summary << std::flush;
   return tell(result, quiet) ? 0 : kFailedStatus;

@@ -18,13 +18,15 @@ struct FinishOptions {
   std::vector<std::string> merge;
 };
 
-// What is missing of what was asked for is said. `job_status` is only for the words.
-void finish_report(const FinishOptions& options, const std::filesystem::path& output, int job_status);
+// What is missing of what was asked for is said. `job_status` is only for the words, `ended_by` is for the report
+// (reports::Run::ended_by). SIGINT and SIGQUIT end the rendering.
+void finish_report(const FinishOptions& options, const std::filesystem::path& output, int job_status,
+                   const std::string& ended_by);
 
 // The command for FinishOptions::merge.
 [[nodiscard]] std::vector<std::string> merge_command(const std::string& analyzer, const std::filesystem::path& output);
 
-// `ardoise report`: renders again from the data; profile: the file, or its folder.
+// `ardoise report`: renders again from the data; profile: the file, or its folder. SIGINT, SIGTERM and SIGHUP end it.
 [[nodiscard]] int render_again(std::string profile, const std::string& output, bool short_report, bool quiet);
 
 }  // namespace ardoise::launcher

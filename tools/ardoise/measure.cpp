@@ -21,6 +21,7 @@
 #include "tools/ardoise/partition_option.hpp"
 #include "tools/ardoise/process.hpp"
 #include "tools/ardoise/program_check.hpp"
+#include "tools/ardoise/report_signals.hpp"
 #include "vmpi/world/window_folders.hpp"
 
 namespace ardoise::launcher {
@@ -28,9 +29,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int run_untouched(const std::vector<std::string>& words, const std::string& why) {
+int status_of(const Outcome& job) { return job.time_limit_reached ? kTimeLimitStatus : job.status; }
+
+int run_untouched(const std::vector<std::string>& words, const std::string& why, const Options& options) {
   say("{}; the launch runs without being measured.", why);
-  return run_and_wait(words).status;
+  return status_of(run_and_wait(words, {}, options.time_limit));
 }
 
 void check_plugins(const std::vector<std::string>& plugins, const Installation& installation) {
@@ -91,14 +94,22 @@ Measurement describe(const Options& options, const Installation& installation, c
   return measurement;
 }
 
-Outcome run_hydra(std::vector<std::string> words, const LaunchLine& user_line) {
+Outcome run_hydra(std::vector<std::string> words, const LaunchLine& user_line, const std::optional<TimeLimit>& limit) {
   const bool asked_for = user_line.has({std::string_view(kHydraStatusOption).substr(1)});
   if (!asked_for) words.insert(words.begin() + 1, kHydraStatusOption);
   HydraStatus status(asked_for);
-  auto job =
-      run_and_wait(words, [&](std::string_view piece) { return piece.empty() ? status.rest() : status.pass(piece); });
+  auto job = run_and_wait(
+      words, [&](std::string_view piece) { return piece.empty() ? status.rest() : status.pass(piece); }, limit);
   if (!job.signalled) job.status = status.status(job.status);
   return job;
+}
+
+// What is known only with the status: programs may handle these signals, and go on.
+void complete_ended_by(Outcome& job, const std::string& mpirun) {
+  constexpr int kSignals = 128;  // a status above is that of a process that died of one
+  if (job.user_signal != 0 && job.status % kSignals == job.user_signal)
+    job.ended_by = signal_to(job.user_signal, "ardoise");
+  if (job.ended_by.empty() && job.signalled) job.ended_by = signal_to(job.status - kSignals, mpirun);
 }
 
 }  // namespace
@@ -110,19 +121,20 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   const auto family = family_of(installation.mpi_library);
   if (family == "MPICH" ? !mpirun.hydra : !mpirun.open_mpi) {
     return run_untouched(
-        words, fmt::format("'{}' is not the mpirun of {}, which this Ardoise was built for", words.front(), family));
+        words, fmt::format("'{}' is not the mpirun of {}, which this Ardoise was built for", words.front(), family),
+        options);
   }
   const auto line = parse_launch_line(words, mpirun.hydra ? LauncherKind::kHydra : LauncherKind::kOpenMpi);
   const char* const partition = std::getenv(kPartitionVariable);
   const bool is_shared = options.partitions.empty() && !options.separate;
   const auto partitions = is_shared ? join_all(line, partition) : assign_partitions(options.partitions, line);
   check_partition_variable(line, partition);
-  if (!options.disabled.empty()) return run_untouched(words, options.disabled + " is given");
+  if (!options.disabled.empty()) return run_untouched(words, options.disabled + " is given", options);
   // Programs of one launch share one real MPI_COMM_WORLD: either all of them are measured or none.
   std::vector<std::string> sanitizers;
   for (const auto& context : line.contexts) {
     const auto check = check_program(context, installation.mpi_library);
-    if (check.not_measurable) return run_untouched(words, *check.not_measurable);
+    if (check.not_measurable) return run_untouched(words, *check.not_measurable, options);
     sanitizers.push_back(check.sanitizer);
   }
   check_plugins(options.plugins, installation);
@@ -143,13 +155,15 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   auto launch = to_words(plan_launch(line, measurement, preload ? std::optional<std::string>(preload) : std::nullopt));
   if (options.verbose) say("{}", reports::shell_quote(launch));
 
-  const auto job = mpirun.hydra ? run_hydra(launch, line) : run_and_wait(launch);
+  const UndisturbedReport undisturbed;  // as soon as signals do not go on to mpirun
+  auto job = mpirun.hydra ? run_hydra(launch, line, options.time_limit) : run_and_wait(launch, {}, options.time_limit);
+  complete_ended_by(job, fs::path(words.front()).filename().string());
   vmpi::remove_stale_window_folders();  // left by programs that did not end by themselves
   auto merge = merge_command(installation.analyzer, output.path());
   for (const auto& plugin : options.plugins) merge.insert(merge.end(), {"--plugin", fs::absolute(plugin).string()});
   finish_report({options.render, options.short_report, options.quiet, room.analyzers, std::move(merge)}, output.path(),
-                job.status);
-  return job.status;
+                job.status, job.ended_by);
+  return status_of(job);
 }
 
 }  // namespace ardoise::launcher

@@ -26,8 +26,18 @@ constexpr const char* kDescription =
 constexpr const char* kFooter =
     "Options but --plugin and --partition are also variables, e.g. ARDOISE_SAMPLE_SHARE for --sample-share; the "
     "command line wins.\n"
-    "The exit status is that of mpirun, also where there is no report; 2 when ardoise refused to start.\n"
+    "The exit status is that of mpirun, also where there is no report; 2 when ardoise refused to start, 124 at the "
+    "--time-limit.\n"
     "Everything else: man ardoise.";
+
+std::optional<TimeLimit> time_limit(const OptionValues& values) {
+  const std::string_view text = values.text(*option("time-limit"));
+  if (text.empty()) return std::nullopt;
+  const auto number = text.substr(0, text.find_first_of("smh"));
+  const auto unit = number.size() == text.size() ? "s" : text.substr(number.size());
+  return TimeLimit{std::chrono::duration<double>(values.seconds(*option("time-limit"))),
+                   fmt::format("{} {}", number, unit)};
+}
 
 Options typed(const OptionValues& values) {
   Options options;
@@ -38,6 +48,7 @@ Options typed(const OptionValues& values) {
   options.plugins = values.texts(*option("plugin"));
   options.partitions = values.texts(*option("partition"));
   options.separate = values.is_on(*option("separate"));
+  options.time_limit = time_limit(values);
   options.capture = values.text(*option("capture"));
   if (values.is_on(*option("disable"))) options.disabled = values.as_given(*option("disable"));
   options.quiet = values.is_on(*option("quiet"));

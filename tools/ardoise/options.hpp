@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "instrument/settings/option_values.hpp"
+#include "tools/ardoise/process.hpp"
 
 namespace CLI {
 class App;
@@ -23,8 +24,9 @@ struct Options {
   std::vector<std::string> plugins;
   std::vector<std::string> partitions;  // NAME=CONTEXT[,CONTEXT...]
   bool separate = false;                // each program has a world of its own
-  std::string capture;                  // folder; "": none
-  std::string disabled;                 // how the user said it, "ARDOISE_DISABLE=1"; "": the launch is measured
+  std::optional<TimeLimit> time_limit;
+  std::string capture;   // folder; "": none
+  std::string disabled;  // how the user said it, "ARDOISE_DISABLE=1"; "": the launch is measured
   bool quiet = false;
   bool verbose = false;
   // What programs and analyzers need, as variables for all processes; and which of these options (by name) stood on the

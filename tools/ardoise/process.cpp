@@ -2,33 +2,27 @@
 #include "tools/ardoise/process.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <atomic>
 #include <cerrno>
-#include <optional>
+#include <cstring>
 #include <system_error>
 #include <utility>
+
+#include "tools/ardoise/launch_signals.hpp"
+#include "tools/ardoise/message.hpp"
+#include "tools/ardoise/process_tree.hpp"
 
 namespace ardoise::launcher {
 namespace {
 
-constexpr std::array kForwarded{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-
-// Read in a signal handler: a lock-free atomic. Relaxed: it carries no other data.
-std::atomic<pid_t> forward_to{0};
-
-void forward(int signal, siginfo_t* info, void*) {
-  const int saved = errno;
-  const pid_t child = forward_to.load(std::memory_order_relaxed);
-  // The terminal signals the whole foreground group, the child included; twice would make mpirun give up at once.
-  if (child > 0 && info->si_code != SI_KERNEL) ::kill(child, signal);
-  errno = saved;
-}
+constexpr auto kGrace = std::chrono::seconds(10);  // from SIGTERM at the time limit to SIGKILL
 
 class Pipe {
  public:
@@ -43,19 +37,17 @@ class Pipe {
   Pipe& operator=(const Pipe&) = delete;
 
   [[nodiscard]] int input() const { return ends_[1]; }
+  [[nodiscard]] int output() const { return ends_[0]; }
   void close_input() {
     if (ends_[1] >= 0) ::close(std::exchange(ends_[1], -1));
   }
-  // Calls take(piece) until all writers have closed their ends.
+  // Waits for a piece and calls take(piece). Returns false when all writers have closed their ends.
   template <class Take>
-  void read(Take take) {
-    close_input();
+  bool read(Take take) {
     std::array<char, 65536> buffer;
-    for (;;) {
-      const auto got = ::read(ends_[0], buffer.data(), buffer.size());
-      if (got > 0) take(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
-      if (got == 0 || (got < 0 && errno != EINTR)) return;
-    }
+    const auto got = ::read(ends_[0], buffer.data(), buffer.size());
+    if (got > 0) take(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
+    return got > 0 || (got < 0 && errno == EINTR);
   }
 
  private:
@@ -64,9 +56,11 @@ class Pipe {
 
 // Which streams of a child are not ours: a pipe for its output, and for a helper all three.
 enum class Streams { kOurs, kOutputPiped, kHelper };
+enum class Group { kOurs, kOfItsOwn };
 
-// Starts a child with our dispositions, those that call a function apart, and the mask that we were started with.
-pid_t start(const std::vector<std::string>& words, Streams streams, const Pipe* pipe, const sigset_t& mask) {
+// Starts a child with our dispositions, those that call a function apart, and this mask.
+pid_t start(const std::vector<std::string>& words, Streams streams, const Pipe* pipe, const sigset_t& mask,
+            Group group = Group::kOurs) {
   std::vector<char*> arguments;
   for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -80,7 +74,10 @@ pid_t start(const std::vector<std::string>& words, Streams streams, const Pipe* 
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigmask(&attributes, &mask);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  posix_spawnattr_setflags(&attributes,
+                           static_cast<short>(group == Group::kOurs ? POSIX_SPAWN_SETSIGMASK
+                                                                    : POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP));
   pid_t child = 0;
   const int error = ::posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
@@ -89,13 +86,17 @@ pid_t start(const std::vector<std::string>& words, Streams streams, const Pipe* 
   return child;
 }
 
-Outcome wait_for(pid_t child) {
+// Fills in the status. False: the child lives; only with WNOHANG.
+bool has_ended(pid_t child, int flags, Outcome& outcome) {
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
+  pid_t ended = 0;
+  while ((ended = ::waitpid(child, &status, flags)) < 0) {
     if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
   }
-  if (WIFSIGNALED(status)) return {128 + WTERMSIG(status), true};
-  return {WEXITSTATUS(status), false};
+  if (ended == 0) return false;
+  outcome.signalled = WIFSIGNALED(status);
+  outcome.status = outcome.signalled ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  return true;
 }
 
 void write_all(std::string_view text) {
@@ -106,51 +107,116 @@ void write_all(std::string_view text) {
   }
 }
 
+// What tells mpirun to end: signals that are sent on, and the time limit, SIGTERM first, then SIGKILL.
+class Ending {
+ public:
+  using Clock = LaunchSignals::Clock;
+
+  Ending(pid_t child, const std::optional<TimeLimit>& limit) : child_(child), limit_(limit) {
+    if (limit_) next_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit_->length);
+  }
+  // When act() has something to do; max(): never.
+  [[nodiscard]] Clock::time_point next() const { return next_; }
+
+  void note(int signal, Clock::time_point now, Outcome& outcome) {
+    if (signal == SIGUSR1 || signal == SIGUSR2) {
+      outcome.user_signal = signal;
+      return;
+    }
+    told_until_ = now + kGrace;
+    if (outcome.ended_by.empty()) outcome.ended_by = signal_to(signal, "ardoise");
+  }
+
+  void act(Clock::time_point now, Outcome& outcome) {
+    if (now < next_) return;
+    if (is_past_) {
+      for (const pid_t process : processes_below(child_)) ::kill(process, SIGKILL);
+      ::kill(child_, SIGKILL);
+      next_ = Clock::time_point::max();
+      return;
+    }
+    is_past_ = true;
+    next_ = now + kGrace;
+    // A second signal would make mpirun give up before it has ended the programs.
+    if (now < told_until_) return;
+    outcome.time_limit_reached = true;
+    outcome.ended_by = fmt::format("the time limit of {} (--time-limit)", limit_->words);
+    say("time limit of {} reached: ending the programs", limit_->words);
+    ::kill(child_, SIGTERM);
+  }
+
+ private:
+  pid_t child_;
+  const std::optional<TimeLimit>& limit_;
+  Clock::time_point next_ = Clock::time_point::max();
+  bool is_past_ = false;
+  Clock::time_point told_until_ = Clock::time_point::min();
+};
+
+int milliseconds_until(LaunchSignals::Clock::time_point then, LaunchSignals::Clock::time_point now) {
+  if (then == LaunchSignals::Clock::time_point::max()) return -1;
+  constexpr std::int64_t kMost = 3'600'000;  // poll() takes an int
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(then - now).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, kMost));
+}
+
+Captured read_all(const std::vector<std::string>& words, const sigset_t& mask, Group group) {
+  Pipe pipe;
+  const pid_t child = start(words, Streams::kHelper, &pipe, mask, group);
+  pipe.close_input();
+  Captured captured;
+  while (pipe.read([&](std::string_view piece) { captured.output += piece; })) continue;
+  Outcome outcome;
+  (void)has_ended(child, 0, outcome);
+  captured.status = outcome.status;
+  return captured;
+}
+
 }  // namespace
 
-Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit) {
-  std::optional<Pipe> pipe;
-  if (edit) pipe.emplace();
-  // Blocked until the child's id is known, so that no signal in between is lost.
-  sigset_t blocked, before;
-  sigemptyset(&blocked);
-  for (const int signal : kForwarded) sigaddset(&blocked, signal);
-  sigprocmask(SIG_BLOCK, &blocked, &before);
-  pid_t child = 0;
-  try {
-    child = start(words, pipe ? Streams::kOutputPiped : Streams::kOurs, pipe ? &*pipe : nullptr, before);
-  } catch (...) {
-    sigprocmask(SIG_SETMASK, &before, nullptr);
-    throw;
+std::string signal_to(int signal, std::string_view process) {
+  const char* const name = ::sigabbrev_np(signal);
+  return name == nullptr ? fmt::format("signal {} to {}", signal, process) : fmt::format("SIG{} to {}", name, process);
+}
+
+Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit, const std::optional<TimeLimit>& limit) {
+  LaunchSignals signals;  // before the pipe, which its child would hold open
+  std::optional<Pipe> output;
+  if (edit) output.emplace();
+  const pid_t child =
+      start(words, output ? Streams::kOutputPiped : Streams::kOurs, output ? &*output : nullptr, signals.mask_before());
+  signals.take_over();
+  if (output) output->close_input();
+  Ending ending(child, limit);
+  Outcome outcome;
+  while (output || !has_ended(child, WNOHANG, outcome)) {
+    const auto now = LaunchSignals::Clock::now();
+    for (const int signal : signals.take(now)) ending.note(signal, now, outcome);
+    signals.hand_over(child, now);
+    ending.act(now, outcome);
+    const auto [mail, witnessed] = signals.descriptors();
+    std::array<pollfd, 3> wakers{pollfd{mail, POLLIN, 0}, pollfd{witnessed, POLLIN, 0},
+                                 pollfd{output ? output->output() : -1, POLLIN, 0}};
+    ::poll(wakers.data(), wakers.size(), milliseconds_until(std::min(signals.next(), ending.next()), now));
+    if (output && wakers[2].revents != 0 && !output->read([&](std::string_view piece) { write_all(edit(piece)); })) {
+      write_all(edit({}));
+      output.reset();
+    }
   }
-  forward_to.store(child, std::memory_order_relaxed);
-  // After the start: a signal that was ignored then (nohup, a background job of a script) is ignored in the child, too,
-  // unless the child handles it. mpirun handles some, so all are passed on.
-  std::array<struct sigaction, kForwarded.size()> old{};
-  struct sigaction action {};
-  action.sa_sigaction = forward;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
-  for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &action, &old[i]);
-  sigprocmask(SIG_SETMASK, &before, nullptr);
-  if (pipe) {
-    pipe->read([&](std::string_view piece) { write_all(edit(piece)); });
-    write_all(edit({}));
-  }
-  const auto outcome = wait_for(child);
-  for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &old[i], nullptr);
-  forward_to.store(0, std::memory_order_relaxed);
   return outcome;
 }
 
 Captured run_and_read(const std::vector<std::string>& words) {
-  Pipe pipe;
   sigset_t mask;
   sigprocmask(SIG_SETMASK, nullptr, &mask);
-  const pid_t child = start(words, Streams::kHelper, &pipe, mask);
-  Captured captured;
-  pipe.read([&](std::string_view piece) { captured.output += piece; });
-  captured.status = wait_for(child).status;
-  return captured;
+  return read_all(words, mask, Group::kOurs);
+}
+
+Captured run_and_read_undisturbed(const std::vector<std::string>& words) {
+  sigset_t mask;
+  sigprocmask(SIG_SETMASK, nullptr, &mask);
+  for (const int signal : kHandedOver) sigaddset(&mask, signal);
+  return read_all(words, mask, Group::kOfItsOwn);
 }
 
 }  // namespace ardoise::launcher

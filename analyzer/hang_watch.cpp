@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <utility>
 
 #include "analyzer/deadlock.hpp"
 #include "analyzer/safe_state_files.hpp"
@@ -14,8 +15,6 @@ namespace ardoise::analyzer {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kMarkPrefix = ".analyzer-hangs-";
 
 }  // namespace
 
@@ -33,23 +32,25 @@ bool HangWatch::do_all_stand(const std::map<ProcessKey, bool>& own, const std::v
   });
 }
 
+void HangWatch::mark(bool all_stand) {
+  if (all_stand == std::exchange(is_marked_, all_stand)) return;
+  const fs::path file = safe_state_file(setting_.folder, kHangMarkPrefix, setting_.rank);
+  std::error_code ignored;
+  if (all_stand) {
+    std::ofstream touch(file);
+  } else {
+    fs::remove(file, ignored);
+  }
+}
+
 std::string HangWatch::look(const std::map<ProcessKey, bool>& own) {
   const bool are_there = !stand_files(setting_.folder).empty();
   const auto stands = are_there ? read_stands(setting_.folder) : std::vector<ProcessStand>();
   const bool all_stand = !stands.empty() && do_all_stand(own, stands);
-  if (all_stand != is_marked_) {
-    const fs::path mark = safe_state_file(setting_.folder, kMarkPrefix, setting_.rank);
-    std::error_code ignored;
-    if (all_stand) {
-      std::ofstream touch(mark);
-    } else {
-      fs::remove(mark, ignored);
-    }
-    is_marked_ = all_stand;
-  }
+  mark(all_stand);
   if (!all_stand) is_said_ = false;
   if (setting_.rank != 0 || !all_stand || is_said_) return "";
-  if (safe_state_files(setting_.folder, kMarkPrefix).size() < setting_.analyzers) return "";
+  if (safe_state_files(setting_.folder, kHangMarkPrefix).size() < setting_.analyzers) return "";
   is_said_ = true;
   return sentence(stands);
 }

@@ -25,11 +25,16 @@ class HangWatch {
   HangWatch(Setting setting, std::vector<knowledge_sources::Program> programs)
       : setting_(std::move(setting)), programs_(std::move(programs)) {}
 
+  ~HangWatch() { mark(false); }
+  HangWatch(const HangWatch&) = delete;
+  HangWatch& operator=(const HangWatch&) = delete;
+
   // Once in a while. own: the processes that send to this analyzer, and whether each has ended. On the first analyzer
   // the sentence for the user, once for each hang; else "".
   [[nodiscard]] std::string look(const std::map<ProcessKey, bool>& own);
 
  private:
+  void mark(bool all_stand);
   [[nodiscard]] bool do_all_stand(const std::map<ProcessKey, bool>& own, const std::vector<ProcessStand>& stands);
   [[nodiscard]] std::string sentence(const std::vector<ProcessStand>& stands) const;
 

@@ -26,6 +26,7 @@
 #include "analyzer/ingest.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/safe_state_files.hpp"
+#include "analyzer/stands.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 
 namespace ardoise::analyzer {
@@ -229,10 +230,11 @@ bool is_first_state(const fs::path& file) { return file.filename().string().star
 // They are in the report. Or the report was made without them.
 void remove_all(const fs::path& output) {
   std::error_code ignored;
-  for (const char* const prefix : {kFirstStatePrefix, kSafeStatePrefix}) {
+  for (const char* const prefix : {kFirstStatePrefix, kSafeStatePrefix, kHangMarkPrefix}) {
     for (const fs::path& file : safe_state_files(output, prefix)) fs::remove(file, ignored);
   }
   for (const fs::path& file : remains_files(output)) fs::remove(file, ignored);
+  for (const fs::path& file : stand_files(output)) fs::remove(file, ignored);
 }
 
 }  // namespace

@@ -12,6 +12,8 @@ namespace ardoise::analyzer {
 inline constexpr const char* kSafeStatePrefix = ".analyzer-state-";
 // The same, of before it had received anything: what there is when the analyzer was killed.
 inline constexpr const char* kFirstStatePrefix = ".analyzer-first-";
+// Left while all processes that send to an analyzer make no progress (hang_watch.hpp).
+inline constexpr const char* kHangMarkPrefix = ".analyzer-hangs-";
 
 [[nodiscard]] inline std::filesystem::path safe_state_file(const std::filesystem::path& output, const char* prefix,
                                                            unsigned rank) {

@@ -59,7 +59,7 @@ ProcessState state_of(const char* stat_path) noexcept {
   if (name_end == std::string_view::npos || name_end + 2 >= line.size()) return {};
   line.remove_prefix(name_end + 2);
   ProcessState result{line[0], 0};
-  constexpr int kUserTime = 11, kKernelTime = 12;  // fields behind the state
+  constexpr int kUserTime = 10, kKernelTime = 11;  // fields behind the state
   std::uint64_t number = 0;
   int field = -1;
   for (const char c : line) {

@@ -1,9 +1,13 @@
 // What the report says of a program that did not come to MPI_Finalize; and that a program sees nothing of how that is
 // found out.
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "tests/tools/launch_fixture.hpp"
 
@@ -88,6 +92,45 @@ TEST_F(EndingsTest, AnErrorThatMpiFindsIsOneOfTheCall) {
   EXPECT_EQ(end->call.function, "MPI_Send");
   EXPECT_EQ(end->call.place.symbol, "crash");
   EXPECT_EQ(end->call.tag, 7);
+}
+
+struct Hang {
+  std::string argument, sentence;
+};
+class EveryHang : public LaunchFixture, public ::testing::WithParamInterface<Hang> {};
+
+// The launch is ended when it has been told.
+TEST_P(EveryHang, IsToldWithItsReasonWhileItLasts) {
+  std::jthread ender([&] {
+    while (!std::filesystem::exists(output_ + "/.analyzer-hangs-0")) ::usleep(10'000);
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      std::ifstream file(entry.path() / "stat");
+      std::string number, name, state, parent;
+      if (file >> number >> name >> state >> parent && parent == std::to_string(::getpid()))
+        ::kill(std::stoi(number), SIGTERM);
+    }
+  });
+  const auto result = ardoise({"--hang", "1"}, {"-n", "3", HANGS_PROGRAM, GetParam().argument});
+  EXPECT_THAT(result.output, HasSubstr("no rank has made progress in MPI for"));
+  EXPECT_THAT(result.output, HasSubstr(GetParam().sentence));
+  EXPECT_THAT(profile().notices, Contains(HasSubstr(GetParam().sentence)));
+  std::vector<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(output_))
+    left.push_back(entry.path().filename().string());
+  EXPECT_THAT(left, ::testing::UnorderedElementsAre("profile.json", "summary.txt"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, EveryHang,
+                         ::testing::Values(Hang{"ring", "deadlock: rank 0 waits in MPI_Recv in main (mpi_hangs.c:"},
+                                           Hang{"order", "deadlock: rank 0 waits in MPI_Barrier"},
+                                           Hang{"missing", "for rank 1, which is in MPI_Finalize"},
+                                           Hang{"sleep", "no fault seen: rank 1 sleeps or is blocked outside MPI"}),
+                         [](const auto& hang) { return hang.param.argument; });
+
+TEST_F(EndingsTest, AProgramThatGoesOnInTimeIsNotSaidToHang) {
+  const auto result = ardoise({"--hang", "20"}, {"-n", "2", HANGS_PROGRAM, "slow"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, Not(HasSubstr("progress")));
 }
 
 TEST_F(EndingsTest, AProgramSeesItsSignalsAsNatively) {

@@ -11,6 +11,7 @@
 #include "analyzer/safe_state_files.hpp"
 #include "analyzer/status_file.hpp"
 #include "instrument/format/remains.hpp"
+#include "instrument/format/stands.hpp"
 #include "reports/model_json.hpp"
 #include "reports/render.hpp"
 #include "tools/ardoise/installation.hpp"
@@ -64,7 +65,9 @@ void remove_remains(const fs::path& output) {
   std::error_code error;
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(output, error)) {
-    if (entry.path().filename().string().starts_with(instrument::kRemainsPrefix)) files.push_back(entry.path());
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(instrument::kRemainsPrefix) || name.starts_with(instrument::kStandPrefix))
+      files.push_back(entry.path());
   }
   for (const fs::path& file : files) fs::remove(file, error);
 }

@@ -34,11 +34,11 @@ inline constexpr auto kOptions = [] {
     {"partition", kText, "NAME=CONTEXT[,CONTEXT...]", "", "see --separate", 0, 0, kForLauncher | kRepeats,
      "programs that share one MPI_COMM_WORLD where others have their own; a context is its number on the launch line, "
      "from 0, or its program; may be given several times"},
-    {"hang", kDuration, "DURATION", "60", "", 0, 1e6, kForProgram | kForAnalyzer,
-     "after this time without progress of any rank in MPI ardoise says so, with the reason where there is one; 0: never"},
     {"time-limit", kDuration, "DURATION", "", "none", 1, 36e6, kForLauncher,
      "end the programs after this time (30m, 1.5h, 90: seconds), from their start on, and report; ardoise's exit status "
      "is 124 then"},
+    {"hang", kDuration, "DURATION", "60", "", 0, 1e6, kForProgram | kForAnalyzer,
+     "after this time without progress of any rank in MPI ardoise says so, with the reason where there is one; 0: never"},
     {"sample", kSample, "cpu|off|EVENT", "cpu", "", 0, 0, kForProgram,
      "call stacks are sampled by CPU time or by an event, e.g. page-faults"},
     {"rate", kNumber, "HZ", "10000", "", 0.1, 100'000, kForProgram | kMayChange,

@@ -266,7 +266,7 @@ class World {
 
   [[nodiscard]] std::string circle(std::vector<std::int32_t> ranks) const {
     constexpr std::size_t kMost = 5;
-    std::ranges::rotate(ranks, std::ranges::min_element(ranks));
+    std::rotate(ranks.begin(), std::ranges::min_element(ranks), ranks.end());
     if (ranks.size() == 1) return fmt::format("rank {} {} for itself", ranks[0], in_words(ranks[0]));
     std::string text = "deadlock: ";
     for (std::size_t i = 0; i < std::min(ranks.size(), kMost); ++i)

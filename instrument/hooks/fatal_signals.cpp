@@ -37,11 +37,14 @@ Watched* find(int number) noexcept {
 }
 
 void put(Watched& signal, const struct sigaction& action) noexcept {
-  const unsigned other = 1 - signal.valid.load(std::memory_order_relaxed);
+  const unsigned other = 1u - signal.valid.load(std::memory_order_relaxed);
   signal.actions[other] = action;
   signal.valid.store(other, std::memory_order_release);
 }
 
+bool has(const struct sigaction& action, unsigned flag) noexcept {
+  return (static_cast<unsigned>(action.sa_flags) & flag) != 0;
+}
 bool is_default(const struct sigaction& action) noexcept { return action.sa_handler == SIG_DFL; }
 bool is_ignored(const struct sigaction& action) noexcept { return action.sa_handler == SIG_IGN; }
 
@@ -62,7 +65,7 @@ void on_fatal_signal(int number, siginfo_t* information, void* ucontext) noexcep
   const struct sigaction action = signal.action();
   const bool is_noted = note_signal(*information, ucontext);
   // The kernel has done so with ours.
-  if ((action.sa_flags & SA_RESETHAND) != 0) {
+  if (has(action, SA_RESETHAND)) {
     struct sigaction reset = action;
     reset.sa_handler = SIG_DFL;
     put(signal, reset);
@@ -70,7 +73,7 @@ void on_fatal_signal(int number, siginfo_t* information, void* ucontext) noexcep
   if (is_default(action)) die(number, *information);
   errno = saved;
   if (is_default(action) || is_ignored(action)) return;
-  if ((action.sa_flags & SA_SIGINFO) != 0) {
+  if (has(action, SA_SIGINFO)) {
     action.sa_sigaction(number, information, ucontext);
   } else {
     action.sa_handler(number);

@@ -99,7 +99,7 @@ ARDOISE_REAL_FUNCTION(sigaction, int(int, const struct sigaction*, struct sigact
 
 namespace {
 
-constexpr int kRestarts = SA_RESTART, kOnce = SA_RESETHAND | SA_NODEFER;
+constexpr int kRestarts = SA_RESTART, kOnce = static_cast<int>(SA_RESETHAND | SA_NODEFER);
 
 // signal(), with the flags of its kind, for a signal that is watched.
 using SignalHandler = void (*)(int);

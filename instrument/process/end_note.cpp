@@ -17,7 +17,7 @@ constinit EndNote end_note;
 namespace {
 
 constinit std::atomic<pid_t> noting_process = 0;
-constinit Unwinder unwinder;
+constinit Unwinder exit_unwinder;
 
 bool is_noting() noexcept {
   const pid_t process = noting_process.load(std::memory_order_relaxed);
@@ -58,7 +58,7 @@ void note_exit(EndCause cause, int status) noexcept {
   ucontext_t here;
   if (::getcontext(&here) != 0) return;
   note_place(&here);
-  end_note.frame_count = unwinder.walk(end_note.registers, {}, end_note.frames).frames;
+  end_note.frame_count = exit_unwinder.walk(end_note.registers, {}, end_note.frames).frames;
   end_note.status = status;
   end_note.cause = cause;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -33,6 +34,7 @@ class EveryEnding : public LaunchFixture, public ::testing::WithParamInterface<K
 
 TEST_P(EveryEnding, IsNamedWithItsPlaceAndThatOfTheOthers) {
   const Kind& kind = GetParam();
+  if (MPI_IS_MPICH && kind.argument == "user") GTEST_SKIP() << "MPICH handles SIGUSR1 itself";
   const auto result = ardoise({}, {"-n", "3", ENDINGS_PROGRAM, kind.argument});
   if (!MPI_IS_MPICH) {
     EXPECT_EQ(result.status, kind.status) << result.output;
@@ -137,15 +139,14 @@ TEST_F(EndingsTest, AProgramSeesItsSignalsAsNatively) {
   const auto native = by_hand({"-n", "1", SIGNALS_PROGRAM});
   const auto observed = ardoise({}, {"-n", "1", SIGNALS_PROGRAM});
   EXPECT_EQ(observed.status, native.status);
-  const auto lines = [](const std::string& text) {
+  constexpr std::array kLines{"at first", "before", "set",     "handled", "signal()", "by signal",
+                              "ignored",  "after",  "refused", "stack",   "children", "at last"};
+  const auto lines = [&](const std::string& text) {
     std::vector<std::string> all;
     std::istringstream stream(text);
     for (std::string line; std::getline(stream, line);) {
-      if (line.starts_with("[")) continue;  // Open MPI's own handlers
-      if (line.find("signal") != std::string::npos || line.starts_with("handled") || line.starts_with("before") ||
-          line.starts_with("refused")) {
-        all.push_back(line);
-      }
+      // Not what MPI's own handlers print.
+      if (std::ranges::any_of(kLines, [&](const char* begin) { return line.starts_with(begin); })) all.push_back(line);
     }
     return all;
   };

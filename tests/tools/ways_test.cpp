@@ -131,10 +131,14 @@ TEST_F(WaysTest, ASanitizerThatWantsToBeTheFirstLibraryIs) {
 
 TEST_F(WaysTest, EveryEndHasTheStatusOfTheNativeRun) {
   for (const std::string how : {"abort", "zero", "self", "half", "return", "signal", "kill"}) {
-    const auto result = observed({"-n", "2", END_PROGRAM, how});
+    auto result = observed({"-n", "2", END_PROGRAM, how});
     auto native = natively({"-n", "2", END_PROGRAM, how});
     // On a busy machine Open MPI 4.1 gives 1 now and then for processes that leave without MPI_Finalize.
-    for (int i = 0; i < 3 && native.status != result.status; ++i) native = natively({"-n", "2", END_PROGRAM, how});
+    // Hydra gives 1 for a process whose connection it sees close before its end: seen now and then on a busy machine.
+    for (int i = 0; i < 3 && native.status != result.status; ++i) {
+      native = natively({"-n", "2", END_PROGRAM, how});
+      if (MPI_IS_MPICH) result = observed({"-n", "2", END_PROGRAM, how});
+    }
     EXPECT_EQ(native.status == 0, how == "zero") << how << ": the comparison means nothing";
     EXPECT_NE(native.status, 124) << how << ": a hang";
     EXPECT_NE(result.status, 124) << how << ": a hang\n" << result.output;

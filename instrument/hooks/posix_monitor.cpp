@@ -1,7 +1,7 @@
 // See posix_monitor.hpp.
 #include "instrument/hooks/posix_monitor.hpp"
 
-#include "instrument/hooks/vfork_hook.hpp"
+#include "instrument/machine/vfork_child.hpp"
 #include "vmpi/wrappers/observed_call.hpp"
 
 namespace ardoise::instrument {
@@ -29,15 +29,15 @@ void PosixCall::opened_stream(std::FILE* stream) noexcept {
 
 // Of what reads or writes, but for copies within the kernel.
 void PosixCall::count_access(std::uint64_t bytes) noexcept {
-  const PosixCategory category = kPosixFunctions[static_cast<std::size_t>(function_)].category;
+  const PosixCategory category = kPosixFunctions[static_cast<std::size_t>(open_.function)].category;
   const bool write = category == PosixCategory::kWrite;
-  if ((!write && category != PosixCategory::kRead) || function_ == PosixFunction::kSendfile) return;
-  session_->recorder.accesses.add(file_, descriptor_, position_, bytes, write);
+  if ((!write && category != PosixCategory::kRead) || open_.function == PosixFunction::kSendfile) return;
+  session_->recorder.accesses.add(open_.file, descriptor_, position_, bytes, write);
 }
 
 void PosixCall::end_at(const ObservedFrame& frame, std::uint64_t bytes, bool failed) noexcept {
   const int saved = errno;
-  const Recorder::PosixEvent event{function_, file_, begin_, now(), bytes, failed, return_address_};
+  const Recorder::PosixEvent event{open_.function, open_.file, open_.begin, now(), bytes, failed, open_.return_address};
   Recorder& recorder = session_->recorder;
   ThreadRecorder* const thread = session_->known_thread();
   if (thread == nullptr) {

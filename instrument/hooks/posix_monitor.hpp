@@ -34,7 +34,9 @@ class PosixCall {
  public:
   // Always inlined: begin() takes the hook's own frame.
   [[gnu::always_inline]] PosixCall(PosixFunction function, const void* return_address) noexcept
-      : session_(observing_session()), return_address_(return_address), function_(function) {
+      : session_(observing_session()) {
+    open_.return_address = return_address;
+    open_.function = function;
     if (session_ != nullptr) begin();
   }
 
@@ -42,7 +44,7 @@ class PosixCall {
   void on_descriptor(int descriptor) noexcept {
     if (session_ == nullptr) return;
     descriptor_ = descriptor;
-    file_ = number_of(descriptor);
+    open_.file = number_of(descriptor);
   }
   void on_stream(std::FILE* stream) noexcept {
     if (session_ != nullptr) on_descriptor(descriptor_of(stream));
@@ -74,13 +76,8 @@ class PosixCall {
     record(0, result < 0);
     return result;
   }
-  [[nodiscard]] std::uint64_t return_address() const { return reinterpret_cast<std::uint64_t>(return_address_); }
-  [[nodiscard]] std::uint64_t begin_tick() const { return begin_; }
-  [[nodiscard]] PosixFunction function() const { return function_; }
-  [[nodiscard]] std::uint32_t file() const { return file_; }
-  // Where the hook's frame holds the caller's frame pointer, and above it the return address.
-  [[nodiscard]] const void* frame() const { return frame_; }
-  [[nodiscard]] CalledFunction called() const { return kPosixCalls + static_cast<CalledFunction>(function_) + 1; }
+  [[nodiscard]] std::uint64_t return_address() const { return reinterpret_cast<std::uint64_t>(open_.return_address); }
+  [[nodiscard]] CalledFunction called() const { return kPosixCalls + static_cast<CalledFunction>(open_.function) + 1; }
 
  private:
   void count_access(std::uint64_t bytes) noexcept;
@@ -88,24 +85,20 @@ class PosixCall {
   static Session* observing_session() noexcept;
   std::uint32_t number_of(int descriptor) noexcept { return session_->recorder.files.of_descriptor(descriptor); }
   [[gnu::always_inline]] void begin() noexcept {
-    frame_ = __builtin_frame_address(0);
+    open_.frame = __builtin_frame_address(0);
     // One by one: a copy of both at once would wait for the two stores of the call before.
     outer_.return_address = observed_posix.return_address;
     outer_.call = observed_posix.call;
     outer_.function = observed_posix.function;
-    observed_posix.become({return_address(), called(), this});
-    begin_ = now();
+    observed_posix.become({return_address(), called(), &open_});
+    open_.begin = now();
   }
 
   Session* session_;
-  const void* return_address_;
-  const void* frame_ = nullptr;
-  std::uint64_t begin_ = 0;
+  OpenPosixCall open_;
   ObservedPosix outer_;  // a signal handler's call is in what it interrupted
   std::int64_t position_ = FileAccesses::kHere;
-  std::uint32_t file_ = 0;
   int descriptor_ = -1;
-  PosixFunction function_;
 };
 
 // A descriptor was closed or replaced, by the program, MPI or ourselves alike: forget its name.

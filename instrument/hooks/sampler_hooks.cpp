@@ -10,8 +10,8 @@
 #include <new>
 #include <vector>
 
-#include "instrument/hooks/fatal_signals.hpp"
 #include "instrument/hooks/real_function.hpp"
+#include "instrument/process/fatal_signals.hpp"
 #include "instrument/process/session.hpp"
 #include "instrument/sampling/sampler.hpp"
 

@@ -4,7 +4,7 @@
 // The count goes up before the system call and down again in the parent. A C++ function cannot do that: it would return
 // twice to a frame that the child has overwritten. So the hook is what the C library's own is, in assembler, for
 // x86-64. Elsewhere a child is told by its process id, which takes a system call for each call that is recorded.
-#include "instrument/hooks/vfork_hook.hpp"
+#include "instrument/machine/vfork_child.hpp"
 
 #if defined(__x86_64__) && defined(__LP64__)
 

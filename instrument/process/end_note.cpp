@@ -6,8 +6,8 @@
 
 #include <atomic>
 
-#include "instrument/hooks/vfork_hook.hpp"
 #include "instrument/machine/clock.hpp"
+#include "instrument/machine/vfork_child.hpp"
 #include "instrument/process/session.hpp"
 
 namespace ardoise::instrument {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "instrument/hooks/posix_monitor.hpp"
-
 namespace ardoise::instrument {
 
 // Of a call that was left by longjmp nothing may be left.
@@ -51,21 +49,18 @@ void ThreadStand::add_recent(const ThreadRecorder& thread) noexcept {
 void ThreadStand::add_posix(const ThreadRecorder& thread) noexcept {
   const ObservedPosix* const observed = thread.in_posix.load(std::memory_order_relaxed);
   if (observed == nullptr || observed->function == 0 || observed->call == nullptr) return;
-  const PosixCall& call = *observed->call;
-  if (call.called() != observed->function || call.return_address() != observed->return_address ||
-      call.begin_tick() > tick_) {
+  const OpenPosixCall& call = *observed->call;
+  const auto return_address = reinterpret_cast<std::uint64_t>(call.return_address);
+  if (kPosixCalls + static_cast<CalledFunction>(call.function) + 1 != observed->function ||
+      return_address != observed->return_address || call.begin > tick_) {
     return;
   }
-  calls_[count_++] = {call.begin_tick(),
-                      tick_ - call.begin_tick(),
-                      0,
-                      make_word(kNoComm, static_cast<std::uint32_t>(call.function()), Shape::kLocal),
-                      0,
-                      static_cast<std::int32_t>(call.file()),
-                      0,
-                      kPosixCallFlag | kOpenCall,
+  calls_[count_++] = {call.begin, tick_ - call.begin,
+                      0,          make_word(kNoComm, static_cast<std::uint32_t>(call.function), Shape::kLocal),
+                      0,          static_cast<std::int32_t>(call.file),
+                      0,          kPosixCallFlag | kOpenCall,
                       0};
-  const auto* const frame = static_cast<const std::uint64_t*>(call.frame());
+  const auto* const frame = static_cast<const std::uint64_t*>(call.frame);
   if (frame == nullptr || frame[1] != observed->return_address) return;
   const FrameRegisters caller{
       observed->return_address, reinterpret_cast<std::uint64_t>(frame + 2), frame[0], 0, true, nullptr};

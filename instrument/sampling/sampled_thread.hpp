@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "blackboard/mutex.hpp"
+#include "instrument/format/posix_functions.hpp"
 #include "instrument/machine/perf_events.hpp"
 #include "instrument/python/interpreter.hpp"
 #include "instrument/sampling/call_contexts.hpp"
@@ -22,7 +23,6 @@
 namespace ardoise::instrument {
 
 class ThreadRecorder;
-class PosixCall;
 
 // Added to by the thread's handler only, hence load + store instead of an atomic addition; read by any thread. Relaxed:
 // each number stands alone.
@@ -86,12 +86,21 @@ struct SampledThread {
 [[gnu::tls_model("initial-exec")]] extern thread_local SampledThread* current_sampled;
 [[gnu::tls_model("initial-exec")]] extern thread_local ObservedFrame observed_frame;
 
+// A POSIX call that has not ended, in its hook's frame.
+struct OpenPosixCall {
+  const void* return_address = nullptr;
+  const void* frame = nullptr;  // where the hook's frame holds the caller's frame pointer, and above it return_address
+  std::uint64_t begin = 0;      // tick
+  std::uint32_t file = 0;
+  PosixFunction function{};
+};
+
 // The innermost POSIX call of the program that the thread is in. It may have been left by longjmp: only a return
 // address that is found on the stack is believed.
 struct ObservedPosix {
   std::uint64_t return_address = 0;
   CalledFunction function = 0;
-  const PosixCall* call = nullptr;
+  const OpenPosixCall* call = nullptr;
 
   // For a change of the thread's own: its signal handler sees one of both, or no function.
   void become(const ObservedPosix& other) noexcept {

@@ -1,5 +1,5 @@
 // See fatal_signals.hpp.
-#include "instrument/hooks/fatal_signals.hpp"
+#include "instrument/process/fatal_signals.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "instrument/hooks/vfork_hook.hpp"
+#include "instrument/machine/vfork_child.hpp"
 #include "instrument/process/end_note.hpp"
 
 namespace ardoise::instrument {

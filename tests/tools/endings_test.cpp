@@ -89,8 +89,11 @@ TEST_F(EndingsTest, AnErrorThatMpiFindsIsOneOfTheCall) {
   const auto run = profile();
   ASSERT_THAT(run.applications, SizeIs(1)) << result.output;
   ASSERT_THAT(run.applications[0].ending.ends, Not(IsEmpty()));
-  const auto end = std::ranges::find(run.applications[0].ending.ends, "error", &reports::RankEnd::cause);
+  const auto end = std::ranges::find_if(run.applications[0].ending.ends, [](const auto& each) {
+    return std::ranges::find(each.ranks, 1u) != each.ranks.end();
+  });
   ASSERT_NE(end, run.applications[0].ending.ends.end());
+  EXPECT_EQ(end->cause, "error");
   EXPECT_EQ(end->call.function, "MPI_Send");
   EXPECT_EQ(end->call.place.symbol, "crash");
   EXPECT_EQ(end->call.tag, 7);

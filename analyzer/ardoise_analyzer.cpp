@@ -62,6 +62,7 @@ void take_what_is_there(StreamSource& stream, AnalyzerRun& run) {
 }
 
 std::chrono::milliseconds hang_period(double hang_seconds) {
+  if (hang_seconds <= 0) return std::chrono::hours(1);  // nobody looks
   return std::chrono::milliseconds(std::clamp(static_cast<int>(hang_seconds * 100), 50, 1000));
 }
 

@@ -31,7 +31,6 @@ constexpr std::array<std::string_view, 18> kCollectiveCalls{"MPI_Comm_dup",     
                                                             "MPI_Comm_disconnect",    "MPI_Comm_free"};
 
 bool is_collective(const StandOperation& operation) {
-  if (operation.function == "MPI_Finalize") return false;
   return operation.shape == Shape::kCollective || operation.shape == Shape::kRooted ||
          operation.shape == Shape::kNeighbour ||
          std::ranges::find(kCollectiveCalls, operation.function) != kCollectiveCalls.end();

@@ -45,13 +45,14 @@ void HangWatch::mark(bool all_stand) {
 
 std::string HangWatch::look(const std::map<ProcessKey, bool>& own) {
   const bool are_there = !stand_files(setting_.folder).empty();
-  const auto stands = are_there ? read_stands(setting_.folder) : std::vector<ProcessStand>();
+  auto stands = are_there ? read_stands(setting_.folder) : std::vector<ProcessStand>();
   const bool all_stand = !stands.empty() && do_all_stand(own, stands);
   mark(all_stand);
   if (!all_stand) is_said_ = false;
   if (setting_.rank != 0 || !all_stand || is_said_) return "";
   if (safe_state_files(setting_.folder, kHangMarkPrefix).size() < setting_.analyzers) return "";
   is_said_ = true;
+  find_places(stands);
   return sentence(stands);
 }
 

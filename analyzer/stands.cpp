@@ -35,8 +35,7 @@ std::vector<std::int32_t> members_of(std::span<const instrument::RankRange> rang
 // Puts the definitions of one file together.
 class Reader {
  public:
-  Reader(const instrument::PackHeader& header, knowledge_sources::Symbolizer& symbolizer)
-      : header_(header), symbolizer_(symbolizer) {
+  explicit Reader(const instrument::PackHeader& header) : header_(header) {
     stand_.process = {header.partition, header.rank};
   }
 
@@ -102,12 +101,10 @@ class Reader {
   [[nodiscard]] reports::StackPlace place_of(const instrument::StackFrame& frame) const {
     const auto module = modules_.find(frame.module);
     if (module == modules_.end()) return {};
-    const auto found = symbolizer_.find(module->second, "", frame.offset);
-    return {found.symbol, found.source_file, found.line, module->second, frame.offset};
+    return {"", "", 0, module->second, frame.offset};
   }
 
   const instrument::PackHeader& header_;
-  knowledge_sources::Symbolizer& symbolizer_;
   ProcessStand stand_;
   std::map<std::uint32_t, StandComm> comms_;
   std::map<std::uint32_t, std::string> modules_;
@@ -129,18 +126,31 @@ std::vector<fs::path> stand_files(const fs::path& folder) {
 
 std::vector<ProcessStand> read_stands(const fs::path& folder) {
   std::vector<ProcessStand> stands;
-  knowledge_sources::Symbolizer symbolizer;
   for (const fs::path& path : stand_files(folder)) {
     const instrument::PackFile file = instrument::read_pack_file(path);
     instrument::PackSequence packs(file.bytes());
     const auto pack = packs.next();
     if (!pack || pack->pack_class() != instrument::PackClass::kDefinitions) continue;  // it goes on just now
-    Reader reader(pack->header(), symbolizer);
+    Reader reader(pack->header());
     instrument::DefinitionReader definitions(pack->payload());
     while (const auto definition = definitions.next()) std::visit(reader, *definition);
     stands.push_back(reader.take());
   }
   return stands;
+}
+
+void find_places(std::vector<ProcessStand>& stands) {
+  knowledge_sources::Symbolizer symbolizer;
+  for (ProcessStand& stand : stands) {
+    for (auto* const call : {&stand.mpi, &stand.io}) {
+      if (!*call || (*call)->place.module.empty()) continue;
+      reports::StackPlace& place = (*call)->place;
+      const auto found = symbolizer.find(place.module, "", place.offset);
+      place.symbol = found.symbol;
+      place.source_file = found.source_file;
+      place.line = found.line;
+    }
+  }
 }
 
 }  // namespace ardoise::analyzer

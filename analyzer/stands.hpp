@@ -54,8 +54,10 @@ struct ProcessStand {
   std::optional<StandCall> mpi, io;  // of its threads the one that has been in its call longest
 };
 
-// Of all files in the folder that can be read; places are looked up in the binaries.
+// Of all files in the folder that can be read; of places only module and offset are known.
 [[nodiscard]] std::vector<ProcessStand> read_stands(const std::filesystem::path& folder);
+// Looks the rest up in the binaries, which may take a while.
+void find_places(std::vector<ProcessStand>& stands);
 // Which there are.
 [[nodiscard]] std::vector<std::filesystem::path> stand_files(const std::filesystem::path& folder);
 

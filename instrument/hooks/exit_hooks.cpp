@@ -1,4 +1,4 @@
-// The process ends by its own will and not by exit(), which session.cpp hears of.
+// The process ends by its own will and not by exit(), which preload.cpp hears of.
 #include "instrument/hooks/real_function.hpp"
 #include "instrument/process/end_note.hpp"
 

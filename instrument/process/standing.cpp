@@ -14,7 +14,6 @@
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/kernel_call.hpp"
 #include "instrument/process/thread_stand.hpp"
-#include "vmpi/mpi_functions.hpp"
 #include "vmpi/wrappers/observer.hpp"
 
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
@@ -148,15 +147,6 @@ void Standing::write(std::uint64_t tick, std::uint64_t since) noexcept {
       tick, since, lately.cpu_ns, lately.wall_ns, (finalizes != 0 ? kInFinalize : 0u) | (is_stopped ? kStopped : 0u),
       0};
   bool fits = out.add(stand);
-  if (finalizes != 0) {
-    const RecentCall call{
-        finalizes, tick - finalizes,
-        0,         make_word(kWorldComm, static_cast<std::uint32_t>(vmpi::FunctionId::kFinalize), Shape::kCollective),
-        0,         kNoPeer,
-        0,         kOpenCall,
-        0};
-    fits = fits && out.add(RecentCallsDefinition{0, 1, tick}, std::span<const RecentCall>(&call, 1));
-  }
   ThreadStand thread_stand(session_, unwinder_, tick);
   std::size_t threads = 0;
   std::array<std::uint32_t, kThreadsShown * kMostFrames> defined{};

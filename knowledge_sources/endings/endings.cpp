@@ -188,8 +188,6 @@ class Teller {
     const RecentCall* const open = open_call(*thread);
     if (open != nullptr) {
       fresh.call = call_of(rank, *open);
-      fresh.stack = stack_of(rank, thread->in_call, false);
-      fresh.waits_for = parts_of(rank, *thread);
       fresh.least_seconds = fresh.most_seconds = fresh.call.seconds;
     } else if (const ThreadEnding* const last = thread_of_end(ending); last != nullptr && !last->at_end.empty()) {
       fresh.stack = stack_of(rank, last->at_end, true);
@@ -205,6 +203,10 @@ class Teller {
     };
     const auto same = std::ranges::find_if(stands, [&](const Stand& other) { return key(other) == key(fresh); });
     if (same == stands.end()) {
+      if (open != nullptr) {
+        fresh.stack = stack_of(rank, thread->in_call, false);
+        fresh.waits_for = parts_of(rank, *thread);
+      }
       stands.push_back(std::move(fresh));
       return;
     }

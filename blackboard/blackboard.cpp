@@ -103,6 +103,8 @@ void Blackboard::submit_keyed(EntryRef entry, std::uint64_t key) {
   implementation_->submit_keyed(std::move(entry), key);
 }
 void Blackboard::drain() { implementation_->drain(); }
+void Blackboard::while_still(const std::function<void()>& action) { implementation_->while_still(action); }
+void Blackboard::lose_workers() { implementation_->lose_workers(); }
 std::size_t Blackboard::bytes() const noexcept { return implementation_->account_->bytes(); }
 bool Blackboard::over_limit() const noexcept { return implementation_->account_->over_limit(); }
 bool Blackboard::wait_below_limit(std::chrono::milliseconds timeout) {

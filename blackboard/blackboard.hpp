@@ -96,6 +96,13 @@ class Blackboard {
   // that may be until they pause. Throws std::logic_error inside an operation. Entries that wait in joins are no jobs.
   void drain();
 
+  // Calls `action` while no operation runs: workers end the job that they are at, wait, and go on afterwards. Jobs stay
+  // where they are. For a look at everything without waiting for a drain, such as a copy of the process (fork(2)).
+  // Throws std::logic_error inside an operation.
+  void while_still(const std::function<void()>& action);
+  // In such a copy, whose workers are not there: from now on drain() runs all jobs itself. It must not be destroyed.
+  void lose_workers();
+
   // Submission does not obey the limit: a submitter that can wait (ingest) asks and waits. An entry counts on the first
   // board it is submitted to, until its last reference goes, even if that outlives the board.
   [[nodiscard]] std::size_t bytes() const noexcept;  // payload bytes alive that were submitted here

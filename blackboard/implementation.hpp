@@ -44,6 +44,8 @@ struct Blackboard::Implementation {
   void submit(EntryRef entry);
   void submit_keyed(EntryRef entry, std::uint64_t key);
   void drain();
+  void while_still(const std::function<void()>& action);
+  void lose_workers() noexcept { has_lost_workers_ = true; }
   [[nodiscard]] Counters counters() const noexcept;
 
   Blackboard& board_;
@@ -63,6 +65,8 @@ struct Blackboard::Implementation {
   void call(Seat& seat, Job job);
   void report_failure(const Source& source, std::string_view message) noexcept;
   void drain_here();
+  void stand_still();
+  void refuse_inside(const char* function) const;
   void look_for_quiet();
   [[nodiscard]] bool quiet() const noexcept;
   void count(std::atomic<std::uint64_t> Tally::*event, std::uint64_t times = 1) noexcept {
@@ -84,13 +88,20 @@ struct Blackboard::Implementation {
   Parking parking_;
   std::vector<std::thread> threads_;
   std::atomic<bool> stopping_{false};
+  bool has_lost_workers_ = false;
+
+  Mutex still_mutex_;  // of while_still(), one at a time
+  std::atomic<bool> stills_{false};
+  Mutex standing_mutex_;
+  Condition stands_, goes_on_;
+  std::size_t standing_ GUARDED_BY(standing_mutex_) = 0;  // workers
 
   PerSlot<Tally> tallies_;
 
   alignas(kCacheLine) std::atomic<unsigned> drainers_{0};
   Mutex quiet_mutex_;  // for became_quiet_ alone
   Condition became_quiet_;
-  Mutex seat0_mutex_;  // without workers: the draining thread sits on seat 0
+  Mutex seats_mutex_;  // without workers: the draining thread sits on all seats
 };
 
 }  // namespace ardoise::blackboard

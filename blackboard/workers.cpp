@@ -76,6 +76,9 @@ void Blackboard::Implementation::work(Seat& seat) {
   Backoff backoff;
   bool worked = true;
   for (Job job; true;) {
+    // relaxed: when it is seen does not matter.
+    if (stills_.load(std::memory_order_relaxed)) [[unlikely]]
+      stand_still();
     if (queue_.pop(job, seat.hand)) {
       if (std::exchange(seat.hand.brought_home, false)) parking_.wake_one();
       run(seat, job);
@@ -100,7 +103,10 @@ void Blackboard::Implementation::work(Seat& seat) {
     } else {
       // relaxed: ordered by the fences of Parking.
       parking_.park(seat.sleeper,
-                    [this] { return queue_.maybe_filled() || stopping_.load(std::memory_order_relaxed); });
+                    [this] {
+                      return queue_.maybe_filled() || stopping_.load(std::memory_order_relaxed) ||
+                             stills_.load(std::memory_order_relaxed);
+                    });
     }
     backoff.reset();
   }
@@ -143,11 +149,15 @@ void Blackboard::Implementation::report_failure(const Source& source, std::strin
   }
 }
 
+void Blackboard::Implementation::refuse_inside(const char* function) const {
+  if (seat_at(this) == nullptr) return;
+  throw std::logic_error(std::string(function) +
+                         " was called from inside an operation and would wait for it: call it from outside.");
+}
+
 void Blackboard::Implementation::drain() {
-  if (seat_at(this) != nullptr) {
-    throw std::logic_error("drain() was called from inside an operation and would wait for it: call it from outside.");
-  }
-  if (options_.workers == 0) return drain_here();
+  refuse_inside("drain()");
+  if (options_.workers == 0 || has_lost_workers_) return drain_here();
   {
     const MutexLock lock(quiet_mutex_);
     // acq_rel: see look_for_quiet().
@@ -160,12 +170,46 @@ void Blackboard::Implementation::drain() {
 
 void Blackboard::Implementation::drain_here() {
   {
-    const MutexLock lock(seat0_mutex_);
-    Seat& seat = *seats_.front();
-    const Sitting sitting(seat);
-    for (Job job; queue_.pop(job, seat.hand);) run(seat, job);
+    const MutexLock lock(seats_mutex_);
+    std::size_t idle = 0;  // seats in a row
+    for (std::size_t i = 0; idle < seats_.size(); i = (i + 1) % seats_.size()) {
+      Seat& seat = *seats_[i];
+      const Sitting sitting(seat);
+      ++idle;
+      for (Job job; queue_.pop(job, seat.hand); idle = 0) run(seat, job);
+    }
   }
   destroy_idle_sources();
+}
+
+void Blackboard::Implementation::while_still(const std::function<void()>& action) {
+  refuse_inside("while_still()");
+  const MutexLock alone(still_mutex_);
+  if (options_.workers == 0) {
+    const MutexLock lock(seats_mutex_);
+    return action();
+  }
+  struct GoOn {
+    Implementation& board;
+    ~GoOn() {
+      board.stills_.store(false, std::memory_order_relaxed);  // the mutex orders it
+      board.goes_on_.notify_all();
+    }
+  };
+  stills_.store(true, std::memory_order_relaxed);  // wake_all() fences before it looks for sleepers
+  parking_.wake_all();
+  const MutexLock lock(standing_mutex_);
+  const GoOn go_on{*this};
+  while (standing_ < threads_.size()) stands_.wait(lock);
+  action();
+}
+
+void Blackboard::Implementation::stand_still() {
+  const MutexLock lock(standing_mutex_);
+  ++standing_;
+  stands_.notify_all();
+  while (stills_.load(std::memory_order_relaxed)) goes_on_.wait(lock);
+  --standing_;
 }
 
 // Called by each worker when it finds nothing after it ran something; the last to do so sees all jobs ended.

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -49,6 +50,10 @@ class AnalyzerRun {
     flush();
     drain();
   }
+
+  // As those of Blackboard.
+  void while_still(const std::function<void()>& action) { board_.while_still(action); }
+  void lose_workers() { board_.lose_workers(); }
 
   // Before the first program: the boards of the other analyzers. The transport outlives the run.
   void connect(blackboard::Transport& transport) { board_.connect(transport); }

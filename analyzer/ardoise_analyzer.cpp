@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -26,16 +25,16 @@
 #include "analyzer/analyzer_run.hpp"
 #include "analyzer/event_loop.hpp"
 #include "analyzer/guardian.hpp"
-#include "analyzer/hang_watch.hpp"
 #include "analyzer/ingest.hpp"
 #include "analyzer/job_watch.hpp"
+#include "analyzer/launch_watch.hpp"
+#include "analyzer/merge_states.hpp"
 #include "analyzer/mpi_transport.hpp"
 #include "analyzer/options.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/replay.hpp"
 #include "analyzer/results.hpp"
-#include "analyzer/safe_state.hpp"
-#include "analyzer/status_file.hpp"
+#include "analyzer/snapshot.hpp"
 #include "analyzer/stream_source.hpp"
 #include "analyzer/tree_reduction.hpp"
 #include "analyzer/warm_start.hpp"
@@ -48,23 +47,6 @@
 namespace {
 
 using namespace ardoise::analyzer;
-
-constexpr std::chrono::milliseconds kLooksForDeaths(100);
-// From the first sign until Open MPI has ended all processes, if it does.
-constexpr std::chrono::milliseconds kEndOfLaunch(1500);
-
-// Packs that have arrived already, which their senders have forgotten. Few, and no more that are on their way: after
-// MPI_Abort there are four milliseconds.
-void take_what_is_there(StreamSource& stream, AnalyzerRun& run) {
-  constexpr int kMost = 8;
-  SourcedPack pack;
-  for (int left = kMost; left != 0 && stream.next(pack) == PackSource::Next::pack; --left) run.submit(pack);
-}
-
-std::chrono::milliseconds hang_period(double hang_seconds) {
-  if (hang_seconds <= 0) return std::chrono::hours(1);  // nobody looks
-  return std::chrono::milliseconds(std::clamp(static_cast<int>(hang_seconds * 100), 50, 1000));
-}
 
 int check(const Options& options) {
   const auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
@@ -146,83 +128,33 @@ int serve(const Options& options, int argc, char** argv) {
   const auto programs = programs_of_launch();
   if (ranks > 1) run.connect(transport.emplace(analyzers, run));
   for (const auto& program : programs) run.add_program(program);
-  // When a process dies, Open MPI ends the launch with SIGCONT, SIGTERM and SIGKILL to all others: a second later, or,
-  // after MPI_Abort, within milliseconds. So what is here is made safe at the first sign, a peer that is gone or
-  // SIGCONT, or when the guardian has died; where that was none of an end, all goes on.
-  bool is_ended = false;
-  SafeKeeper keeper;
-  std::vector<std::string> first_gone;  // what ended the launch, where it was seen
-  StreamSource* source = nullptr;
-  NextPacks arrived;
-  const auto save = [&] {
-    // What comes later stays with the programs, which leave it behind when they are ended.
-    if (source != nullptr) take_what_is_there(*source, run);
-    run.drain();
-    if (source != nullptr) arrived = source->arrived();
-    keeper.keep([&] {
-      write_safe_state(run, {programs, facts, first_gone, arrived}, static_cast<unsigned>(rank), options);
-    });
-    if (source != nullptr) source->rest_for(kEndOfLaunch);
-  };
-  loop.on_signal(SIGCONT, save);
-  loop.on_signal(SIGTERM, [&] {
-    is_ended = true;
-    loop.stop();
-  });
-  const auto end_if_told = [&] {
-    if (!is_ended) return;
-    if (!keeper.has_kept() || source == nullptr || !source->rests()) save();
-    keeper.wait();
-    if (rank == 0) leave_state(kStateTerminated, options);
-    std::signal(SIGTERM, SIG_DFL);
-    std::raise(SIGTERM);
-  };
-  write_safe_state(run, {programs, facts, {}, {}, true}, static_cast<unsigned>(rank), options);
-  if (rank == 0) leave_state(kStateRunning, options);
   {
-    StreamSource stream(
-        programs, {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes, .output = options.output});
-    source = &stream;
+    LaunchWatch watch(loop, run, options, facts,
+                      {programs, static_cast<unsigned>(rank), static_cast<unsigned>(ranks), recorder.hang_seconds});
     {
-      const auto entries = loop.poll([&] { return transport ? transport->poll() : Found::nothing; });
-      const auto deaths = loop.every(kLooksForDeaths, [&, known = std::size_t{0}]() mutable {
-        const auto gone = stream.gone_peers();
-        if (std::exchange(known, gone.size()) >= gone.size()) return;
-        if (first_gone.empty()) first_gone = gone;
-        save();
-      });
-      std::optional<HangWatch> hangs;
-      if (recorder.hang_seconds > 0)
-        hangs.emplace(HangWatch::Setting{options.output, recorder.hang_seconds, static_cast<unsigned>(rank),
-                                         static_cast<unsigned>(ranks)},
-                      programs);
-      const auto looks = loop.every(hang_period(recorder.hang_seconds), [&] {
-        const std::string sentence = hangs ? hangs->look(stream.processes()) : "";
-        if (sentence.empty()) return;
-        say(sentence);
-        facts.notices.push_back("While it ran: " + sentence);
-      });
-      ingest(loop, stream, run);
+      StreamSource stream(programs, {.block_bytes = recorder.bin_bytes,
+                                     .memory_bytes = options.memory_bytes,
+                                     .output = options.output});
+      watch.begin(stream);
+      {
+        const auto entries = loop.poll([&] { return transport ? transport->poll() : Found::nothing; });
+        ingest(loop, stream, run);
+      }
+      watch.end_if_told();
+      facts.programs_ended = std::chrono::steady_clock::now();
+      run.drain();  // gives every block back
+      watch.stream_ends();
     }
-    end_if_told();
-    facts.programs_ended = std::chrono::steady_clock::now();
-    run.drain();  // gives every block back
-    arrived = stream.arrived();
-    source = nullptr;
+    if (transport) {
+      transport->settle(loop);
+    } else {
+      run.finish();
+    }
+    watch.end_if_told();
+    // All programs are at their MPI_Finalize. One that exits with a status of its own makes mpirun end the job: SIGTERM,
+    // a second later SIGKILL. That is time enough for the files below, which are written whole or not at all. So SIGTERM
+    // has no effect from here on.
   }
-  if (transport) {
-    transport->settle(loop);
-  } else {
-    run.finish();
-  }
-  end_if_told();
-  // All programs are at their MPI_Finalize. One that exits with a status of its own makes mpirun end the job: SIGTERM,
-  // a second later SIGKILL. That is time enough for the files below, which are written whole or not at all. So SIGTERM
-  // has no effect from here on.
-  loop.on_signal(SIGTERM, [] {});
-  loop.on_signal(SIGCONT, [] {});
-  keeper.wait();
-  remove_safe_state(static_cast<unsigned>(rank), options);
   merge_to_root(loop, analyzers, run);
   warm.reset();  // takes MPI 10 ms, for which no program waits now
   // Where finalize is a fence over the job, programs would wait for the report; where it is not, the report comes
@@ -244,6 +176,7 @@ int main(int argc, char** argv) {
     if (options.check) return check(options);
     if (!options.replay.empty()) return replay(options);
     if (options.merge) return merge_safe_states(options);
+    if (options.snapshot) return take_snapshot(options);
     return exit_status(serve(options, argc, argv), options);
   } catch (const std::exception& error) {
     say(fmt::format("the analyzer stopped: {}.", error.what()));

@@ -26,7 +26,7 @@ bool HangWatch::do_all_stand(const std::map<ProcessKey, bool>& own, const std::v
     if (seen.tick != stand.tick) seen = {stand.tick, now};
     standing[stand.process] = stand.seconds + std::chrono::duration<double>(now - seen.time).count();
   }
-  return !own.empty() && std::ranges::all_of(own, [&](const auto& process) {
+  return std::ranges::all_of(own, [&](const auto& process) {
     const auto found = standing.find(process.first);
     return found != standing.end() ? found->second >= setting_.seconds : process.second;
   });

@@ -60,6 +60,9 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_flag(
       "--merge", options.merge,
       "make the report from what the analyzers of a launch that was ended have left in the folder of --output");
+  app.add_flag("--snapshot", options.snapshot,
+               "print what the running launch that reports to the folder of --output has measured so far");
+  app.add_flag("--keep", options.keep, "with --snapshot: write profile.json and summary.txt, too");
   app.add_option("--job-status", options.job_status, "with --merge: mpirun's exit status, for the report");
   app.add_option("--ended-by", options.ended_by, "with --merge: what ended the launch, for the report");
   app.add_option("--replay", options.replay,
@@ -84,6 +87,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   options.memory_bytes = static_cast<std::size_t>(values.size(*option("memory")));
   options.plugins = values.texts(*option("plugin"));
   options.render = !values.is_on(*option("no-report"));
+  options.keep_safe_seconds = values.seconds(*option("keep-safe"));
   options.quiet = values.is_on(*option("quiet"));
   // The settings of a captured run are not known.
   if (options.replay.empty()) options.settings = settings_of_run(values, on_command_line, get);

@@ -19,7 +19,10 @@ struct Options {
   bool render = true;
   bool quiet = false;
   bool check = false;             // load the plug-ins, say what is wrong, end
-  bool merge = false;             // make the report of a launch that was ended (safe_state.hpp)
+  bool merge = false;             // make the report of a launch that was ended (merge_states.hpp)
+  bool snapshot = false;          // say what a running launch has measured so far (snapshot.hpp)
+  bool keep = false;              // with snapshot: write profile.json and summary.txt, too
+  double keep_safe_seconds = 0;   // between two of these while the programs run; 0: none
   std::optional<int> job_status;  // of mpirun, for the report of a launch that was ended
   std::string ended_by;           // of that launch, as reports::Run::ended_by
   std::string status_file;        // see ardoise_analyzer.cpp

@@ -6,8 +6,11 @@
 #include <exception>
 #include <iostream>
 
+#include "analyzer/safe_state_files.hpp"
 #include "reports/atomic_file.hpp"
+#include "reports/document/sections.hpp"
 #include "reports/render.hpp"
+#include "reports/text/text_document.hpp"
 
 namespace ardoise::analyzer {
 
@@ -26,6 +29,19 @@ int exit_status(int status, const Options& options) {
   leave_state(std::to_string(status), options);
   return options.status_file.empty() ? status : 0;
 }
+
+namespace {
+
+void mark_running(reports::Run& run) {
+  run.running = true;
+  for (reports::Application& application : run.applications) {
+    const bool runs = application.quality.ranks_complete < application.ranks && application.ending.ends.empty();
+    if (runs) application.ending.moment_seconds = application.wall_seconds;
+    application.waiting.unreceived.clear();  // they may have arrived
+  }
+}
+
+}  // namespace
 
 int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Options& options) {
   int status = kDone;
@@ -47,6 +63,13 @@ int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Optio
     run.analysis_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - facts.programs_ended).count();
 
+    if (facts.running) mark_running(run);
+    if (facts.running && !options.keep) {
+      std::cout << reports::summary_text(reports::document_of(run)) << std::flush;
+      return status;
+    }
+    // Meanwhile all has ended, and the last profile is there.
+    if (facts.running && safe_state_files(options.output, kFirstStatePrefix).empty()) return status;
     std::string summary;
     const auto written = reports::write_results(run, options.output, summary);
     if (!options.quiet) std::cout << summary << std::flush;

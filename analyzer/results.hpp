@@ -18,6 +18,7 @@ struct RunFacts {
   std::uint32_t analyzer_workers = 1;
   std::vector<std::string> notices;                      // of the launch, for the reader of the report
   std::chrono::steady_clock::time_point programs_ended;  // analysis_seconds counts from here
+  bool running = false;                                  // the programs go on: nothing is written but with --keep
 };
 
 inline constexpr int kDone = 0, kIncomplete = 1, kUsage = 2;

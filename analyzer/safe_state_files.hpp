@@ -7,17 +7,21 @@
 #include <string_view>
 #include <vector>
 
+#include "instrument/format/stands.hpp"
+
 namespace ardoise::analyzer {
 
 inline constexpr const char* kSafeStatePrefix = ".analyzer-state-";
 // The same, of before it had received anything: what there is when the analyzer was killed.
 inline constexpr const char* kFirstStatePrefix = ".analyzer-first-";
+// What an analyzer knew when somebody asked; the text of the request comes next, then "-" and the rank.
+inline constexpr const char* kSnapshotPrefix = ".analyzer-snapshot-";
 // Left while all processes that send to an analyzer make no progress (hang_watch.hpp).
 inline constexpr const char* kHangMarkPrefix = ".analyzer-hangs-";
 
-[[nodiscard]] inline std::filesystem::path safe_state_file(const std::filesystem::path& output, const char* prefix,
-                                                           unsigned rank) {
-  return output / (prefix + std::to_string(rank));
+[[nodiscard]] inline std::filesystem::path safe_state_file(const std::filesystem::path& output,
+                                                           std::string_view prefix, unsigned rank) {
+  return output / (std::string(prefix) + std::to_string(rank));
 }
 
 // Those that are there, by name.
@@ -33,6 +37,16 @@ inline constexpr const char* kHangMarkPrefix = ".analyzer-hangs-";
   }
   std::ranges::sort(files);
   return files;
+}
+
+// Requests for snapshots, and what is left of their answers.
+inline void remove_requests(const std::filesystem::path& output) {
+  std::error_code ignored;
+  std::vector<std::filesystem::path> files{output / instrument::kAskName};
+  for (const auto& entry : std::filesystem::directory_iterator(output, ignored)) {
+    if (entry.path().filename().string().starts_with(kSnapshotPrefix)) files.push_back(entry.path());
+  }
+  for (const auto& file : files) std::filesystem::remove(file, ignored);
 }
 
 }  // namespace ardoise::analyzer

@@ -6,4 +6,7 @@ namespace ardoise::analyzer {
 inline constexpr const char* kStateRunning = "running";        // it takes events
 inline constexpr const char* kStateTerminated = "terminated";  // it was told to end (SIGTERM) while it did
 
+// Exit status of --snapshot where nobody answers.
+inline constexpr int kNotRunning = 3;
+
 }  // namespace ardoise::analyzer

@@ -51,7 +51,7 @@ struct RankEnd {
   std::vector<LastCall> last_calls;  // the last one may not have ended
 };
 
-// Ranks that were in the same place when they ended.
+// Ranks that were in the same place when they ended, or at Ending::moment_seconds.
 struct Stand {
   std::vector<std::uint32_t> ranks;
   LastCall call;   // that they were in; without a function: none, and `place` is where the first of them was
@@ -64,6 +64,8 @@ struct Stand {
 struct Ending {
   std::vector<RankEnd> ends;  // the first to end first; empty: all ranks came to MPI_Finalize, or nothing is known
   std::vector<Stand> stands;  // most ranks first
+  // Of a program that was running when its profile was written: when that was, since MPI_Init; else 0.
+  double moment_seconds = 0;
 };
 
 }  // namespace ardoise::reports

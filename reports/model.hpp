@@ -330,6 +330,7 @@ struct Run {
   std::uint32_t analyzer_workers = 0;  // threads in each
   double analysis_seconds = 0;         // from the last end of a program to the finished model
   std::string ended_by;                // what ended the programs: "SIGTERM to ardoise"; "": they themselves, or unknown
+  bool running = false;                // the programs ran on when this was written
   std::vector<Application> applications;
   std::vector<std::string> notices;  // of the run: plug-ins that failed, packs that were refused …
 };

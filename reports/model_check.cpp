@@ -118,6 +118,8 @@ void check_waiting(Check& check, const std::string& at, const Waiting& waiting, 
 void check_ending(Check& check, const std::string& at, const Ending& ending, std::uint32_t ranks) {
   check_each(check, at + ".ends", ending.ends);
   check_each(check, at + ".stands", ending.stands);
+  check.require(std::isfinite(ending.moment_seconds) && ending.moment_seconds >= 0,
+                "{}.moment_seconds is negative or infinite", at);
   const auto has_ranks = [&](const auto& each) {
     return !each.ranks.empty() && std::ranges::all_of(each.ranks, [&](std::uint32_t rank) { return rank < ranks; });
   };

@@ -129,7 +129,7 @@ template <>
 inline constexpr auto kFields<Stand> = ARDOISE_FIELDS(Stand, ranks, call, after, least_seconds, most_seconds, waits_for,
                                                       stack);
 template <>
-inline constexpr auto kFields<Ending> = ARDOISE_FIELDS(Ending, ends, stands);
+inline constexpr auto kFields<Ending> = ARDOISE_FIELDS(Ending, ends, stands, moment_seconds);
 template <>
 inline constexpr auto kFields<Application> = ARDOISE_FIELDS(Application, name, command, working_directory, partition,
                                                             first_rank, world_ranks, ranks, threads, thread_level,
@@ -142,7 +142,7 @@ inline constexpr auto kFields<RunSetting> = ARDOISE_FIELDS(RunSetting, name, val
 template <>
 inline constexpr auto kFields<Run> = ARDOISE_FIELDS(Run, schema_version, tool_version, started, command, settings,
                                                     universe_ranks, analyzer_ranks, analyzer_workers, analysis_seconds,
-                                                    ended_by, notices, applications);
+                                                    ended_by, running, notices, applications);
 
 // Of the sampled profile.
 template <>

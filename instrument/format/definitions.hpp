@@ -297,8 +297,9 @@ static_assert(sizeof(RecentCall) == 48);
 enum class StackOf : std::uint32_t {
   kOpenCall = 0,  // from the call that the thread is in
   kEnd = 1,       // where the thread was when it brought about the end of the process
+  kSample = 2,    // where it was sampled last, in no call, since its last call of MPI
 };
-inline constexpr std::uint32_t kStackKinds = 2;
+inline constexpr std::uint32_t kStackKinds = 3;
 struct StackDefinition {
   std::uint32_t thread;  // kNoThread: one that records nothing
   StackOf of;
@@ -311,7 +312,7 @@ struct StackFrame {
   std::uint64_t offset;
 };
 
-// A process that has made no progress in MPI for a while; in a file of its own (stands.hpp). Strings: none.
+// A living process, with a file of its own (stands.hpp): where its threads are. Strings: none.
 enum StandFlags : std::uint32_t {
   kInFinalize = 1,  // it has called MPI_Finalize
   kStopped = 2,     // by a signal or a debugger

@@ -1,6 +1,7 @@
-// What a process leaves in the output folder while it makes no progress in MPI: a file with one pack of definitions,
-// kStand first, written by its survivor (process/standing.hpp) every few seconds and removed when it goes on. The
-// analyzer reads it (analyzer/hang_watch.hpp), and who asks where the ranks are.
+// What a process leaves in the output folder while it makes no progress in MPI, or while somebody asks for it: a file
+// with one pack of definitions, kStand first, and one of its totals, written by its survivor (process/standing.hpp)
+// every few seconds and removed when it goes on, or nobody asks any more. The analyzer reads it (analyzer/hang_watch.hpp),
+// and who asks (analyzer/snapshot.hpp).
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,9 @@
 namespace ardoise::instrument {
 
 inline constexpr const char* kStandPrefix = ".stand-";
+// While there is such a file in the folder, all processes leave theirs. Who asks, writes a text into it that was never
+// there before.
+inline constexpr const char* kAskName = ".ask";
 
 [[nodiscard]] inline std::string stand_name(std::uint32_t partition, std::uint32_t rank) {
   return kStandPrefix + std::to_string(partition) + "-" + std::to_string(rank);

@@ -50,6 +50,7 @@ class LastMoment {
         RecentCallsDefinition{thread.number(), static_cast<std::uint32_t>(calls.size()), tick_},
         std::span<const RecentCall>(calls));
     define_stack(&thread, StackOf::kOpenCall, stand_.path(), {.in_call = stand_.is_in_mpi(), .is_interrupted = false});
+    define(thread.number(), StackOf::kSample, stand_.sampled(), true);
   }
 
  private:
@@ -78,14 +79,17 @@ class LastMoment {
       path = merged.frames;
       first_is_instruction = first_is_instruction && merged.keeps_innermost;
     }
+    define(thread != nullptr ? thread->number() : kNoThread, of, path, first_is_instruction);
+  }
+  void define(std::uint32_t thread, StackOf of, std::span<const std::uint64_t> path, bool first_is_instruction) {
+    if (path.empty()) return;
     std::vector<StackFrame> frames;
     for (const std::uint64_t address : path) {
       const CallSites::Place place = session_.recorder.call_sites.known_place_of(address);
       frames.push_back({place.module, first_is_instruction && frames.empty() ? 1u : 0u, place.offset});
     }
-    (void)session_.recorder.definitions.add(StackDefinition{thread != nullptr ? thread->number() : kNoThread, of,
-                                                            static_cast<std::uint32_t>(frames.size()), 0},
-                                            std::span<const StackFrame>(frames));
+    (void)session_.recorder.definitions.add(
+        StackDefinition{thread, of, static_cast<std::uint32_t>(frames.size()), 0}, std::span<const StackFrame>(frames));
   }
 
   Session& session_;

@@ -81,7 +81,7 @@ void on_exit(vmpi::Call& call) noexcept {
 Session* session_of_the_dead = nullptr;
 std::string* remains_path = nullptr;
 
-Standing* standing = nullptr;  // never destroyed either; nullptr: nobody asks
+Standing* standing = nullptr;  // never destroyed either
 
 void write_remains(int wait_status) noexcept {
   allocate_without_locks();
@@ -94,15 +94,15 @@ void prepare_for_death(Session& made, const PackIdentity& identity, const char* 
   if (folder.empty()) return;
   session_of_the_dead = &made;
   remains_path = new std::string(fmt::format("{}/{}", folder, remains_name(identity.partition, identity.rank)));
-  SurvivorTasks tasks{.after_death = write_remains};
-  if (hang_seconds > 0) {
-    const double seconds = stand_seconds(hang_seconds);
-    standing = new Standing(made, identity, folder, seconds);
-    tasks.look = []() noexcept { standing->look(); };
-    tasks.look_no_more = []() noexcept { standing->leave(); };
-    tasks.look_milliseconds = std::clamp(static_cast<long>(seconds * 500), 20L, 1000L);
-  }
-  start_survivor(tasks);
+  const double seconds = hang_seconds > 0 ? stand_seconds(hang_seconds) : 0;
+  standing = new Standing(made, identity, folder, seconds);
+  constexpr long kLookMilliseconds = 500;
+  const long look_milliseconds =
+      seconds > 0 ? std::clamp(static_cast<long>(seconds * 500), 20L, kLookMilliseconds) : kLookMilliseconds;
+  start_survivor({.after_death = write_remains,
+                  .look = []() noexcept { standing->look(); },
+                  .look_no_more = []() noexcept { standing->leave(); },
+                  .look_milliseconds = look_milliseconds});
   begin_end_notes();
   watch_fatal_signals();
   [[maybe_unused]] static const bool hears_of_exit =

@@ -88,10 +88,11 @@ Standing::Standing(Session& of, const PackIdentity& identity, const std::string&
       identity_(identity),
       path_(fmt::format("{}/{}", folder, stand_name(identity.partition, identity.rank))),
       beside_(path_ + ".part"),
+      ask_path_(fmt::format("{}/{}", folder, kAskName)),
       program_(path_of_program()),
       stat_path_(fmt::format("/proc/{}/stat", ::getpid())),
       start_tick_(now()),
-      ticks_(static_cast<std::uint64_t>(seconds * identity.ticks_per_second)) {}
+      ticks_(seconds > 0 ? static_cast<std::uint64_t>(seconds * identity.ticks_per_second) : UINT64_MAX / 2) {}
 
 std::uint64_t Standing::last_progress() const noexcept {
   std::uint64_t last = std::max(start_tick_, finalizes_since.load(std::memory_order_relaxed));
@@ -103,6 +104,10 @@ std::uint64_t Standing::last_progress() const noexcept {
   return last;
 }
 
+bool Standing::is_asked() const noexcept {
+  return call_kernel(SYS_faccessat, AT_FDCWD, argument(ask_path_.c_str()), F_OK) == 0;
+}
+
 void Standing::leave() noexcept {
   if (written_ == 0) return;
   call_kernel(SYS_unlink, argument(path_.c_str()));
@@ -112,18 +117,19 @@ void Standing::leave() noexcept {
 void Standing::look() noexcept {
   if (vmpi::is_finalized.load(std::memory_order_relaxed)) return leave();
   const std::uint64_t tick = now(), since = last_progress();
+  const bool asked = is_asked();
   if (tick < since + ticks_) {
-    leave();
+    if (!asked) leave();
     // So that the first file knows what the process did lately.
     if (tick < since + ticks_ / 4) {
       time_before_ = 0;
     } else if (time_before_ == 0) {
       (void)take_cpu_time(tick, state_of(stat_path_.c_str()).cpu_ticks);
     }
-    return;
+    if (!asked) return;
   }
   const auto refresh = static_cast<std::uint64_t>(kRefreshSeconds * identity_.ticks_per_second);
-  if (written_ == 0 || written_since_ != since || tick > written_ + refresh) write(tick, since);
+  if (asked || written_ == 0 || written_since_ != since || tick > written_ + refresh) write(tick, since);
 }
 
 Standing::CpuTime Standing::take_cpu_time(std::uint64_t tick, std::uint64_t cpu_ticks) noexcept {
@@ -137,8 +143,9 @@ Standing::CpuTime Standing::take_cpu_time(std::uint64_t tick, std::uint64_t cpu_
   return lately;
 }
 
-void Standing::write(std::uint64_t tick, std::uint64_t since) noexcept {
-  DefinitionWriter out{std::span<std::byte>(room_).subspan(sizeof(PackHeader))};
+std::size_t Standing::write_definitions(std::uint64_t tick, std::uint64_t since) noexcept {
+  constexpr std::size_t kRoom = std::size_t{48} << 10;
+  DefinitionWriter out{std::span<std::byte>(room_).first(kRoom).subspan(sizeof(PackHeader))};
   const std::uint64_t finalizes = finalizes_since.load(std::memory_order_relaxed);
   const ProcessState state = state_of(stat_path_.c_str());
   const CpuTime lately = take_cpu_time(tick, state.cpu_ticks);
@@ -151,6 +158,24 @@ void Standing::write(std::uint64_t tick, std::uint64_t since) noexcept {
   std::size_t threads = 0;
   std::array<std::uint32_t, kThreadsShown * kMostFrames> defined{};
   std::size_t modules = 0;
+  const auto add_stack = [&](std::uint32_t thread, StackOf of, std::span<const std::uint64_t> path) {
+    std::array<StackFrame, kMostFrames> frames;
+    std::uint32_t count = 0;
+    for (const std::uint64_t address : path.first(std::min(path.size(), kMostFrames))) {
+      const CallSites::Place place = session_.recorder.call_sites.known_place_of(address);
+      const bool is_instruction = of == StackOf::kSample && count == 0;
+      frames[count++] = {place.module, is_instruction ? 1u : 0u, place.offset};
+      const auto end = defined.begin() + static_cast<std::ptrdiff_t>(modules);
+      if (place.module == CallSites::kNoModule || std::find(defined.begin(), end, place.module) != end) continue;
+      const LoadedObject object = object_of(address);
+      if (object.path == nullptr) continue;
+      defined[modules++] = place.module;
+      const std::string_view name = *object.path != '\0' ? std::string_view(object.path) : std::string_view(program_);
+      fits = fits && out.add(ModuleDefinition{place.module, 0, address - place.offset, object.size}, name, "");
+    }
+    if (count != 0)
+      fits = fits && out.add(StackDefinition{thread, of, count, 0}, std::span<const StackFrame>(frames).first(count));
+  };
   session_.recorder.threads.for_each_owned([&](const ThreadRecorder& thread) {
     if (++threads > kThreadsShown || finalizes != 0) return;
     thread_stand.look_at(thread);
@@ -164,42 +189,43 @@ void Standing::write(std::uint64_t tick, std::uint64_t since) noexcept {
     if (!calls.empty())
       fits = fits &&
              out.add(RecentCallsDefinition{thread.number(), static_cast<std::uint32_t>(calls.size()), tick}, calls);
-    std::array<StackFrame, kMostFrames> frames;
-    std::uint32_t count = 0;
-    for (const std::uint64_t address : thread_stand.path().first(std::min(thread_stand.path().size(), kMostFrames))) {
-      const CallSites::Place place = session_.recorder.call_sites.known_place_of(address);
-      frames[count++] = {place.module, 0, place.offset};
-      const auto end = defined.begin() + static_cast<std::ptrdiff_t>(modules);
-      if (place.module == CallSites::kNoModule || std::find(defined.begin(), end, place.module) != end) continue;
-      const LoadedObject object = object_of(address);
-      if (object.path == nullptr) continue;
-      defined[modules++] = place.module;
-      const std::string_view path = *object.path != '\0' ? std::string_view(object.path) : std::string_view(program_);
-      fits = fits && out.add(ModuleDefinition{place.module, 0, address - place.offset, object.size}, path, "");
-    }
-    if (count != 0)
-      fits = fits && out.add(StackDefinition{thread.number(), StackOf::kOpenCall, count, 0},
-                             std::span<const StackFrame>(frames).first(count));
+    add_stack(thread.number(), StackOf::kOpenCall, thread_stand.path());
+    add_stack(thread.number(), StackOf::kSample, thread_stand.sampled());
   });
+  write_header(0, PackClass::kDefinitions, out.bytes(), out.count(), tick);
+  return sizeof(PackHeader) + out.bytes();
+}
+
+std::size_t Standing::write_totals(std::size_t at, std::uint64_t tick) noexcept {
+  const std::size_t room = (room_.size() - at - sizeof(PackHeader)) / sizeof(TotalsRecord);
+  auto* const records = reinterpret_cast<TotalsRecord*>(room_.data() + at + sizeof(PackHeader));
+  const std::size_t count = session_.recorder.totals(std::span(records, room));
+  write_header(at, PackClass::kTotals, count * sizeof(TotalsRecord), count, tick);
+  return sizeof(PackHeader) + count * sizeof(TotalsRecord);
+}
+
+void Standing::write_header(std::size_t at, PackClass pack_class, std::size_t payload_bytes, std::size_t records,
+                            std::uint64_t tick) noexcept {
   PackHeader header{};
+  session_.recorder.sender.describe(header);
   header.magic = kPackMagic;
-  header.version = kPackVersion;
-  header.header_bytes = sizeof header;
-  header.pack_class = static_cast<std::uint16_t>(PackClass::kDefinitions);
-  header.table_hash = identity_.table_hash;
-  header.partition = identity_.partition;
-  header.rank = identity_.rank;
-  header.weight = 1;
-  header.origin_tick = identity_.origin_tick;
-  header.ticks_per_second = identity_.ticks_per_second;
-  header.payload_bytes = static_cast<std::uint32_t>(out.bytes());
-  header.record_count = out.count();
-  std::copy_n(reinterpret_cast<const std::byte*>(&header), sizeof header, room_.begin());
+  header.pack_class = static_cast<std::uint16_t>(pack_class);
+  header.sequence += at == 0 ? 0 : 1;
+  header.first_tick = header.last_tick = tick;
+  header.payload_bytes = static_cast<std::uint32_t>(payload_bytes);
+  header.record_count = static_cast<std::uint32_t>(records);
+  std::copy_n(reinterpret_cast<const std::byte*>(&header), sizeof header,
+              room_.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+void Standing::write(std::uint64_t tick, std::uint64_t since) noexcept {
+  std::size_t bytes = write_definitions(tick, since);
+  bytes += write_totals(bytes, tick);
   const long file =
       call_kernel(SYS_openat, AT_FDCWD, argument(beside_.c_str()), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return;
-  const auto bytes = static_cast<long>(sizeof header + out.bytes());
-  const bool is_written = call_kernel(SYS_write, file, argument(room_.data()), bytes) == bytes;
+  const auto all = static_cast<long>(bytes);
+  const bool is_written = call_kernel(SYS_write, file, argument(room_.data()), all) == all;
   call_kernel(SYS_close, file);
   if (!is_written || call_kernel(SYS_rename, argument(beside_.c_str()), argument(path_.c_str())) != 0) return;
   written_ = tick;

@@ -18,11 +18,15 @@ const vmpi::Call* ThreadStand::open_call(const ThreadRecorder& thread, std::uint
 
 void ThreadStand::look_at(const ThreadRecorder& thread) noexcept {
   count_ = 0;
-  path_ = {};
+  path_ = sampled_ = {};
   is_in_mpi_ = false;
   add_recent(thread);
   const vmpi::Call* const call = open_call(thread, tick_);
-  if (call == nullptr) return add_posix(thread);
+  if (call == nullptr) {
+    add_posix(thread);
+    if (path_.empty()) find_sample(thread);
+    return;
+  }
   is_in_mpi_ = true;
   count_ += session_.mpi.open_call(*call, tick_, std::span(calls_).subspan(count_));
   const ObservedFrame& frame = *thread.in_mpi.load(std::memory_order_relaxed);
@@ -65,6 +69,21 @@ void ThreadStand::add_posix(const ThreadRecorder& thread) noexcept {
   const FrameRegisters caller{
       observed->return_address, reinterpret_cast<std::uint64_t>(frame + 2), frame[0], 0, true, nullptr};
   path_ = std::span(walked_).first(unwinder_.walk(caller, {}, walked_).frames);
+}
+
+void ThreadStand::find_sample(const ThreadRecorder& thread) noexcept {
+  const CallingContexts* const contexts = thread.contexts.load(std::memory_order_acquire);
+  const LastSample& last = thread.last_sample;
+  if (contexts == nullptr || last.tick.load(std::memory_order_relaxed) <= thread.last_mpi_end()) return;
+  std::size_t count = 0;
+  const std::uint32_t known = contexts->size();
+  for (std::uint32_t context = last.context.load(std::memory_order_relaxed);
+       context != 0 && context < known && count < walked_.size(); context = contexts->node(context).parent) {
+    walked_[count++] = contexts->node(context).pc;
+  }
+  if (count == 0) return;
+  walked_[0] += last.pc_offset.load(std::memory_order_relaxed);
+  sampled_ = std::span(walked_).first(count);
 }
 
 }  // namespace ardoise::instrument

@@ -1,5 +1,5 @@
-// What a thread did last: its last calls, the call that it is in with what that waits for, and the way from there to
-// its outermost function. Of threads that have died, and of living ones: then what it reads may change meanwhile, and
+// What a thread did last: its last calls, the call that it is in with what that waits for, and the way from there, or
+// from where it was sampled since its last call of MPI, to its outermost function. Of threads that have died, and of living ones: then what it reads may change meanwhile, and
 // is wrong for once. Allocates nothing, takes no lock that it would have to wait for.
 #pragma once
 
@@ -27,6 +27,9 @@ class ThreadStand {
   // Return addresses from the open call outwards; empty: the thread is in no call.
   [[nodiscard]] std::span<const std::uint64_t> path() const { return path_; }
   [[nodiscard]] bool is_in_mpi() const { return is_in_mpi_; }
+  // In no call: from the instruction where it was sampled last outwards, as sampling has it (functions of Python are
+  // there). Empty: not since its last call of MPI, or never.
+  [[nodiscard]] std::span<const std::uint64_t> sampled() const { return sampled_; }
 
   // The open MPI call of a thread; nullptr: it is in none.
   [[nodiscard]] static const vmpi::Call* open_call(const ThreadRecorder& thread, std::uint64_t tick) noexcept;
@@ -34,6 +37,7 @@ class ThreadStand {
  private:
   void add_recent(const ThreadRecorder& thread) noexcept;
   void add_posix(const ThreadRecorder& thread) noexcept;
+  void find_sample(const ThreadRecorder& thread) noexcept;
 
   Session& session_;
   Unwinder& unwinder_;
@@ -41,7 +45,7 @@ class ThreadStand {
   std::array<RecentCall, kMostCalls> calls_{};
   std::size_t count_ = 0;
   std::array<std::uint64_t, CallingContexts::kMaxDepth> walked_{};
-  std::span<const std::uint64_t> path_;
+  std::span<const std::uint64_t> path_, sampled_;
   bool is_in_mpi_ = false;
 };
 

@@ -102,6 +102,9 @@ class Recorder {
   void free_from_the_dead();
   [[nodiscard]] std::vector<Bin*> take_remains(std::uint64_t tick);
 
+  // The totals so far, for who looks from beside: takes no lock, allocates nothing. How many there was room for.
+  std::size_t totals(std::span<TotalsRecord> room) const noexcept { return threads.totals(counted_only_, room); }
+
   // Every entry point asks this first (through Stay). Acquire and release: who sees it true sees all that was built.
   std::atomic<bool> active = false;
 

@@ -41,6 +41,14 @@ struct FunctionTotals {
 
 struct ObservedFrame;
 struct ObservedPosix;
+class CallingContexts;
+
+// The last sample of a thread that was in no call of MPI or I/O. Written by its handler, read by who looks from beside;
+// relaxed: for once it may be of two samples.
+struct LastSample {
+  std::atomic<std::uint64_t> tick = 0;
+  std::atomic<std::uint32_t> context = 0, pc_offset = 0;
+};
 
 // Not thread safe, but for mpi_totals() and posix_totals(), which anybody may read.
 // Aligned: with its members eight bytes off a recorded call took twice as long.
@@ -180,6 +188,8 @@ class alignas(64) ThreadRecorder {
   // The calls that the owner is in, in its thread-local memory; nullptr: it has ended.
   std::atomic<const ObservedFrame*> in_mpi = nullptr;
   std::atomic<const ObservedPosix*> in_posix = nullptr;
+  std::atomic<const CallingContexts*> contexts = nullptr;  // of its samples; nullptr: not sampled
+  LastSample last_sample;
 };
 
 // From its begin to its end a call that has ended is recorded; one in kPeriod is timed.

@@ -141,17 +141,18 @@ void ThreadRegistry::define_changes() {
   }
 }
 
-std::vector<TotalsRecord> ThreadRegistry::totals(std::span<const FunctionTotals, kPosixFunctionCount> of_no_thread) {
-  std::vector<TotalsRecord> result;
+std::size_t ThreadRegistry::totals(std::span<const FunctionTotals, kPosixFunctionCount> of_no_thread,
+                                   std::span<TotalsRecord> room) const noexcept {
+  std::size_t count = 0;
   const auto collect = [&](PackClass pack_class, std::size_t functions, auto&& totals_of) {
-    for (std::size_t function = 0; function < functions; ++function) {
+    for (std::size_t function = 0; function < functions && count < room.size(); ++function) {
       TotalsRecord sum{};
       sum.record_class = static_cast<std::uint16_t>(pack_class);
       sum.function = static_cast<std::uint16_t>(function);
       for (ThreadRecorder* thread = newest_.load(std::memory_order_acquire); thread != nullptr; thread = thread->next)
         add(sum, totals_of(*thread, function));
       if (pack_class == PackClass::kPosix) add(sum, of_no_thread[function]);
-      if (sum.calls != 0 || sum.bytes != 0) result.push_back(sum);
+      if (sum.calls != 0 || sum.bytes != 0) room[count++] = sum;
     }
   };
   collect(
@@ -162,6 +163,13 @@ std::vector<TotalsRecord> ThreadRegistry::totals(std::span<const FunctionTotals,
       PackClass::kPosix, kPosixFunctionCount, [](ThreadRecorder & thread, std::size_t function) -> auto& {
         return thread.posix_totals(static_cast<PosixFunction>(function));
       });
+  return count;
+}
+
+std::vector<TotalsRecord> ThreadRegistry::totals(
+    std::span<const FunctionTotals, kPosixFunctionCount> of_no_thread) const {
+  std::vector<TotalsRecord> result(ThreadRecorder::kMpiFunctions + kPosixFunctionCount);
+  result.resize(totals(of_no_thread, result));
   return result;
 }
 

@@ -66,7 +66,11 @@ class ThreadRegistry final : public SampleSource {
 
   // Sums of all threads, of those that ended too, and of these POSIX calls of no thread, for functions that were
   // called.
-  [[nodiscard]] std::vector<TotalsRecord> totals(std::span<const FunctionTotals, kPosixFunctionCount> of_no_thread);
+  [[nodiscard]] std::vector<TotalsRecord> totals(
+      std::span<const FunctionTotals, kPosixFunctionCount> of_no_thread) const;
+  // The first of these that there is room for. How many. Takes no lock, allocates nothing.
+  std::size_t totals(std::span<const FunctionTotals, kPosixFunctionCount> of_no_thread,
+                     std::span<TotalsRecord> room) const noexcept;
 
  private:
   void define_changes(SampleStore& samples);

@@ -318,6 +318,8 @@ SampledThread* Sampler::make(ThreadRecorder& recorder, std::uint32_t tid) {
     return nullptr;
   }
   thread->recorder = &recorder;
+  recorder.last_sample.tick.store(0, std::memory_order_relaxed);
+  recorder.contexts.store(&thread->contexts, std::memory_order_release);
   thread->number = recorder.number();
   thread->tid = tid;
   thread->is_main = static_cast<long>(tid) == ::getpid();

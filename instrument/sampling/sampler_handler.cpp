@@ -112,6 +112,12 @@ void Sampler::take_sample(SampledThread& thread, const void* ucontext, std::uint
   // Else the thread was in this call, or in no call, all the time since the last sample.
   if (thread.calls.take_added() || sample.function != thread.last_function) sample.flags |= kKernelOfCalls;
   thread.last_function = sample.function;
+  if (sample.function == 0) {
+    LastSample& last = thread.recorder->last_sample;
+    last.context.store(sample.context, std::memory_order_relaxed);
+    last.pc_offset.store(sample.pc_offset, std::memory_order_relaxed);
+    last.tick.store(tick, std::memory_order_relaxed);
+  }
   (void)thread.recorder->samples.store(sample, passed.weight, passed.kernel, counters);
   if (trigger_.mode == SampleMode::kCpu && (sample.flags & (kInsideMpi | kInsideTool)) == 0)
     thread.recorder->note_sample(sample, passed.weight);

@@ -39,6 +39,9 @@ inline constexpr auto kOptions = [] {
      "is 124 then"},
     {"hang", kDuration, "DURATION", "60", "", 0, 1e6, kForProgram | kForAnalyzer,
      "after this time without progress of any rank in MPI ardoise says so, with the reason where there is one; 0: never"},
+    {"keep-safe", kDuration, "DURATION", "", "never", 1, 36e6, kForAnalyzer,
+     "write profile.json and summary.txt of what was measured so far each time that this has passed, in case that "
+     "nothing can be written when the launch ends"},
     {"sample", kSample, "cpu|off|EVENT", "cpu", "", 0, 0, kForProgram,
      "call stacks are sampled by CPU time or by an event, e.g. page-faults"},
     {"rate", kNumber, "HZ", "10000", "", 0.1, 100'000, kForProgram | kMayChange,

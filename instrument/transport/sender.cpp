@@ -136,7 +136,7 @@ void Sender::send_definitions() {
   for (Bin* bin : definitions_.take()) send(bin);
 }
 
-void Sender::address(PackHeader& header) {
+void Sender::describe(PackHeader& header) const {
   header.version = kPackVersion;
   header.header_bytes = sizeof(PackHeader);
   header.table_hash = identity_.table_hash;
@@ -147,6 +147,10 @@ void Sender::address(PackHeader& header) {
   header.ticks_per_second = identity_.ticks_per_second;
   header.sequence = sequence_;
   ledger_.declare(header);
+}
+
+void Sender::address(PackHeader& header) {
+  describe(header);
   // The last of all: where this process dies in between, what is left of it shows whether the bin has its number.
   std::atomic_signal_fence(std::memory_order_release);
   header.magic = kPackMagic;

@@ -71,6 +71,9 @@ class Sender {
   // them whatever is filled in the pool, `definitions` and `last`, with the final ledger, numbered as if sent now.
   [[nodiscard]] std::vector<Bin*> take_remains(std::span<Bin* const> definitions, Bin* last);
 
+  // What the next pack's header would say, but for its content; for who looks from beside, maybe while others send.
+  void describe(PackHeader& header) const ARDOISE_THREAD_ATTRIBUTE(no_thread_safety_analysis);
+
   [[nodiscard]] std::size_t payload_bytes() const { return pool_.payload_bytes(); }  // of a bin
   [[nodiscard]] bool waits() const { return policy_ == Policy::kBlock; }
   // While the transport has as many bins as it may have. Relaxed, as failed().

@@ -1,4 +1,5 @@
-// How a program ended that did not come to MPI_Finalize, and where its ranks stood: contributes Application::ending.
+// How a program ended that did not come to MPI_Finalize, and where its ranks stood, or stand: contributes
+// Application::ending.
 // Ranks that ended alike, and ranks that stood in the same place, are one line.
 #include <signal.h>
 #include <sys/wait.h>
@@ -73,7 +74,7 @@ class Teller {
 
   void tell(reports::Ending& ending) {
     for (const auto& [rank, each] : endings_.all()) {
-      add_end(ending.ends, rank, each);
+      if (each.end) add_end(ending.ends, rank, each, *each.end);
       add_stand(ending.stands, rank, each);
     }
     std::ranges::stable_sort(ending.ends, {}, &RankEnd::seconds);
@@ -83,7 +84,10 @@ class Teller {
       const ThreadEnding* const thread = thread_of_end(first);
       if (thread == nullptr || end.cause == "launcher") continue;
       const bool in_call = thread->at_end.empty() || (!end.has_address && !thread->in_call.empty());
-      end.stack = stack_of(end.ranks.front(), in_call ? thread->in_call : thread->at_end, !end.has_address);
+      const auto& frames = !in_call                    ? thread->at_end
+                           : !thread->in_call.empty() ? thread->in_call
+                                                      : thread->sampled;
+      end.stack = stack_of(end.ranks.front(), frames, !end.has_address);
       for (const RecentCall& call : thread->calls) {
         if (!is_part(call)) end.last_calls.push_back(call_of(end.ranks.front(), call));
       }
@@ -100,8 +104,8 @@ class Teller {
            });
   }
   static const ThreadEnding* thread_of_end(const RankEnding& ending) {
-    if (const auto found = ending.threads.find(ending.end.thread); found != ending.threads.end()) return &found->second;
-    return standing_thread(ending);
+    const auto found = ending.end ? ending.threads.find(ending.end->thread) : ending.threads.end();
+    return found != ending.threads.end() ? &found->second : standing_thread(ending);
   }
   // The one in an MPI call, the longest; else in another call; else the first.
   static const ThreadEnding* standing_thread(const RankEnding& ending) {
@@ -126,8 +130,8 @@ class Teller {
     return static_cast<double>(tick - origin) * resolver_.seconds_per_tick(rank);
   }
 
-  void add_end(std::vector<RankEnd>& ends, std::uint32_t rank, const RankEnding& ending) {
-    RankEnd fresh = end_of(rank, ending);
+  void add_end(std::vector<RankEnd>& ends, std::uint32_t rank, const RankEnding& ending, const EndDefinition& end) {
+    RankEnd fresh = end_of(rank, ending, end);
     const auto key = [](const RankEnd& e) {
       return std::tie(e.cause, e.signal, e.status, e.call.function, e.call.place.symbol, e.call.place.line);
     };
@@ -143,8 +147,7 @@ class Teller {
     }
   }
 
-  RankEnd end_of(std::uint32_t rank, const RankEnding& ending) {
-    const EndDefinition& end = ending.end;
+  RankEnd end_of(std::uint32_t rank, const RankEnding& ending, const EndDefinition& end) {
     RankEnd out;
     out.ranks = {rank};
     out.seconds = seconds_at(rank, end.tick != 0 ? end.tick : end.end_tick);
@@ -189,8 +192,16 @@ class Teller {
     if (open != nullptr) {
       fresh.call = call_of(rank, *open);
       fresh.least_seconds = fresh.most_seconds = fresh.call.seconds;
+      // The first call from there; its definition is on the way.
+      if (fresh.call.place.module.empty()) {
+        fresh.stack = stack_of(rank, thread->in_call, false);
+        if (!fresh.stack.empty()) fresh.call.place = fresh.stack.front();
+      }
     } else if (const ThreadEnding* const last = thread_of_end(ending); last != nullptr && !last->at_end.empty()) {
       fresh.stack = stack_of(rank, last->at_end, true);
+      if (!fresh.stack.empty()) fresh.call.place = fresh.stack.front();
+    } else if (!thread->sampled.empty()) {
+      fresh.stack = stack_of(rank, thread->sampled, false);
       if (!fresh.stack.empty()) fresh.call.place = fresh.stack.front();
     } else if (!thread->calls.empty()) {
       fresh.after = call_of(rank, thread->calls.back());
@@ -316,7 +327,7 @@ class Endings final : public Analysis {
   }
 
  private:
-  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::uint32_t kVersion = 2;
 
   void add(const DefinitionSpan& span) {
     instrument::DefinitionReader reader(span.records);

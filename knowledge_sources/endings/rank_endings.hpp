@@ -1,9 +1,10 @@
-// What the survivors of a program's processes told of their ends: how, the last calls of each thread, and where it was.
-// From the definitions of its level. Memory: only of ranks that did not come to MPI_Finalize.
+// What the survivors of a program's processes told of their ends, or of a moment: how, the last calls of each thread,
+// and where it was. From the definitions of its level. Memory: only of ranks that did not come to MPI_Finalize.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "instrument/format/definition_reader.hpp"
@@ -15,10 +16,11 @@ struct ThreadEnding {
   std::vector<instrument::RecentCall> calls;
   std::vector<instrument::StackFrame> in_call;  // from the open call
   std::vector<instrument::StackFrame> at_end;   // where it was when it brought about the end
+  std::vector<instrument::StackFrame> sampled;  // in no call: since its last one
 };
 
 struct RankEnding {
-  instrument::EndDefinition end{};
+  std::optional<instrument::EndDefinition> end;  // else it lives
   std::map<std::uint32_t, ThreadEnding> threads;  // by number
 };
 

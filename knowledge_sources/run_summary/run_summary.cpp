@@ -260,12 +260,6 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
   if (missing_packs != 0) {
     quality.notices.push_back(fmt::format("{} packs that were numbered did not arrive.", missing_packs));
   }
-  if (quality.ranks_complete < resolver.ranks()) {
-    quality.notices.push_back(
-        fmt::format("{} of {} ranks did not say their end (MPI_Finalize): their numbers may be "
-                    "incomplete.",
-                    resolver.ranks() - quality.ranks_complete, resolver.ranks()));
-  }
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ std::string title_line(const Run& run) {
                                  counted(run.applications.size(), "program"), counted(ranks, "rank"));
   if (run.analyzer_ranks != 0) line += fmt::format(", {}", counted(run.analyzer_ranks, "analyzer"));
   if (!run.started.empty()) line += " · " + code(run.started, 30).text;
+  if (run.running) line += " · still running";
   return line;
 }
 

@@ -1,5 +1,5 @@
 // How a program ended that did not come to MPI_Finalize: what ended each rank, where they stood, the call stack and the
-// last calls of the first. See sections.hpp.
+// last calls of the first. Of one that runs: where its ranks are. See sections.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,8 @@ Table ends_table(const Application& a, std::size_t most) {
 }
 
 Table stands_table(const Application& a, std::size_t most) {
-  Table table{"Where the ranks stood", {left("Ranks", 18), left("Where", 62), "Since", "at most"}, {}};
+  const char* const title = a.ending.moment_seconds > 0 ? "Where the ranks are" : "Where the ranks stood";
+  Table table{title, {left("Ranks", 18), left("Where", 62), "Since", "at most"}, {}};
   for (const Stand& stand : a.ending.stands) {
     if (table.rows.size() == most) break;
     std::string where = stand.call.function.empty() ? stand_in_words(a, stand) : call_in_words(a, stand.call);
@@ -67,6 +68,16 @@ Table calls_table(const Application& a, const RankEnd& end) {
 Section ending(const Application& a) {
   Section section{.title = "How it ended"};
   const Ending& ending = a.ending;
+  if (ending.ends.empty() && ending.moment_seconds > 0) {
+    section.title = "Where the ranks are";
+    if (ending.stands.empty()) return section;
+    section.summary.push_back(stands_table(a, kMostRows));
+    section.blocks.push_back(note(fmt::format("Where each rank was {} after MPI_Init, while the program ran.",
+                                              human_seconds(ending.moment_seconds))));
+    section.blocks.push_back(stands_table(a, kMostRows));
+    add_rest(section.blocks, ending.stands.size(), kMostRows, "places");
+    return section;
+  }
   if (ending.ends.empty()) return section;
   if (ending.stands.size() > 1) section.summary.push_back(stands_table(a, 6));
   section.blocks.push_back(note(

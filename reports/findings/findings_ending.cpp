@@ -60,10 +60,13 @@ void what_ended_it(const Facts& facts, std::vector<Finding>& out) {
                   {"ranks", static_cast<double>(first.ranks.size() + others)}}});
 }
 
+// The program runs, and a table says where its ranks are.
+bool ending_is_open(const Application& app) { return app.ending.ends.empty() && app.ending.moment_seconds > 0; }
+
 void where_ranks_stood(const Facts& facts, std::vector<Finding>& out) {
   constexpr std::size_t kMost = 3;
   const std::vector<Stand>& stands = facts.app.ending.stands;
-  if (stands.empty()) return;
+  if (stands.empty() || ending_is_open(facts.app)) return;
   std::string text = "When it ended";
   for (std::size_t i = 0; i < std::min(stands.size(), kMost); ++i) {
     text += fmt::format("{} {} {} {}", i == 0 ? "," : ";", ranks_in_words(facts.app, stands[i].ranks),

@@ -18,7 +18,16 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
     dropped += l.dropped;
     recorded += l.recorded;
   }
-  if (lost != 0) {
+  if (lost != 0 && facts.app.ending.moment_seconds > 0) {
+    out.push_back({"records_to_come",
+                   Severity::note,
+                   static_cast<double>(lost) / static_cast<double>(recorded),
+                   fmt::format("{} of {} records were still with the ranks: sums for each function are whole, call "
+                               "sites, edges and maps lack them.",
+                               with_separators(lost), with_separators(recorded)),
+                   "",
+                   {{"to_come", static_cast<double>(lost)}, {"recorded", static_cast<double>(recorded)}}});
+  } else if (lost != 0) {
     out.push_back(
         {"records_lost",
          Severity::high,
@@ -45,7 +54,7 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
 
 void incomplete(const Facts& facts, std::vector<Finding>& out) {
   const Application& a = facts.app;
-  if (a.quality.ranks_complete < a.ranks) {
+  if (a.quality.ranks_complete < a.ranks && a.ending.moment_seconds == 0) {
     const std::uint32_t missing = a.ranks - a.quality.ranks_complete;
     out.push_back({"ranks_incomplete",
                    Severity::high,

@@ -2,6 +2,9 @@
 // not there is said.
 #include "analyzer/safe_state.hpp"
 
+#include "analyzer/merge_states.hpp"
+#include "analyzer/safe_keeper.hpp"
+
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -56,8 +59,7 @@ class SafeStateTest : public ::testing::Test {
       facts.analyzer_ranks = analyzers;
       const std::vector<std::string> gone(analyzer == 0 ? 1 : 0, "rank 2 of solver");
       SafeKeeper keeper;
-      keeper.keep([&] { write_safe_state(run, {programs, facts, gone, {}}, analyzer, options_); });
-      EXPECT_TRUE(keeper.has_kept());
+      EXPECT_TRUE(keeper.keep(run, [&] { write_safe_state(run, {programs, facts, gone, {}, 0}, analyzer, options_); }));
       keeper.wait();
     }
   }

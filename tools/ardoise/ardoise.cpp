@@ -1,5 +1,6 @@
 // The command `ardoise`: in front of the user's own launch line it measures the launch; `ardoise report` renders a
-// report again from its data, `ardoise show` prints its tables, `ardoise export` writes call stacks for other tools.
+// report again from its data, `ardoise status` says where the ranks of a running launch are, `ardoise show` prints tables
+// of a profile, `ardoise export` writes its call stacks for other tools.
 // The options of the first are in options.cpp.
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -18,6 +19,7 @@
 #include "tools/ardoise/message.hpp"
 #include "tools/ardoise/options.hpp"
 #include "tools/ardoise/show.hpp"
+#include "tools/ardoise/status.hpp"
 
 namespace {
 
@@ -72,6 +74,7 @@ int run(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "report") return report(argc - 1, argv + 1);
   if (argc > 1 && std::string_view(argv[1]) == "export") return export_profile(argc - 1, argv + 1);
   if (argc > 1 && std::string_view(argv[1]) == "show") return show(argc - 1, argv + 1);
+  if (argc > 1 && std::string_view(argv[1]) == "status") return status(argc - 1, argv + 1);
   char help[] = "--help";
   if (argc == 2 && std::string_view(argv[1]) == "help") argv[1] = help;
   const auto parsed = parse_command_line(argc, argv, [](const char* name) -> const char* { return std::getenv(name); });

@@ -72,12 +72,24 @@ void remove_remains(const fs::path& output) {
   for (const fs::path& file : files) fs::remove(file, error);
 }
 
-// Of a launch that was ended. What the merging analyzer has to say is said.
-void make_profile(const std::vector<std::string>& merge, const fs::path& output) {
-  if (analyzer::safe_state_files(output, analyzer::kFirstStatePrefix).empty() &&
-      analyzer::safe_state_files(output, analyzer::kSafeStatePrefix).empty())
-    return;
+bool has_states(const fs::path& output) {
+  return !analyzer::safe_state_files(output, analyzer::kFirstStatePrefix).empty() ||
+         !analyzer::safe_state_files(output, analyzer::kSafeStatePrefix).empty();
+}
+
+// Of a launch that was ended; a profile that is there then is of a moment before. What the merging analyzer has to say
+// is said.
+void make_profile(const std::vector<std::string>& merge) {
   std::cerr << run_and_read_undisturbed(merge).output << std::flush;
+}
+
+// Of a launch that runs, else of one that ended without ardoise.
+void make_profile_of_any(const fs::path& folder) {
+  const std::string analyzer = find_installation().analyzer;
+  const auto snapshot =
+      run_and_read_undisturbed({analyzer, "--snapshot", "--keep", "--no-report", "--quiet", "--output", folder.string()});
+  if (snapshot.status == analyzer::kNotRunning) return make_profile(merge_command(analyzer, folder));
+  std::cerr << snapshot.output << std::flush;
 }
 
 std::vector<std::string> with_end(std::vector<std::string> merge, int job_status, const std::string& ended_by) {
@@ -105,10 +117,10 @@ std::vector<std::string> merge_command(const std::string& analyzer, const fs::pa
 void finish_report(const FinishOptions& options, const fs::path& output, int job_status, const std::string& ended_by) {
   std::error_code ignored;
   const auto profile = output / "profile.json";
-  if (fs::exists(profile, ignored)) {
-    if (!ended_by.empty()) add_ended_by(profile, ended_by);
-  } else if (!analyzer_state(output).empty()) {
-    make_profile(with_end(options.merge, job_status, ended_by), output);
+  if (has_states(output)) {
+    make_profile(with_end(options.merge, job_status, ended_by));
+  } else if (fs::exists(profile, ignored) && !ended_by.empty()) {
+    add_ended_by(profile, ended_by);
   }
   if (!fs::exists(profile, ignored)) return say("{}", why_there_is_none(output, job_status));
   remove_remains(output);
@@ -133,7 +145,7 @@ int render_again(std::string profile, const std::string& output, bool short_repo
   if (fs::is_directory(profile, ignored)) {
     const fs::path folder = profile;
     profile = (folder / "profile.json").string();
-    if (!fs::exists(profile, ignored)) make_profile(merge_command(find_installation().analyzer, folder), folder);
+    if (has_states(folder)) make_profile_of_any(folder);
   }
   std::string summary;
   const InterruptibleRendering rendering(std::array{SIGINT, SIGTERM, SIGHUP});

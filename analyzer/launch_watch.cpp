@@ -1,0 +1,140 @@
+// See launch_watch.hpp.
+#include "analyzer/launch_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <utility>
+
+#include "analyzer/safe_state.hpp"
+#include "analyzer/status_file.hpp"
+
+namespace ardoise::analyzer {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLooksForDeaths(100);
+// From the first sign until Open MPI has ended all processes, if it does.
+constexpr milliseconds kEndOfLaunch(1500);
+
+// Packs that have arrived already, which their senders have forgotten. Few, and no more that are on their way: after
+// MPI_Abort there are four milliseconds.
+void take_what_is_there(StreamSource& stream, AnalyzerRun& run) {
+  constexpr int kMost = 8;
+  SourcedPack pack;
+  for (int left = kMost; left != 0 && stream.next(pack) == PackSource::Next::pack; --left) run.submit(pack);
+}
+
+constexpr milliseconds kNever = std::chrono::hours(24 * 365);
+
+milliseconds in_milliseconds(double seconds) { return milliseconds(static_cast<std::int64_t>(seconds * 1000)); }
+
+milliseconds hang_period(double hang_seconds) {
+  if (hang_seconds <= 0) return kNever;
+  return std::clamp(in_milliseconds(hang_seconds / 10), milliseconds(50), milliseconds(1000));
+}
+
+milliseconds keep_period(double seconds) { return seconds > 0 ? in_milliseconds(seconds) : kNever; }
+
+}  // namespace
+
+LaunchWatch::LaunchWatch(EventLoop& loop, AnalyzerRun& run, const Options& options, RunFacts& facts, Setting setting)
+    : loop_(loop),
+      run_(run),
+      options_(options),
+      facts_(facts),
+      setting_(std::move(setting)),
+      requests_(options.output),
+      keep_safe_(options),
+      deaths_(loop.every(kLooksForDeaths, [this] { look_for_deaths(); })),
+      answers_(loop.every(SnapshotRequests::kPeriod, [this] { answer(); })),
+      hangs_(loop.every(hang_period(setting_.hang_seconds), [this] { look_for_a_hang(); })),
+      keeps_(loop.every(keep_period(options.keep_safe_seconds), [this] { keep(); })) {
+  if (setting_.hang_seconds > 0)
+    hang_watch_.emplace(HangWatch::Setting{options.output, setting_.hang_seconds, setting_.rank, setting_.analyzers},
+                        setting_.programs);
+  loop_.on_signal(SIGCONT, [this] { save(); });
+  loop_.on_signal(SIGTERM, [this] {
+    is_told_to_end_ = true;
+    loop_.stop();
+  });
+  write(kFirstStatePrefix);
+  if (setting_.rank == 0) leave_state(kStateRunning, options);
+}
+
+LaunchWatch::~LaunchWatch() {
+  loop_.on_signal(SIGTERM, [] {});
+  loop_.on_signal(SIGCONT, [] {});
+  keeper_.wait();
+  snapshots_.wait();
+  remove_safe_state(setting_.rank, options_);
+}
+
+void LaunchWatch::stream_ends() {
+  processes_ = stream_->processes();
+  arrived_ = stream_->arrived();
+  stream_ = nullptr;
+}
+
+void LaunchWatch::write(const std::string& prefix) {
+  const auto processes = stream_ != nullptr ? stream_->processes() : processes_;
+  const auto complete = std::ranges::count_if(processes, [](const auto& each) { return each.second; });
+  write_safe_state(run_,
+                   {setting_.programs, facts_, first_gone_, stream_ != nullptr ? stream_->arrived() : arrived_,
+                    static_cast<std::uint32_t>(complete), prefix},
+                   setting_.rank, options_);
+}
+
+void LaunchWatch::save() {
+  // What comes later stays with the programs, which leave it behind when they are ended.
+  if (stream_ != nullptr) take_what_is_there(*stream_, run_);
+  has_saved_ = true;
+  if (!keeper_.keep(run_, [this] { write(kSafeStatePrefix); })) {
+    run_.drain();
+    write(kSafeStatePrefix);
+  }
+  if (stream_ != nullptr) stream_->rest_for(kEndOfLaunch);
+}
+
+void LaunchWatch::end_if_told() {
+  if (!is_told_to_end_) return;
+  if (!has_saved_ || stream_ == nullptr || !stream_->rests()) save();
+  keeper_.wait();
+  if (setting_.rank == 0) leave_state(kStateTerminated, options_);
+  std::signal(SIGTERM, SIG_DFL);
+  std::raise(SIGTERM);
+}
+
+void LaunchWatch::look_for_deaths() {
+  if (stream_ == nullptr) return;
+  const auto gone = stream_->gone_peers();
+  if (std::exchange(known_gone_, gone.size()) >= gone.size()) return;
+  if (first_gone_.empty()) first_gone_ = gone;
+  save();
+}
+
+void LaunchWatch::look_for_a_hang() {
+  if (!hang_watch_) return;
+  const std::string sentence = hang_watch_->look(stream_ != nullptr ? stream_->processes() : processes_);
+  if (sentence.empty()) return;
+  say(fmt::format("{} What was measured so far is in '{}'; ardoise status prints it.", sentence, options_.output));
+  facts_.notices.push_back("While it ran: " + sentence);
+  keep_safe_.write();
+}
+
+void LaunchWatch::answer() {
+  if (snapshots_.is_busy()) return;
+  // Where no copy can be made there is no answer.
+  if (const std::string prefix = requests_.look(); !prefix.empty())
+    (void)snapshots_.keep(run_, [&] { write(prefix); });
+}
+
+void LaunchWatch::keep() {
+  // The loop calls it at its begin, too.
+  if (std::exchange(has_begun_to_keep_, true) && setting_.rank == 0) keep_safe_.write();
+}
+
+}  // namespace ardoise::analyzer

@@ -1,0 +1,73 @@
+// What an analyzer does beside taking packs, from its first pack until all analyzers have settled: makes safe what it
+// knows when the launch is ended, answers who asks for it meanwhile, says that the launch hangs, has it kept.
+//
+// When a process dies, Open MPI ends the launch with SIGCONT, SIGTERM and SIGKILL to all others: a second later, or,
+// after MPI_Abort, within milliseconds. So what is here is made safe at the first sign, a peer that is gone or SIGCONT,
+// or when the guardian has died (guardian.hpp); where that was none of an end, all goes on.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/analyzer_run.hpp"
+#include "analyzer/event_loop.hpp"
+#include "analyzer/hang_watch.hpp"
+#include "analyzer/keep_safe.hpp"
+#include "analyzer/options.hpp"
+#include "analyzer/results.hpp"
+#include "analyzer/safe_keeper.hpp"
+#include "analyzer/snapshot.hpp"
+#include "analyzer/stream_source.hpp"
+
+namespace ardoise::analyzer {
+
+class LaunchWatch {
+ public:
+  struct Setting {
+    std::vector<knowledge_sources::Program> programs;
+    unsigned rank = 0, analyzers = 1;
+    double hang_seconds = 0;  // 0: never
+  };
+  // All outlive it. facts gets a notice of each hang.
+  LaunchWatch(EventLoop& loop, AnalyzerRun& run, const Options& options, RunFacts& facts, Setting setting);
+  ~LaunchWatch();
+  LaunchWatch(const LaunchWatch&) = delete;
+  LaunchWatch& operator=(const LaunchWatch&) = delete;
+
+  void begin(StreamSource& stream) { stream_ = &stream; }
+  // All of its packs have been submitted; it may go.
+  void stream_ends();
+  // Where this process was told to end, this ends it; what is here is safe then. After each run of the loop.
+  void end_if_told();
+
+ private:
+  void save();
+  void look_for_deaths();
+  void look_for_a_hang();
+  void answer();
+  void keep();
+  void write(const std::string& prefix);
+
+  EventLoop& loop_;
+  AnalyzerRun& run_;
+  const Options& options_;
+  RunFacts& facts_;
+  const Setting setting_;
+  StreamSource* stream_ = nullptr;        // nullptr: not yet, or not any more
+  std::map<ProcessKey, bool> processes_;  // when the stream ended
+  NextPacks arrived_;
+  std::vector<std::string> first_gone_;  // what ended the launch, where it was seen
+  std::size_t known_gone_ = 0;
+  bool is_told_to_end_ = false, has_saved_ = false;
+  SafeKeeper keeper_, snapshots_;
+  SnapshotRequests requests_;
+  KeepSafe keep_safe_;
+  std::optional<HangWatch> hang_watch_;
+  bool has_begun_to_keep_ = false;
+  const EventLoop::Registration deaths_, answers_, hangs_, keeps_;
+};
+
+}  // namespace ardoise::analyzer

@@ -1,0 +1,177 @@
+// See merge_states.hpp.
+#include "analyzer/merge_states.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "analyzer/event_loop.hpp"
+#include "analyzer/ingest.hpp"
+#include "analyzer/plugins.hpp"
+#include "analyzer/safe_state_files.hpp"
+#include "analyzer/stands.hpp"
+
+namespace ardoise::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Processes of a launch, and of how many what they had not sent is there.
+struct Left {
+  std::size_t processes = 0, complete = 0;
+};
+
+std::string how_it_ended(std::span<const std::string> first_gone, const std::optional<int>& status, const Left& left,
+                         bool lacks_analyzers) {
+  constexpr std::size_t kMostNamed = 4;  // more were ended together
+  constexpr int kSignals = 128;          // above: that of a process that died of one
+  std::string text = "The launch was ended before its programs had finished MPI";
+  if (!first_gone.empty() && first_gone.size() <= kMostNamed)
+    text += fmt::format(": {} ended first, without MPI_Finalize", fmt::join(first_gone, ", "));
+  if (status && *status > kSignals && *status < kSignals + NSIG)
+    text +=
+        fmt::format("; mpirun's status is that of signal {} ({})", *status - kSignals, ::strsignal(*status - kSignals));
+  else if (status)
+    text += fmt::format("; mpirun's status is {}", *status);
+  if (lacks_analyzers) return text + ".";
+  if (left.complete >= left.processes) return text + ". This report has all that they recorded until then.";
+  return text + fmt::format(
+                    ". This report has all that {} of {} processes recorded until then; of the others, what they had "
+                    "not sent in the last second or so is missing.",
+                    left.complete, left.processes);
+}
+
+// Analyzers may still write, and what survives of `processes`; not all of them need to. Where mpirun was killed, they
+// live for another second.
+void wait_for_writers(const fs::path& output, std::size_t processes) {
+  using namespace std::chrono_literals;
+  auto first_seen = std::chrono::steady_clock::time_point::max();
+  for (const auto begin = std::chrono::steady_clock::now();; std::this_thread::sleep_for(10ms)) {
+    const auto now = std::chrono::steady_clock::now();
+    const auto remains = remains_files(output);
+    const auto states = safe_state_files(output, kSafeStatePrefix).size();
+    if (std::ranges::any_of(remains, is_unfinished)) {
+      if (now - begin > 10s) return;
+      continue;
+    }
+    if (remains.size() >= processes && states >= safe_state_files(output, kFirstStatePrefix).size()) return;
+    if (states + remains.size() == 0 && now - begin < 3s) continue;
+    first_seen = std::min(first_seen, now);
+    if (now - first_seen > 1s) return;
+  }
+}
+
+// For each analyzer its state, else its first one.
+std::vector<fs::path> latest_states(const fs::path& output) {
+  auto files = safe_state_files(output, kSafeStatePrefix);
+  for (const fs::path& first : safe_state_files(output, kFirstStatePrefix)) {
+    const auto rank = first.filename().string().substr(std::string_view(kFirstStatePrefix).size());
+    if (!fs::exists(output / (kSafeStatePrefix + rank))) files.push_back(first);
+  }
+  return files;
+}
+
+bool is_first_state(const fs::path& file) { return file.filename().string().starts_with(kFirstStatePrefix); }
+
+// They are in the report. Or the report was made without them.
+void remove_all(const fs::path& output) {
+  std::error_code ignored;
+  for (const char* const prefix : {kFirstStatePrefix, kSafeStatePrefix, kHangMarkPrefix}) {
+    for (const fs::path& file : safe_state_files(output, prefix)) fs::remove(file, ignored);
+  }
+  for (const fs::path& file : remains_files(output)) fs::remove(file, ignored);
+  for (const fs::path& file : stand_files(output)) fs::remove(file, ignored);
+  remove_requests(output);
+}
+
+}  // namespace
+
+std::size_t processes_of(const SafeState& state) {
+  std::size_t processes = 0;
+  for (const auto& program : state.facts.programs) processes += program.ranks;
+  return processes;
+}
+
+MergedStates merge_states(std::span<const fs::path> files, const Options& options) {
+  MergedStates merged;
+  for (const fs::path& file : files) {
+    try {
+      SafeState state = read_safe_state(file);
+      const SafeFacts& facts = state.facts;
+      merged.first_gone.insert(merged.first_gone.end(), facts.first_gone.begin(), facts.first_gone.end());
+      for (const auto& [process, next] : facts.arrived)
+        merged.arrived[process] = std::max(merged.arrived[process], next);
+      if (!merged.first) {
+        auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
+        merged.run = std::make_unique<AnalyzerRun>(
+            AnalyzerRun::Options{1, options.memory_bytes, std::move(plugins.analyses)});
+        for (const auto& program : facts.programs) merged.run->add_program(program);
+      }
+      merged.run->absorb(state.partial);
+      merged.complete += facts.complete;
+      merged.analyzers += is_first_state(file) ? 0 : 1;
+      if (!merged.first) merged.first = std::move(state);
+    } catch (const std::exception& error) {
+      say(fmt::format("{} cannot be used: {}", file.string(), error.what()));
+    }
+  }
+  return merged;
+}
+
+int merge_safe_states(const Options& options) {
+  // Of the launch that has just ended.
+  if (options.job_status) {
+    std::size_t processes = 0;
+    try {
+      for (const fs::path& file : latest_states(options.output)) processes = processes_of(read_safe_state(file));
+    } catch (const std::exception&) {
+      processes = 0;  // said below
+    }
+    wait_for_writers(options.output, processes);
+  }
+  MergedStates merged = merge_states(latest_states(options.output), options);
+  if (!merged.first) {
+    say(fmt::format("nothing that an analyzer left is in '{}', so there is nothing to report.", options.output));
+    return kIncomplete;
+  }
+  Options of_run = options;
+  of_run.command = merged.first->command;
+  of_run.settings = merged.first->settings;
+  Remains remains(options.output, std::move(merged.arrived));
+  const bool lacks_analyzers = merged.analyzers < merged.first->facts.run.analyzer_ranks;
+  const Left left{.processes = processes_of(*merged.first), .complete = merged.complete + remains.open_all()};
+  EventLoop loop;
+  ingest(loop, remains, *merged.run);
+  merged.run->finish();
+  RunFacts facts = merged.first->facts.run;
+  facts.programs_ended = std::chrono::steady_clock::now();
+  facts.notices.insert(facts.notices.begin(),
+                       how_it_ended(merged.first_gone, options.job_status, left, lacks_analyzers));
+  if (lacks_analyzers) {
+    merged.run->complain(fmt::format(
+        "What {} of {} analyzers had received is missing: they were killed. (Out of memory? An analyzer takes some "
+        "--memory.){}",
+        facts.analyzer_ranks - merged.analyzers, facts.analyzer_ranks,
+        left.complete < left.processes ? ""
+                                       : " The sums of calls are whole all the same, what is told of single calls is "
+                                         "not."));
+  }
+  const int status = write_report(*merged.run, facts, of_run);
+  std::error_code ignored;
+  if (fs::exists(fs::path(options.output) / "profile.json", ignored)) remove_all(options.output);
+  return status;
+}
+
+}  // namespace ardoise::analyzer

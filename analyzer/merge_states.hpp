@@ -1,0 +1,39 @@
+// A profile of the states that analyzers left (safe_state.hpp), without MPI: of a launch that was ended before its
+// programs had finished MPI, by `ardoise-analyzer --merge`; and of one that runs (snapshot.hpp).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/analyzer_run.hpp"
+#include "analyzer/options.hpp"
+#include "analyzer/remains.hpp"
+#include "analyzer/safe_state.hpp"
+
+namespace ardoise::analyzer {
+
+struct MergedStates {
+  std::unique_ptr<AnalyzerRun> run;  // drained
+  std::optional<SafeState> first;    // for what all have in common; none: no file can be used
+  std::vector<std::string> first_gone;
+  NextPacks arrived;
+  std::size_t complete = 0;     // processes that have sent all that they had
+  std::uint32_t analyzers = 0;  // of which there is more than their first state
+};
+
+// Files that can't be used are said.
+[[nodiscard]] MergedStates merge_states(std::span<const std::filesystem::path> files, const Options& options);
+
+// Processes of its programs.
+[[nodiscard]] std::size_t processes_of(const SafeState& state);
+
+// The report of the states in options.output, which are removed when it is written. Returns kDone or kIncomplete.
+[[nodiscard]] int merge_safe_states(const Options& options);
+
+}  // namespace ardoise::analyzer

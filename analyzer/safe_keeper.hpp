@@ -1,0 +1,26 @@
+// Writes what an analyzer knows in a copy of its process, which has the memory as it is now; the analyzer goes on at
+// once. The copy has a session of its own, which the end of the launch does not reach: there may be no more than
+// milliseconds.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+
+#include "analyzer/analyzer_run.hpp"
+
+namespace ardoise::analyzer {
+
+class SafeKeeper {
+ public:
+  ~SafeKeeper() { wait(); }
+  // `write` finds a drained run. Waits for the copy before. Where there can be none, false, and nothing is written.
+  [[nodiscard]] bool keep(AnalyzerRun& run, const std::function<void()>& write);
+  [[nodiscard]] bool is_busy();  // the copy still writes
+  void wait();                   // until it has
+
+ private:
+  pid_t child_ = -1;
+};
+
+}  // namespace ardoise::analyzer

@@ -129,7 +129,10 @@ void LaunchWatch::answer() {
   if (snapshots_.is_busy()) return;
   // Where no copy can be made there is no answer.
   if (const std::string prefix = requests_.look(); !prefix.empty())
-    (void)snapshots_.keep(run_, [&] { write(prefix); });
+    (void)snapshots_.keep(run_, [&] {
+      write(prefix);
+      use_as_first_state(prefix, setting_.rank, options_);
+    });
 }
 
 void LaunchWatch::keep() {

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -98,6 +99,18 @@ void remove_all(const fs::path& output) {
 
 }  // namespace
 
+namespace {
+
+// "12:03:44 UTC".
+std::string time_in_words(std::int64_t time) {
+  const std::time_t seconds = time;
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  return fmt::format("{:02}:{:02}:{:02} UTC", parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+}  // namespace
+
 std::size_t processes_of(const SafeState& state) {
   std::size_t processes = 0;
   for (const auto& program : state.facts.programs) processes += program.ranks;
@@ -121,7 +134,12 @@ MergedStates merge_states(std::span<const fs::path> files, const Options& option
       }
       merged.run->absorb(state.partial);
       merged.complete += facts.complete;
-      merged.analyzers += is_first_state(file) ? 0 : 1;
+      if (!is_first_state(file)) {
+        ++merged.analyzers;
+      } else if (!facts.arrived.empty()) {
+        merged.kept_time = merged.kept == 0 ? facts.time : std::min(merged.kept_time, facts.time);
+        ++merged.kept;
+      }
       if (!merged.first) merged.first = std::move(state);
     } catch (const std::exception& error) {
       say(fmt::format("{} cannot be used: {}", file.string(), error.what()));
@@ -160,10 +178,11 @@ int merge_safe_states(const Options& options) {
   facts.notices.insert(facts.notices.begin(),
                        how_it_ended(merged.first_gone, options.job_status, left, lacks_analyzers));
   if (lacks_analyzers) {
+    const std::uint32_t missing = facts.analyzer_ranks - merged.analyzers;
     merged.run->complain(fmt::format(
-        "What {} of {} analyzers had received is missing: they were killed. (Out of memory? An analyzer takes some "
+        "What {} of {} analyzers had received{} is missing: they were killed. (Out of memory? An analyzer takes some "
         "--memory.){}",
-        facts.analyzer_ranks - merged.analyzers, facts.analyzer_ranks,
+        missing, facts.analyzer_ranks, merged.kept == missing ? " after " + time_in_words(merged.kept_time) : "",
         left.complete < left.processes ? ""
                                        : " The sums of calls are whole all the same, what is told of single calls is "
                                          "not."));

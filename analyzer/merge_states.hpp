@@ -25,6 +25,8 @@ struct MergedStates {
   NextPacks arrived;
   std::size_t complete = 0;     // processes that have sent all that they had
   std::uint32_t analyzers = 0;  // of which there is more than their first state
+  std::uint32_t kept = 0;       // of the others: of which there is what they had when somebody asked
+  std::int64_t kept_time = 0;   // and when that was; the first of them
 };
 
 // Files that can't be used are said.

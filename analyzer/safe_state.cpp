@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <span>
@@ -70,6 +72,7 @@ SafeState read_safe_state(const fs::path& path) {
     state.facts.arrived[{partition, rank}] = in.get<std::uint64_t>();
   }
   state.facts.complete = in.get<std::uint32_t>();
+  state.facts.time = in.get<std::int64_t>();
   const auto partial = in.get_bytes();
   state.partial.assign(partial.begin(), partial.end());
   in.expect_end();
@@ -102,6 +105,7 @@ void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned r
     out.put(next);
   }
   out.put(facts.complete);
+  out.put(std::int64_t{std::time(nullptr)});
   out.put_bytes(run.partial());
   const auto bytes = out.take();
   // Not forced to the disk, which may take longer than there is time: it is this process that ends, not the machine.
@@ -114,6 +118,14 @@ void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned r
   if (file) fs::rename(beside, path, error);
   if ((!file || error) && facts.prefix == kSafeStatePrefix)
     say(fmt::format("what was measured cannot be written to {}.", path.string()));
+}
+
+void use_as_first_state(const std::string& prefix, unsigned rank, const Options& options) {
+  const fs::path first = safe_state_file(options.output, kFirstStatePrefix, rank),
+                 beside = fmt::format("{}.part{}", first.string(), ::getpid());
+  std::error_code error;
+  fs::create_hard_link(safe_state_file(options.output, prefix, rank), beside, error);
+  if (!error) fs::rename(beside, first, error);
 }
 
 void remove_safe_state(unsigned rank, const Options& options) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -25,10 +26,14 @@ struct SafeFacts {
   NextPacks arrived;                    // so that what is left of processes is not counted twice
   std::uint32_t complete = 0;           // processes that have sent this analyzer all that they had
   std::string prefix = kSafeStatePrefix;  // of the file's name
+  std::int64_t time = 0;                  // when it was written, s since 1970
 };
 
 // Of a drained run; rank: among the analyzers. Says why when it cannot.
 void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned rank, const Options& options);
+
+// What was written with this prefix is what there is when the analyzer is killed.
+void use_as_first_state(const std::string& prefix, unsigned rank, const Options& options);
 
 struct SafeState {
   SafeFacts facts;

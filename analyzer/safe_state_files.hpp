@@ -12,7 +12,7 @@
 namespace ardoise::analyzer {
 
 inline constexpr const char* kSafeStatePrefix = ".analyzer-state-";
-// The same, of before it had received anything: what there is when the analyzer was killed.
+// The same, of its begin, or of when somebody asked last: what there is when the analyzer was killed.
 inline constexpr const char* kFirstStatePrefix = ".analyzer-first-";
 // What an analyzer knew when somebody asked; the text of the request comes next, then "-" and the rank.
 inline constexpr const char* kSnapshotPrefix = ".analyzer-snapshot-";

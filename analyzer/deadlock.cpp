@@ -313,7 +313,8 @@ class World {
     constexpr double kBusy = 0.5;
     if (longest->cpu_share && *longest->cpu_share < kBusy)
       return fmt::format(": rank {} sleeps or is blocked outside MPI for {}", rank, since);
-    return fmt::format(": rank {} computes for {}", rank, since);
+    const std::string place = reports::place_in_words(longest->computes);
+    return fmt::format(": rank {} computes{} for {}", rank, place.empty() ? "" : " in " + place, since);
   }
 
   std::map<std::int32_t, const ProcessStand*> stands_;

@@ -17,10 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using instrument::RecentCall;
 
-std::uint32_t comm_of(const RecentCall& call) {
-  return call.word >> (instrument::kShapeBits + instrument::kFunctionBits);
-}
-
 std::vector<std::int32_t> members_of(std::span<const instrument::RankRange> ranges, std::size_t first,
                                      std::size_t count) {
   std::vector<std::int32_t> members;
@@ -58,26 +54,28 @@ class Reader {
   }
   void operator()(const instrument::DecodedModule& module) { modules_[module.fixed.module] = std::string(module.path); }
   void operator()(const instrument::DecodedRecentCalls& recent) {
-    threads_[recent.fixed.thread].first.assign(recent.calls.begin(), recent.calls.end());
+    threads_[recent.fixed.thread].calls.assign(recent.calls.begin(), recent.calls.end());
   }
   void operator()(const instrument::DecodedStack& stack) {
-    if (!stack.frames.empty()) threads_[stack.fixed.thread].second = stack.frames.front();
+    if (stack.frames.empty()) return;
+    Thread& thread = threads_[stack.fixed.thread];
+    (stack.fixed.of == instrument::StackOf::kSample ? thread.sampled : thread.place) = stack.frames.front();
   }
 
   ProcessStand take() {
     for (const auto& [number, thread] : threads_) {
-      const auto& [calls, place] = thread;
+      if (thread.sampled && stand_.computes.module.empty()) stand_.computes = place_of(*thread.sampled);
       const auto open =
-          std::ranges::find_if(calls, [](const RecentCall& call) { return (call.flags & instrument::kOpenCall) != 0; });
-      if (open == calls.end()) continue;
+          std::ranges::find_if(thread.calls, [](const RecentCall& call) { return (call.flags & instrument::kOpenCall) != 0; });
+      if (open == thread.calls.end()) continue;
       const bool is_io = (open->flags & instrument::kPosixCallFlag) != 0;
       auto& into = is_io ? stand_.io : stand_.mpi;
       if (into && into->seconds >= seconds(open->ticks)) continue;
       StandCall& call = into.emplace();
       call.operation = operation_of(*open, is_io);
       call.seconds = seconds(open->ticks);
-      if (place) call.place = place_of(*place);
-      for (auto part = open + 1; part != calls.end(); ++part) call.parts.push_back(operation_of(*part, false));
+      if (thread.place) call.place = place_of(*thread.place);
+      for (auto part = open + 1; part != thread.calls.end(); ++part) call.parts.push_back(operation_of(*part, false));
     }
     return std::move(stand_);
   }
@@ -88,27 +86,30 @@ class Reader {
   }
   [[nodiscard]] StandOperation operation_of(const RecentCall& call, bool is_io) const {
     StandOperation operation;
-    const std::uint32_t function = call.word >> instrument::kShapeBits & ((1u << instrument::kFunctionBits) - 1);
     const auto pack_class = is_io ? instrument::PackClass::kPosix : instrument::PackClass::kMpi;
-    operation.function = knowledge_sources::function_info(pack_class, function).name;
+    operation.function = knowledge_sources::function_info(pack_class, instrument::function_of(call.word)).name;
     if (is_io) return operation;
-    operation.shape = static_cast<instrument::Shape>(call.word & 15u);
+    operation.shape = instrument::shape_of(call.word);
     operation.peer = call.peer;
     operation.tag = call.tag;
-    if (const auto comm = comms_.find(comm_of(call)); comm != comms_.end()) operation.comm = comm->second;
+    if (const auto comm = comms_.find(instrument::comm_of(call.word)); comm != comms_.end()) operation.comm = comm->second;
     return operation;
   }
   [[nodiscard]] reports::StackPlace place_of(const instrument::StackFrame& frame) const {
     const auto module = modules_.find(frame.module);
     if (module == modules_.end()) return {};
-    return {"", "", 0, module->second, frame.offset};
+    return {"", "", 0, module->second, frame.offset + frame.is_instruction};
   }
 
   const instrument::PackHeader& header_;
   ProcessStand stand_;
   std::map<std::uint32_t, StandComm> comms_;
   std::map<std::uint32_t, std::string> modules_;
-  std::map<std::uint32_t, std::pair<std::vector<RecentCall>, std::optional<instrument::StackFrame>>> threads_;
+  struct Thread {
+    std::vector<RecentCall> calls;
+    std::optional<instrument::StackFrame> place, sampled;  // innermost: of its open call, of its last sample
+  };
+  std::map<std::uint32_t, Thread> threads_;
 };
 
 }  // namespace
@@ -141,15 +142,17 @@ std::vector<ProcessStand> read_stands(const fs::path& folder) {
 
 void find_places(std::vector<ProcessStand>& stands) {
   knowledge_sources::Symbolizer symbolizer;
+  const auto find = [&](reports::StackPlace& place) {
+    if (place.module.empty()) return;
+    const auto found = symbolizer.find(place.module, "", place.offset);
+    place.symbol = found.symbol;
+    place.source_file = found.source_file;
+    place.line = found.line;
+  };
   for (ProcessStand& stand : stands) {
-    for (auto* const call : {&stand.mpi, &stand.io}) {
-      if (!*call || (*call)->place.module.empty()) continue;
-      reports::StackPlace& place = (*call)->place;
-      const auto found = symbolizer.find(place.module, "", place.offset);
-      place.symbol = found.symbol;
-      place.source_file = found.source_file;
-      place.line = found.line;
-    }
+    find(stand.computes);
+    if (stand.mpi) find(stand.mpi->place);
+    if (stand.io) find(stand.io->place);
   }
 }
 

@@ -146,6 +146,10 @@ constexpr std::uint32_t make_word(std::uint32_t comm, std::uint32_t function, Sh
   return comm << (kFunctionBits + kShapeBits) | function << kShapeBits | static_cast<std::uint32_t>(shape);
 }
 
+constexpr Shape shape_of(std::uint32_t word) { return static_cast<Shape>(word & ((1u << kShapeBits) - 1)); }
+constexpr std::uint32_t function_of(std::uint32_t word) { return word >> kShapeBits & ((1u << kFunctionBits) - 1); }
+constexpr std::uint32_t comm_of(std::uint32_t word) { return word >> (kShapeBits + kFunctionBits); }
+
 // One MPI call.
 struct MpiRecord {
   std::uint64_t begin;      // tick of enter
@@ -156,9 +160,9 @@ struct MpiRecord {
   std::uint32_t bytes;      // see Shape; kWide: see the WideExtension that follows
   std::uint32_t word;       // make_word()
 
-  [[nodiscard]] constexpr Shape shape() const { return static_cast<Shape>(word & 15u); }
-  [[nodiscard]] constexpr std::uint32_t function() const { return word >> kShapeBits & 1023u; }
-  [[nodiscard]] constexpr std::uint32_t comm() const { return word >> (kShapeBits + kFunctionBits); }
+  [[nodiscard]] constexpr Shape shape() const { return shape_of(word); }
+  [[nodiscard]] constexpr std::uint32_t function() const { return function_of(word); }
+  [[nodiscard]] constexpr std::uint32_t comm() const { return comm_of(word); }
 };
 static_assert(sizeof(MpiRecord) == 32 && std::is_trivially_copyable_v<MpiRecord>);
 

@@ -182,7 +182,7 @@ std::size_t Standing::write_definitions(std::uint64_t tick, std::uint64_t since)
     const auto calls = thread_stand.calls();
     for (const RecentCall& call : calls) {
       if ((call.flags & (kOpenCall | kPendingPart)) == 0 || (call.flags & kPosixCallFlag) != 0) continue;
-      const std::uint32_t comm = call.word >> (kShapeBits + kFunctionBits);
+      const std::uint32_t comm = comm_of(call.word);
       if (const Communicators::Known* const known = session_.mpi.known_communicator(comm))
         fits = fits && out.add(known->definition, std::span<const RankRange>(known->ranges), known->name);
     }

@@ -51,14 +51,6 @@ bool is_open(const RecentCall& call) { return (call.flags & instrument::kOpenCal
 bool is_posix(const RecentCall& call) { return (call.flags & instrument::kPosixCallFlag) != 0; }
 bool is_part(const RecentCall& call) { return (call.flags & instrument::kPendingPart) != 0; }
 
-std::uint32_t function_of(const RecentCall& call) {
-  return call.word >> instrument::kShapeBits & ((1u << instrument::kFunctionBits) - 1);
-}
-instrument::Shape shape_of(const RecentCall& call) { return static_cast<instrument::Shape>(call.word & 15u); }
-std::uint32_t comm_of(const RecentCall& call) {
-  return call.word >> (instrument::kShapeBits + instrument::kFunctionBits);
-}
-
 // In MPI calls that had not ended.
 std::uint64_t ticks_in_open_call(const RankEnding& ending) {
   std::uint64_t ticks = 0;
@@ -241,7 +233,7 @@ class Teller {
   LastCall call_of(std::uint32_t rank, const RecentCall& call) {
     LastCall out;
     out.function =
-        function_info(is_posix(call) ? instrument::PackClass::kPosix : instrument::PackClass::kMpi, function_of(call))
+        function_info(is_posix(call) ? instrument::PackClass::kPosix : instrument::PackClass::kMpi, instrument::function_of(call.word))
             .name;
     const Location& site = resolver_.call_site(call.call_site);
     out.place = {site.symbol, site.source_file, site.line, site.module, site.offset};
@@ -253,8 +245,8 @@ class Teller {
       return out;
     }
     using instrument::Shape;
-    const Shape shape = shape_of(call);
-    if (comm_of(call) != instrument::kNoComm) out.communicator = resolver_.communicator(rank, comm_of(call));
+    const Shape shape = instrument::shape_of(call.word);
+    if (instrument::comm_of(call.word) != instrument::kNoComm) out.communicator = resolver_.communicator(rank, instrument::comm_of(call.word));
     const bool has_peer = shape == Shape::kSend || shape == Shape::kReceive || shape == Shape::kPostReceive ||
                           shape == Shape::kProbe || shape == Shape::kRooted || shape == Shape::kPut ||
                           shape == Shape::kGet;
@@ -268,7 +260,7 @@ class Teller {
   [[nodiscard]] std::int64_t peer_of(std::uint32_t rank, const RecentCall& call) const {
     if (call.peer == instrument::kAnySource) return reports::kAnyPeer;
     if (call.peer < 0) return reports::kNoPeer;
-    const std::int64_t world = resolver_.world_rank(rank, comm_of(call), call.peer);
+    const std::int64_t world = resolver_.world_rank(rank, instrument::comm_of(call.word), call.peer);
     const std::int64_t own = world - resolver_.place().first_rank;
     return world < 0 || own < 0 || own >= resolver_.ranks() ? reports::kOtherPeer : own;
   }

@@ -365,7 +365,7 @@ TEST_F(MpiRecorderTest, FreedRequestIsForgottenAndNobodyWaitsForItsSend) {
   const Capture capture = finish();
   ASSERT_EQ(capture.completions.size(), 1u);
   EXPECT_EQ(capture.completions[0].record.peer, kNoPeer);
-  EXPECT_EQ(capture.completions[0].record.word >> kShapeBits & 1023u, static_cast<unsigned>(FunctionId::kIsend));
+  EXPECT_EQ(function_of(capture.completions[0].record.word), static_cast<unsigned>(FunctionId::kIsend));
 }
 
 TEST_F(MpiRecorderTest, CancelledReceiveHasNoBytesAndNoSource) {

@@ -7,7 +7,7 @@ import sys
 
 from mpi4py import MPI
 
-import plistlib  # many modules, beneath MPI_Init
+import asyncio, email.message, plistlib, unittest.mock, xml.dom.minidom  # many modules, beneath MPI_Init
 
 comm = MPI.COMM_WORLD
 

@@ -20,6 +20,7 @@
 #include "tools/ardoise/output_folder.hpp"
 #include "tools/ardoise/process.hpp"
 #include "tools/ardoise/report_signals.hpp"
+#include "vmpi/world/window_folders.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -88,7 +89,10 @@ void make_profile_of_any(const fs::path& folder) {
   const std::string analyzer = find_installation().analyzer;
   const auto snapshot =
       run_and_read_undisturbed({analyzer, "--snapshot", "--keep", "--no-report", "--quiet", "--output", folder.string()});
-  if (snapshot.status == analyzer::kNotRunning) return make_profile(merge_command(analyzer, folder));
+  if (snapshot.status == analyzer::kNotRunning) {
+    make_profile(merge_command(analyzer, folder));
+    return vmpi::remove_stale_window_folders();  // what ardoise would have done
+  }
   std::cerr << snapshot.output << std::flush;
 }
 

@@ -2,6 +2,7 @@
 #include "tools/ardoise/launch_signals.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <new>
 #include <system_error>
 
 namespace ardoise::launcher {
@@ -41,13 +43,21 @@ sigset_t handed_over() {
 }
 
 // Between fork and its end: only calls that are safe in a signal handler, for tests have threads.
-[[noreturn]] void be_witness(pid_t launcher, int input, const sigset_t& signals) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+constexpr int kLauncherDied = SIGALRM;  // to the witness
+
+[[noreturn]] void be_witness(pid_t launcher, int input, sigset_t signals, const std::atomic<pid_t>& mpirun) {
+  sigaddset(&signals, kLauncherDied);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  ::prctl(PR_SET_PDEATHSIG, kLauncherDied);
   ::prctl(PR_SET_NAME, "witness");  // a pkill of ardoise is none of the group
   if (::getppid() != launcher) ::_exit(0);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(stream);
   for (;;) {
     const int signal = ::sigwaitinfo(&signals, nullptr);
+    if (signal == kLauncherDied) {
+      if (const pid_t child = mpirun.load(std::memory_order_relaxed); child > 0) ::kill(child, SIGTERM);
+      ::_exit(0);
+    }
     if (signal > 0) post(input, signal);
   }
 }
@@ -82,9 +92,12 @@ LaunchSignals::LaunchSignals() {
   action.sa_handler = note;
   action.sa_flags = SA_RESTART | SA_NOCLDSTOP;
   sigaction(SIGCHLD, &action, &old_child_);
+  void* const shared = ::mmap(nullptr, sizeof *mpirun_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) throw std::system_error(errno, std::generic_category(), "mmap");
+  mpirun_ = new (shared) std::atomic<pid_t>(0);
   const pid_t launcher = ::getpid();
   witness_ = ::fork();
-  if (witness_ == 0) be_witness(launcher, witnessed_.input(), set);
+  if (witness_ == 0) be_witness(launcher, witnessed_.input(), set, *mpirun_);
 }
 
 LaunchSignals::~LaunchSignals() {
@@ -94,12 +107,13 @@ LaunchSignals::~LaunchSignals() {
   sigaction(SIGCHLD, &old_child_, nullptr);
   sigprocmask(SIG_SETMASK, &before_, nullptr);
   mail_input.store(-1, std::memory_order_relaxed);
-  if (witness_ <= 0) return;
-  ::kill(witness_, SIGKILL);
-  while (::waitpid(witness_, nullptr, 0) < 0 && errno == EINTR) continue;
+  if (witness_ > 0) ::kill(witness_, SIGKILL);
+  while (witness_ > 0 && ::waitpid(witness_, nullptr, 0) < 0 && errno == EINTR) continue;
+  ::munmap(mpirun_, sizeof *mpirun_);
 }
 
-void LaunchSignals::take_over() {
+void LaunchSignals::take_over(pid_t mpirun) {
+  mpirun_->store(mpirun, std::memory_order_relaxed);
   struct sigaction action {};
   action.sa_handler = note;
   action.sa_flags = SA_RESTART;

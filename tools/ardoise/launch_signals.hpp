@@ -1,13 +1,15 @@
 // Signals to the launcher while mpirun runs. They wait as mail, and those that mpirun has not got by itself are handed
 // over: from a terminal, `timeout` or a batch system a signal comes to the whole process group, and the second one
 // makes mpirun give up at once, before it has told the programs. Whether it came to the group is what a witness tells:
-// a child in the group that does nothing but note signals.
+// a child in the group that does nothing but note signals, and
+// that tells mpirun to end when the launcher has been killed.
 #pragma once
 
 #include <signal.h>
 #include <sys/types.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <vector>
@@ -50,7 +52,7 @@ class LaunchSignals {
   [[nodiscard]] const sigset_t& mask_before() const { return before_; }
   // After the start of mpirun, which gets with it what was ignored then (nohup, a background job of a script). It may
   // handle such a signal all the same, so from here on those are mail, too.
-  void take_over();
+  void take_over(pid_t mpirun);
   // What can be polled for input: mail, that of the witness. A child that ends wakes the first one up.
   [[nodiscard]] std::array<int, 2> descriptors() const { return {mail_.output(), witnessed_.output()}; }
   // Takes the mail; returns the signals in it.
@@ -69,6 +71,7 @@ class LaunchSignals {
   struct sigaction old_child_ {};
   bool has_taken_over_ = false;
   pid_t witness_ = 0;
+  std::atomic<pid_t>* mpirun_ = nullptr;  // shared with the witness
   std::map<int, Clock::time_point> due_, covered_until_;
 };
 

@@ -185,7 +185,7 @@ Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit, co
   if (edit) output.emplace();
   const pid_t child =
       start(words, output ? Streams::kOutputPiped : Streams::kOurs, output ? &*output : nullptr, signals.mask_before());
-  signals.take_over();
+  signals.take_over(child);
   if (output) output->close_input();
   Ending ending(child, limit);
   Outcome outcome;

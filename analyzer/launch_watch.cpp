@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <utility>
 
 #include "analyzer/safe_state.hpp"
@@ -89,12 +91,21 @@ void LaunchWatch::write(const std::string& prefix) {
 }
 
 void LaunchWatch::save() {
+  if (has_saved_ && stream_ != nullptr && stream_->rests()) return;  // nothing has come since
   // What comes later stays with the programs, which leave it behind when they are ended.
   if (stream_ != nullptr) take_what_is_there(*stream_, run_);
   has_saved_ = true;
-  if (!keeper_.keep(run_, [this] { write(kSafeStatePrefix); })) {
-    run_.drain();
+  // What waits on the blackboard may take the copy a while.
+  const auto mark = safe_state_file(options_.output, kSavesMarkPrefix, setting_.rank);
+  std::ofstream(mark).close();
+  const auto write_all = [&] {
     write(kSafeStatePrefix);
+    std::error_code ignored;
+    std::filesystem::remove(mark, ignored);
+  };
+  if (!keeper_.keep(run_, write_all)) {
+    run_.drain();
+    write_all();
   }
   if (stream_ != nullptr) stream_->rest_for(kEndOfLaunch);
 }

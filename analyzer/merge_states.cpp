@@ -54,8 +54,8 @@ std::string how_it_ended(std::span<const std::string> first_gone, const std::opt
                     left.complete, left.processes);
 }
 
-// Analyzers may still write, and what survives of `processes`; not all of them need to. Where mpirun was killed, they
-// live for another second.
+// Analyzers may still write, and what survives of `processes`; not all of them need to. Where mpirun was killed, or the
+// machine is crowded, they take a while to begin.
 void wait_for_writers(const fs::path& output, std::size_t processes) {
   using namespace std::chrono_literals;
   auto first_seen = std::chrono::steady_clock::time_point::max();
@@ -63,14 +63,14 @@ void wait_for_writers(const fs::path& output, std::size_t processes) {
     const auto now = std::chrono::steady_clock::now();
     const auto remains = remains_files(output);
     const auto states = safe_state_files(output, kSafeStatePrefix).size();
-    if (std::ranges::any_of(remains, is_unfinished)) {
+    if (std::ranges::any_of(remains, is_unfinished) || !safe_state_files(output, kSavesMarkPrefix).empty()) {
       if (now - begin > 10s) return;
       continue;
     }
     if (remains.size() >= processes && states >= safe_state_files(output, kFirstStatePrefix).size()) return;
     if (states + remains.size() == 0 && now - begin < 3s) continue;
     first_seen = std::min(first_seen, now);
-    if (now - first_seen > 1s) return;
+    if (now - first_seen > 2s) return;
   }
 }
 
@@ -89,7 +89,7 @@ bool is_first_state(const fs::path& file) { return file.filename().string().star
 // They are in the report. Or the report was made without them.
 void remove_all(const fs::path& output) {
   std::error_code ignored;
-  for (const char* const prefix : {kFirstStatePrefix, kSafeStatePrefix, kHangMarkPrefix}) {
+  for (const char* const prefix : {kFirstStatePrefix, kSafeStatePrefix, kSavesMarkPrefix, kHangMarkPrefix}) {
     for (const fs::path& file : safe_state_files(output, prefix)) fs::remove(file, ignored);
   }
   for (const fs::path& file : remains_files(output)) fs::remove(file, ignored);

@@ -130,7 +130,7 @@ void use_as_first_state(const std::string& prefix, unsigned rank, const Options&
 
 void remove_safe_state(unsigned rank, const Options& options) {
   std::error_code ignored;
-  for (const char* const prefix : {kFirstStatePrefix, kSafeStatePrefix})
+  for (const char* const prefix : {kFirstStatePrefix, kSafeStatePrefix, kSavesMarkPrefix})
     fs::remove(safe_state_file(options.output, prefix, rank), ignored);
   if (rank == 0) remove_requests(options.output);
 }

@@ -14,6 +14,8 @@ namespace ardoise::analyzer {
 inline constexpr const char* kSafeStatePrefix = ".analyzer-state-";
 // The same, of its begin, or of when somebody asked last: what there is when the analyzer was killed.
 inline constexpr const char* kFirstStatePrefix = ".analyzer-first-";
+// There while an analyzer writes its state.
+inline constexpr const char* kSavesMarkPrefix = ".analyzer-saves-";
 // What an analyzer knew when somebody asked; the text of the request comes next, then "-" and the rank.
 inline constexpr const char* kSnapshotPrefix = ".analyzer-snapshot-";
 // Left while all processes that send to an analyzer make no progress (hang_watch.hpp).

@@ -279,7 +279,7 @@ class Teller {
       if (is_ours || (without_system && out.empty() && is_system(file_name(module.path)))) continue;
       const auto lines = resolver_.frames(module, frame.offset + frame.is_instruction);
       for (const SourceFrame& line : lines) {
-        if (line.symbol == "_start") return out;
+        if (line.symbol == "_start" || line.symbol.starts_with("__libc_start")) return out;
         out.push_back({line.symbol, line.source_file, line.line, std::string(module.path), frame.offset});
       }
       if (lines.empty()) out.push_back({"", "", 0, std::string(module.path), frame.offset});

@@ -155,6 +155,8 @@ def one(options, language, kind, seed, folder):
     calls = {each["function"]: each["calls"] for each in application["mpi"] + application["posix"]}
     own = page.counts()
     told = [calls.get(name, 0) for name in ("MPI_Sendrecv", "MPI_Allreduce", "write")]
+    if language == "fortran" and kind in OWN:  # whose library writes when a signal comes
+        told[2] = min(told[2], own[2])
     if any(t < o for t, o in zip(told, own)) or sum(told) > sum(own) + RANKS:
         faults.append(f"the calls are {own}, told are {told}")
     ends = application["ending"]["ends"]
@@ -187,7 +189,9 @@ def main():
         folder = pathlib.Path(tempfile.mkdtemp(prefix="deaths-"))
         faults = one(options, language, kind, seed, folder)
         # Open MPI leaves its own where mpirun is killed, natively, too.
-        if ours := [name for name in set(os.listdir("/dev/shm")) - before if "ardoise" in name]:
+        ours = [name for name in set(os.listdir("/dev/shm")) - before
+                if name.startswith("ardoise.") and not os.path.exists("/proc/" + name.split(".")[2])]
+        if ours:
             faults.append(f"in /dev/shm is left {ours}")
         total = done.setdefault((language, kind), [0, 0])
         total[0] += 1

@@ -119,6 +119,14 @@ TEST(LaunchPlan, OversubscriptionIsAskedForInTheFirstContext) {
               HasSubstr("mpirun --oversubscribe -n 4 "));
 }
 
+TEST(LaunchPlan, OpenMpiIsToldTheProcessesOfTheOnlyProgram) {
+  Measurement measurement;
+  measurement.analyzer = {"/bin/ardoise-analyzer"};
+  measurement.processes = 8;
+  const auto planned = plan_launch(parsed_line("mpirun ./a"), measurement, {});
+  EXPECT_EQ(planned.contexts.front().processes(), 8U);
+}
+
 TEST(LaunchPlan, RanksAreCountedWhereTheLineSaysThem) {
   EXPECT_EQ(count_ranks(parsed_line("mpirun -n 4 a : -np 2 b"), std::nullopt), 6U);
   EXPECT_EQ(count_ranks(parsed_line("mpirun a"), 8), 8U);

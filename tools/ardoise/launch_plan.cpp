@@ -161,6 +161,7 @@ LaunchLine plan_launch(const LaunchLine& user, const Measurement& measurement,
     });
   }
   for (std::size_t i = 0; i < plan.contexts.size(); ++i) add_preload(plan, i, measurement, preload_of_all);
+  if (measurement.processes) plan.contexts.front().options.push_back({"-n", {std::to_string(*measurement.processes)}});
   if (measurement.preload_by == PreloadBy::kHydraEnvOption) add_own_ranks(plan, measurement);
   plan.contexts.push_back(analyzer_context(plan, measurement, user_preload.has_value()));
   if (measurement.oversubscribe) {

@@ -24,6 +24,8 @@ struct Measurement {
   std::vector<std::optional<std::string>> partitions;            // of each context (partition_option.hpp)
   std::vector<std::string> sanitizers;  // of each context: a library that is preloaded in front of ours, or ""
   unsigned analyzers = 1;
+  // Of the first context, which does not say it: beside another one Open MPI wants to be told.
+  std::optional<unsigned> processes;
   bool oversubscribe = false;  // add --oversubscribe
   PreloadBy preload_by = PreloadBy::kExportOption;
 };

@@ -49,6 +49,7 @@ void check_plugins(const std::vector<std::string>& plugins, const Installation& 
 
 struct Room {
   unsigned analyzers = 1;
+  std::optional<unsigned> processes;  // of the only program, where the line does not say it: all slots
   bool oversubscribe = false;
 };
 
@@ -60,8 +61,8 @@ Room find_room(const Options& options, const LaunchLine& line, bool hydra) {
   std::optional<unsigned> slots;
   auto ranks = count_ranks(line, std::nullopt);
   if (!hydra && (!ranks || !allowed)) slots = read_slot_answer(run_and_read(slot_question(line)).output);
-  if (!ranks) ranks = count_ranks(line, slots);
   Room room;
+  if (!ranks && (ranks = count_ranks(line, slots)) && line.contexts.size() == 1) room.processes = ranks;
   room.analyzers = options.analyzers != 0 ? options.analyzers : default_analyzers(ranks ? ranks : slots);
   if (ranks) check_rank_file(line, *ranks, room.analyzers);
   if (allowed || !slots) return room;
@@ -147,6 +148,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   measurement.partitions = partitions;
   measurement.sanitizers = std::move(sanitizers);
   measurement.analyzers = room.analyzers;
+  measurement.processes = room.processes;
   measurement.oversubscribe = room.oversubscribe;
   measurement.preload_by = mpirun.hydra        ? PreloadBy::kHydraEnvOption
                            : mpirun.major >= 5 ? PreloadBy::kEnvProgram

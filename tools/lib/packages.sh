@@ -10,7 +10,7 @@ report_packages=(graphviz texlive-xetex texlive-latex-recommended texlive-fonts-
 # To build and run every test and benchmark.
 # MPICH's alternatives (mpicc, mpirun) have a lower priority than Open MPI's: the defaults stay.
 test_packages=(libgtest-dev libgmock-dev mpich libmpich-dev gfortran clang libclang-rt-dev libtbb-dev python3-mpi4py poppler-utils file netpipe-openmpi
-  iproute2)
+  iproute2 slurmctld slurmd slurm-client)
 
 # install_missing PACKAGE...: asks dpkg, installs only what is not there, says what it does.
 install_missing() {

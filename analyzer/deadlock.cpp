@@ -95,7 +95,7 @@ class World {
     });
   }
 
-  [[nodiscard]] Wait wait_of(std::int32_t rank, const StandOperation& operation) const {
+  [[nodiscard]] Wait wait_of(std::int32_t rank, const StandOperation& operation, bool is_request = false) const {
     if (has_peer(operation)) {
       if (!operation.comm || operation.peer == instrument::kNoPeer) return {};
       if (operation.peer == instrument::kAnySource) {
@@ -111,9 +111,11 @@ class World {
       return {true, false, {*target}};
     }
     if (!is_collective(operation) || !operation.comm) return {};
-    Wait wait{true, false, {}};
+    // Others may have started a non-blocking one, and be elsewhere: only one of them has not.
+    Wait wait{true, is_request, {}};
     for (const std::int32_t other : operation.comm->members) {
-      if (other != rank && !is_in(other, operation)) wait.targets.push_back(other);
+      const bool takes_part = is_request ? has_request(other, operation) : is_in(other, operation);
+      if (other != rank && !takes_part) wait.targets.push_back(other);
     }
     // All are there: it is at work.
     wait.is_known = !wait.targets.empty();
@@ -124,6 +126,15 @@ class World {
     const auto stand = stands_.find(rank);
     return stand != stands_.end() && stand->second->mpi && is_collective(stand->second->mpi->operation) &&
            stand->second->mpi->operation.comm && stand->second->mpi->operation.comm->key == collective.comm->key;
+  }
+
+  // It waits for the same non-blocking collective.
+  [[nodiscard]] bool has_request(std::int32_t rank, const StandOperation& collective) const {
+    const auto stand = stands_.find(rank);
+    return stand != stands_.end() && stand->second->mpi &&
+           std::ranges::any_of(stand->second->mpi->parts, [&](const StandOperation& part) {
+             return part.function == collective.function && part.comm && part.comm->key == collective.comm->key;
+           });
   }
 
   [[nodiscard]] Wait waits_of(std::int32_t rank, const ProcessStand& stand) const {
@@ -145,7 +156,7 @@ class World {
     const std::string& name = call.operation.function;
     Wait wait{false, name.find("any") != std::string::npos || name.find("some") != std::string::npos, {}};
     for (const StandOperation& part : call.parts) {
-      const Wait more = wait_of(rank, part);
+      const Wait more = wait_of(rank, part, true);
       if (!more.is_known) {
         if (wait.any) return {};
         continue;
@@ -229,6 +240,7 @@ class World {
     std::string text = "waits in " + call_in_words(call);
     const StandOperation& operation =
         call.parts.size() == 1 && call.operation.shape == Shape::kCompletes ? call.parts.front() : call.operation;
+    if (&operation != &call.operation && is_collective(operation)) text += " of " + operation.function;
     if (has_peer(operation)) {
       if (operation.tag >= 0) text += fmt::format(" with tag {}", operation.tag);
     }

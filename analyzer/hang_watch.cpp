@@ -18,13 +18,14 @@ namespace fs = std::filesystem;
 
 }  // namespace
 
-bool HangWatch::do_all_stand(const std::map<ProcessKey, bool>& own, const std::vector<ProcessStand>& stands) {
+bool HangWatch::do_all_stand(const std::map<ProcessKey, bool>& own, std::vector<ProcessStand>& stands) {
   const auto now = std::chrono::steady_clock::now();
   std::map<ProcessKey, double> standing;
-  for (const ProcessStand& stand : stands) {
+  for (ProcessStand& stand : stands) {
     Seen& seen = seen_[stand.process];
     if (seen.tick != stand.tick) seen = {stand.tick, now};
-    standing[stand.process] = stand.seconds + std::chrono::duration<double>(now - seen.time).count();
+    stand.seconds += std::chrono::duration<double>(now - seen.time).count();
+    standing[stand.process] = stand.seconds;
   }
   return std::ranges::all_of(own, [&](const auto& process) {
     const auto found = standing.find(process.first);

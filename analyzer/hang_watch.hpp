@@ -34,7 +34,8 @@ class HangWatch {
 
  private:
   void mark(bool all_stand);
-  [[nodiscard]] bool do_all_stand(const std::map<ProcessKey, bool>& own, const std::vector<ProcessStand>& stands);
+  // Brings the times of the stands to now.
+  [[nodiscard]] bool do_all_stand(const std::map<ProcessKey, bool>& own, std::vector<ProcessStand>& stands);
   [[nodiscard]] std::string sentence(const std::vector<ProcessStand>& stands) const;
 
   const Setting setting_;

@@ -160,6 +160,19 @@ TEST(Deadlock, DifferentCollectivesAndDifferentRoots) {
                                          HasSubstr("with root 1")));
 }
 
+TEST(Deadlock, ANonBlockingCollectiveThatOneDoesNotStart) {
+  const StandComm comm = world(3);
+  Hang wrong;
+  for (int i = 0; i < 2; ++i) wrong.in(waiting("MPI_Wait"), {collective("MPI_Ibarrier", comm)});
+  wrong.in(collective("MPI_Barrier", comm));
+  EXPECT_THAT(wrong.reason().text, AllOf(StartsWith("deadlock: "), HasSubstr("of MPI_Ibarrier for rank 2")));
+  // It may have started it before it received.
+  Hang right;
+  for (int i = 0; i < 2; ++i) right.in(waiting("MPI_Wait"), {collective("MPI_Ibarrier", comm)});
+  right.add();
+  EXPECT_FALSE(right.reason().is_fault);
+}
+
 TEST(Deadlock, CommunicatorsInDifferentOrder) {
   const auto a = named("A", 0, {0, 1}), b = named("B", 1, {0, 1});
   Hang hang;

@@ -42,7 +42,7 @@ class SafeStateTest : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
 
   // Ranks go to the analyzers in turn; each leaves its state.
-  void leave_states(unsigned analyzers) {
+  void leave_states(unsigned analyzers, const std::string& prefix = kSafeStatePrefix) {
     const replay::SyntheticProgram program{.ranks = 8, .steps = 20};
     const std::vector<knowledge_sources::Program> programs{{.partition = 0, .name = "solver", .ranks = 8}};
     const auto plugins = load_plugins(ARDOISE_PLUGIN_DIR, {});
@@ -59,7 +59,7 @@ class SafeStateTest : public ::testing::Test {
       facts.analyzer_ranks = analyzers;
       const std::vector<std::string> gone(analyzer == 0 ? 1 : 0, "rank 2 of solver");
       SafeKeeper keeper;
-      EXPECT_TRUE(keeper.keep(run, [&] { write_safe_state(run, {programs, facts, gone, {}, 0}, analyzer, options_); }));
+      EXPECT_TRUE(keeper.keep(run, [&] { write_safe_state(run, {programs, facts, gone, {{{0, 0}, 1}}, 0, prefix}, analyzer, options_); }));
       keeper.wait();
     }
   }
@@ -106,6 +106,22 @@ TEST_F(SafeStateTest, WhatIsBrokenOrMissingIsSaid) {
   const auto run = merged(kIncomplete);
   EXPECT_THAT(run.notices, ::testing::Contains(HasSubstr("What 2 of 3 analyzers had received is missing")));
   EXPECT_GT(calls_of(run), 0u);
+}
+
+// What analyzers that were killed had when somebody asked.
+TEST_F(SafeStateTest, TheLastSnapshotIsBetterThanNothing) {
+  leave_states(2);
+  const std::uint64_t calls = calls_of(merged());
+  const std::string snapshot = std::string(kSnapshotPrefix) + "1-2-";
+  leave_states(2, snapshot);
+  for (const unsigned rank : {0u, 1u}) {
+    std::ofstream(safe_state_file(folder_, kFirstStatePrefix, rank)) << "of its begin";
+    use_as_first_state(snapshot, rank, options_);
+  }
+  const auto kept = merged(kIncomplete);
+  EXPECT_THAT(kept.notices, ::testing::Contains(HasSubstr("What 2 of 2 analyzers had received after ")));
+  EXPECT_EQ(calls_of(kept), calls);
+  EXPECT_THAT(safe_state_files(folder_, snapshot), IsEmpty());
 }
 
 TEST_F(SafeStateTest, NothingGivesNoReport) {

@@ -75,6 +75,24 @@ TEST(Endings, RanksInTheSameCallAreOneLine) {
   EXPECT_EQ(ending.stands[1].call.peer, 0);
 }
 
+// As it tells in a file while it runs.
+TEST(Endings, ALivingProcessHasAStandAndNoEnd) {
+  Session session({{0, "solver", 1}});
+  PackMaker maker({.origin_tick = kOrigin});
+  const std::vector<instrument::StackFrame> frames{{7, 1, 0x123}, {7, 0, 0x456}};
+  maker.define(instrument::StackDefinition{0, instrument::StackOf::kSample, 2, 0},
+               std::span<const instrument::StackFrame>(frames));
+  maker.flush();
+  session.submit(maker.take());
+  const auto ending = session.application().ending;
+  EXPECT_THAT(ending.ends, IsEmpty());
+  ASSERT_THAT(ending.stands, SizeIs(1));
+  EXPECT_THAT(ending.stands[0].ranks, ElementsAre(0));
+  EXPECT_EQ(ending.stands[0].call.function, "");
+  ASSERT_THAT(ending.stands[0].stack, SizeIs(2));
+  EXPECT_EQ(ending.stands[0].stack[0].offset, 0x123u);
+}
+
 TEST(Endings, AnAbortIsNamedWithItsCodeAndAnErrorWithItsCall) {
   auto at_exit = end_by(EndCause::kExit, 2'000'000'000, 0, 6);
   const auto ending = ending_of({{at_exit, {open_call(FunctionId::kAbort, Shape::kLocal, 1'000'000'000, 10, -1, 42)}},

@@ -86,7 +86,7 @@ void LaunchWatch::write(const std::string& prefix) {
   const auto complete = std::ranges::count_if(processes, [](const auto& each) { return each.second; });
   write_safe_state(run_,
                    {setting_.programs, facts_, first_gone_, stream_ != nullptr ? stream_->arrived() : arrived_,
-                    static_cast<std::uint32_t>(complete), prefix},
+                    static_cast<std::uint32_t>(complete), prefix, 0, process_},
                    setting_.rank, options_);
 }
 

@@ -6,7 +6,10 @@
 // or when the guardian has died (guardian.hpp); where that was none of an end, all goes on.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -56,6 +59,7 @@ class LaunchWatch {
   const Options& options_;
   RunFacts& facts_;
   const Setting setting_;
+  const std::int64_t process_ = ::getpid();  // not that of a copy
   StreamSource* stream_ = nullptr;        // nullptr: not yet, or not any more
   std::map<ProcessKey, bool> processes_;  // when the stream ended
   NextPacks arrived_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -43,7 +44,19 @@ Program get_program(ByteReader& in) {
   return program;
 }
 
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
 }  // namespace
+
+bool may_live(const SafeState& state) {
+  if (state.facts.host != host_name()) return true;
+  std::ifstream file(fmt::format("/proc/{}/comm", state.facts.analyzer));
+  std::string name;
+  return (file >> name) && name.starts_with("ardoise-analy");
+}
 
 SafeState read_safe_state(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -73,6 +86,8 @@ SafeState read_safe_state(const fs::path& path) {
   }
   state.facts.complete = in.get<std::uint32_t>();
   state.facts.time = in.get<std::int64_t>();
+  state.facts.analyzer = in.get<std::int64_t>();
+  state.facts.host = in.get_text();
   const auto partial = in.get_bytes();
   state.partial.assign(partial.begin(), partial.end());
   in.expect_end();
@@ -106,6 +121,8 @@ void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned r
   }
   out.put(facts.complete);
   out.put(std::int64_t{std::time(nullptr)});
+  out.put(facts.analyzer);
+  out.put_text(host_name());
   out.put_bytes(run.partial());
   const auto bytes = out.take();
   // Not forced to the disk, which may take longer than there is time: it is this process that ends, not the machine.

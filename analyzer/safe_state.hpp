@@ -27,6 +27,8 @@ struct SafeFacts {
   std::uint32_t complete = 0;           // processes that have sent this analyzer all that they had
   std::string prefix = kSafeStatePrefix;  // of the file's name
   std::int64_t time = 0;                  // when it was written, s since 1970
+  std::int64_t analyzer = 0;              // its process, on this host
+  std::string host{};
 };
 
 // Of a drained run; rank: among the analyzers. Says why when it cannot.
@@ -44,6 +46,9 @@ struct SafeState {
 
 // Throws where the file is damaged, or of another version of Ardoise.
 [[nodiscard]] SafeState read_safe_state(const std::filesystem::path& path);
+
+// False: the analyzer that wrote it was on this host, and has ended.
+[[nodiscard]] bool may_live(const SafeState& state);
 
 // All went well: those of this analyzer.
 void remove_safe_state(unsigned rank, const Options& options);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <exception>
 #include <fstream>
 #include <optional>
 #include <thread>
@@ -31,7 +32,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kLooks = 10ms;
-constexpr auto kForAnalyzers = 3000ms, kForProcesses = 2500ms;  // processes look twice a second
+constexpr auto kForAnalyzers = 15000ms, kForProcesses = 2500ms;  // processes look twice a second
 constexpr auto kForOthers = 10s;                            // that ask at the same time
 
 // ns, of the file system's clock; 0: there is no such file.
@@ -97,6 +98,14 @@ std::size_t processes_that_answer(const std::vector<fs::path>& states) {
   return processes - std::min(processes, complete);
 }
 
+bool has_living_analyzer(const fs::path& first_state) {
+  try {
+    return may_live(read_safe_state(first_state));
+  } catch (const std::exception&) {
+    return true;  // it ends now, or it will be said
+  }
+}
+
 struct Answers {
   std::vector<fs::path> states;
   std::vector<std::string> stands;
@@ -127,9 +136,11 @@ std::string SnapshotRequests::look() {
 
 int take_snapshot(const Options& options) {
   const fs::path folder = options.output;
-  const std::size_t analyzers = safe_state_files(folder, kFirstStatePrefix).size();
-  if (analyzers == 0) {
-    say(fmt::format("no launch that reports to '{}' is running.", options.output));
+  const auto first_states = safe_state_files(folder, kFirstStatePrefix);
+  const auto living = static_cast<std::size_t>(std::ranges::count_if(first_states, has_living_analyzer));
+  if (living == 0) {
+    say(fmt::format("no launch that reports to '{0}' is running; where it was ended, run: ardoise report {0}",
+                    options.output));
     return kNotRunning;
   }
   Request request(folder);
@@ -137,11 +148,10 @@ int take_snapshot(const Options& options) {
     say(fmt::format("'{}' cannot be written, so nobody can be asked: only who started the launch can.", options.output));
     return kIncomplete;
   }
-  const Answers answers = wait_for_answers(folder, request, analyzers);
+  const Answers answers = wait_for_answers(folder, request, living);
   MergedStates merged = merge_states(answers.states, options);
   if (!merged.first) {
-    say(fmt::format("no analyzer of the launch that reports to '{0}' answers: it has ended, or was stopped. Where it has "
-                    "ended, run: ardoise report {0}",
+    say(fmt::format("no analyzer of the launch that reports to '{}' answers: they were stopped, or have just ended.",
                     options.output));
     return kNotRunning;
   }
@@ -150,9 +160,9 @@ int take_snapshot(const Options& options) {
   of_run.settings = merged.first->settings;
   RunFacts facts = merged.first->facts.run;
   facts.running = true;
-  if (answers.states.size() < analyzers)
+  if (answers.states.size() < first_states.size())
     facts.notices.push_back(fmt::format("{} of {} analyzers did not answer; what they have received is missing.",
-                                        analyzers - answers.states.size(), analyzers));
+                                        first_states.size() - answers.states.size(), first_states.size()));
   facts.programs_ended = Clock::now();
   Capture stands = read_capture(answers.stands);
   CaptureSource source(stands);

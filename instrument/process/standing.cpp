@@ -13,6 +13,7 @@
 #include "instrument/format/stands.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/kernel_call.hpp"
+#include "instrument/machine/process_stat.hpp"
 #include "instrument/process/thread_stand.hpp"
 #include "vmpi/wrappers/observer.hpp"
 
@@ -40,38 +41,6 @@ LoadedObject object_of([[maybe_unused]] std::uint64_t address) noexcept {
   }
 #endif
   return {};
-}
-
-// Of /proc/<pid>/stat: 'R', 'S', 'T', 't' …, and the CPU time of all threads in the kernel's ticks.
-struct ProcessState {
-  char state = 0;
-  std::uint64_t cpu_ticks = 0;
-};
-ProcessState state_of(const char* stat_path) noexcept {
-  std::array<char, 1024> text;
-  const long file = call_kernel(SYS_openat, AT_FDCWD, argument(stat_path), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
-  const long got = call_kernel(SYS_read, file, argument(text.data()), static_cast<long>(text.size()));
-  call_kernel(SYS_close, file);
-  std::string_view line(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
-  const std::size_t name_end = line.rfind(") ");
-  if (name_end == std::string_view::npos || name_end + 2 >= line.size()) return {};
-  line.remove_prefix(name_end + 2);
-  ProcessState result{line[0], 0};
-  constexpr int kUserTime = 10, kKernelTime = 11;  // fields behind the state
-  std::uint64_t number = 0;
-  int field = -1;
-  for (const char c : line) {
-    if (c == ' ') {
-      if (field == kUserTime || field == kKernelTime) result.cpu_ticks += number;
-      number = 0;
-      ++field;
-    } else if (c >= '0' && c <= '9') {
-      number = 10 * number + static_cast<std::uint64_t>(c - '0');
-    }
-    if (field > kKernelTime) break;
-  }
-  return result;
 }
 
 std::string path_of_program() {
@@ -124,7 +93,7 @@ void Standing::look() noexcept {
     if (tick < since + ticks_ / 4) {
       time_before_ = 0;
     } else if (time_before_ == 0) {
-      (void)take_cpu_time(tick, state_of(stat_path_.c_str()).cpu_ticks);
+      (void)take_cpu_time(tick, process_stat(stat_path_.c_str()).cpu_ticks);
     }
     if (!asked) return;
   }
@@ -147,7 +116,7 @@ std::size_t Standing::write_definitions(std::uint64_t tick, std::uint64_t since)
   constexpr std::size_t kRoom = std::size_t{48} << 10;
   DefinitionWriter out{std::span<std::byte>(room_).first(kRoom).subspan(sizeof(PackHeader))};
   const std::uint64_t finalizes = finalizes_since.load(std::memory_order_relaxed);
-  const ProcessState state = state_of(stat_path_.c_str());
+  const ProcessStat state = process_stat(stat_path_.c_str());
   const CpuTime lately = take_cpu_time(tick, state.cpu_ticks);
   const bool is_stopped = state.state == 'T' || state.state == 't';
   StandDefinition stand{

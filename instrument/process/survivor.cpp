@@ -28,6 +28,7 @@
 #include <cstring>
 
 #include "instrument/machine/kernel_call.hpp"
+#include "instrument/machine/process_stat.hpp"
 #include "instrument/machine/mapped_memory.hpp"
 
 #endif
@@ -58,19 +59,8 @@ constinit Start start;
 
 // From /proc/<pid>/stat, while the process has ended and its parent has not waited for it; -1: it has.
 int status_of_zombie(const char* stat_path) noexcept {
-  const long file = call_kernel(SYS_openat, AT_FDCWD, argument(stat_path), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return -1;
-  std::array<char, 1024> text;
-  const long got = call_kernel(SYS_read, file, argument(text.data()), text.size());
-  call_kernel(SYS_close, file);
-  const std::string_view line(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
-  const std::size_t state = line.rfind(") ") + 2, last = line.rfind(' ') + 1;
-  if (line.empty() || state + 1 >= line.size() || line[state] != 'Z') return -1;
-  int status = 0;
-  for (const char digit : line.substr(last)) {
-    if (digit >= '0' && digit <= '9') status = 10 * status + (digit - '0');
-  }
-  return status;
+  const ProcessStat stat = process_stat(stat_path);
+  return stat.state == 'Z' ? stat.wait_status : -1;
 }
 
 // Of a process that has ended. Until its parent has waited for it /proc tells, then the descriptor (Linux 6.15).

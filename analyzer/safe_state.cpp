@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
@@ -14,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/live_process.hpp"
 #include "analyzer/results.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 
@@ -44,19 +44,7 @@ Program get_program(ByteReader& in) {
   return program;
 }
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
 }  // namespace
-
-bool may_live(const SafeState& state) {
-  if (state.facts.host != host_name()) return true;
-  std::ifstream file(fmt::format("/proc/{}/comm", state.facts.analyzer));
-  std::string name;
-  return (file >> name) && name.starts_with("ardoise-analy");
-}
 
 SafeState read_safe_state(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);

@@ -47,9 +47,6 @@ struct SafeState {
 // Throws where the file is damaged, or of another version of Ardoise.
 [[nodiscard]] SafeState read_safe_state(const std::filesystem::path& path);
 
-// False: the analyzer that wrote it was on this host, and has ended.
-[[nodiscard]] bool may_live(const SafeState& state);
-
 // All went well: those of this analyzer.
 void remove_safe_state(unsigned rank, const Options& options);
 

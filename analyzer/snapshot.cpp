@@ -18,6 +18,7 @@
 #include "analyzer/capture_source.hpp"
 #include "analyzer/event_loop.hpp"
 #include "analyzer/ingest.hpp"
+#include "analyzer/live_process.hpp"
 #include "analyzer/merge_states.hpp"
 #include "analyzer/results.hpp"
 #include "analyzer/safe_state.hpp"
@@ -61,19 +62,27 @@ class Request {
       const int file = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
       if (file < 0 && errno != EEXIST) return false;
       if (file >= 0) {
-        const std::string line = text_ + "\n";
+        const std::string line = text_ + "\n" + host_name() + "\n";
         const bool is_written = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
         made_ = ::close(file) == 0 && is_written ? modified(file_) : 0;
         if (made_ == 0) ::unlink(file_.c_str());
         return made_ != 0;
       }
-      if (Clock::now() - begin > kForOthers) remove_requests(file_.parent_path());  // of one that was killed
+      if (Clock::now() - begin > kForOthers || was_left()) remove_requests(file_.parent_path());
     }
   }
   [[nodiscard]] std::string answers() const { return kSnapshotPrefix + text_ + "-"; }
   [[nodiscard]] std::int64_t made() const { return made_; }
 
  private:
+  // By one that was killed.
+  [[nodiscard]] bool was_left() const {
+    std::ifstream file(file_);
+    std::int64_t process = 0;
+    std::string rest, host;
+    return (file >> process >> rest >> host) && !may_live(host, process, "ardoise-analyzer");
+  }
+
   const fs::path file_;
   const std::string text_;
   std::int64_t made_ = 0;
@@ -100,7 +109,8 @@ std::size_t processes_that_answer(const std::vector<fs::path>& states) {
 
 bool has_living_analyzer(const fs::path& first_state) {
   try {
-    return may_live(read_safe_state(first_state));
+    const SafeState state = read_safe_state(first_state);
+    return may_live(state.facts.host, state.facts.analyzer, "ardoise-analyzer");
   } catch (const std::exception&) {
     return true;  // it ends now, or it will be said
   }

@@ -177,6 +177,7 @@ int merge_safe_states(const Options& options) {
   facts.programs_ended = std::chrono::steady_clock::now();
   facts.notices.insert(facts.notices.begin(),
                        how_it_ended(merged.first_gone, options.job_status, left, lacks_analyzers));
+  facts.analyzers_lost = lacks_analyzers;
   if (lacks_analyzers) {
     const std::uint32_t missing = facts.analyzer_ranks - merged.analyzers;
     merged.run->complain(fmt::format(

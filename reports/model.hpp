@@ -258,6 +258,7 @@ struct Quality {
   std::uint64_t packs = 0, pack_bytes = 0, bad_packs = 0;
   double blocked_seconds = 0;        // programs waiting for a free buffer, summed over ranks
   std::uint32_t ranks_complete = 0;  // ranks whose last pack arrived
+  bool analyzers_lost = false;       // some of what had arrived went with analyzers that were killed
   double record_cost_seconds = 0;    // measured cost of one recorded call (an estimate)
   double overhead_seconds = 0;       // estimate: calls x cost + sending + sampling, summed over ranks
   std::string clock;                 // name and kind

@@ -115,8 +115,9 @@ template <>
 inline constexpr auto kFields<Ledger> = ARDOISE_FIELDS(Ledger, record_class, recorded, received, dropped, lost);
 template <>
 inline constexpr auto kFields<Quality> = ARDOISE_FIELDS(Quality, ledger, packs, pack_bytes, bad_packs, blocked_seconds,
-                                                        ranks_complete, record_cost_seconds, overhead_seconds, clock,
-                                                        clock_error_seconds, unresolved_call_sites, notices);
+                                                        ranks_complete, analyzers_lost, record_cost_seconds,
+                                                        overhead_seconds, clock, clock_error_seconds,
+                                                        unresolved_call_sites, notices);
 template <>
 inline constexpr auto kFields<StackPlace> = ARDOISE_FIELDS(StackPlace, symbol, source_file, line, module, offset);
 template <>

@@ -135,7 +135,7 @@ void RunSummary::ranks(const Resolver& resolver, reports::Application& applicati
       (mpi ? summary.mpi_seconds : summary.io_seconds)[rank] += static_cast<double>(sums.ticks) * seconds_per_tick;
     }
     // A rank that never reached MPI_Finalize ends with its last record.
-    const std::uint64_t begin = facts.has_process ? facts.process.begin_tick : 0;
+    const std::uint64_t begin = facts.has_process ? facts.process.begin_tick : resolver.ledger(rank).origin_tick;
     std::uint64_t end = facts.has_clock ? facts.clock.end_tick : 0;
     if (end == 0) end = resolver.ledger(rank).last_tick;
     if (begin != 0 && end > begin) summary.wall_seconds[rank] = static_cast<double>(end - begin) * seconds_per_tick;

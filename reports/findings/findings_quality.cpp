@@ -27,6 +27,15 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
                                with_separators(lost), with_separators(recorded)),
                    "",
                    {{"to_come", static_cast<double>(lost)}, {"recorded", static_cast<double>(recorded)}}});
+  } else if (lost != 0 && facts.app.quality.analyzers_lost) {
+    out.push_back({"records_lost",
+                   Severity::high,
+                   1,
+                   fmt::format("{} of {} records went with analyzers that were killed: call sites, edges and maps lack "
+                               "them.",
+                               with_separators(lost), with_separators(recorded)),
+                   "With --keep-safe that is what had arrived since the last time.",
+                   {{"lost", static_cast<double>(lost)}, {"recorded", static_cast<double>(recorded)}}});
   } else if (lost != 0) {
     out.push_back(
         {"records_lost",

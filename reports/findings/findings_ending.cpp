@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "reports/findings/ending_view.hpp"
 #include "reports/findings/findings.hpp"
@@ -34,6 +35,18 @@ const char* advice_for(const RankEnd& end) {
   return "";
 }
 
+// Ranks that neither came to MPI_Finalize nor told of their end: their host may be gone. Empty where that is not known
+// of each.
+std::vector<std::uint32_t> silent_ranks(const Application& app) {
+  std::set<std::uint32_t> told;
+  for (const RankEnd& end : app.ending.ends) told.insert(end.ranks.begin(), end.ranks.end());
+  std::vector<std::uint32_t> silent;
+  for (std::uint32_t rank = 0; rank < app.ranks; ++rank) {
+    if (!told.contains(rank)) silent.push_back(rank);
+  }
+  return silent.size() + app.quality.ranks_complete == app.ranks ? silent : std::vector<std::uint32_t>();
+}
+
 void what_ended_it(const Facts& facts, std::vector<Finding>& out) {
   const Ending& ending = facts.app.ending;
   if (ending.ends.empty()) return;
@@ -50,6 +63,9 @@ void what_ended_it(const Facts& facts, std::vector<Finding>& out) {
   if (others != 0) {
     text += fmt::format(" {} ended then, too ({}).", counted(others, "other rank"), fmt::join(how, ", "));
   }
+  if (const auto silent = silent_ranks(facts.app); !silent.empty())
+    text += fmt::format(" Nothing was heard any more of {}: that may have come before.",
+                        ranks_in_words(facts.app, silent));
   out.push_back({"run_ended",
                  Severity::high,
                  2,  // before everything else

@@ -92,6 +92,8 @@ void LaunchWatch::write(const std::string& prefix) {
 
 void LaunchWatch::save() {
   if (has_saved_ && stream_ != nullptr && stream_->rests()) return;  // nothing has come since
+  // Removed when the report was made of them.
+  if (!std::filesystem::exists(safe_state_file(options_.output, kFirstStatePrefix, setting_.rank))) return;
   // What comes later stays with the programs, which leave it behind when they are ended.
   if (stream_ != nullptr) take_what_is_there(*stream_, run_);
   has_saved_ = true;
@@ -114,7 +116,6 @@ void LaunchWatch::end_if_told() {
   if (!is_told_to_end_) return;
   if (!has_saved_ || stream_ == nullptr || !stream_->rests()) save();
   keeper_.wait();
-  if (setting_.rank == 0) leave_state(kStateTerminated, options_);
   std::signal(SIGTERM, SIG_DFL);
   std::raise(SIGTERM);
 }

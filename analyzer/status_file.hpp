@@ -3,8 +3,7 @@
 
 namespace ardoise::analyzer {
 
-inline constexpr const char* kStateRunning = "running";        // it takes events
-inline constexpr const char* kStateTerminated = "terminated";  // it was told to end (SIGTERM) while it did
+inline constexpr const char* kStateRunning = "running";  // it takes events
 
 // Exit status of --snapshot where nobody answers.
 inline constexpr int kNotRunning = 3;

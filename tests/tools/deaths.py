@@ -104,7 +104,7 @@ def one(options, language, kind, seed, folder):
     page = Page(page_file)
     rank = lot.randrange(RANKS)
     if kind in OWN:
-        page.order(rank, OWN.index(kind) + 1, lot.randrange(5, 4000))
+        page.order(rank, OWN.index(kind) + 1, lot.randrange(5, options.steps))
     binary = options.build / "bin"
     program = {"c": [str(binary / "deaths")], "fortran": [str(binary / "deaths_fortran")],
                "python": ["/usr/bin/python3", str(pathlib.Path(__file__).parent.parent / "programs" / "deaths_python.py")]}[language]
@@ -174,6 +174,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--launcher", default="mpirun --oversubscribe")
     parser.add_argument("--mpich", action="store_true", help="the launcher is Hydra: statuses and causes may be others'")
+    parser.add_argument("--steps", type=int, default=4000, help="a program dies in one of so many")
     parser.add_argument("--language", action="append", choices=["c", "fortran", "python"])
     options = parser.parse_args()
     options.build = options.build.absolute()

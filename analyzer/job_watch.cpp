@@ -10,6 +10,8 @@
 #include <map>
 #include <optional>
 #include <sstream>
+#include <string>
+#include <thread>
 
 #include "vmpi/world/init_mark.hpp"
 
@@ -124,8 +126,15 @@ JobState wait_for_programs(EventLoop& loop) {
   });
   loop.run();
   if (state.kind != Kind::uses_mpi) return state;
-  const auto launch = look_at_launch(true);
-  return launch.lacks_library.empty() ? state : JobState{Kind::lacks_library, launch.lacks_library};
+  // Others may be loading their libraries just now, which are not all there when a part of them is read.
+  constexpr int kLooks = 4;
+  Launch launch;
+  for (int left = kLooks; left != 0; --left) {
+    launch = look_at_launch(true);
+    if (launch.lacks_library.empty()) return state;
+    std::this_thread::sleep_for(100ms);
+  }
+  return {Kind::lacks_library, launch.lacks_library};
 }
 
 }  // namespace ardoise::analyzer

@@ -94,6 +94,7 @@ void LaunchWatch::save() {
   if (has_saved_ && stream_ != nullptr && stream_->rests()) return;  // nothing has come since
   // Removed when the report was made of them.
   if (!std::filesystem::exists(safe_state_file(options_.output, kFirstStatePrefix, setting_.rank))) return;
+  if (first_gone_.empty() && stream_ != nullptr) first_gone_ = stream_->gone_peers();
   // What comes later stays with the programs, which leave it behind when they are ended.
   if (stream_ != nullptr) take_what_is_there(*stream_, run_);
   has_saved_ = true;
@@ -124,7 +125,6 @@ void LaunchWatch::look_for_deaths() {
   if (stream_ == nullptr) return;
   const auto gone = stream_->gone_peers();
   if (std::exchange(known_gone_, gone.size()) >= gone.size()) return;
-  if (first_gone_.empty()) first_gone_ = gone;
   save();
 }
 

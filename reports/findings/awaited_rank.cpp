@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "reports/findings/efficiency.hpp"
+#include "reports/findings/ending_view.hpp"
 #include "reports/findings/extra_work.hpp"
 #include "reports/findings/findings.hpp"
 #include "reports/findings/waiting_view.hpp"
@@ -109,7 +112,25 @@ namespace {
 
 constexpr double kMostOfAPlace = 0.5;  // of the waiting at a place, so that the rank is named
 
+// Those that wait for the awaited rank of the place, of all its waiters, which may be the rank itself for a moment.
+std::string waiters_in_words(const Application& a, const WaitSite& site) {
+  constexpr double kLeast = 0.01;  // of the longest
+  double most = 0;
+  for (const WaitEdge& edge : a.waiting.edges)
+    if (edge.awaited == site.awaited) most = std::max(most, edge.seconds);
+  std::vector<std::uint32_t> ranks;
+  for (const WaitEdge& edge : a.waiting.edges)
+    if (edge.awaited == site.awaited && edge.seconds > kLeast * most) ranks.push_back(edge.waiter);
+  if (ranks.empty() || ranks.size() > site.waiters) return "";
+  std::string text = ranks_in_words(a, ranks) + (ranks.size() == 1 ? " waits" : " wait");
+  text[0] = 'R';
+  return text;
+}
+
 std::string who_waits(const Application& a, const WaitSite& site) {
+  if (site.awaited != kNoRank && site.awaited_seconds >= kMostOfAPlace * site.waiting_seconds) {
+    if (auto text = waiters_in_words(a, site); !text.empty()) return text;
+  }
   if (site.waiters <= 1) return fmt::format("Rank {} waits", a.world_rank(site.first_waiter));
   if (site.last_waiter - site.first_waiter + 1 == site.waiters)
     return fmt::format("Ranks {}{}{} wait", a.world_rank(site.first_waiter), site.waiters == 2 ? " and " : "–",

@@ -266,6 +266,9 @@ TEST(Findings, WhoWaitsHowLongForWhomAndWhatThatOneDoes) {
   EXPECT_THAT(text(),
               HasSubstr("Ranks 1–3 wait 15.0 s of 20.0 s in MPI_Allreduce of main (solver.c:91), 98 % of it for "
                         "rank 0. Without that the run could end up to 4.90 s sooner."));
+  a.waiting.call_sites[0].waiters = 4;  // rank 0 for a moment, too
+  a.waiting.call_sites[0].first_waiter = 0;
+  EXPECT_THAT(text(), HasSubstr("Ranks 1–3 wait"));
   a.waiting.causes = {{0, "relax", "/s/solver.c", 42, "computation", 14, 1}};
   EXPECT_THAT(text(), HasSubstr("for rank 0, which is still in relax (solver.c:42), 14.0 s ± 1.00 s longer than they "
                                 "(sampled). Without"));

@@ -5,6 +5,7 @@
 
 #include <exception>
 #include <iostream>
+#include <vector>
 
 #include "analyzer/safe_state_files.hpp"
 #include "reports/atomic_file.hpp"
@@ -38,6 +39,8 @@ void mark_running(reports::Run& run) {
     const bool runs = application.quality.ranks_complete < application.ranks && application.ending.ends.empty();
     if (runs) application.ending.moment_seconds = application.wall_seconds;
     application.waiting.unreceived.clear();  // they may have arrived
+    // What was not sampled: samples come late.
+    std::erase_if(application.waiting.causes, [](const reports::WaitCause& cause) { return cause.kind == "other"; });
   }
 }
 

@@ -132,9 +132,9 @@ int serve(const Options& options, int argc, char** argv) {
     LaunchWatch watch(loop, run, options, facts,
                       {programs, static_cast<unsigned>(rank), static_cast<unsigned>(ranks), recorder.hang_seconds});
     {
-      StreamSource stream(programs, {.block_bytes = recorder.bin_bytes,
-                                     .memory_bytes = options.memory_bytes,
-                                     .output = options.output});
+      StreamSource stream(
+          programs,
+          {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes, .output = options.output});
       watch.begin(stream);
       {
         const auto entries = loop.poll([&] { return transport ? transport->poll() : Found::nothing; });
@@ -151,9 +151,9 @@ int serve(const Options& options, int argc, char** argv) {
       run.finish();
     }
     watch.end_if_told();
-    // All programs are at their MPI_Finalize. One that exits with a status of its own makes mpirun end the job: SIGTERM,
-    // a second later SIGKILL. That is time enough for the files below, which are written whole or not at all. So SIGTERM
-    // has no effect from here on.
+    // All programs are at their MPI_Finalize. One that exits with a status of its own makes mpirun end the job:
+    // SIGTERM, a second later SIGKILL. That is time enough for the files below, which are written whole or not at all.
+    // So SIGTERM has no effect from here on.
   }
   merge_to_root(loop, analyzers, run);
   warm.reset();  // takes MPI 10 ms, for which no program waits now

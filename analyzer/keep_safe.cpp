@@ -20,8 +20,8 @@ KeepSafe::~KeepSafe() {
 
 void KeepSafe::write() {
   if (child_ > 0 && ::waitpid(child_, nullptr, WNOHANG) == 0) return;
-  std::vector<std::string> words{"ardoise-analyzer", "--snapshot", "--keep", "--quiet", "--no-report",
-                                 "--output",         options_.output};
+  std::vector<std::string> words{"ardoise-analyzer", "--snapshot", "--keep",       "--quiet",
+                                 "--no-report",      "--output",   options_.output};
   for (const std::string& plugin : options_.plugins) words.insert(words.end(), {"--plugin", plugin});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

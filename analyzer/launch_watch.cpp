@@ -81,12 +81,15 @@ void LaunchWatch::stream_ends() {
   stream_ = nullptr;
 }
 
+std::map<ProcessKey, bool> LaunchWatch::processes() const {
+  return stream_ != nullptr ? stream_->processes() : processes_;
+}
+
 void LaunchWatch::write(const std::string& prefix) {
-  const auto processes = stream_ != nullptr ? stream_->processes() : processes_;
-  const auto complete = std::ranges::count_if(processes, [](const auto& each) { return each.second; });
+  const auto complete = std::ranges::count_if(processes(), [](const auto& each) { return each.second; });
   write_safe_state(run_,
                    {setting_.programs, facts_, first_gone_, stream_ != nullptr ? stream_->arrived() : arrived_,
-                    static_cast<std::uint32_t>(complete), prefix, 0, process_},
+                    static_cast<std::uint32_t>(complete), prefix, process_},
                    setting_.rank, options_);
 }
 
@@ -115,7 +118,7 @@ void LaunchWatch::save() {
 
 void LaunchWatch::end_if_told() {
   if (!is_told_to_end_) return;
-  if (!has_saved_ || stream_ == nullptr || !stream_->rests()) save();
+  save();
   keeper_.wait();
   std::signal(SIGTERM, SIG_DFL);
   std::raise(SIGTERM);
@@ -130,7 +133,7 @@ void LaunchWatch::look_for_deaths() {
 
 void LaunchWatch::look_for_a_hang() {
   if (!hang_watch_) return;
-  const std::string sentence = hang_watch_->look(stream_ != nullptr ? stream_->processes() : processes_);
+  const std::string sentence = hang_watch_->look(processes());
   if (sentence.empty()) return;
   say(fmt::format("{} What was measured so far is in '{}'; ardoise status prints it.", sentence, options_.output));
   facts_.notices.push_back("While it ran: " + sentence);

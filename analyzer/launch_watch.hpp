@@ -53,6 +53,7 @@ class LaunchWatch {
   void answer();
   void keep();
   void write(const std::string& prefix);
+  [[nodiscard]] std::map<ProcessKey, bool> processes() const;  // as StreamSource::processes()
 
   EventLoop& loop_;
   AnalyzerRun& run_;
@@ -60,8 +61,8 @@ class LaunchWatch {
   RunFacts& facts_;
   const Setting setting_;
   const std::int64_t process_ = ::getpid();  // not that of a copy
-  StreamSource* stream_ = nullptr;        // nullptr: not yet, or not any more
-  std::map<ProcessKey, bool> processes_;  // when the stream ended
+  StreamSource* stream_ = nullptr;           // nullptr: not yet, or not any more
+  std::map<ProcessKey, bool> processes_;     // when the stream ended
   NextPacks arrived_;
   std::vector<std::string> first_gone_;  // what ended the launch, where it was seen
   std::size_t known_gone_ = 0;

@@ -97,10 +97,6 @@ void remove_all(const fs::path& output) {
   remove_requests(output);
 }
 
-}  // namespace
-
-namespace {
-
 // "12:03:44 UTC".
 std::string time_in_words(std::int64_t time) {
   const std::time_t seconds = time;
@@ -128,8 +124,8 @@ MergedStates merge_states(std::span<const fs::path> files, const Options& option
         merged.arrived[process] = std::max(merged.arrived[process], next);
       if (!merged.first) {
         auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
-        merged.run = std::make_unique<AnalyzerRun>(
-            AnalyzerRun::Options{1, options.memory_bytes, std::move(plugins.analyses)});
+        merged.run =
+            std::make_unique<AnalyzerRun>(AnalyzerRun::Options{1, options.memory_bytes, std::move(plugins.analyses)});
         for (const auto& program : facts.programs) merged.run->add_program(program);
       }
       merged.run->absorb(state.partial);
@@ -137,7 +133,7 @@ MergedStates merge_states(std::span<const fs::path> files, const Options& option
       if (!is_first_state(file)) {
         ++merged.analyzers;
       } else if (!facts.arrived.empty()) {
-        merged.kept_time = merged.kept == 0 ? facts.time : std::min(merged.kept_time, facts.time);
+        merged.kept_time = merged.kept == 0 ? state.time : std::min(merged.kept_time, state.time);
         ++merged.kept;
       }
       if (!merged.first) merged.first = std::move(state);
@@ -188,9 +184,12 @@ int merge_safe_states(const Options& options) {
                                        : " The sums of calls are whole all the same, what is told of single calls is "
                                          "not."));
   }
-  const int status = write_report(*merged.run, facts, of_run);
+  // One of a moment before (--keep-safe) may be there: the states stay where none was written now.
+  const fs::path profile = fs::path(options.output) / "profile.json";
   std::error_code ignored;
-  if (fs::exists(fs::path(options.output) / "profile.json", ignored)) remove_all(options.output);
+  const auto before = fs::last_write_time(profile, ignored);
+  const int status = write_report(*merged.run, facts, of_run);
+  if (fs::last_write_time(profile, ignored) != before) remove_all(options.output);
   return status;
 }
 

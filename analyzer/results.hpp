@@ -18,7 +18,7 @@ struct RunFacts {
   std::uint32_t analyzer_workers = 1;
   std::vector<std::string> notices;                      // of the launch, for the reader of the report
   std::chrono::steady_clock::time_point programs_ended;  // analysis_seconds counts from here
-  bool analyzers_lost = false;  // reports::Quality::analyzers_lost
+  bool analyzers_lost = false;                           // reports::Quality::analyzers_lost
   bool running = false;                                  // the programs go on: nothing is written but with --keep
 };
 

@@ -73,9 +73,9 @@ SafeState read_safe_state(const fs::path& path) {
     state.facts.arrived[{partition, rank}] = in.get<std::uint64_t>();
   }
   state.facts.complete = in.get<std::uint32_t>();
-  state.facts.time = in.get<std::int64_t>();
+  state.time = in.get<std::int64_t>();
   state.facts.analyzer = in.get<std::int64_t>();
-  state.facts.host = in.get_text();
+  state.host = in.get_text();
   const auto partial = in.get_bytes();
   state.partial.assign(partial.begin(), partial.end());
   in.expect_end();

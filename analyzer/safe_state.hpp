@@ -1,6 +1,6 @@
 // What an analyzer knows, in a file of the output folder: when the launch is ended before its programs have finished
-// MPI, since there is a second for it, and other analyzers may be gone; and when somebody asks while they run. A process
-// without MPI makes a profile of these files (merge_states.hpp).
+// MPI, since there is a second for it, and other analyzers may be gone; and when somebody asks while they run. A
+// process without MPI makes a profile of these files (merge_states.hpp).
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,11 @@ namespace ardoise::analyzer {
 struct SafeFacts {
   std::vector<knowledge_sources::Program> programs;
   RunFacts run;
-  std::vector<std::string> first_gone;  // "rank 3 of solver": processes that ended before others
-  NextPacks arrived;                    // so that what is left of processes is not counted twice
-  std::uint32_t complete = 0;           // processes that have sent this analyzer all that they had
+  std::vector<std::string> first_gone;    // "rank 3 of solver": processes that ended before others
+  NextPacks arrived;                      // so that what is left of processes is not counted twice
+  std::uint32_t complete = 0;             // processes that have sent this analyzer all that they had
   std::string prefix = kSafeStatePrefix;  // of the file's name
-  std::int64_t time = 0;                  // when it was written, s since 1970
-  std::int64_t analyzer = 0;              // its process, on this host
-  std::string host{};
+  std::int64_t analyzer = 0;              // its process
 };
 
 // Of a drained run; rank: among the analyzers. Says why when it cannot.
@@ -39,6 +37,8 @@ void use_as_first_state(const std::string& prefix, unsigned rank, const Options&
 
 struct SafeState {
   SafeFacts facts;
+  std::int64_t time = 0;  // when it was written, s since 1970
+  std::string host;       // and where
   std::string command;
   std::vector<reports::RunSetting> settings;
   std::vector<std::byte> partial;

@@ -21,8 +21,8 @@ inline constexpr const char* kSnapshotPrefix = ".analyzer-snapshot-";
 // Left while all processes that send to an analyzer make no progress (hang_watch.hpp).
 inline constexpr const char* kHangMarkPrefix = ".analyzer-hangs-";
 
-[[nodiscard]] inline std::filesystem::path safe_state_file(const std::filesystem::path& output,
-                                                           std::string_view prefix, unsigned rank) {
+[[nodiscard]] inline std::filesystem::path safe_state_file(const std::filesystem::path& output, std::string_view prefix,
+                                                           unsigned rank) {
   return output / (std::string(prefix) + std::to_string(rank));
 }
 

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <exception>
 #include <fstream>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -33,8 +32,9 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kLooks = 10ms;
-constexpr auto kForAnalyzers = 15000ms, kForProcesses = 2500ms;  // processes look twice a second
-constexpr auto kForOthers = 10s;                            // that ask at the same time
+constexpr auto kForAnalyzers = 15s;
+constexpr auto kForProcesses = 2500ms;  // they look twice a second
+constexpr auto kForOthers = 10s;        // that ask at the same time
 
 // ns, of the file system's clock; 0: there is no such file.
 std::int64_t modified(const fs::path& file) {
@@ -96,40 +96,26 @@ std::vector<std::string> fresh_stands(const fs::path& folder, std::int64_t since
   return files;
 }
 
-// Of processes that have not come to MPI_Finalize; others have no more to say.
-std::size_t processes_that_answer(const std::vector<fs::path>& states) {
-  std::size_t processes = 0, complete = 0;
-  for (const fs::path& path : states) {
-    const SafeState state = read_safe_state(path);
-    processes = processes_of(state);
-    complete += state.facts.complete;
-  }
-  return processes - std::min(processes, complete);
-}
-
 bool has_living_analyzer(const fs::path& first_state) {
   try {
     const SafeState state = read_safe_state(first_state);
-    return may_live(state.facts.host, state.facts.analyzer, "ardoise-analyzer");
+    return may_live(state.host, state.facts.analyzer, "ardoise-analyzer");
   } catch (const std::exception&) {
     return true;  // it ends now, or it will be said
   }
 }
 
-struct Answers {
-  std::vector<fs::path> states;
-  std::vector<std::string> stands;
-};
-
-Answers wait_for_answers(const fs::path& folder, const Request& request, std::size_t analyzers) {
-  Answers answers;
-  std::optional<std::size_t> processes;
+std::vector<fs::path> wait_for_states(const fs::path& folder, const Request& request, std::size_t analyzers) {
   for (const auto begin = Clock::now();; std::this_thread::sleep_for(kLooks)) {
-    const auto waited = Clock::now() - begin;
-    answers = {safe_state_files(folder, request.answers()), fresh_stands(folder, request.made())};
-    if (answers.states.size() < analyzers && waited < kForAnalyzers) continue;
-    if (!processes) processes = processes_that_answer(answers.states);
-    if (answers.stands.size() >= *processes || waited > kForProcesses) return answers;
+    auto states = safe_state_files(folder, request.answers());
+    if (states.size() >= analyzers || Clock::now() - begin > kForAnalyzers) return states;
+  }
+}
+
+std::vector<std::string> wait_for_stands(const fs::path& folder, const Request& request, std::size_t processes) {
+  for (const auto begin = Clock::now();; std::this_thread::sleep_for(kLooks)) {
+    auto stands = fresh_stands(folder, request.made());
+    if (stands.size() >= processes || Clock::now() - begin > kForProcesses) return stands;
   }
 }
 
@@ -155,11 +141,12 @@ int take_snapshot(const Options& options) {
   }
   Request request(folder);
   if (!request.make()) {
-    say(fmt::format("'{}' cannot be written, so nobody can be asked: only who started the launch can.", options.output));
+    say(fmt::format("'{}' cannot be written, so nobody can be asked: only who started the launch can.",
+                    options.output));
     return kIncomplete;
   }
-  const Answers answers = wait_for_answers(folder, request, living);
-  MergedStates merged = merge_states(answers.states, options);
+  const auto states = wait_for_states(folder, request, living);
+  MergedStates merged = merge_states(states, options);
   if (!merged.first) {
     say(fmt::format("no analyzer of the launch that reports to '{}' answers: they were stopped, or have just ended.",
                     options.output));
@@ -170,11 +157,13 @@ int take_snapshot(const Options& options) {
   of_run.settings = merged.first->settings;
   RunFacts facts = merged.first->facts.run;
   facts.running = true;
-  if (answers.states.size() < first_states.size())
+  if (states.size() < first_states.size())
     facts.notices.push_back(fmt::format("{} of {} analyzers did not answer; what they have received is missing.",
-                                        first_states.size() - answers.states.size(), first_states.size()));
+                                        first_states.size() - states.size(), first_states.size()));
   facts.programs_ended = Clock::now();
-  Capture stands = read_capture(answers.stands);
+  // Processes that have come to MPI_Finalize have no more to say.
+  const std::size_t processes = processes_of(*merged.first);
+  Capture stands = read_capture(wait_for_stands(folder, request, processes - std::min(processes, merged.complete)));
   CaptureSource source(stands);
   EventLoop loop;
   ingest(loop, source, *merged.run);

@@ -65,8 +65,8 @@ class Reader {
   ProcessStand take() {
     for (const auto& [number, thread] : threads_) {
       if (thread.sampled && stand_.computes.module.empty()) stand_.computes = place_of(*thread.sampled);
-      const auto open =
-          std::ranges::find_if(thread.calls, [](const RecentCall& call) { return (call.flags & instrument::kOpenCall) != 0; });
+      const auto open = std::ranges::find_if(
+          thread.calls, [](const RecentCall& call) { return (call.flags & instrument::kOpenCall) != 0; });
       if (open == thread.calls.end()) continue;
       const bool is_io = (open->flags & instrument::kPosixCallFlag) != 0;
       auto& into = is_io ? stand_.io : stand_.mpi;
@@ -92,7 +92,8 @@ class Reader {
     operation.shape = instrument::shape_of(call.word);
     operation.peer = call.peer;
     operation.tag = call.tag;
-    if (const auto comm = comms_.find(instrument::comm_of(call.word)); comm != comms_.end()) operation.comm = comm->second;
+    if (const auto comm = comms_.find(instrument::comm_of(call.word)); comm != comms_.end())
+      operation.comm = comm->second;
     return operation;
   }
   [[nodiscard]] reports::StackPlace place_of(const instrument::StackFrame& frame) const {

@@ -51,7 +51,7 @@ struct ProcessStand {
   double seconds = 0;                      // between these
   std::optional<double> cpu_share;         // CPU time ÷ time, of late
   bool in_finalize = false, is_stopped = false;
-  reports::StackPlace computes;            // in no call: where it was sampled last
+  reports::StackPlace computes;      // in no call: where it was sampled last
   std::optional<StandCall> mpi, io;  // of its threads the one that has been in its call longest
 };
 

@@ -102,11 +102,10 @@ void Blackboard::Implementation::work(Seat& seat) {
       std::this_thread::sleep_for(kNap);
     } else {
       // relaxed: ordered by the fences of Parking.
-      parking_.park(seat.sleeper,
-                    [this] {
-                      return queue_.maybe_filled() || stopping_.load(std::memory_order_relaxed) ||
-                             stills_.load(std::memory_order_relaxed);
-                    });
+      parking_.park(seat.sleeper, [this] {
+        return queue_.maybe_filled() || stopping_.load(std::memory_order_relaxed) ||
+               stills_.load(std::memory_order_relaxed);
+      });
     }
     backoff.reset();
   }

@@ -88,8 +88,8 @@ class LastMoment {
       const CallSites::Place place = session_.recorder.call_sites.known_place_of(address);
       frames.push_back({place.module, first_is_instruction && frames.empty() ? 1u : 0u, place.offset});
     }
-    (void)session_.recorder.definitions.add(
-        StackDefinition{thread, of, static_cast<std::uint32_t>(frames.size()), 0}, std::span<const StackFrame>(frames));
+    (void)session_.recorder.definitions.add(StackDefinition{thread, of, static_cast<std::uint32_t>(frames.size()), 0},
+                                            std::span<const StackFrame>(frames));
   }
 
   Session& session_;

@@ -1,8 +1,8 @@
 // The survivor's look at the living program: when it has made no progress in MPI for a while, or when somebody asks,
-// where each of its threads is, and its totals, go into a file (format/stands.hpp). It runs beside the program's threads,
-// in their memory, and must not be noticed: it takes no lock that it would have to wait for, allocates nothing, touches
-// no thread-local memory (which is the main thread's), and reads what may change meanwhile, so that what it writes may
-// be wrong for a moment. If what it reads is gone, the survivor ends.
+// where each of its threads is, and its totals, go into a file (format/stands.hpp). It runs beside the program's
+// threads, in their memory, and must not be noticed: it takes no lock that it would have to wait for, allocates
+// nothing, touches no thread-local memory (which is the main thread's), and reads what may change meanwhile, so that
+// what it writes may be wrong for a moment. If what it reads is gone, the survivor ends.
 #pragma once
 
 #include <array>

@@ -28,8 +28,8 @@
 #include <cstring>
 
 #include "instrument/machine/kernel_call.hpp"
-#include "instrument/machine/process_stat.hpp"
 #include "instrument/machine/mapped_memory.hpp"
+#include "instrument/machine/process_stat.hpp"
 
 #endif
 

@@ -1,6 +1,7 @@
 // What a thread did last: its last calls, the call that it is in with what that waits for, and the way from there, or
-// from where it was sampled since its last call of MPI, to its outermost function. Of threads that have died, and of living ones: then what it reads may change meanwhile, and
-// is wrong for once. Allocates nothing, takes no lock that it would have to wait for.
+// from where it was sampled since its last call of MPI, to its outermost function. Of threads that have died, and of
+// living ones: then what it reads may change meanwhile, and is wrong for once. Allocates nothing, takes no lock that it
+// would have to wait for.
 #pragma once
 
 #include <array>

@@ -76,9 +76,7 @@ class Teller {
       const ThreadEnding* const thread = thread_of_end(first);
       if (thread == nullptr || end.cause == "launcher") continue;
       const bool in_call = thread->at_end.empty() || (!end.has_address && !thread->in_call.empty());
-      const auto& frames = !in_call                    ? thread->at_end
-                           : !thread->in_call.empty() ? thread->in_call
-                                                      : thread->sampled;
+      const auto& frames = !in_call ? thread->at_end : !thread->in_call.empty() ? thread->in_call : thread->sampled;
       end.stack = stack_of(end.ranks.front(), frames, !end.has_address);
       for (const RecentCall& call : thread->calls) {
         if (!is_part(call)) end.last_calls.push_back(call_of(end.ranks.front(), call));
@@ -232,9 +230,9 @@ class Teller {
 
   LastCall call_of(std::uint32_t rank, const RecentCall& call) {
     LastCall out;
-    out.function =
-        function_info(is_posix(call) ? instrument::PackClass::kPosix : instrument::PackClass::kMpi, instrument::function_of(call.word))
-            .name;
+    out.function = function_info(is_posix(call) ? instrument::PackClass::kPosix : instrument::PackClass::kMpi,
+                                 instrument::function_of(call.word))
+                       .name;
     const Location& site = resolver_.call_site(call.call_site);
     out.place = {site.symbol, site.source_file, site.line, site.module, site.offset};
     out.bytes = call.bytes;
@@ -246,7 +244,8 @@ class Teller {
     }
     using instrument::Shape;
     const Shape shape = instrument::shape_of(call.word);
-    if (instrument::comm_of(call.word) != instrument::kNoComm) out.communicator = resolver_.communicator(rank, instrument::comm_of(call.word));
+    if (instrument::comm_of(call.word) != instrument::kNoComm)
+      out.communicator = resolver_.communicator(rank, instrument::comm_of(call.word));
     const bool has_peer = shape == Shape::kSend || shape == Shape::kReceive || shape == Shape::kPostReceive ||
                           shape == Shape::kProbe || shape == Shape::kRooted || shape == Shape::kPut ||
                           shape == Shape::kGet;

@@ -20,7 +20,7 @@ struct ThreadEnding {
 };
 
 struct RankEnding {
-  std::optional<instrument::EndDefinition> end;  // else it lives
+  std::optional<instrument::EndDefinition> end;   // else it lives
   std::map<std::uint32_t, ThreadEnding> threads;  // by number
 };
 

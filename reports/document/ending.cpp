@@ -68,7 +68,7 @@ Table calls_table(const Application& a, const RankEnd& end) {
 Section ending(const Application& a) {
   Section section{.title = "How it ended"};
   const Ending& ending = a.ending;
-  if (ending.ends.empty() && ending.moment_seconds > 0) {
+  if (ending.moment_seconds > 0) {
     section.title = "Where the ranks are";
     if (ending.stands.empty()) return section;
     section.summary.push_back(stands_table(a, kMostRows));

@@ -64,8 +64,8 @@ void what_ended_it(const Facts& facts, std::vector<Finding>& out) {
     text += fmt::format(" {} ended then, too ({}).", counted(others, "other rank"), fmt::join(how, ", "));
   }
   if (const auto silent = silent_ranks(facts.app); !silent.empty())
-    text += fmt::format(" Nothing was heard any more of {}: that may have come before.",
-                        ranks_in_words(facts.app, silent));
+    text +=
+        fmt::format(" Nothing was heard any more of {}: that may have come before.", ranks_in_words(facts.app, silent));
   out.push_back({"run_ended",
                  Severity::high,
                  2,  // before everything else
@@ -76,13 +76,11 @@ void what_ended_it(const Facts& facts, std::vector<Finding>& out) {
                   {"ranks", static_cast<double>(first.ranks.size() + others)}}});
 }
 
-// The program runs, and a table says where its ranks are.
-bool ending_is_open(const Application& app) { return app.ending.ends.empty() && app.ending.moment_seconds > 0; }
-
 void where_ranks_stood(const Facts& facts, std::vector<Finding>& out) {
   constexpr std::size_t kMost = 3;
   const std::vector<Stand>& stands = facts.app.ending.stands;
-  if (stands.empty() || ending_is_open(facts.app)) return;
+  // Of a program that runs a table says where its ranks are.
+  if (stands.empty() || facts.app.ending.moment_seconds > 0) return;
   std::string text = "When it ended";
   for (std::size_t i = 0; i < std::min(stands.size(), kMost); ++i) {
     text += fmt::format("{} {} {} {}", i == 0 ? "," : ";", ranks_in_words(facts.app, stands[i].ranks),

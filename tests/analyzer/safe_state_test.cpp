@@ -2,16 +2,15 @@
 // not there is said.
 #include "analyzer/safe_state.hpp"
 
-#include "analyzer/merge_states.hpp"
-#include "analyzer/safe_keeper.hpp"
-
 #include <gmock/gmock.h>
 
 #include <filesystem>
 #include <fstream>
 #include <memory>
 
+#include "analyzer/merge_states.hpp"
 #include "analyzer/plugins.hpp"
+#include "analyzer/safe_keeper.hpp"
 #include "analyzer/safe_state_files.hpp"
 #include "replay/synthetic.hpp"
 #include "reports/model_json.hpp"
@@ -59,7 +58,9 @@ class SafeStateTest : public ::testing::Test {
       facts.analyzer_ranks = analyzers;
       const std::vector<std::string> gone(analyzer == 0 ? 1 : 0, "rank 2 of solver");
       SafeKeeper keeper;
-      EXPECT_TRUE(keeper.keep(run, [&] { write_safe_state(run, {programs, facts, gone, {{{0, 0}, 1}}, 0, prefix}, analyzer, options_); }));
+      EXPECT_TRUE(keeper.keep(run, [&] {
+        write_safe_state(run, {programs, facts, gone, {{{0, 0}, 1}}, 0, prefix}, analyzer, options_);
+      }));
       keeper.wait();
     }
   }

@@ -1,6 +1,6 @@
-// How long an analyzer takes no packs when somebody asks for what was measured so far: its workers end the job that they
-// are at, and its process is copied. By the size of what it knows: programs of 1,000 and 10,000 ranks with 26 neighbours
-// each, while packs come as fast as it takes them.
+// How long an analyzer takes no packs when somebody asks for what was measured so far: its workers end the job that
+// they are at, and its process is copied. By the size of what it knows: programs of 1,000 and 10,000 ranks with 26
+// neighbours each, while packs come as fast as it takes them.
 //
 // The limit is a bare fork() of the same process.
 #include <fmt/core.h>
@@ -74,11 +74,13 @@ Result measure(std::uint32_t ranks) {
     run.drain();
     forks.push_back(bare_fork());
   }
-  const auto bytes = std::filesystem::file_size(analyzer::safe_state_file(options.output, analyzer::kSafeStatePrefix, 0));
-  fmt::print("{:>7} ranks: stopped for {:.2f} ms (median of 25; longest {:.2f}); a bare fork {:.2f} ms; {:.1f} MiB of state "
-             "written after {:.0f} ms\n",
-             ranks, median(stops), *std::ranges::max_element(stops), median(forks),
-             static_cast<double>(bytes) / (1 << 20), median(states));
+  const auto bytes =
+      std::filesystem::file_size(analyzer::safe_state_file(options.output, analyzer::kSafeStatePrefix, 0));
+  fmt::print(
+      "{:>7} ranks: stopped for {:.2f} ms (median of 25; longest {:.2f}); a bare fork {:.2f} ms; {:.1f} MiB of state "
+      "written after {:.0f} ms\n",
+      ranks, median(stops), *std::ranges::max_element(stops), median(forks), static_cast<double>(bytes) / (1 << 20),
+      median(states));
   std::filesystem::remove_all(options.output);
   return {median(stops), median(forks)};
 }

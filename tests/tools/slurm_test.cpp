@@ -24,11 +24,11 @@ class SlurmTest : public LaunchFixture {
   // Runs until something ends it; `then` is done when it has made some calls, and knows $job.
   [[nodiscard]] Captured job_that_is_ended(const std::string& then) const {
     const std::string page = (folder_ / "page").string();
-    return in_slurm(
-        "truncate -s " + std::to_string(sizeof(counted_page)) + " " + page + "; job=$(sbatch --parsable -n 2 -o " +
-        (folder_ / "out").string() + " --wrap 'exec " ARDOISE " --no-report -o " + output_ + " mpirun -n 2 " COUNTED_PROGRAM " " +
-        page + "'); until [ -e " + output_ + "/.analyzer-first-0 ]; do sleep 0.1; done; sleep 1; " + then +
-        "; while squeue -h | grep -q .; do sleep 0.1; done");
+    return in_slurm("truncate -s " + std::to_string(sizeof(counted_page)) + " " + page +
+                    "; job=$(sbatch --parsable -n 2 -o " + (folder_ / "out").string() +
+                    " --wrap 'exec " ARDOISE " --no-report -o " + output_ + " mpirun -n 2 " COUNTED_PROGRAM " " + page +
+                    "'); until [ -e " + output_ + "/.analyzer-first-0 ]; do sleep 0.1; done; sleep 1; " + then +
+                    "; while squeue -h | grep -q .; do sleep 0.1; done");
   }
   [[nodiscard]] counted_page counts() const {
     counted_page page{};

@@ -87,8 +87,8 @@ void make_profile(const std::vector<std::string>& merge) {
 // Of a launch that runs, else of one that ended without ardoise.
 void make_profile_of_any(const fs::path& folder) {
   const std::string analyzer = find_installation().analyzer;
-  const auto snapshot =
-      run_and_read_undisturbed({analyzer, "--snapshot", "--keep", "--no-report", "--quiet", "--output", folder.string()});
+  const auto snapshot = run_and_read_undisturbed(
+      {analyzer, "--snapshot", "--keep", "--no-report", "--quiet", "--output", folder.string()});
   if (snapshot.status == analyzer::kNotRunning) {
     make_profile(merge_command(analyzer, folder));
     return vmpi::remove_stale_window_folders();  // what ardoise would have done

@@ -90,10 +90,10 @@ struct Blackboard::Implementation {
   std::atomic<bool> stopping_{false};
   bool has_lost_workers_ = false;
 
-  Mutex still_mutex_;  // of while_still(), one at a time
-  std::atomic<bool> stills_{false};
+  Mutex still_mutex_;           // of while_still(), one at a time
+  std::atomic<int> stills_{0};  // 1 while an action runs or waits to
   Mutex standing_mutex_;
-  Condition stands_, goes_on_;
+  Condition stands_;
   std::size_t standing_ GUARDED_BY(standing_mutex_) = 0;  // workers
 
   PerSlot<Tally> tallies_;

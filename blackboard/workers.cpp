@@ -77,7 +77,7 @@ void Blackboard::Implementation::work(Seat& seat) {
   bool worked = true;
   for (Job job; true;) {
     // relaxed: when it is seen does not matter.
-    if (stills_.load(std::memory_order_relaxed)) [[unlikely]]
+    if (stills_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       stand_still();
     if (queue_.pop(job, seat.hand)) {
       if (std::exchange(seat.hand.brought_home, false)) parking_.wake_one();
@@ -104,7 +104,7 @@ void Blackboard::Implementation::work(Seat& seat) {
       // relaxed: ordered by the fences of Parking.
       parking_.park(seat.sleeper, [this] {
         return queue_.maybe_filled() || stopping_.load(std::memory_order_relaxed) ||
-               stills_.load(std::memory_order_relaxed);
+               stills_.load(std::memory_order_relaxed) != 0;
       });
     }
     backoff.reset();
@@ -191,11 +191,11 @@ void Blackboard::Implementation::while_still(const std::function<void()>& action
   struct GoOn {
     Implementation& board;
     ~GoOn() {
-      board.stills_.store(false, std::memory_order_relaxed);  // the mutex orders it
-      board.goes_on_.notify_all();
+      board.stills_.store(0, std::memory_order_release);  // what the action did is seen by who goes on
+      board.stills_.notify_all();
     }
   };
-  stills_.store(true, std::memory_order_relaxed);  // wake_all() fences before it looks for sleepers
+  stills_.store(1, std::memory_order_relaxed);  // wake_all() fences before it looks for sleepers
   parking_.wake_all();
   const MutexLock lock(standing_mutex_);
   const GoOn go_on{*this};
@@ -203,11 +203,16 @@ void Blackboard::Implementation::while_still(const std::function<void()>& action
   action();
 }
 
+// A worker waits at an atomic and not at a condition: the action may copy the process, and in the copy, where no worker
+// is, notifying a condition would wait for those that were just leaving it.
 void Blackboard::Implementation::stand_still() {
+  {
+    const MutexLock lock(standing_mutex_);
+    ++standing_;
+    stands_.notify_all();
+  }
+  stills_.wait(1, std::memory_order_acquire);
   const MutexLock lock(standing_mutex_);
-  ++standing_;
-  stands_.notify_all();
-  while (stills_.load(std::memory_order_relaxed)) goes_on_.wait(lock);
   --standing_;
 }
 

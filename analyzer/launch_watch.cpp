@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <utility>
@@ -19,6 +20,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kLooksForDeaths(100);
+// The first state is renewed so often, or less often where that would cost more than this share of the time.
+constexpr milliseconds kRenewal(500);
+constexpr int kShareOfRenewals = 100;  // 1 of so many
+
 // From the first sign until Open MPI has ended all processes, if it does.
 constexpr milliseconds kEndOfLaunch(1500);
 
@@ -39,6 +44,8 @@ milliseconds hang_period(double hang_seconds) {
   return std::clamp(in_milliseconds(hang_seconds / 10), milliseconds(50), milliseconds(1000));
 }
 
+std::int64_t seconds_now() { return std::time(nullptr); }
+
 milliseconds keep_period(double seconds) { return seconds > 0 ? in_milliseconds(seconds) : kNever; }
 
 }  // namespace
@@ -53,6 +60,7 @@ LaunchWatch::LaunchWatch(EventLoop& loop, AnalyzerRun& run, const Options& optio
       keep_safe_(options),
       deaths_(loop.every(kLooksForDeaths, [this] { look_for_deaths(); })),
       answers_(loop.every(SnapshotRequests::kPeriod, [this] { answer(); })),
+      renewals_(loop.every(kRenewal, [this] { renew_first_state(); })),
       hangs_(loop.every(hang_period(setting_.hang_seconds), [this] { look_for_a_hang(); })),
       keeps_(loop.every(keep_period(options.keep_safe_seconds), [this] { keep(); })) {
   if (setting_.hang_seconds > 0)
@@ -63,7 +71,7 @@ LaunchWatch::LaunchWatch(EventLoop& loop, AnalyzerRun& run, const Options& optio
     is_told_to_end_ = true;
     loop_.stop();
   });
-  write(kFirstStatePrefix);
+  write(kFirstStatePrefix, seconds_now());
   if (setting_.rank == 0) leave_state(kStateRunning, options);
 }
 
@@ -85,11 +93,11 @@ std::map<ProcessKey, bool> LaunchWatch::processes() const {
   return stream_ != nullptr ? stream_->processes() : processes_;
 }
 
-void LaunchWatch::write(const std::string& prefix) {
+void LaunchWatch::write(const std::string& prefix, std::int64_t time) {
   const auto complete = std::ranges::count_if(processes(), [](const auto& each) { return each.second; });
   write_safe_state(run_,
                    {setting_.programs, facts_, first_gone_, stream_ != nullptr ? stream_->arrived() : arrived_,
-                    static_cast<std::uint32_t>(complete), prefix, process_},
+                    static_cast<std::uint32_t>(complete), prefix, process_, time},
                    setting_.rank, options_);
 }
 
@@ -104,8 +112,8 @@ void LaunchWatch::save() {
   // What waits on the blackboard may take the copy a while.
   const auto mark = safe_state_file(options_.output, kSavesMarkPrefix, setting_.rank);
   std::ofstream(mark).close();
-  const auto write_all = [&] {
-    write(kSafeStatePrefix);
+  const auto write_all = [&, time = seconds_now()] {
+    write(kSafeStatePrefix, time);
     std::error_code ignored;
     std::filesystem::remove(mark, ignored);
   };
@@ -144,10 +152,24 @@ void LaunchWatch::answer() {
   if (snapshots_.is_busy()) return;
   // Where no copy can be made there is no answer.
   if (const std::string prefix = requests_.look(); !prefix.empty())
-    (void)snapshots_.keep(run_, [&] {
-      write(prefix);
+    (void)snapshots_.keep(run_, [&, time = seconds_now()] {
+      write(prefix, time);
       use_as_first_state(prefix, setting_.rank, options_);
     });
+}
+
+// What is left where the programs, their survivors and the analyzers are all killed at once.
+void LaunchWatch::renew_first_state() {
+  if (snapshots_.is_busy() || stream_ == nullptr || stream_->arrived() == renewed_with_) return;
+  if (EventLoop::Clock::now() - renewed_ < kShareOfRenewals * snapshots_.cost()) return;
+  renewed_ = EventLoop::Clock::now();
+  renewed_with_ = stream_->arrived();
+  (void)snapshots_.keep(run_, [&, time = seconds_now()] {
+    (void)::nice(10);
+    run_.shorten();
+    write(kNextStatePrefix, time);
+    use_as_first_state(kNextStatePrefix, setting_.rank, options_);
+  });
 }
 
 void LaunchWatch::keep() {

@@ -1,5 +1,6 @@
 // What an analyzer does beside taking packs, from its first pack until all analyzers have settled: makes safe what it
-// knows when the launch is ended, answers who asks for it meanwhile, says that the launch hangs, has it kept.
+// knows when the launch is ended and, in case that there is no time for it then, twice a second before; answers who
+// asks for it meanwhile, says that the launch hangs, has it kept.
 //
 // When a process dies, Open MPI ends the launch with SIGCONT, SIGTERM and SIGKILL to all others: a second later, or,
 // after MPI_Abort, within milliseconds. So what is here is made safe at the first sign, a peer that is gone or SIGCONT,
@@ -51,8 +52,9 @@ class LaunchWatch {
   void look_for_deaths();
   void look_for_a_hang();
   void answer();
+  void renew_first_state();
   void keep();
-  void write(const std::string& prefix);
+  void write(const std::string& prefix, std::int64_t time);
   [[nodiscard]] std::map<ProcessKey, bool> processes() const;  // as StreamSource::processes()
 
   EventLoop& loop_;
@@ -68,11 +70,13 @@ class LaunchWatch {
   std::size_t known_gone_ = 0;
   bool is_told_to_end_ = false, has_saved_ = false;
   SafeKeeper keeper_, snapshots_;
+  EventLoop::Clock::time_point renewed_{};  // the first state
+  NextPacks renewed_with_;
   SnapshotRequests requests_;
   KeepSafe keep_safe_;
   std::optional<HangWatch> hang_watch_;
   bool has_begun_to_keep_ = false;
-  const EventLoop::Registration deaths_, answers_, hangs_, keeps_;
+  const EventLoop::Registration deaths_, answers_, renewals_, hangs_, keeps_;
 };
 
 }  // namespace ardoise::analyzer

@@ -89,12 +89,9 @@ bool is_first_state(const fs::path& file) { return file.filename().string().star
 // They are in the report. Or the report was made without them.
 void remove_all(const fs::path& output) {
   std::error_code ignored;
-  for (const char* const prefix : {kFirstStatePrefix, kSafeStatePrefix, kSavesMarkPrefix, kHangMarkPrefix}) {
-    for (const fs::path& file : safe_state_files(output, prefix)) fs::remove(file, ignored);
-  }
+  remove_states(output);
   for (const fs::path& file : remains_files(output)) fs::remove(file, ignored);
   for (const fs::path& file : stand_files(output)) fs::remove(file, ignored);
-  remove_requests(output);
 }
 
 // "12:03:44 UTC".
@@ -133,7 +130,7 @@ MergedStates merge_states(std::span<const fs::path> files, const Options& option
       if (!is_first_state(file)) {
         ++merged.analyzers;
       } else if (!facts.arrived.empty()) {
-        merged.kept_time = merged.kept == 0 ? state.time : std::min(merged.kept_time, state.time);
+        merged.kept_time = merged.kept == 0 ? facts.time : std::min(merged.kept_time, facts.time);
         ++merged.kept;
       }
       if (!merged.first) merged.first = std::move(state);

@@ -25,7 +25,7 @@ struct MergedStates {
   NextPacks arrived;
   std::size_t complete = 0;     // processes that have sent all that they had
   std::uint32_t analyzers = 0;  // of which there is more than their first state
-  std::uint32_t kept = 0;       // of the others: of which there is what they had when somebody asked
+  std::uint32_t kept = 0;       // of the others: of which there is what they had a moment before
   std::int64_t kept_time = 0;   // and when that was; the first of them
 };
 

@@ -1,20 +1,32 @@
 // See safe_keeper.hpp.
 #include "analyzer/safe_keeper.hpp"
 
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <exception>
-#include <utility>
 
 namespace ardoise::analyzer {
+namespace {
+
+std::chrono::nanoseconds in_time(const ::timeval& time) {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+}
+
+}  // namespace
 
 bool SafeKeeper::keep(AnalyzerRun& run, const std::function<void()>& write) {
   wait();
+  const auto begin = std::chrono::steady_clock::now();
   run.while_still([&] { child_ = ::fork(); });
-  if (child_ != 0) return child_ > 0;
+  if (child_ != 0) {
+    stopped_ = std::chrono::steady_clock::now() - begin;
+    return child_ > 0;
+  }
   ::setsid();
   ::signal(SIGTERM, SIG_IGN);
   try {
@@ -28,13 +40,21 @@ bool SafeKeeper::keep(AnalyzerRun& run, const std::function<void()>& write) {
 }
 
 bool SafeKeeper::is_busy() {
-  if (child_ > 0 && ::waitpid(child_, nullptr, WNOHANG) != 0) child_ = -1;
+  end(WNOHANG);
   return child_ > 0;
 }
 
 void SafeKeeper::wait() {
-  const pid_t child = std::exchange(child_, -1);
-  while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+  while (child_ > 0) end(0);
+}
+
+void SafeKeeper::end(int options) {
+  if (child_ <= 0) return;
+  ::rusage used{};
+  const pid_t ended = ::wait4(child_, nullptr, options, &used);
+  if (ended == 0 || (ended < 0 && errno == EINTR)) return;
+  child_ = -1;
+  worked_ = in_time(used.ru_utime) + in_time(used.ru_stime);
 }
 
 }  // namespace ardoise::analyzer

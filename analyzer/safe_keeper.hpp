@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <functional>
 
 #include "analyzer/analyzer_run.hpp"
@@ -19,8 +20,14 @@ class SafeKeeper {
   [[nodiscard]] bool is_busy();  // the copy still writes
   void wait();                   // until it has
 
+  // What the last copy cost that has ended: the time for which the analyzer stood still and the copy's CPU time.
+  [[nodiscard]] std::chrono::nanoseconds cost() const { return stopped_ + worked_; }
+
  private:
+  void end(int options);  // of waitpid
+
   pid_t child_ = -1;
+  std::chrono::nanoseconds stopped_{}, worked_{};
 };
 
 }  // namespace ardoise::analyzer

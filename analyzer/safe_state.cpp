@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <span>
@@ -73,7 +72,7 @@ SafeState read_safe_state(const fs::path& path) {
     state.facts.arrived[{partition, rank}] = in.get<std::uint64_t>();
   }
   state.facts.complete = in.get<std::uint32_t>();
-  state.time = in.get<std::int64_t>();
+  state.facts.time = in.get<std::int64_t>();
   state.facts.analyzer = in.get<std::int64_t>();
   state.host = in.get_text();
   const auto partial = in.get_bytes();
@@ -108,7 +107,7 @@ void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned r
     out.put(next);
   }
   out.put(facts.complete);
-  out.put(std::int64_t{std::time(nullptr)});
+  out.put(facts.time);
   out.put(facts.analyzer);
   out.put_text(host_name());
   out.put_bytes(run.partial());
@@ -130,12 +129,17 @@ void use_as_first_state(const std::string& prefix, unsigned rank, const Options&
                  beside = fmt::format("{}.part{}", first.string(), ::getpid());
   std::error_code error;
   fs::create_hard_link(safe_state_file(options.output, prefix, rank), beside, error);
-  if (!error) fs::rename(beside, first, error);
+  if (error) return;
+  if (fs::exists(first, error)) {
+    fs::rename(beside, first, error);
+  } else {
+    fs::remove(beside, error);
+  }
 }
 
 void remove_safe_state(unsigned rank, const Options& options) {
   std::error_code ignored;
-  for (const char* const prefix : {kFirstStatePrefix, kSafeStatePrefix, kSavesMarkPrefix})
+  for (const char* const prefix : {kFirstStatePrefix, kNextStatePrefix, kSafeStatePrefix, kSavesMarkPrefix})
     fs::remove(safe_state_file(options.output, prefix, rank), ignored);
   if (rank == 0) remove_requests(options.output);
 }

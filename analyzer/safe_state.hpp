@@ -27,18 +27,19 @@ struct SafeFacts {
   std::uint32_t complete = 0;             // processes that have sent this analyzer all that they had
   std::string prefix = kSafeStatePrefix;  // of the file's name
   std::int64_t analyzer = 0;              // its process
+  std::int64_t time = 0;                  // s since 1970, of the moment that this is of
 };
 
 // Of a drained run; rank: among the analyzers. Says why when it cannot.
 void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned rank, const Options& options);
 
-// What was written with this prefix is what there is when the analyzer is killed.
+// What was written with this prefix is what there is when the analyzer is killed. Not where the report was made
+// meanwhile.
 void use_as_first_state(const std::string& prefix, unsigned rank, const Options& options);
 
 struct SafeState {
   SafeFacts facts;
-  std::int64_t time = 0;  // when it was written, s since 1970
-  std::string host;       // and where
+  std::string host;  // where it was written
   std::string command;
   std::vector<reports::RunSetting> settings;
   std::vector<std::byte> partial;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +13,9 @@
 namespace ardoise::analyzer {
 
 inline constexpr const char* kSafeStatePrefix = ".analyzer-state-";
-// The same, of its begin, or of when somebody asked last: what there is when the analyzer was killed.
+// The same, of its begin, then renewed all the time: what there is when the analyzer was killed.
 inline constexpr const char* kFirstStatePrefix = ".analyzer-first-";
+inline constexpr const char* kNextStatePrefix = ".analyzer-next-";  // what that becomes
 // There while an analyzer writes its state.
 inline constexpr const char* kSavesMarkPrefix = ".analyzer-saves-";
 // What an analyzer knew when somebody asked; the text of the request comes next, then "-" and the rank.
@@ -41,14 +43,27 @@ inline constexpr const char* kHangMarkPrefix = ".analyzer-hangs-";
   return files;
 }
 
-// Requests for snapshots, and what is left of their answers.
-inline void remove_requests(const std::filesystem::path& output) {
+// Also what was half written.
+inline void remove_all_with(const std::filesystem::path& output, std::initializer_list<std::string_view> prefixes) {
   std::error_code ignored;
-  std::vector<std::filesystem::path> files{output / instrument::kAskName};
+  std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(output, ignored)) {
-    if (entry.path().filename().string().starts_with(kSnapshotPrefix)) files.push_back(entry.path());
+    const std::string name = entry.path().filename().string();
+    if (std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); }))
+      files.push_back(entry.path());
   }
   for (const auto& file : files) std::filesystem::remove(file, ignored);
+}
+
+// Requests for snapshots, and what is left of their answers.
+inline void remove_requests(const std::filesystem::path& output) {
+  remove_all_with(output, {instrument::kAskName, kSnapshotPrefix});
+}
+
+// Of all analyzers.
+inline void remove_states(const std::filesystem::path& output) {
+  remove_all_with(output, {kFirstStatePrefix, kNextStatePrefix, kSafeStatePrefix, kSavesMarkPrefix, kHangMarkPrefix});
+  remove_requests(output);
 }
 
 }  // namespace ardoise::analyzer

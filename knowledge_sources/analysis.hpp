@@ -68,13 +68,16 @@ struct AnalysisContext {
 class Analysis {
  public:
   virtual ~Analysis() = default;
-  // These three are for analyses that want events; one that works from the Resolver alone has no partial results.
+  // These are for analyses that want events; one that works from the Resolver alone has no partial results.
 
   // Registers knowledge sources for the spans it wants. Called once, before the first pack of the level;
   // they leave the board before the analysis goes.
   virtual void attach(LevelSources&) {}
   // All partial results of this analyzer as bytes. Nothing runs concurrently.
   [[nodiscard]] virtual std::vector<std::byte> partial() const { return {}; }
+  // In a copy of the process that writes its partial results in case that all processes are killed, as often as it
+  // takes little time: gives up what takes much room and matters little. Before partial().
+  virtual void shorten() {}
   // Adds another analyzer's partial results. Throws BadPartial.
   virtual void absorb(std::span<const std::byte> partial) {
     if (!partial.empty()) throw BadPartial("A partial result from another analyzer should be empty.");

@@ -110,6 +110,10 @@ void Level::flush() const {
   for (const Member& member : members_) member.sources->run_at_quiet();
 }
 
+void Level::shorten() {
+  for (const Member& member : members_) member.analysis->shorten();
+}
+
 std::vector<std::byte> Level::partial() const {
   ByteWriter out;
   out.put(kLevelVersion);

@@ -61,6 +61,7 @@ class Level {
   // Sends what is held back for other analyzers. When nothing of it is on its way any more anywhere, partial() is
   // whole.
   void flush() const;
+  void shorten();  // as Analysis
   [[nodiscard]] std::vector<std::byte> partial() const;
   // Adds the partial results of another analyzer's level of the same program. Throws BadPartial when the whole can't be
   // read; a malformed part of one analysis costs that part only, with a notice.

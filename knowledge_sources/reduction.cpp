@@ -90,6 +90,10 @@ void Reduction::flush() const {
   for (const auto& [partition, level] : levels_) level->flush();
 }
 
+void Reduction::shorten() {
+  for (const auto& [partition, level] : levels_) level->shorten();
+}
+
 std::vector<std::byte> Reduction::partial() const {
   ByteWriter out;
   out.put(kReductionVersion);

@@ -47,6 +47,7 @@ class Reduction {
 
   // The following need a drained board.
   void flush() const;  // as Level::flush()
+  void shorten();      // as Analysis
   [[nodiscard]] std::vector<std::byte> partial() const;
   void absorb(std::span<const std::byte> partial);  // throws BadPartial; programs that are not here are ignored
   // Appends an Application for each program in the order of the partition ids, sets Run::started where it is empty, and

@@ -133,8 +133,24 @@ void CriticalPath::settle() {
     forget_until(meeting.time);
   }
   if (count_ <= most_ - most_ / 4) return;
-  unsettled_ns_ += static_cast<std::uint64_t>(half - settled_to_);
-  forget_until(half);
+  give_up_until(half);
+}
+
+void CriticalPath::give_up_until(std::int64_t time) {
+  unsettled_ns_ += static_cast<std::uint64_t>(time - settled_to_);
+  forget_until(time);
+}
+
+void CriticalPath::keep_latest(std::size_t most) {
+  if (count_ <= most) return;
+  sort();
+  std::int64_t last = settled_to_;
+  for (const auto& each : jumps_) {
+    if (!each.empty()) last = std::max(last, each.back().time);
+  }
+  // As if they were spread evenly.
+  const double kept = static_cast<double>(most) / static_cast<double>(count_);
+  give_up_until(last - static_cast<std::int64_t>(kept * static_cast<double>(last - settled_to_)));
 }
 
 CriticalPath::Path CriticalPath::take_path(std::uint32_t last_rank, std::int64_t end,

@@ -32,6 +32,8 @@ class CriticalPath {
     jumps_[waiter].push_back({time, awaited});
     if (++count_ >= most_) settle();
   }
+  // About so many jumps at most; what comes before them is unsettled then.
+  void keep_latest(std::size_t most);
   // Of another analyzer, which has jumps of its own.
   void merge(const CriticalPath& other);
   void write(ByteWriter& out) const;
@@ -65,6 +67,7 @@ class CriticalPath {
   // Where the ways back from all ranks have met; {0, settled_to_}: nowhere.
   [[nodiscard]] Place meeting_before(std::int64_t time) const;
   void forget_until(std::int64_t time);
+  void give_up_until(std::int64_t time);
 
   std::size_t most_;
   std::vector<std::vector<Jump>> jumps_;  // by waiter; in order of time when sorted

@@ -105,6 +105,8 @@ class Waits final : public Analysis {
                               [this](auto& arrived, const DefinitionSpan& span) { define(arrived, span); });
   }
 
+  void shorten() override { path_.keep_latest(std::size_t{1} << 15); }
+
   std::vector<std::byte> partial() const override {
     ByteWriter out;
     out.put(kVersion);

@@ -59,7 +59,7 @@ class SafeStateTest : public ::testing::Test {
       const std::vector<std::string> gone(analyzer == 0 ? 1 : 0, "rank 2 of solver");
       SafeKeeper keeper;
       EXPECT_TRUE(keeper.keep(run, [&] {
-        write_safe_state(run, {programs, facts, gone, {{{0, 0}, 1}}, 0, prefix}, analyzer, options_);
+        write_safe_state(run, {programs, facts, gone, {{{0, 0}, 1}}, 0, prefix, 0, 1'800'000'000}, analyzer, options_);
       }));
       keeper.wait();
     }
@@ -120,9 +120,19 @@ TEST_F(SafeStateTest, TheLastSnapshotIsBetterThanNothing) {
     use_as_first_state(snapshot, rank, options_);
   }
   const auto kept = merged(kIncomplete);
-  EXPECT_THAT(kept.notices, ::testing::Contains(HasSubstr("What 2 of 2 analyzers had received after ")));
+  EXPECT_THAT(kept.notices, ::testing::Contains(HasSubstr("What 2 of 2 analyzers had received after 08:00:00 UTC")));
   EXPECT_EQ(calls_of(kept), calls);
   EXPECT_THAT(safe_state_files(folder_, snapshot), IsEmpty());
+}
+
+TEST_F(SafeStateTest, NothingIsRenewedOnceTheReportWasMade) {
+  leave_states(1, kNextStatePrefix);
+  use_as_first_state(kNextStatePrefix, 0, options_);
+  EXPECT_THAT(safe_state_files(folder_, kFirstStatePrefix), IsEmpty());
+  std::ofstream(safe_state_file(folder_, kFirstStatePrefix, 0)) << "of its begin";
+  use_as_first_state(kNextStatePrefix, 0, options_);
+  EXPECT_GT(calls_of(merged(kIncomplete)), 0u);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2) << "profile.json and summary.txt";
 }
 
 TEST_F(SafeStateTest, NothingGivesNoReport) {

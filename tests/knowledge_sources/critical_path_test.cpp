@@ -147,6 +147,23 @@ TEST(CriticalPath, WhereWaysDoNotMeetTheOlderPartIsUnsettled) {
   EXPECT_EQ(found.ns_by_rank[0] + found.ns_by_rank[1], 0u);
 }
 
+TEST(CriticalPath, WhatComesBeforeTheLatestCanBeGivenUp) {
+  std::mt19937 random(11);
+  const auto waits = random_waits(random, 4, 5000, 50);
+  CriticalPath whole(4), latest(4);
+  for (CriticalPath* const path : {&whole, &latest}) {
+    for (const auto& each : waits) path->add(each.waiter, each.awaited, each.time);
+  }
+  latest.keep_latest(1000);
+  ByteWriter all, few;
+  whole.write(all);
+  latest.write(few);
+  EXPECT_LT(few.take().size() * 4, all.take().size());
+  const auto found = latest.take_path(0, 5'001'000);
+  EXPECT_NEAR(static_cast<double>(found.unsettled_ns), 4'000'000, 300'000);
+  EXPECT_EQ(std::accumulate(found.ns_by_rank.begin(), found.ns_by_rank.end(), found.unsettled_ns), 5'001'000u);
+}
+
 TEST(CriticalPath, WaitsThatComeTooLateAreCounted) {
   CriticalPath path(2, 100);
   for (std::uint32_t i = 1; i <= 1000; ++i) path.add(i % 2, (i + 1) % 2, 1000 * std::int64_t{i});

@@ -2,10 +2,14 @@
 """Kills programs that count their own calls, at random moments and in all ways, and compares with what is reported.
 
   deaths.py [--build DIR] [--runs N] [--seed S] [--launcher WORDS] [--mpich] [--language c|fortran|python]...
+            [--kind KIND]...
 
 Each time: there is a profile; it has the calls of all ranks as they counted them themselves, or for each rank one more,
 which had ended and was not counted yet; the exit status is that of the launch without Ardoise (Open MPI); what ended
 the run is named first; no process and no file is left. Exit status 1 when one of that was not so.
+
+Where everything is killed at once, programs, survivors, analyzers, mpirun and ardoise, the last calls are missing: how
+long ago the oldest of them was made is printed.
 """
 import argparse
 import json
@@ -25,9 +29,9 @@ import time
 RANKS = 3
 FIELD = 8 * 8
 OWN = ["segv", "abort", "fpe", "immediate exit", "exit", "MPI_Abort", "kill itself", "term itself"]
-OUTSIDE = ["kill a rank", "kill all ranks", "kill an analyzer", "kill mpirun", "kill ardoise"]
+OUTSIDE = ["kill a rank", "kill all ranks", "kill an analyzer", "kill mpirun", "kill ardoise", "kill everything"]
 STATUS = {"segv": 139, "abort": 134, "fpe": 136, "immediate exit": 4, "exit": 3, "MPI_Abort": 42, "kill itself": 137,
-          "term itself": 143, "kill a rank": 137, "kill all ranks": 137, "kill mpirun": 137, "kill ardoise": -9}
+          "term itself": 143, "kill a rank": 137, "kill all ranks": 137, "kill mpirun": 137, "kill ardoise": -9, "kill everything": -9}
 CAUSE = {"segv": ("signal", "SIGSEGV"), "abort": ("signal", "SIGABRT"), "fpe": ("signal", "SIGFPE"),
          "immediate exit": ("immediate exit", ""), "exit": ("exit", ""), "MPI_Abort": ("abort", ""),
          "kill itself": ("killed", "SIGKILL"), "term itself": ("signal", "SIGTERM")}
@@ -81,9 +85,20 @@ def of_kind(page, output, kind, lot):
     if kind == "kill an analyzer":
         analyzers = [pid for pid, _ in processes(output) if b"--status-file" in cmdline(pid) and is_analyzer(pid)]
         return [lot.choice(sorted(analyzers))] if analyzers else []
+    if kind == "kill everything":
+        return sorted(pid for pid, _ in processes(output.parent))
     wanted = ("ardoise",) if kind == "kill ardoise" else ("mpirun", "mpiexec", "orterun")
     return [pid for pid, name in named if name.startswith(wanted) and os.readlink(f"/proc/{pid}/exe").split("/")[-1]
             .startswith(wanted)][:1]
+
+
+def watched_counts(page, seconds):
+    """(time, sum of all calls), many times in so many seconds."""
+    begin, seen = time.monotonic(), []
+    while time.monotonic() - begin < seconds:
+        seen.append((time.monotonic(), sum(page.counts())))
+        time.sleep(0.002)
+    return seen
 
 
 def cmdline(pid):
@@ -97,8 +112,8 @@ def is_analyzer(pid):
     return cmdline(pid).split(b"\0")[0].endswith(b"ardoise-analyzer")
 
 
-def one(options, language, kind, seed, folder):
-    """What was wrong; empty: nothing."""
+def one(options, language, kind, seed, folder, lost):
+    """What was wrong; empty: nothing. Into lost: seconds of calls that are missing."""
     lot = random.Random(seed)
     page_file, output = folder / "page", folder / "report"
     page = Page(page_file)
@@ -117,7 +132,10 @@ def one(options, language, kind, seed, folder):
         begin = time.monotonic()
         while min(page.counts()) < RANKS and time.monotonic() - begin < 60:
             time.sleep(0.005)
-        time.sleep(lot.uniform(0.01, 1.2))
+        if kind == "kill everything":
+            seen = watched_counts(page, lot.uniform(2, 4))
+        else:
+            time.sleep(lot.uniform(0.01, 1.2))
         victims = of_kind(page_file, output, kind, lot)
         if not victims:
             kill(pid for pid, _ in processes(page_file))
@@ -139,11 +157,10 @@ def one(options, language, kind, seed, folder):
     if left := processes(folder):
         faults.append(f"left after 15 s: {left}")
         kill([pid for pid, _ in left])
-    if kind == "kill ardoise":
+    if kind in ("kill ardoise", "kill everything"):
         subprocess.run([str(binary / "ardoise"), "report", "--quiet", str(output)], stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL, env=dict(os.environ, PATH=""), check=False)
         shutil.rmtree(output / "latex", ignore_errors=True)
-        (output / ".analyzer-status").unlink(missing_ok=True)
         (output / "report.pdf").unlink(missing_ok=True)
     files = sorted(each.name for each in output.iterdir()) if output.is_dir() else []
     if files != ["profile.json", "summary.txt"]:
@@ -157,7 +174,11 @@ def one(options, language, kind, seed, folder):
     told = [calls.get(name, 0) for name in ("MPI_Sendrecv", "MPI_Allreduce", "write")]
     if language == "fortran" and kind in OWN:  # whose library writes when a signal comes
         told[2] = min(told[2], own[2])
-    if any(t < o for t, o in zip(told, own)) or sum(told) > sum(own) + RANKS:
+    if kind == "kill everything":
+        lost.append(seen[-1][0] - max(at for at, calls in seen if calls <= sum(told)))
+        if sum(told) > sum(own) + RANKS:
+            faults.append(f"the calls are {own}, told are {told}")
+    elif any(t < o for t, o in zip(told, own)) or sum(told) > sum(own) + RANKS:
         faults.append(f"the calls are {own}, told are {told}")
     ends = application["ending"]["ends"]
     if kind in OWN and not options.mpich:
@@ -170,25 +191,26 @@ def one(options, language, kind, seed, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
-    parser.add_argument("--runs", type=int, default=26)
+    parser.add_argument("--runs", type=int, default=28)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--launcher", default="mpirun --oversubscribe")
     parser.add_argument("--mpich", action="store_true", help="the launcher is Hydra: statuses and causes may be others'")
     parser.add_argument("--steps", type=int, default=4000, help="a program dies in one of so many")
     parser.add_argument("--language", action="append", choices=["c", "fortran", "python"])
+    parser.add_argument("--kind", action="append", choices=OWN + OUTSIDE)
     options = parser.parse_args()
     options.build = options.build.absolute()
-    languages = options.language or ["c"]
+    languages, kinds = options.language or ["c"], options.kind or OWN + OUTSIDE
     for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_mpi_yield_when_idle"):
         os.environ[name] = "1"
     before = set(os.listdir("/dev/shm"))
-    bad, done = 0, {}
+    bad, done, lost = 0, {}, []
     for number in range(options.runs):
-        kind = (OWN + OUTSIDE)[number % len(OWN + OUTSIDE)]
-        language = languages[number // len(OWN + OUTSIDE) % len(languages)]
+        kind = kinds[number % len(kinds)]
+        language = languages[number // len(kinds) % len(languages)]
         seed = options.seed * 1_000_000 + number
         folder = pathlib.Path(tempfile.mkdtemp(prefix="deaths-"))
-        faults = one(options, language, kind, seed, folder)
+        faults = one(options, language, kind, seed, folder, lost)
         # Open MPI leaves its own where mpirun is killed, natively, too.
         ours = [name for name in set(os.listdir("/dev/shm")) - before
                 if name.startswith("ardoise.") and not os.path.exists("/proc/" + name.split(".")[2])]
@@ -204,6 +226,9 @@ def main():
             shutil.rmtree(folder)
     for (language, kind), (runs, wrong) in sorted(done.items()):
         print(f"{language:8} {kind:20} {runs:4} runs, {wrong} wrong")
+    if lost:
+        print(f"everything killed: calls of the last {sorted(lost)[len(lost) // 2]:.2f} s are missing (median; at most "
+              f"{max(lost):.2f} s)")
     print(f"{options.runs - bad} of {options.runs} as they should be")
     return 1 if bad else 0
 

@@ -60,6 +60,12 @@ OutputFolder::OutputFolder(const fs::path& wished) {
   refuse(base, "it and all its numbered neighbours are taken");
 }
 
+void remove_claim(const fs::path& folder) {
+  std::error_code ignored;
+  fs::remove(status_file_in(folder), ignored);
+  fs::remove(made_mark_in(folder), ignored);
+}
+
 OutputFolder::~OutputFolder() {
   std::error_code ignored;
   fs::remove(status_file_in(path_), ignored);

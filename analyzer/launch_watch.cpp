@@ -86,6 +86,7 @@ LaunchWatch::~LaunchWatch() {
 void LaunchWatch::stream_ends() {
   processes_ = stream_->processes();
   arrived_ = stream_->arrived();
+  facts_.memory_kills = memory_kills() - memory_kills_before_;
   stream_ = nullptr;
 }
 
@@ -97,7 +98,7 @@ void LaunchWatch::write(const std::string& prefix, std::int64_t time) {
   const auto complete = std::ranges::count_if(processes(), [](const auto& each) { return each.second; });
   write_safe_state(run_,
                    {setting_.programs, facts_, first_gone_, stream_ != nullptr ? stream_->arrived() : arrived_,
-                    static_cast<std::uint32_t>(complete), prefix, process_, time},
+                    static_cast<std::uint32_t>(complete), prefix, process_, time, memory_kills_before_},
                    setting_.rank, options_);
 }
 

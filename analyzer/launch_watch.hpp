@@ -20,6 +20,7 @@
 #include "analyzer/event_loop.hpp"
 #include "analyzer/hang_watch.hpp"
 #include "analyzer/keep_safe.hpp"
+#include "analyzer/memory_kills.hpp"
 #include "analyzer/options.hpp"
 #include "analyzer/results.hpp"
 #include "analyzer/safe_keeper.hpp"
@@ -63,8 +64,9 @@ class LaunchWatch {
   RunFacts& facts_;
   const Setting setting_;
   const std::int64_t process_ = ::getpid();  // not that of a copy
-  StreamSource* stream_ = nullptr;           // nullptr: not yet, or not any more
-  std::map<ProcessKey, bool> processes_;     // when the stream ended
+  const std::uint64_t memory_kills_before_ = memory_kills();
+  StreamSource* stream_ = nullptr;        // nullptr: not yet, or not any more
+  std::map<ProcessKey, bool> processes_;  // when the stream ended
   NextPacks arrived_;
   std::vector<std::string> first_gone_;  // what ended the launch, where it was seen
   std::size_t known_gone_ = 0;

@@ -20,6 +20,8 @@
 
 #include "analyzer/event_loop.hpp"
 #include "analyzer/ingest.hpp"
+#include "analyzer/live_process.hpp"
+#include "analyzer/memory_kills.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/safe_state_files.hpp"
 #include "analyzer/stands.hpp"
@@ -127,6 +129,10 @@ MergedStates merge_states(std::span<const fs::path> files, const Options& option
       }
       merged.run->absorb(state.partial);
       merged.complete += facts.complete;
+      // An analyzer may itself have been ended so, and told of the time before.
+      auto& kills = merged.memory_kills[state.host];
+      kills = std::max(kills, facts.run.memory_kills);
+      if (state.host == host_name()) kills = std::max(kills, memory_kills() - facts.memory_kills_before);
       if (!is_first_state(file)) {
         ++merged.analyzers;
       } else if (!facts.arrived.empty()) {
@@ -171,6 +177,8 @@ int merge_safe_states(const Options& options) {
   facts.notices.insert(facts.notices.begin(),
                        how_it_ended(merged.first_gone, options.job_status, left, lacks_analyzers));
   facts.analyzers_lost = lacks_analyzers;
+  facts.memory_kills = 0;
+  for (const auto& [host, kills] : merged.memory_kills) facts.memory_kills += kills;
   if (lacks_analyzers) {
     const std::uint32_t missing = facts.analyzer_ranks - merged.analyzers;
     merged.run->complain(fmt::format(

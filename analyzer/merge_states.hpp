@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,10 +24,11 @@ struct MergedStates {
   std::optional<SafeState> first;    // for what all have in common; none: no file can be used
   std::vector<std::string> first_gone;
   NextPacks arrived;
-  std::size_t complete = 0;     // processes that have sent all that they had
-  std::uint32_t analyzers = 0;  // of which there is more than their first state
-  std::uint32_t kept = 0;       // of the others: of which there is what they had a moment before
-  std::int64_t kept_time = 0;   // and when that was; the first of them
+  std::map<std::string, std::uint64_t> memory_kills;  // while the launch ran, by host
+  std::size_t complete = 0;                           // processes that have sent all that they had
+  std::uint32_t analyzers = 0;                        // of which there is more than their first state
+  std::uint32_t kept = 0;                             // of the others: of which there is what they had a moment before
+  std::int64_t kept_time = 0;                         // and when that was; the first of them
 };
 
 // Files that can't be used are said.

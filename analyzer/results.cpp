@@ -67,8 +67,10 @@ int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Optio
         std::chrono::duration<double>(std::chrono::steady_clock::now() - facts.programs_ended).count();
 
     if (facts.running) mark_running(run);
-    for (reports::Application& application : run.applications)
+    for (reports::Application& application : run.applications) {
       application.quality.analyzers_lost = facts.analyzers_lost;
+      application.ending.memory_kills = facts.memory_kills;
+    }
     if (facts.running && !options.keep) {
       std::cout << reports::summary_text(reports::document_of(run)) << std::flush;
       return status;

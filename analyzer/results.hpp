@@ -19,6 +19,7 @@ struct RunFacts {
   std::vector<std::string> notices;                      // of the launch, for the reader of the report
   std::chrono::steady_clock::time_point programs_ended;  // analysis_seconds counts from here
   bool analyzers_lost = false;                           // reports::Quality::analyzers_lost
+  std::uint64_t memory_kills = 0;                        // reports::Ending::memory_kills
   bool running = false;                                  // the programs go on: nothing is written but with --keep
 };
 

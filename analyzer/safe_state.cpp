@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/live_process.hpp"
+#include "analyzer/memory_kills.hpp"
 #include "analyzer/results.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 
@@ -73,6 +74,8 @@ SafeState read_safe_state(const fs::path& path) {
   }
   state.facts.complete = in.get<std::uint32_t>();
   state.facts.time = in.get<std::int64_t>();
+  state.facts.memory_kills_before = in.get<std::uint64_t>();
+  state.facts.run.memory_kills = in.get<std::uint64_t>();
   state.facts.analyzer = in.get<std::int64_t>();
   state.host = in.get_text();
   const auto partial = in.get_bytes();
@@ -108,6 +111,8 @@ void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned r
   }
   out.put(facts.complete);
   out.put(facts.time);
+  out.put(facts.memory_kills_before);
+  out.put(memory_kills() - facts.memory_kills_before);
   out.put(facts.analyzer);
   out.put_text(host_name());
   out.put_bytes(run.partial());

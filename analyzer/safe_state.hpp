@@ -28,6 +28,7 @@ struct SafeFacts {
   std::string prefix = kSafeStatePrefix;  // of the file's name
   std::int64_t analyzer = 0;              // its process
   std::int64_t time = 0;                  // s since 1970, of the moment that this is of
+  std::uint64_t memory_kills_before = 0;  // of its host, when it began
 };
 
 // Of a drained run; rank: among the analyzers. Says why when it cannot.

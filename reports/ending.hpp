@@ -66,6 +66,9 @@ struct Ending {
   std::vector<Stand> stands;  // most ranks first
   // Of a program that was running when its profile was written: when that was, since MPI_Init; else 0.
   double moment_seconds = 0;
+  // Processes that the kernel's out-of-memory killer ended on the hosts of the analyzers while the launch ran, its own
+  // or others.
+  std::uint64_t memory_kills = 0;
 };
 
 }  // namespace ardoise::reports

@@ -130,7 +130,7 @@ template <>
 inline constexpr auto kFields<Stand> = ARDOISE_FIELDS(Stand, ranks, call, after, least_seconds, most_seconds, waits_for,
                                                       stack);
 template <>
-inline constexpr auto kFields<Ending> = ARDOISE_FIELDS(Ending, ends, stands, moment_seconds);
+inline constexpr auto kFields<Ending> = ARDOISE_FIELDS(Ending, ends, stands, moment_seconds, memory_kills);
 template <>
 inline constexpr auto kFields<Application> = ARDOISE_FIELDS(Application, name, command, working_directory, partition,
                                                             first_rank, world_ranks, ranks, threads, thread_level,

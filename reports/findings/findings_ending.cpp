@@ -47,25 +47,52 @@ std::vector<std::uint32_t> silent_ranks(const Application& app) {
   return silent.size() + app.quality.ranks_complete == app.ranks ? silent : std::vector<std::uint32_t>();
 }
 
+// " 3 other ranks ended then, too (SIGTERM)."; "": none.
+std::string others_in_words(std::span<const RankEnd> ends) {
+  std::size_t others = 0;
+  std::set<std::string> how;
+  for (const RankEnd& end : ends) {
+    others += end.ranks.size();
+    how.insert(end.signal.empty() ? end.cause : end.signal);
+  }
+  if (others == 0) return "";
+  return fmt::format(" {} ended then, too ({}).", counted(others, "other rank"), fmt::join(how, ", "));
+}
+
+// The kernel's out-of-memory killer leaves no survivor, which has the same memory.
+bool find_lack_of_memory(const Facts& facts, std::span<const std::uint32_t> silent, std::vector<Finding>& out) {
+  const Ending& ending = facts.app.ending;
+  if (silent.empty() || ending.memory_kills == 0) return false;
+  out.push_back({"run_ended",
+                 Severity::high,
+                 2,
+                 fmt::format("{} {} probably ended by the kernel for lack of memory: its out-of-memory killer ended {} "
+                             "while the launch ran, and nothing was heard any more of {}.{}",
+                             capitalised(ranks_in_words(facts.app, silent)), silent.size() == 1 ? "was" : "were",
+                             ending.memory_kills == 1 ? "a process" : fmt::format("{} processes", ending.memory_kills),
+                             silent.size() == 1 ? "this rank" : "these ranks", others_in_words(ending.ends)),
+                 "Fewer ranks on a machine, more memory for the job, or a smaller problem; the kernel's log (dmesg) "
+                 "says which processes it were.",
+                 {{"rank", facts.app.world_rank(silent.front())},
+                  {"ranks", static_cast<double>(silent.size())},
+                  {"memory_kills", static_cast<double>(ending.memory_kills)}}});
+  return true;
+}
+
 void what_ended_it(const Facts& facts, std::vector<Finding>& out) {
   const Ending& ending = facts.app.ending;
-  if (ending.ends.empty()) return;
+  const auto silent = silent_ranks(facts.app);
+  if (find_lack_of_memory(facts, silent, out) || ending.ends.empty()) return;
   const RankEnd& first = ending.ends.front();
   std::string text = fmt::format("{} {}{} after {}.", capitalised(ranks_in_words(facts.app, first.ranks)),
                                  for_several(how_in_words(first), first.ranks.size()), where_in_words(first),
                                  human_seconds(first.seconds));
-  std::size_t others = 0;
-  std::set<std::string> how;
-  for (std::size_t i = 1; i < ending.ends.size(); ++i) {
-    others += ending.ends[i].ranks.size();
-    how.insert(ending.ends[i].signal.empty() ? ending.ends[i].cause : ending.ends[i].signal);
-  }
-  if (others != 0) {
-    text += fmt::format(" {} ended then, too ({}).", counted(others, "other rank"), fmt::join(how, ", "));
-  }
-  if (const auto silent = silent_ranks(facts.app); !silent.empty())
+  text += others_in_words(std::span(ending.ends).subspan(1));
+  if (!silent.empty())
     text +=
         fmt::format(" Nothing was heard any more of {}: that may have come before.", ranks_in_words(facts.app, silent));
+  std::size_t ranks = 0;
+  for (const RankEnd& end : ending.ends) ranks += end.ranks.size();
   out.push_back({"run_ended",
                  Severity::high,
                  2,  // before everything else
@@ -73,7 +100,7 @@ void what_ended_it(const Facts& facts, std::vector<Finding>& out) {
                  advice_for(first),
                  {{"rank", facts.app.world_rank(first.ranks.front())},
                   {"seconds", first.seconds},
-                  {"ranks", static_cast<double>(first.ranks.size() + others)}}});
+                  {"ranks", static_cast<double>(ranks)}}});
 }
 
 void where_ranks_stood(const Facts& facts, std::vector<Finding>& out) {

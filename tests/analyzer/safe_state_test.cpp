@@ -135,6 +135,15 @@ TEST_F(SafeStateTest, NothingIsRenewedOnceTheReportWasMade) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2) << "profile.json and summary.txt";
 }
 
+TEST_F(SafeStateTest, StatesStayWhereNoProfileCanBeWritten) {
+  leave_states(2);
+  fs::create_directory(folder_ / "profile.json");
+  EXPECT_EQ(merge_safe_states(options_), kIncomplete);
+  EXPECT_THAT(safe_state_files(folder_, kSafeStatePrefix), SizeIs(2));
+  fs::remove(folder_ / "profile.json");
+  EXPECT_GT(calls_of(merged()), 0u);
+}
+
 TEST_F(SafeStateTest, NothingGivesNoReport) {
   EXPECT_EQ(merge_safe_states(options_), kIncomplete);
   std::ofstream(safe_state_file(folder_, kSafeStatePrefix, 0)) << "nonsense";

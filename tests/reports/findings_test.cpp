@@ -124,6 +124,25 @@ TEST(Findings, WhatEndedTheRunComesFirst) {
       "When it ended, ranks 0, 1 and 3 were in MPI_Recv in exchange (halo.c:7) from rank 2 with tag 5 for 63.0 s.");
 }
 
+// It leaves no survivor, which could say so.
+TEST(Findings, TheKernelsOutOfMemoryKillerIsNamed) {
+  Application a = plain(4);
+  a.quality.ranks_complete = 3;
+  RankEnd& others = a.ending.ends.emplace_back();
+  others.cause = "signal";
+  others.signal = "SIGTERM";
+  others.ranks = {0, 1, 3};
+  EXPECT_EQ(
+      findings_of(a)[0].text,
+      "Ranks 0, 1 and 3 were ended by SIGTERM after 0 s. Nothing was heard any more of rank 2: that may have come "
+      "before.");
+  a.ending.memory_kills = 1;
+  EXPECT_EQ(findings_of(a)[0].text,
+            "Rank 2 was probably ended by the kernel for lack of memory: its out-of-memory killer ended a process "
+            "while the launch ran, and nothing was heard any more of this rank. 3 other ranks ended then, too "
+            "(SIGTERM).");
+}
+
 TEST(Findings, OneRankIsNeverUnbalanced) {
   const auto all = findings_of(plain(1, 4));
   for (const char* id : {"load_imbalance", "hot_rank", "one_rank_io", "collective_waiting", "collective_transfer"}) {

@@ -150,13 +150,17 @@ MergedStates merge_states(std::span<const fs::path> files, const Options& option
 int merge_safe_states(const Options& options) {
   // Of the launch that has just ended.
   if (options.job_status) {
-    std::size_t processes = 0;
+    std::size_t processes = 0, complete = 0;
     try {
-      for (const fs::path& file : latest_states(options.output)) processes = processes_of(read_safe_state(file));
+      for (const fs::path& file : latest_states(options.output)) {
+        const SafeState state = read_safe_state(file);
+        processes = processes_of(state);
+        complete += state.facts.complete;
+      }
     } catch (const std::exception&) {
       processes = 0;  // said below
     }
-    wait_for_writers(options.output, processes);
+    wait_for_writers(options.output, processes - std::min(processes, complete));
   }
   MergedStates merged = merge_states(latest_states(options.output), options);
   if (!merged.first) {

@@ -10,6 +10,7 @@
 
 #include "reports/ending.hpp"
 #include "reports/sample_profile.hpp"
+#include "reports/snapshots.hpp"
 
 namespace ardoise::reports {
 
@@ -305,6 +306,7 @@ struct Application {
   RankSummary per_rank;
   MemoryProfile memory;
   Waiting waiting;
+  Snapshots snapshots;
   SampleProfile samples;
   Ending ending;
   Quality quality;

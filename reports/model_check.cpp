@@ -115,6 +115,30 @@ void check_waiting(Check& check, const std::string& at, const Waiting& waiting, 
   check.require(numbers_are_sane(waiting.unresolved), "{}.unresolved has a negative or infinite number", at);
 }
 
+void check_snapshots(Check& check, const std::string& at, const Snapshots& snapshots, std::uint32_t ranks) {
+  const std::size_t count = snapshots.seconds.size();
+  check.require(snapshots.per_snapshot >= 1, "{}.per_snapshot must be at least 1", at);
+  // Each is of per_snapshot iterations, but the last one.
+  check.require(count == 0 || (snapshots.iterations > (count - 1) * snapshots.per_snapshot &&
+                               snapshots.iterations <= count * snapshots.per_snapshot),
+                "{} has {} snapshots, not those of {} iterations by {}", at, count, snapshots.iterations,
+                snapshots.per_snapshot);
+  for (const auto* list :
+       {&snapshots.begin_seconds, &snapshots.longest_seconds, &snapshots.mpi_seconds, &snapshots.io_seconds})
+    check.require(list->size() == count, "{} has lists of different lengths", at);
+  check.require(snapshots.own_seconds.size() == std::uint64_t{snapshots.groups} * count,
+                "{}.own_seconds has {} cells, not groups x snapshots ({} x {})", at, snapshots.own_seconds.size(),
+                snapshots.groups, count);
+  check.require(snapshots.groups <= ranks && snapshots.ranks_per_group >= 1 && snapshots.ranks <= ranks,
+                "{} has more groups than ranks", at);
+  for (const SnapshotCalls& each : snapshots.calls) {
+    check.require(each.calls.size() == count && each.bytes.size() == count && each.seconds.size() == count,
+                  "{}.calls has lists of different lengths", at);
+  }
+  check_each(check, at + ".calls", snapshots.calls);
+  check.require(numbers_are_sane(snapshots), "{} has a negative or infinite number", at);
+}
+
 void check_ending(Check& check, const std::string& at, const Ending& ending, std::uint32_t ranks) {
   check_each(check, at + ".ends", ending.ends);
   check_each(check, at + ".stands", ending.stands);
@@ -181,6 +205,7 @@ void check_application(Check& check, const std::string& at, const Application& a
                 a.hosts.size());
   check_communicators(check, at + ".communicators", a);
   check_waiting(check, at + ".waiting", a.waiting, a.ranks);
+  check_snapshots(check, at + ".snapshots", a.snapshots, a.ranks);
   check_samples(check, at + ".samples", a.samples, a.ranks);
   check_ending(check, at + ".ending", a.ending, a.ranks);
   check.require(numbers_are_sane(a.quality), "{}.quality has a negative or infinite number", at);

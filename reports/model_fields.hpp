@@ -132,12 +132,20 @@ inline constexpr auto kFields<Stand> = ARDOISE_FIELDS(Stand, ranks, call, after,
 template <>
 inline constexpr auto kFields<Ending> = ARDOISE_FIELDS(Ending, ends, stands, moment_seconds, memory_kills);
 template <>
+inline constexpr auto kFields<SnapshotCalls> = ARDOISE_FIELDS(SnapshotCalls, function, symbol, source_file, line,
+                                                              module, offset, calls, bytes, seconds);
+template <>
+inline constexpr auto kFields<Snapshots> = ARDOISE_FIELDS(Snapshots, trigger, function, symbol, source_file, line,
+                                                          iterations, per_snapshot, ranks, call_sites, regular,
+                                                          begin_seconds, seconds, longest_seconds, mpi_seconds,
+                                                          io_seconds, groups, ranks_per_group, own_seconds, calls);
+template <>
 inline constexpr auto kFields<Application> = ARDOISE_FIELDS(Application, name, command, working_directory, partition,
                                                             first_rank, world_ranks, ranks, threads, thread_level,
                                                             hosts, wall_seconds, init_seconds, start_seconds, mpi,
                                                             posix, call_sites, edges, edges_between, files,
                                                             communicators, layout, density, temporal, per_rank, memory,
-                                                            waiting, samples, ending, quality, extensions);
+                                                            waiting, snapshots, samples, ending, quality, extensions);
 template <>
 inline constexpr auto kFields<RunSetting> = ARDOISE_FIELDS(RunSetting, name, value, set_by);
 template <>

@@ -17,7 +17,7 @@
 namespace ardoise::reports {
 
 struct RenderOptions {
-  std::string output;                  // folder; made when it is not there
+  std::string output;  // folder; made when it is not there
   ReportLength length = ReportLength::full;
   double graph_timeout_seconds = 20;   // for one Graphviz layout; a graph that takes longer is left out and said so
   double latex_timeout_seconds = 120;  // for one run of LaTeX

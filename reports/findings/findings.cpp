@@ -149,6 +149,7 @@ std::vector<Finding> findings_of(const Application& application) {
   find_io(facts, out);
   find_memory(facts, out);
   find_samples(facts, out);
+  find_iterations(facts, out);
   find_program(facts, out);
   leave_out_the_uncertain(facts, out);
   let_causes_lead(out);

@@ -14,11 +14,6 @@ namespace ardoise::reports {
 
 namespace {
 
-std::string capitalised(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  return text;
-}
-
 // "were" and "was", where the words are for one rank.
 std::string for_several(std::string how, std::size_t ranks) {
   if (ranks > 1 && how.starts_with("was ")) how.replace(0, 3, "were");

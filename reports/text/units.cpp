@@ -59,6 +59,11 @@ std::string human_share(double share) {
   return percent < 9.95 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
 }
 
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
 std::string counted(std::uint64_t n, const std::string& singular) {
   return fmt::format("{} {}{}", with_separators(n), singular, n == 1 ? "" : "s");
 }

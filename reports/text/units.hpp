@@ -14,6 +14,7 @@ namespace ardoise::reports {
 [[nodiscard]] std::string with_separators(std::uint64_t n);  // "1,234,567"
 
 // "1 rank", "64 ranks"
+[[nodiscard]] std::string capitalised(std::string text);  // its first letter
 [[nodiscard]] std::string counted(std::uint64_t n, const std::string& singular);
 
 }  // namespace ardoise::reports

@@ -18,7 +18,7 @@ TEST(Plugins, AllOfTheFolderAreLoaded) {
   const auto plugins = load_plugins(ARDOISE_PLUGIN_DIR, {});
   EXPECT_THAT(plugins.complaints, IsEmpty());
   for (const auto* name :
-       {"mpi_profile", "posix_profile", "topology", "density", "temporal", "run_summary", "samples"}) {
+       {"mpi_profile", "posix_profile", "topology", "density", "temporal", "run_summary", "samples", "snapshots"}) {
     EXPECT_TRUE(std::ranges::any_of(plugins.analyses, [&](const auto& factory) { return factory.name == name; }))
         << name;
   }

@@ -11,8 +11,8 @@
 
 namespace ardoise::replay {
 
-inline const std::vector<std::string> kAllPlugins{"mpi_profile", "posix_profile", "topology", "density", "temporal",
-                                                  "run_summary", "samples",       "waits",    "endings"};
+inline const std::vector<std::string> kAllPlugins{"mpi_profile", "posix_profile", "topology",  "density", "temporal",
+                                                  "run_summary", "samples",       "snapshots", "waits",   "endings"};
 
 // Throws std::runtime_error with the loader's sentence.
 inline std::vector<knowledge_sources::AnalysisFactory> load_plugins(const std::vector<std::string>& names = kAllPlugins,

@@ -1,0 +1,130 @@
+// What changes over the iterations of the main loop.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "reports/findings/findings.hpp"
+#include "reports/findings/iteration_view.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr std::size_t kFewestSnapshots = 10;  // snapshots, for anything to be said of them
+constexpr double kLeastShareOfRun = 0.02;     // of the run
+constexpr double kTrend = 1.25;               // from the first fifth to the last
+constexpr double kInOrder = 0.6;              // of pairs of fifths that a trend has in its order
+constexpr double kOutsideOfTheLoop = 0.1;     // of the run
+
+std::vector<std::size_t> all_but(std::size_t count, const std::vector<std::size_t>& these) {
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!std::ranges::binary_search(these, i)) others.push_back(i);
+  }
+  return others;
+}
+
+void find_slow_iterations(const Facts& facts, std::vector<Finding>& out) {
+  const Snapshots& s = facts.app.snapshots;
+  const auto slow = slow_snapshots(s);
+  if (slow.empty()) return;
+  const auto usual = all_but(s.seconds.size(), slow);
+  const auto seconds = of_an_iteration(s, s.seconds);
+  double longer = 0, slow_mean = 0, iterations = 0;
+  const double typical = median(seconds);
+  for (const std::size_t each : slow) {
+    longer += s.seconds[each] - typical * static_cast<double>(iterations_of(s, each));
+    slow_mean += s.seconds[each];
+    iterations += static_cast<double>(iterations_of(s, each));
+  }
+  slow_mean /= iterations;
+  const double share = longer / std::max(facts.app.wall_seconds, 1e-12);
+  if (share < kLeastShareOfRun) return;
+  const std::string words = iterations_in_words(s, slow);
+  const bool is_one = words.starts_with("iteration ") || words.starts_with("every ");
+  std::string text = fmt::format("{} {} {:.1f} times as long as the others ({} instead of {}), {} of the run in all.",
+                                 capitalised(words), is_one ? "takes" : "take", slow_mean / typical,
+                                 human_seconds(slow_mean), human_seconds(typical), human_share(share));
+  const std::string why = what_is_longer(facts.app, slow, usual);
+  if (!why.empty()) text += fmt::format(" In {} {}.", words.starts_with("iteration ") ? "it" : "them", why);
+  out.push_back({"slow_iterations",
+                 share > 0.1 ? Severity::high : Severity::medium,
+                 share,
+                 text,
+                 "",
+                 {{"iterations", iterations}, {"seconds", slow_mean}, {"usual_seconds", typical}, {"share", share}}});
+}
+
+// Whether an iteration takes longer and longer, or less: the medians of five parts of the loop.
+void find_trend(const Facts& facts, std::vector<Finding>& out) {
+  const Snapshots& s = facts.app.snapshots;
+  constexpr std::size_t kParts = 5;
+  const auto seconds = of_an_iteration(s, s.seconds);
+  if (seconds.size() < 4 * kParts) return;
+  std::vector<double> medians;
+  std::vector<std::vector<std::size_t>> parts(kParts);
+  for (std::size_t i = 0; i < seconds.size(); ++i) parts[i * kParts / seconds.size()].push_back(i);
+  for (const auto& part : parts) {
+    std::vector<double> of_part;
+    for (const std::size_t each : part) of_part.push_back(seconds[each]);
+    medians.push_back(median(of_part));
+  }
+  const bool grows = medians.back() > medians.front();
+  const double least = std::min(medians.front(), medians.back()), most = std::max(medians.front(), medians.back());
+  if (!(least > 0) || most / least < kTrend) return;
+  std::size_t in_order = 0, pairs = 0;
+  for (std::size_t i = 0; i < kParts; ++i) {
+    for (std::size_t later = i + 1; later < kParts; ++later, ++pairs)
+      in_order += (medians[later] > medians[i]) == grows ? 1 : 0;
+  }
+  if (static_cast<double>(in_order) < kInOrder * static_cast<double>(pairs)) return;
+  double cost = 0;
+  for (std::size_t i = 0; i < seconds.size(); ++i)
+    cost += std::max(0.0, seconds[i] - least) * static_cast<double>(iterations_of(s, i));
+  const double share = cost / std::max(facts.app.wall_seconds, 1e-12);
+  if (share < kLeastShareOfRun) return;
+  std::string text =
+      fmt::format("An iteration takes {}: {} in the first fifth of the {} iterations, {} in the last one.",
+                  grows ? "longer and longer" : "less and less time", human_seconds(medians.front()),
+                  with_separators(s.iterations), human_seconds(medians.back()));
+  const std::string why = grows ? what_is_longer(facts.app, parts.back(), parts.front())
+                                : what_is_longer(facts.app, parts.front(), parts.back());
+  if (!why.empty()) text += fmt::format(" {} {}.", grows ? "In the end" : "At first", why);
+  out.push_back({"iterations_trend",
+                 grows ? Severity::medium : Severity::note,
+                 share,
+                 text,
+                 grows ? "What grows with the time step, lists, particles, a mesh, a file?" : "",
+                 {{"first_seconds", medians.front()}, {"last_seconds", medians.back()}, {"share", share}}});
+}
+
+void find_time_outside_of_the_loop(const Facts& facts, std::vector<Finding>& out) {
+  const Snapshots& s = facts.app.snapshots;
+  const double whole = facts.app.wall_seconds;
+  const double inside = std::min(whole, std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0));
+  const double before = std::clamp(s.begin_seconds.front(), 0.0, whole - inside);
+  const double after = std::max(0.0, whole - before - inside);
+  if (before + after < kOutsideOfTheLoop * whole) return;
+  out.push_back({"outside_of_the_loop",
+                 Severity::note,
+                 (before + after) / whole,
+                 fmt::format("The main loop, {} iterations that each begin with {}, is {} of the run: the first {} "
+                             "come before it, the last {} after it.",
+                             with_separators(s.iterations), s.function, human_share(inside / whole),
+                             human_seconds(before), human_seconds(after)),
+                 "",
+                 {{"before_seconds", before}, {"after_seconds", after}, {"loop_seconds", inside}}});
+}
+
+}  // namespace
+
+void find_iterations(const Facts& facts, std::vector<Finding>& out) {
+  if (facts.app.snapshots.seconds.size() < kFewestSnapshots) return;
+  find_slow_iterations(facts, out);
+  find_trend(facts, out);
+  find_time_outside_of_the_loop(facts, out);
+}
+
+}  // namespace ardoise::reports

@@ -136,13 +136,7 @@ std::vector<Round> rounds_of(const CallSeries& series, const Loop& loop) {
       last_end = std::max(last_end, site.last_end);
   }
   last.end = last_end;
-  for (std::uint32_t piece = last.first_piece + 1; piece < pieces.size(); ++piece) {
-    const std::uint32_t site = pieces[piece].site;
-    if (site == CallSeries::kNone || sites[site].visits * 2 >= loop.iterations) continue;
-    last.end = std::min(last.end, pieces[piece].begin);
-    last.end_piece = piece;
-    break;
-  }
+  while (last.end_piece - 1 > last.first_piece && pieces[last.end_piece - 1].begin >= last.end) --last.end_piece;
   return rounds;
 }
 

@@ -38,7 +38,7 @@ struct Chosen {
   std::size_t snapshot;
 };
 
-// The slowest, the median and the fastest, with the first and the last.
+// The slowest, the median, the first and the last.
 std::vector<Chosen> chosen_of(const Snapshots& s) {
   const auto seconds = of_an_iteration(s, s.seconds);
   std::vector<std::size_t> order(seconds.size());
@@ -47,22 +47,24 @@ std::vector<Chosen> chosen_of(const Snapshots& s) {
   const auto numbered = [&](const char* name, std::size_t snapshot) {
     return Chosen{fmt::format("{} ({})", name, snapshot * s.per_snapshot + 1), snapshot};
   };
-  return {numbered("slowest", order.back()), numbered("median", order[order.size() / 2]),
-          numbered("fastest", order.front()), numbered("first", 0), numbered("last", seconds.size() - 1)};
+  return {numbered("slowest", order.back()), numbered("median", order[order.size() / 2]), numbered("first", 0),
+          numbered("last", seconds.size() - 1)};
 }
 
 Table side_by_side(const Application& a) {
   const Snapshots& s = a.snapshots;
   const auto chosen = chosen_of(s);
-  Table table{"Iterations side by side, time of an iteration, mean of the ranks", {left("In", 44)}, {}};
+  Table table{"Iterations side by side, time of an iteration, mean of the ranks",
+              {left("Call", 16), left("called from", 36)},
+              {}};
   for (const Chosen& each : chosen) table.columns.emplace_back(Text(each.heading));
-  const auto row = [&](Cell name, const std::vector<double>& of_iteration) {
-    std::vector<Cell> cells{std::move(name)};
+  const auto row = [&](Cell name, Cell where, const std::vector<double>& of_iteration) {
+    std::vector<Cell> cells{std::move(name), std::move(where)};
     for (const Chosen& each : chosen) cells.emplace_back(seconds(of_iteration[each.snapshot]));
     table.rows.push_back(std::move(cells));
   };
-  row("all", of_an_iteration(s, s.seconds));
-  row("outside of MPI and I/O", of_an_iteration(s, own_seconds(s)));
+  row("", "all", of_an_iteration(s, s.seconds));
+  row("", "outside of MPI and I/O", of_an_iteration(s, own_seconds(s)));
   for (std::size_t call = 0; call < std::min(kRows, s.calls.size()); ++call) {
     CallSite site;
     site.symbol = s.calls[call].symbol;
@@ -72,7 +74,7 @@ Table side_by_side(const Application& a) {
     site.offset = s.calls[call].offset;
     std::vector<double> mean = of_an_iteration(s, s.calls[call].seconds);
     for (double& each : mean) each /= std::max(s.ranks, 1u);
-    row(symbol(s.calls[call].function + " in " + name_of(site), 44), mean);
+    row(code(s.calls[call].function), symbol(name_of(site), 36), mean);
   }
   return table;
 }

@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
     fmt::print("{:<28}{:>14.2f}{:>20.1f}\n", name, seconds / events * 1e9, events / seconds * 1e-6);
   };
   line("dispatcher and accounts", base);
-  for (const std::string name : {"mpi_profile", "posix_profile", "topology", "temporal", "waits"}) {
+  for (const std::string name : {"mpi_profile", "posix_profile", "topology", "temporal", "snapshots", "waits"}) {
     line("  + " + name, std::max(reduce(input, {name}, kRepeats) - base, 1e-9));
   }
   const double all = reduce(input, replay::kAllPlugins, kRepeats);

@@ -32,8 +32,8 @@ static void transpose(int size, int count) {
 
 static void regrid(void) {
   FILE* const file = fopen("/dev/null", "w");
-  fputs("a mesh\n", file);
-  work(8000);
+  fwrite("a mesh\n", 1, 7, file);
+  work(20000);
   fclose(file);
   MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
     double value = i, sum = 0;
     exchange(rank, size);
     work(1000);
-    if (strcmp(what, "slow") == 0 && i == 40 && rank == 1) work(60000);
+    if (strcmp(what, "slow") == 0 && i == 40 && rank == 1) work(400000);
     if (strcmp(what, "drift") == 0 && rank == 2) work(40 * i);
     if (strcmp(what, "grow") == 0) transpose(size, 1 + 20000 * i);
     if (strcmp(what, "regrid") == 0 && i % 25 == 0) regrid();

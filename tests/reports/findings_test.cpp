@@ -143,6 +143,92 @@ TEST(Findings, TheKernelsOutOfMemoryKillerIsNamed) {
             "(SIGTERM).");
 }
 
+// 100 iterations of 40 ms on two ranks, of which MPI_Alltoall takes 10 ms.
+Application with_iterations() {
+  Application a = plain(2);
+  Snapshots& s = a.snapshots;
+  s.trigger = "iteration";
+  s.function = "MPI_Alltoall";
+  s.iterations = 100;
+  s.ranks = s.groups = 2;
+  s.begin_seconds.assign(100, 0.0);
+  s.seconds.assign(100, 0.04);
+  s.longest_seconds = s.seconds;
+  s.mpi_seconds.assign(100, 0.01);
+  s.io_seconds.assign(100, 0.0);
+  s.own_seconds.assign(200, 0.03);
+  SnapshotCalls& calls = s.calls.emplace_back();
+  calls.function = "MPI_Alltoall";
+  calls.symbol = "transpose";
+  calls.source_file = "/src/transpose.c";
+  calls.line = 88;
+  calls.calls.assign(100, 4);
+  calls.bytes.assign(100, 4096);
+  calls.seconds.assign(100, 0.02);
+  return a;
+}
+// By so much in a call.
+void prolong(Application& a, std::size_t iteration, double seconds) {
+  Snapshots& s = a.snapshots;
+  s.seconds[iteration - 1] += seconds;
+  s.longest_seconds[iteration - 1] += seconds;
+  s.mpi_seconds[iteration - 1] += seconds;
+  s.calls[0].seconds[iteration - 1] += 2 * seconds;
+}
+
+TEST(Findings, SlowIterationsAreNumberedWithWhatIsLonger) {
+  Application a = with_iterations();
+  EXPECT_EQ(find(findings_of(a), "slow_iterations"), nullptr);
+  for (const std::size_t iteration : {37u, 38u, 39u, 40u}) prolong(a, iteration, 0.08);
+  const auto all = findings_of(a);
+  const Finding* const slow = find(all, "slow_iterations");
+  ASSERT_NE(slow, nullptr);
+  EXPECT_EQ(slow->text,
+            "Iterations 37–40 take 3.0 times as long as the others (120 ms instead of 40.0 ms), 3.2 % of the run in "
+            "all. In them MPI_Alltoall in transpose (transpose.c:88) takes 45.0 ms a call instead of 5.00 ms.");
+}
+
+TEST(Findings, SlowIterationsThatComeAgainAndAgainAreEveryNth) {
+  Application a = with_iterations();
+  for (std::size_t iteration = 10; iteration <= 100; iteration += 10) {
+    a.snapshots.seconds[iteration - 1] += 0.1;
+    for (const std::size_t group : {0u, 1u}) a.snapshots.own_seconds[100 * group + iteration - 1] += 0.1;
+  }
+  const auto all = findings_of(a);
+  const Finding* const slow = find(all, "slow_iterations");
+  ASSERT_NE(slow, nullptr);
+  EXPECT_EQ(slow->text,
+            "Every 10th iteration (10, 20 … 100) takes 3.5 times as long as the others (140 ms instead of 40.0 ms), "
+            "10 % of the run in all. In them the ranks are outside of MPI and I/O for 130 ms instead of 30.0 ms.");
+}
+
+TEST(Findings, IterationsThatGrowAreATrendAndNotSlowOnes) {
+  Application a = with_iterations();
+  for (std::size_t iteration = 1; iteration <= 100; ++iteration) {
+    prolong(a, iteration, 0.0005 * static_cast<double>(iteration));
+    a.snapshots.seconds[iteration - 1] += 0.002 * static_cast<double>(iteration);
+    a.snapshots.own_seconds[100 + iteration - 1] += 0.0025 * static_cast<double>(iteration);
+  }
+  const auto all = findings_of(a);
+  EXPECT_EQ(find(all, "slow_iterations"), nullptr);
+  const Finding* const trend = find(all, "iterations_trend");
+  ASSERT_NE(trend, nullptr);
+  EXPECT_THAT(trend->text, HasSubstr("An iteration takes longer and longer: 67.5 ms in the first fifth of the 100 "
+                                     "iterations, 267 ms in the last one. In the end rank 1 is outside of MPI and I/O "
+                                     "for 256 ms instead of 56.2 ms"));
+}
+
+TEST(Findings, TimeOutsideOfTheMainLoopIsTold) {
+  Application a = with_iterations();
+  a.snapshots.begin_seconds.assign(100, 4.0);
+  const auto all = findings_of(a);
+  const Finding* const outside = find(all, "outside_of_the_loop");
+  ASSERT_NE(outside, nullptr);
+  EXPECT_EQ(outside->text,
+            "The main loop, 100 iterations that each begin with MPI_Alltoall, is 40 % of the run: the first 4.00 s "
+            "come before it, the last 2.00 s after it.");
+}
+
 TEST(Findings, OneRankIsNeverUnbalanced) {
   const auto all = findings_of(plain(1, 4));
   for (const char* id : {"load_imbalance", "hot_rank", "one_rank_io", "collective_waiting", "collective_transfer"}) {

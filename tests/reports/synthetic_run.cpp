@@ -249,6 +249,50 @@ void add_temporal(Application& a, const SyntheticOptions& o) {
   }
 }
 
+// A main loop of 400 iterations, kept two by two, that are much alike.
+void add_snapshots(Application& a, const SyntheticOptions& o) {
+  constexpr std::size_t kSnapshots = 200;
+  Snapshots& s = a.snapshots;
+  s.trigger = "iteration";
+  s.function = "MPI_Irecv";
+  s.symbol = "exchange_halo";
+  s.source_file = "/src/halo.cpp";
+  s.line = 30;
+  s.iterations = 2 * kSnapshots - 1;
+  s.per_snapshot = 2;
+  s.ranks = o.ranks;
+  s.call_sites = 5;
+  s.regular = 0.97;
+  s.groups = std::min(o.ranks, 32u);
+  s.ranks_per_group = (o.ranks + s.groups - 1) / s.groups;
+  s.groups = (o.ranks + s.ranks_per_group - 1) / s.ranks_per_group;
+  for (const char* const function : {"MPI_Waitall", "MPI_Allreduce", "write"}) {
+    SnapshotCalls& calls = s.calls.emplace_back();
+    calls.function = function;
+    calls.symbol = "step";
+    calls.source_file = "/src/solver.cpp";
+    calls.line = 200;
+  }
+  const double mean = 0.9 * o.wall_seconds / kSnapshots;
+  for (std::size_t i = 0; i < kSnapshots; ++i) {
+    const double wave = 1 + 0.1 * std::sin(0.3 * static_cast<double>(i));
+    const double length = mean * wave * (i + 1 == kSnapshots ? 0.5 : 1);
+    s.begin_seconds.push_back(0.05 * o.wall_seconds + mean * static_cast<double>(i));
+    s.seconds.push_back(length);
+    s.longest_seconds.push_back(1.1 * length);
+    s.mpi_seconds.push_back(0.3 * length);
+    s.io_seconds.push_back(0.02 * length);
+    for (std::size_t call = 0; call < s.calls.size(); ++call) {
+      s.calls[call].calls.push_back(2 * o.ranks);
+      s.calls[call].bytes.push_back(4096 * o.ranks);
+      s.calls[call].seconds.push_back((call == 2 ? 0.02 : 0.15) * length * o.ranks);
+    }
+  }
+  for (std::uint32_t group = 0; group < s.groups; ++group) {
+    for (const double each : s.seconds) s.own_seconds.push_back(0.68 * each);
+  }
+}
+
 }  // namespace
 
 Application synthetic_application(const std::string& name, const SyntheticOptions& o) {
@@ -286,6 +330,7 @@ Application synthetic_application(const std::string& name, const SyntheticOption
   if (o.ranks > 1) add_edges(a, o);
   if (o.ranks > 1) add_waiting(a, o.ranks);
   add_temporal(a, o);
+  add_snapshots(a, o);
   if (o.samples) add_samples(a);
   Quality& q = a.quality;
   std::uint64_t calls = 0;

@@ -1,0 +1,85 @@
+// Iterations of programs whose main loops are known: found, numbered, and added up.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "reports/findings/findings.hpp"
+#include "tests/tools/launch_fixture.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr std::uint64_t kIterations = 100;  // of the program
+constexpr std::uint64_t kRanks = 3;
+
+class IterationsTest : public LaunchFixture, public ::testing::WithParamInterface<std::string> {
+ protected:
+  reports::Application application_of(const std::string& what) {
+    const auto result = ardoise({"--analyzers", GetParam()}, {"-n", std::to_string(kRanks), ITERATIONS_PROGRAM, what});
+    EXPECT_EQ(result.status, 0) << result.output;
+    const auto run = profile();
+    return run.applications.empty() ? reports::Application{} : run.applications[0];
+  }
+  static std::string text_of(const reports::Application& application, const std::string& id) {
+    const auto all = reports::findings_of(application);
+    const auto found = std::ranges::find(all, id, &reports::Finding::id);
+    return found == all.end() ? "" : found->text;
+  }
+  static const reports::SnapshotCalls& calls_of(const reports::Snapshots& snapshots, const std::string& function) {
+    static const reports::SnapshotCalls none;
+    const auto found = std::ranges::find(snapshots.calls, function, &reports::SnapshotCalls::function);
+    return found == snapshots.calls.end() ? none : *found;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Analyzers, IterationsTest, ::testing::Values("1", "3"));
+
+TEST_P(IterationsTest, TheSlowOneIsNumberedAndTheRankNamed) {
+  const auto application = application_of("slow");
+  const reports::Snapshots& snapshots = application.snapshots;
+  EXPECT_EQ(snapshots.trigger, "iteration");
+  EXPECT_EQ(snapshots.iterations, kIterations);
+  EXPECT_EQ(snapshots.ranks, kRanks);
+  EXPECT_EQ(snapshots.function, "MPI_Sendrecv");
+  EXPECT_EQ(snapshots.symbol, "exchange");
+  ASSERT_THAT(snapshots.seconds, SizeIs(kIterations));
+  const auto slowest = std::ranges::max_element(snapshots.longest_seconds) - snapshots.longest_seconds.begin();
+  EXPECT_EQ(slowest, 40 - 1);
+  EXPECT_THAT(calls_of(snapshots, "MPI_Sendrecv").calls, Each(kRanks));
+  EXPECT_THAT(calls_of(snapshots, "MPI_Allreduce").calls, Each(kRanks));
+  EXPECT_LE(std::accumulate(snapshots.seconds.begin(), snapshots.seconds.end(), 0.0), application.wall_seconds);
+  const std::string text = text_of(application, "slow_iterations");
+  EXPECT_THAT(text, HasSubstr("40"));
+  EXPECT_THAT(text, HasSubstr("rank 1 is outside of MPI and I/O for"));
+}
+
+TEST_P(IterationsTest, WhatIsDoneInEvery25thIsThere) {
+  const auto application = application_of("regrid");
+  EXPECT_EQ(application.snapshots.iterations, kIterations);
+  const auto& writes = calls_of(application.snapshots, "fwrite");
+  ASSERT_THAT(writes.calls, SizeIs(kIterations));
+  for (std::uint64_t i = 1; i <= kIterations; ++i) EXPECT_EQ(writes.calls[i - 1], i % 25 == 0 ? kRanks : 0u) << i;
+  // The barrier in it is another one than those before and behind the loop.
+  const auto& barriers = calls_of(application.snapshots, "MPI_Barrier");
+  EXPECT_EQ(std::accumulate(barriers.calls.begin(), barriers.calls.end(), std::uint64_t{0}), 4 * kRanks);
+  EXPECT_THAT(text_of(application, "slow_iterations"), HasSubstr("25"));
+}
+
+TEST_P(IterationsTest, ADriftIsATrend) {
+  const auto application = application_of("drift");
+  EXPECT_EQ(application.snapshots.iterations, kIterations);
+  EXPECT_THAT(text_of(application, "iterations_trend"), HasSubstr("rank 2 is outside of MPI and I/O for"));
+}
+
+TEST_P(IterationsTest, AProgramWithoutALoopHasNone) {
+  const auto application = application_of("none");
+  EXPECT_EQ(application.snapshots.trigger, "");
+  EXPECT_THAT(application.snapshots.seconds, SizeIs(0));
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

@@ -1,8 +1,6 @@
 // See fortran_handles.hpp.
 #include "vmpi/wrappers/fortran_handles.hpp"
 
-#include <dlfcn.h>
-
 #include <atomic>
 #include <cstdint>
 
@@ -29,28 +27,27 @@ namespace ardoise::vmpi {
 namespace {
 
 #ifdef OPEN_MPI
-// Where MPI's Fortran library lies; both 0 as long as it has not called. It never goes away: handle_of() keeps it.
+// Where MPI's Fortran library lies, which is one; both 0 as long as it has not called. It never goes away: handle_of()
+// keeps it.
 std::atomic<std::uintptr_t> fortran_library_begin{0};
 std::atomic<std::uintptr_t> fortran_library_size{0};
 
-// Off the fast path: the library's first call, and each call of anybody else.
+// Off the fast path: the library's first call, and calls of others before that.
 [[gnu::noinline]] bool is_fortran_library(const void* caller) noexcept {
-  void* const handle = handle_of(caller);
-  const void* const witness = handle == nullptr ? nullptr : dlsym(handle, "pmpi_initialized_");
-  if (witness == nullptr || base_of(witness) != base_of(caller)) {
-    if (handle != nullptr) dlclose(handle);
+  const link_map* const library = link_map_of(caller);
+  if (library == nullptr || definition_in(*library, "pmpi_initialized_") == nullptr || handle_of(caller) == nullptr)
     return false;
-  }
   fortran_library_begin.store(reinterpret_cast<std::uintptr_t>(base_of(caller)), std::memory_order_relaxed);
-  fortran_library_size.store(size_of(caller), std::memory_order_relaxed);
+  fortran_library_size.store(size_of(caller), std::memory_order_release);
   return true;
 }
 
 bool is_called_by_fortran_library(const void* caller) noexcept {
+  const std::uintptr_t size = fortran_library_size.load(std::memory_order_acquire);
   const auto offset = reinterpret_cast<std::uintptr_t>(caller) - fortran_library_begin.load(std::memory_order_relaxed);
-  if (offset < fortran_library_size.load(std::memory_order_relaxed)) [[likely]]
+  if (offset < size) [[likely]]
     return true;
-  return is_fortran_library(caller);
+  return size == 0 && is_fortran_library(caller);
 }
 #endif
 

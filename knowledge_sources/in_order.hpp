@@ -43,6 +43,9 @@ class InOrder {
       deliver(first.mapped().value, after_gap);
     }
   }
+  // The one that is expected; for what goes on elsewhere, where nothing has come yet.
+  [[nodiscard]] std::uint64_t next() const { return next_; }
+  void begin_with(std::uint64_t order) { next_ = order; }
   // Calls look(order, value) for what still waits for one that has not come.
   template <class Look>
   void for_each_waiting(Look&& look) const {

@@ -143,6 +143,8 @@ void CallSeries::write(ByteWriter& out) const {
 void CallSeries::read(ByteReader& in) {
   last_begin_ = in.get<std::int64_t>();
   sites_ = in.get_array<Site>();
+  places_.resize(sites_.size());
+  for (std::uint32_t site = 0; site < sites_.size(); ++site) (void)numbers_.insert(sites_[site].key, site);
   pieces_ = in.get_array<Piece>();
   cells_ = in.get_array<Cell>();
   const auto is_site = [&](std::uint32_t site) { return site < sites_.size(); };
@@ -157,6 +159,10 @@ void CallSeries::read(ByteReader& in) {
                                [&](const Piece& each) { return each.first == kNone || each.first < cells_.size(); }),
            "has a piece without sums");
   in.check(std::ranges::is_sorted(pieces_, {}, &Piece::begin), "has pieces that are not in order");
+  // What comes yet finds the cells of the latest piece.
+  if (pieces_.empty()) return;
+  for (std::uint32_t at = pieces_.back().first; at != kNone; at = cells_[at].next)
+    places_[cells_[at].site] = {static_cast<std::uint32_t>(pieces_.size() - 1), at};
 }
 
 }  // namespace ardoise::knowledge_sources

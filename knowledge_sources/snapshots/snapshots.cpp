@@ -87,10 +87,12 @@ class RankSeries {
     RankSeries all = *this;
     all.place_until(INT64_MAX);
     out.put(std::uint32_t{all.is_whole_});
+    out.put(all.packs_.next());
     all.series_.write(out);
   }
   void read(ByteReader& in) {
     is_whole_ = in.get<std::uint32_t>() != 0;
+    packs_.begin_with(in.get<std::uint64_t>());
     series_.read(in);
   }
 

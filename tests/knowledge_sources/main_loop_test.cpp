@@ -139,7 +139,8 @@ TEST_P(MainLoop, OtherCallsGoToTheIterationOfTheirTime) {
 TEST(CallSeries, HasAllCallsWhateverItsRoom) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
-    Program program(100 + random() % 400);
+    const std::size_t room = 100 + random() % 400;
+    Program program(room);
     const auto sites = 1 + random() % 50;
     const auto length = static_cast<int>(random() % 5000);
     for (int i = 0; i < length; ++i) {
@@ -156,10 +157,17 @@ TEST(CallSeries, HasAllCallsWhateverItsRoom) {
     program.series.write(out);
     const auto bytes = out.take();
     ByteReader in(bytes, "test");
-    CallSeries read(100);
+    CallSeries read(room);
     read.read(in);
     ASSERT_EQ(calls_in(read), program.calls);
     ASSERT_EQ(find_loop(read).has_value(), find_loop(program.series).has_value());
+    // It goes on as the other one does.
+    for (int i = 0; i < 100; ++i) {
+      const std::uint64_t key = random() % (2 * sites);
+      read.visit(key, program.time, {1, 1, 8});
+      program.call(key);
+    }
+    ASSERT_EQ(calls_in(read), program.calls);
   }
 }
 

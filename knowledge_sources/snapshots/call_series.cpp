@@ -143,6 +143,8 @@ void CallSeries::write(ByteWriter& out) const {
 void CallSeries::read(ByteReader& in) {
   last_begin_ = in.get<std::int64_t>();
   sites_ = in.get_array<Site>();
+  in.check(std::ranges::all_of(sites_, [](const Site& each) { return each.shift <= kMostShift; }),
+           "has a piece of too many visits");
   places_.resize(sites_.size());
   for (std::uint32_t site = 0; site < sites_.size(); ++site) (void)numbers_.insert(sites_[site].key, site);
   pieces_ = in.get_array<Piece>();

@@ -88,9 +88,9 @@ std::optional<Loop> loop_of(const CallSeries& series, const Sites& sites) {
   const CallSeries::Site& site = series.sites()[*head];
   Loop loop{*head, site.visits, site.shift, static_cast<std::uint32_t>(sites.size()), 0};
   const auto rounds = rounds_of(series, loop);
+  if (rounds.size() != ((loop.iterations - 1) >> loop.shift) + 1) return std::nullopt;  // the series was made up
   const auto whole = static_cast<double>(series.last_begin() - series.pieces().front().begin);
-  if (rounds.empty() || static_cast<double>(rounds.back().begin - rounds.front().begin) < kLeastSpan * whole)
-    return std::nullopt;
+  if (static_cast<double>(rounds.back().begin - rounds.front().begin) < kLeastSpan * whole) return std::nullopt;
   loop.regular = regularity(series, loop, sites);
   if (loop.sites == 1) loop.regular = likeness(series, loop);
   if (loop.regular < kLeastRegular) return std::nullopt;

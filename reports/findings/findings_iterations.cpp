@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::size_t kFewestSnapshots = 10;  // snapshots, for anything to be said of them
 constexpr double kLeastShareOfRun = 0.02;     // of the run
+constexpr double kStandsOut = 2.5;            // times the usual iteration: no matter of chance any more
 constexpr double kTrend = 1.25;               // from the first fifth to the last
+constexpr double kClearTrend = 1.5;           // likewise: no matter of chance any more
 constexpr double kInOrder = 0.6;              // of pairs of fifths that a trend has in its order
 constexpr double kOutsideOfTheLoop = 0.1;     // of the run
 
@@ -50,7 +52,9 @@ void find_slow_iterations(const Facts& facts, std::vector<Finding>& out) {
   const std::string why = what_is_longer(facts.app, slow, usual);
   if (!why.empty()) text += fmt::format(" In {} {}.", words.starts_with("iteration ") ? "it" : "them", why);
   out.push_back({"slow_iterations",
-                 share > 0.1 ? Severity::high : Severity::medium,
+                 facts.crowded() || slow_mean < kStandsOut * typical ? Severity::note
+                 : share > 0.1                                       ? Severity::high
+                                                                     : Severity::medium,
                  share,
                  text,
                  "",
@@ -93,7 +97,7 @@ void find_trend(const Facts& facts, std::vector<Finding>& out) {
                                 : what_is_longer(facts.app, parts.front(), parts.back());
   if (!why.empty()) text += fmt::format(" {} {}.", grows ? "In the end" : "At first", why);
   out.push_back({"iterations_trend",
-                 grows ? Severity::medium : Severity::note,
+                 grows && !facts.crowded() && most >= kClearTrend * least ? Severity::medium : Severity::note,
                  share,
                  text,
                  grows ? "What grows with the time step, lists, particles, a mesh, a file?" : "",

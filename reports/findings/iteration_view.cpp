@@ -162,6 +162,7 @@ std::string what_is_longer(const Application& app, const std::vector<std::size_t
                            const std::vector<std::size_t>& than) {
   const Snapshots& s = app.snapshots;
   const double longer = mean_of(s, s.seconds, these) - mean_of(s, s.seconds, than);
+  if (!(longer > 0)) return "";  // few of them are, and others shorter
   const SnapshotCalls* most = nullptr;
   double calls_longer = 0;
   for (const SnapshotCalls& each : s.calls) {
@@ -173,7 +174,7 @@ std::string what_is_longer(const Application& app, const std::vector<std::size_t
   if (own.these - own.than >= kMostOfIt * longer) {
     std::string text = fmt::format("{} outside of MPI and I/O for {} instead of {}", own.ranks,
                                    human_seconds(own.these), human_seconds(own.than));
-    if (calls_longer >= kAlso * longer && app.ranks > 1)
+    if (most != nullptr && calls_longer >= kAlso * longer && app.ranks > 1)
       text += fmt::format(", and {} is longer by {}", name_of_calls(*most), human_seconds(calls_longer));
     return text;
   }

@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
     exchange(rank, size);
     work(1000);
     if (strcmp(what, "slow") == 0 && i == 40 && rank == 1) work(400000);
-    if (strcmp(what, "drift") == 0 && rank == 2) work(40 * i);
+    if (strcmp(what, "drift") == 0 && rank == 2) work(300 * i);
     if (strcmp(what, "grow") == 0) transpose(size, 1 + 20000 * i);
     if (strcmp(what, "regrid") == 0 && i % 25 == 0) regrid();
     MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

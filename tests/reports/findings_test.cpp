@@ -218,6 +218,17 @@ TEST(Findings, IterationsThatGrowAreATrendAndNotSlowOnes) {
                                      "for 256 ms instead of 56.2 ms"));
 }
 
+// Medians grow, means do not: a few at the beginning were very slow.
+TEST(Findings, ATrendWithSlowIterationsAtItsBeginningHasNoReason) {
+  Application a = with_iterations();
+  for (std::size_t iteration = 1; iteration <= 100; ++iteration)
+    prolong(a, iteration, iteration < 6 ? 3.0 : 0.0005 * static_cast<double>(iteration));
+  const auto all = findings_of(a);
+  const Finding* const trend = find(all, "iterations_trend");
+  ASSERT_NE(trend, nullptr);
+  EXPECT_THAT(trend->text, Not(HasSubstr("In the end")));
+}
+
 TEST(Findings, TimeOutsideOfTheMainLoopIsTold) {
   Application a = with_iterations();
   a.snapshots.begin_seconds.assign(100, 4.0);

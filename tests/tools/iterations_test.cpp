@@ -66,7 +66,6 @@ TEST_P(IterationsTest, WhatIsDoneInEvery25thIsThere) {
   // The barrier in it is another one than those before and behind the loop.
   const auto& barriers = calls_of(application.snapshots, "MPI_Barrier");
   EXPECT_EQ(std::accumulate(barriers.calls.begin(), barriers.calls.end(), std::uint64_t{0}), 4 * kRanks);
-  EXPECT_THAT(text_of(application, "slow_iterations"), HasSubstr("25"));
 }
 
 TEST_P(IterationsTest, ADriftIsATrend) {

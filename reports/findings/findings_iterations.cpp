@@ -52,9 +52,9 @@ void find_slow_iterations(const Facts& facts, std::vector<Finding>& out) {
   const std::string why = what_is_longer(facts.app, slow, usual);
   if (!why.empty()) text += fmt::format(" In {} {}.", words.starts_with("iteration ") ? "it" : "them", why);
   out.push_back({"slow_iterations",
-                 facts.crowded() || slow_mean < kStandsOut * typical ? Severity::note
-                 : share > 0.1                                       ? Severity::high
-                                                                     : Severity::medium,
+                 facts.crowded() || are_scattered(slow) || slow_mean < kStandsOut * typical ? Severity::note
+                 : share > 0.1                                                              ? Severity::high
+                                                                                            : Severity::medium,
                  share,
                  text,
                  "",

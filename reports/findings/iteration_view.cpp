@@ -139,6 +139,12 @@ std::string iterations_in_words(const Snapshots& s, const std::vector<std::size_
   return ranges.empty() ? "iterations " + last : fmt::format("iterations {} and {}", fmt::join(ranges, ", "), last);
 }
 
+bool are_scattered(const std::vector<std::size_t>& chosen) {
+  std::size_t ranges = chosen.empty() ? 0 : 1;
+  for (std::size_t i = 1; i < chosen.size(); ++i) ranges += chosen[i] == chosen[i - 1] + 1 ? 0 : 1;
+  return ranges > kRanges && period(chosen) == 0;
+}
+
 std::vector<std::size_t> slow_snapshots(const Snapshots& s) {
   const auto seconds = of_an_iteration(s, s.seconds);
   const std::size_t count = seconds.size(), reach = std::max<std::size_t>(10, count / 20);

@@ -23,6 +23,9 @@ namespace ardoise::reports {
 // ascending order; iterations count from 1.
 [[nodiscard]] std::string iterations_in_words(const Snapshots& snapshots, const std::vector<std::size_t>& chosen);
 
+// In more ranges than are named one by one, at no constant distance: a matter of chance, often.
+[[nodiscard]] bool are_scattered(const std::vector<std::size_t>& chosen);
+
 // Snapshots that took more than half as long again as the median one, the most costly part of all snapshots if there
 // are many. Empty: they are much alike.
 [[nodiscard]] std::vector<std::size_t> slow_snapshots(const Snapshots& snapshots);

@@ -202,6 +202,15 @@ TEST(Findings, SlowIterationsThatComeAgainAndAgainAreEveryNth) {
             "10 % of the run in all. In them the ranks are outside of MPI and I/O for 130 ms instead of 30.0 ms.");
 }
 
+TEST(Findings, SlowIterationsHereAndThereAreANote) {
+  Application a = with_iterations();
+  for (const std::size_t iteration : {3u, 14u, 15u, 40u, 61u, 88u, 90u}) prolong(a, iteration, 0.2);
+  const auto all = findings_of(a);
+  const Finding* const slow = find(all, "slow_iterations");
+  ASSERT_NE(slow, nullptr);
+  EXPECT_EQ(slow->severity, Severity::note);
+}
+
 TEST(Findings, IterationsThatGrowAreATrendAndNotSlowOnes) {
   Application a = with_iterations();
   for (std::size_t iteration = 1; iteration <= 100; ++iteration) {

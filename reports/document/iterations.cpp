@@ -17,13 +17,8 @@ constexpr std::size_t kRows = 8;
 FactList facts_of(const Application& a) {
   const Snapshots& s = a.snapshots;
   FactList list;
-  CallSite head;
-  head.symbol = s.symbol;
-  head.source_file = s.source_file;
-  head.line = s.line;
   const double inside = std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0);
-  list.facts.emplace_back("Each begins with",
-                          Text{{s.function, Span::Look::code}, {" in "}, symbol(name_of(head), 80)});
+  list.facts.emplace_back("Each begins with", Text{{s.function, Span::Look::code}, {" in "}, symbol(name_of(s), 80)});
   list.facts.emplace_back(
       "Iterations", fmt::format("{} on each of {} of {} ranks, {} of the run{}", with_separators(s.iterations), s.ranks,
                                 a.ranks, human_share(inside / std::max(a.wall_seconds, 1e-12)),
@@ -66,15 +61,9 @@ Table side_by_side(const Application& a) {
   row("", "all", of_an_iteration(s, s.seconds));
   row("", "outside of MPI and I/O", of_an_iteration(s, own_seconds(s)));
   for (std::size_t call = 0; call < std::min(kRows, s.calls.size()); ++call) {
-    CallSite site;
-    site.symbol = s.calls[call].symbol;
-    site.source_file = s.calls[call].source_file;
-    site.line = s.calls[call].line;
-    site.module = s.calls[call].module;
-    site.offset = s.calls[call].offset;
     std::vector<double> mean = of_an_iteration(s, s.calls[call].seconds);
     for (double& each : mean) each /= std::max(s.ranks, 1u);
-    row(code(s.calls[call].function), symbol(name_of(site), 36), mean);
+    row(code(s.calls[call].function), symbol(name_of(s.calls[call]), 36), mean);
   }
   return table;
 }

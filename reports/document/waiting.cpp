@@ -45,7 +45,7 @@ Table site_table(const Application& a, double least, std::size_t& sites) {
   for (const WaitSite& each : a.waiting.call_sites) {
     if (each.waiting_seconds < least) continue;
     if (++sites > kWaitSites) continue;
-    table.rows.push_back({symbol(name_of(call_site_of(each)), 32), code(each.function), short_pattern(each.pattern),
+    table.rows.push_back({symbol(name_of(each), 32), code(each.function), short_pattern(each.pattern),
                           count(each.occurrences), seconds(each.waiting_seconds), seconds(seconds_of_calls(a, each)),
                           seconds(each.longest.seconds)});
   }
@@ -68,11 +68,7 @@ Table pair_table(const Application& a, double least, std::size_t& pairs) {
 std::string cause_in_words(const WaitCause& cause) {
   if (cause.kind == "mpi") return "waiting, and the like, in MPI itself";
   if (cause.kind == "other") return "not told apart: asleep, blocked, in the kernel …";
-  CallSite place;
-  place.symbol = cause.symbol;
-  place.source_file = cause.source_file;
-  place.line = cause.line;
-  return name_of(place);
+  return name_of(cause);
 }
 
 Table cause_table(const Application& a, double least, std::size_t& causes) {
@@ -91,11 +87,7 @@ Table cause_table(const Application& a, double least, std::size_t& causes) {
 
 Cell place_of(const PathPart& part) {
   if (part.kind == "other") return "outside of MPI, not sampled: asleep, blocked …";
-  CallSite place;
-  place.symbol = part.symbol;
-  place.source_file = part.source_file;
-  place.line = part.line;
-  const std::string name = name_of(place);
+  const std::string name = name_of(part);
   return symbol(part.function.empty() ? name : part.function + " of " + name, 56);
 }
 

@@ -52,13 +52,7 @@ std::string where_its_time_goes(const Application& a, std::uint32_t rank) {
                      human_seconds(times[rank].*most->seconds), human_seconds(mean_of_others));
 }
 
-std::string function_of(const WaitCause& cause) {
-  CallSite place;
-  place.symbol = cause.symbol;
-  place.source_file = cause.source_file;
-  place.line = cause.line;
-  return in_sentence(name_of(place));
-}
+std::string function_of(const WaitCause& cause) { return in_sentence(name_of(cause)); }
 
 bool is_work(const WaitCause* cause) {
   return cause != nullptr && (cause->kind == "computation" || cause->kind == "io");
@@ -163,7 +157,7 @@ std::string waiting_in_words(const Application& a, const WaitSite& site) {
   const double all = seconds_of_calls(a, site);
   std::string text = fmt::format("{} {}{} in {} of {}", who_waits(a, site), human_seconds(site.waiting_seconds),
                                  all > site.waiting_seconds ? " of " + human_seconds(all) : "",
-                                 in_sentence(site.function), in_sentence(name_of(call_site_of(site))));
+                                 in_sentence(site.function), in_sentence(name_of(site)));
   const double share = site.waiting_seconds > 0 ? site.awaited_seconds / site.waiting_seconds : 0;
   if (site.awaited == kNoRank || share < kMostOfAPlace || is_late_in_turn(a, site.awaited)) {
     const std::string awaited = awaited_rank_in_words(a);

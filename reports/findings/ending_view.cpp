@@ -40,13 +40,7 @@ std::string ranks_in_words(const Application& app, std::span<const std::uint32_t
 
 std::string place_in_words(const StackPlace& place) {
   if (place.symbol.empty() && place.source_file.empty() && place.module.empty()) return "";
-  CallSite site;
-  site.symbol = place.symbol;
-  site.source_file = place.source_file;
-  site.line = place.line;
-  site.module = place.module;
-  site.offset = place.offset;
-  return in_sentence(name_of(site));
+  return in_sentence(name_of(place));
 }
 
 std::string place_in_words(const std::vector<StackPlace>& stack) {

@@ -116,15 +116,15 @@ std::string without_parameters(const std::string& symbol) {
   return symbol.substr(0, bracket) + (region == std::string::npos ? "" : symbol.substr(region));
 }
 
-std::string name_of(const CallSite& site) {
-  const std::string place =
-      site.source_file.empty() ? "" : fmt::format("{}:{}", base_name(site.source_file), site.line);
-  if (site.symbol.empty()) {
+std::string name_of_place(const std::string& symbol, const std::string& source_file, std::uint32_t line,
+                          const std::string& module, std::uint64_t offset) {
+  const std::string place = source_file.empty() ? "" : fmt::format("{}:{}", base_name(source_file), line);
+  if (symbol.empty()) {
     if (!place.empty()) return place;
-    return site.module.empty() ? "unknown place" : fmt::format("{}+{:#x}", base_name(site.module), site.offset);
+    return module.empty() ? "unknown place" : fmt::format("{}+{:#x}", base_name(module), offset);
   }
-  const std::string symbol = without_parameters(site.symbol);
-  return place.empty() ? symbol : fmt::format("{} ({})", symbol, place);
+  const std::string name = without_parameters(symbol);
+  return place.empty() ? name : fmt::format("{} ({})", name, place);
 }
 
 std::string Facts::main_call_site(const std::string& function) const {

@@ -5,6 +5,7 @@
 // findings_samples, findings_iterations, findings_program or findings_quality.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,8 +66,18 @@ void find_samples(const Facts& facts, std::vector<Finding>& out);
 void find_iterations(const Facts& facts, std::vector<Finding>& out);
 void find_program(const Facts& facts, std::vector<Finding>& out);
 
-// "solve_step (solver.cpp:214)", "solver+0x4a20" when not resolved.
-[[nodiscard]] std::string name_of(const CallSite& site);
+// A place in a program. "solve_step (solver.cpp:214)", "solver+0x4a20" when not resolved.
+[[nodiscard]] std::string name_of_place(const std::string& symbol, const std::string& source_file, std::uint32_t line,
+                                        const std::string& module, std::uint64_t offset);
+// Of whatever says its place in these fields: CallSite, StackPlace, WaitCause …
+template <class Place>
+[[nodiscard]] std::string name_of(const Place& place) {
+  if constexpr (requires { place.module; }) {
+    return name_of_place(place.symbol, place.source_file, place.line, place.module, place.offset);
+  } else {
+    return name_of_place(place.symbol, place.source_file, place.line, "", 0);
+  }
+}
 
 // A C++ name without its parameters, which make it unreadable in a sentence. "(anonymous namespace)" and operator()
 // keep theirs, and so does what begins with a bracket.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
@@ -58,8 +57,7 @@ void without_overlap(const Facts& facts, std::vector<Finding>& out) {
       const double work = work_in(facts.app.samples, start.symbol);
       if (work < 0 || work > 0.05 * seconds) continue;
     }
-    std::string blocking = start.function.substr(5);
-    blocking[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(blocking[0])));
+    const std::string blocking = capitalised(start.function.substr(5));
     out.push_back(
         {"no_overlap",
          share > 0.25  ? Severity::high

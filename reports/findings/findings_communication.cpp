@@ -104,18 +104,12 @@ void unreceived_messages(const Facts& facts, std::vector<Finding>& out) {
   const UnreceivedMessages& most = unreceived.front();
   const std::uint64_t all = std::transform_reduce(unreceived.begin(), unreceived.end(), std::uint64_t{0}, std::plus{},
                                                   [](const auto& each) { return each.messages; });
-  CallSite site;
-  site.symbol = most.symbol;
-  site.source_file = most.source_file;
-  site.line = most.line;
-  site.module = most.module;
-  site.offset = most.offset;
   out.push_back({"unreceived_messages",
                  Severity::medium,
                  0,
                  fmt::format("{} sent and never received, {}in {} of {}: for example of rank {} with tag {}.",
                              all == 1 ? "A message was" : human_count(static_cast<double>(all)) + " messages were",
-                             most.messages == all ? "" : "most of them ", in_sentence(most.function), name_of(site),
+                             most.messages == all ? "" : "most of them ", in_sentence(most.function), name_of(most),
                              facts.app.world_rank(most.source), most.tag),
                  "Receive them, or do not send them: where MPI does not buffer a message, the program hangs.",
                  {{"messages", static_cast<double>(all)}}});

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "reports/findings/ending_view.hpp"
 #include "reports/findings/findings.hpp"
 #include "reports/text/units.hpp"
 
@@ -52,7 +53,7 @@ std::size_t period(const std::vector<std::size_t>& chosen) {
 // Of the groups of ranks the one whose own time is longest beyond what it mostly is.
 struct Growth {
   double these = 0, than = 0;  // outside of MPI and I/O, of an iteration
-  std::string ranks;           // "rank 2"; "the ranks": all alike
+  std::string ranks;           // "rank 2 is"; "the ranks are": all alike
 };
 Growth greatest_growth(const Application& app, const std::vector<std::size_t>& these,
                        const std::vector<std::size_t>& than) {
@@ -70,24 +71,17 @@ Growth greatest_growth(const Application& app, const std::vector<std::size_t>& t
     at = group;
   }
   const std::uint32_t first = at * s.ranks_per_group, last = std::min(first + s.ranks_per_group, app.ranks) - 1;
+  std::vector<std::uint32_t> ranks(last - first + 1);
+  std::iota(ranks.begin(), ranks.end(), first);
   if (most.these - most.than < 1.5 * sum / std::max(s.groups, 1u)) {
     most.ranks = app.ranks == 1 ? "the rank is" : "the ranks are";
   } else {
-    most.ranks = first == last ? fmt::format("rank {} is", app.world_rank(first))
-                               : fmt::format("ranks {}–{} are", app.world_rank(first), app.world_rank(last));
+    most.ranks = ranks_in_words(app, ranks) + (first == last ? " is" : " are");
   }
   return most;
 }
 
-std::string name_of_calls(const SnapshotCalls& calls) {
-  CallSite site;
-  site.symbol = calls.symbol;
-  site.source_file = calls.source_file;
-  site.line = calls.line;
-  site.module = calls.module;
-  site.offset = calls.offset;
-  return calls.function + " in " + in_sentence(name_of(site));
-}
+std::string name_of_calls(const SnapshotCalls& calls) { return calls.function + " in " + in_sentence(name_of(calls)); }
 
 }  // namespace
 

@@ -19,15 +19,15 @@ namespace ardoise::reports {
 
 [[nodiscard]] double median(std::vector<double> values);  // 0: there are none
 
-// "iteration 40", "iterations 37–40 and 73", "every 25th iteration", "iterations 3, 9 … 871 (17 of them)". Snapshots in
-// ascending order; iterations count from 1.
+// "iteration 40", "iterations 37–40 and 73", "every 25th iteration", "iterations 3, 9–10 … 871 (17 ranges of them)".
+// Snapshots in ascending order; iterations count from 1.
 [[nodiscard]] std::string iterations_in_words(const Snapshots& snapshots, const std::vector<std::size_t>& chosen);
 
 // In more ranges than are named one by one, at no constant distance: a matter of chance, often.
 [[nodiscard]] bool are_scattered(const std::vector<std::size_t>& chosen);
 
-// Snapshots that took more than half as long again as the median one, the most costly part of all snapshots if there
-// are many. Empty: they are much alike.
+// Snapshots that took more than half as long again as most of those around them, and are not small beside the slowest.
+// Empty: they are much alike, or a quarter of all would be named.
 [[nodiscard]] std::vector<std::size_t> slow_snapshots(const Snapshots& snapshots);
 
 // What is longer in `these`, as a part of a sentence: "MPI_Alltoall in transpose (t.c:88) takes 4.1 ms a call instead

@@ -65,17 +65,6 @@ bool messages_are_known(const Application& a) {
   return is_known(2 * a.waiting.resolved_messages, a.waiting.unresolved.message_ends);
 }
 
-CallSite call_site_of(const WaitSite& from) {
-  CallSite site;
-  site.function = from.function;
-  site.symbol = from.symbol;
-  site.source_file = from.source_file;
-  site.line = from.line;
-  site.module = from.module;
-  site.offset = from.offset;
-  return site;
-}
-
 double seconds_of_calls(const Application& a, const WaitSite& site) {
   const auto found = std::ranges::find_if(a.call_sites, [&](const CallSite& each) {
     return each.function == site.function && each.module == site.module && each.offset == site.offset;

@@ -31,7 +31,6 @@ struct MessageWaiting {
 };
 // All time in the calls of the function from there; 0: not known.
 [[nodiscard]] double seconds_of_calls(const Application& application, const WaitSite& site);
-[[nodiscard]] CallSite call_site_of(const WaitSite& site);
 [[nodiscard]] MessageWaiting message_waiting(const Application& application);
 
 // The rank that most of all waiting was for, or goes back to; nothing where no single one stands out.

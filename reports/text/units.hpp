@@ -13,8 +13,9 @@ namespace ardoise::reports {
 [[nodiscard]] std::string human_share(double share);         // of 1: "42 %", "4.2 %", "< 0.1 %", "0 %"
 [[nodiscard]] std::string with_separators(std::uint64_t n);  // "1,234,567"
 
+[[nodiscard]] std::string capitalised(std::string text);  // its first letter, where it is one of ASCII
+
 // "1 rank", "64 ranks"
-[[nodiscard]] std::string capitalised(std::string text);  // its first letter
 [[nodiscard]] std::string counted(std::uint64_t n, const std::string& singular);
 
 }  // namespace ardoise::reports

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <span>
 
 namespace ardoise::knowledge_sources {
@@ -39,10 +40,9 @@ std::vector<Sites> classes_of(const CallSeries& series) {
 }
 
 // Share of the rounds that have nearly all of the sites, as often as the head.
-double regularity(const CallSeries& series, const Loop& loop, const Sites& sites) {
+double regularity(const CallSeries& series, const Loop& loop, std::span<const Round> rounds, const Sites& sites) {
   std::vector<std::uint64_t> calls(series.sites().size());  // in a round
   std::size_t regular = 0;
-  const auto rounds = rounds_of(series, loop);
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     for (const std::uint32_t site : sites) calls[site] = 0;
     for (std::uint32_t piece = rounds[i].first_piece; piece < rounds[i].end_piece; ++piece) {
@@ -59,13 +59,12 @@ double regularity(const CallSeries& series, const Loop& loop, const Sites& sites
     const auto found = static_cast<double>(std::ranges::count_if(sites, is_as_often));
     regular += found >= kNearlyAll * static_cast<double>(sites.size()) ? 1 : 0;
   }
-  return rounds.empty() ? 0 : static_cast<double>(regular) / static_cast<double>(rounds.size());
+  return static_cast<double>(regular) / static_cast<double>(rounds.size());
 }
 
 // Of a loop with one call site that can say nothing: share of the rounds with as many calls as the median one has.
-double likeness(const CallSeries& series, const Loop& loop) {
+double likeness(const CallSeries& series, const Loop& loop, std::span<const Round> rounds) {
   std::vector<double> calls;  // of an iteration
-  const auto rounds = rounds_of(series, loop);
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     std::uint64_t sum = 0;
     for (std::uint32_t piece = rounds[i].first_piece; piece < rounds[i].end_piece; ++piece) {
@@ -91,30 +90,29 @@ std::optional<Loop> loop_of(const CallSeries& series, const Sites& sites) {
   if (rounds.size() != ((loop.iterations - 1) >> loop.shift) + 1) return std::nullopt;  // the series was made up
   const auto whole = static_cast<double>(series.last_begin() - series.pieces().front().begin);
   if (static_cast<double>(rounds.back().begin - rounds.front().begin) < kLeastSpan * whole) return std::nullopt;
-  loop.regular = regularity(series, loop, sites);
-  if (loop.sites == 1) loop.regular = likeness(series, loop);
+  loop.regular = loop.sites == 1 ? likeness(series, loop, rounds) : regularity(series, loop, rounds, sites);
   if (loop.regular < kLeastRegular) return std::nullopt;
   return loop;
 }
 
 }  // namespace
 
-std::optional<Loop> find_loop(const CallSeries& series, std::uint64_t wanted) {
-  std::vector<Loop> loops;  // the more often visited later
+std::vector<Loop> loops_of(const CallSeries& series) {
+  std::vector<Loop> loops;
   for (const Sites& sites : classes_of(series)) {
     if (const auto loop = loop_of(series, sites)) loops.push_back(*loop);
   }
-  const auto is_wanted = [&](const Loop& loop) {
-    return wanted != 0 && loop.iterations + 1 >= wanted && loop.iterations <= wanted + 1;
-  };
-  if (const auto found = std::ranges::find_if(loops, is_wanted); found != loops.end()) return *found;
-  if (wanted != 0 || loops.empty()) return std::nullopt;
-  const Loop widest = std::ranges::max(loops, {}, &Loop::sites);
-  std::ranges::reverse(loops);
-  return *std::ranges::find_if(loops, [&](const Loop& loop) {
-    return loop.head == widest.head ||
-           (loop.sites * 2 >= widest.sites && loop.iterations >= kMoreOften * widest.iterations);
-  });
+  return loops;
+}
+
+const Loop* main_loop(std::span<const Loop> loops) {
+  if (loops.empty()) return nullptr;
+  const Loop& widest = *std::ranges::max_element(loops, {}, &Loop::sites);
+  const Loop* found = &widest;
+  for (const Loop& loop : loops) {
+    if (loop.sites * 2 >= widest.sites && loop.iterations >= kMoreOften * widest.iterations) found = &loop;
+  }
+  return found;
 }
 
 std::vector<Round> rounds_of(const CallSeries& series, const Loop& loop) {

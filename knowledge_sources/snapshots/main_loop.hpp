@@ -10,7 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "knowledge_sources/snapshots/call_series.hpp"
@@ -28,8 +28,10 @@ struct Loop {
 
 inline constexpr std::uint64_t kFewestIterations = 5;
 
-// wanted: the number of iterations that others have; 0: any.
-[[nodiscard]] std::optional<Loop> find_loop(const CallSeries& series, std::uint64_t wanted = 0);
+// All, those with more iterations later.
+[[nodiscard]] std::vector<Loop> loops_of(const CallSeries& series);
+// nullptr: there are none.
+[[nodiscard]] const Loop* main_loop(std::span<const Loop> loops);
 
 // One piece of a loop: 2^shift of its rounds.
 struct Round {

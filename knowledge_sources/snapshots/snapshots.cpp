@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/functions.hpp"
@@ -50,7 +53,7 @@ class RankSeries {
  public:
   explicit RankSeries(std::uint32_t ranks) : series_(room_of_rank(ranks)) {}
 
-  void add_first_thread(std::uint64_t order, std::vector<Call> calls) {
+  void add_first_thread(std::uint64_t order, const std::vector<Call>& calls) {
     const auto deliver = [this](const std::vector<Call>& ordered, bool after_gap) {
       is_whole_ = is_whole_ && !after_gap;
       for (const Call& call : ordered) {
@@ -62,12 +65,11 @@ class RankSeries {
         }
       }
     };
-    const std::size_t weight = 1 + calls.size();
     if (packs_.take(order)) {
       deliver(calls, false);
       packs_.deliver_ready(deliver);
     } else {
-      packs_.add(order, std::move(calls), weight, deliver);
+      packs_.add(order, calls, 1 + calls.size(), deliver);
     }
   }
   // Of any other thread, or of I/O: waits until the first thread has come by.
@@ -83,12 +85,11 @@ class RankSeries {
     place_until(INT64_MAX);
     return series_;
   }
-  void write(ByteWriter& out) const {
-    RankSeries all = *this;
-    all.place_until(INT64_MAX);
-    out.put(std::uint32_t{all.is_whole_});
-    out.put(all.packs_.next());
-    all.series_.write(out);
+  void write(ByteWriter& out) {
+    place_until(INT64_MAX);
+    out.put(std::uint32_t{is_whole_});
+    out.put(packs_.next());
+    series_.write(out);
   }
   void read(ByteReader& in) {
     is_whole_ = in.get<std::uint32_t>() != 0;
@@ -244,49 +245,121 @@ struct InStep {
   std::vector<Round> rounds;
 };
 
-// Those of the ranks that make as many rounds as most.
+// Those of the ranks that make as many rounds as most, one more or less.
 std::vector<InStep> ranks_in_step(const std::vector<std::unique_ptr<RankSeries>>& ranks) {
+  std::vector<std::vector<Loop>> loops(ranks.size());
   std::map<std::uint64_t, std::uint32_t> votes;
-  for (const auto& rank : ranks) {
-    if (!rank || !rank->is_whole()) continue;
-    if (const auto loop = find_loop(rank->series())) ++votes[loop->iterations];
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (!ranks[rank] || !ranks[rank]->is_whole()) continue;
+    loops[rank] = loops_of(ranks[rank]->series());
+    if (const Loop* const main = main_loop(loops[rank])) ++votes[main->iterations];
   }
   if (votes.empty()) return {};
-  const auto most = std::ranges::max_element(votes, {}, [](const auto& each) { return each.second; });
+  const std::uint64_t most = std::ranges::max_element(votes, {}, [](const auto& each) { return each.second; })->first;
   std::vector<InStep> in_step;
   for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
-    if (!ranks[rank] || !ranks[rank]->is_whole()) continue;
+    const auto loop = std::ranges::find_if(
+        loops[rank], [&](const Loop& each) { return each.iterations + 1 >= most && each.iterations <= most + 1; });
+    if (loop == loops[rank].end()) continue;
     const CallSeries& series = ranks[rank]->series();
-    if (const auto loop = find_loop(series, most->first))
-      in_step.push_back({rank, &series, *loop, rounds_of(series, *loop)});
+    in_step.push_back({rank, &series, *loop, rounds_of(series, *loop)});
   }
   return in_step;
 }
 
-void Snapshots::contribute(const Resolver& resolver, reports::Application& application) const {
-  const auto in_step = ranks_in_step(ranks_);
-  if (in_step.empty()) return;
-  reports::Snapshots& result = application.snapshots;
-  const Loop& first = in_step.front().loop;
-  const std::uint32_t shift =
-      std::ranges::max(in_step, {}, [](const InStep& each) { return each.loop.shift; }).loop.shift;
-  std::uint64_t iterations = 0;
-  for (const InStep& each : in_step) iterations = std::max(iterations, each.loop.iterations);
-  const std::size_t count = ((iterations - 1) >> shift) + 1;
-  const auto ranks = static_cast<double>(in_step.size());
-
-  const std::uint64_t head = in_step.front().series->sites()[first.head].key;
+// How many iterations, in how many snapshots, and where each begins.
+void describe(std::span<const InStep> in_step, const Resolver& resolver, reports::Snapshots& result) {
+  const InStep& first = in_step.front();
+  const std::uint64_t head = first.series->sites()[first.loop.head].key;
   const Location& place = resolver.call_site(static_cast<std::uint32_t>(head));
   result.trigger = "iteration";
   result.function = function_info(instrument::PackClass::kMpi, static_cast<std::uint32_t>(head >> 32)).name;
   result.symbol = place.symbol;
   result.source_file = place.source_file;
   result.line = place.line;
-  result.iterations = iterations;
-  result.per_snapshot = std::uint64_t{1} << shift;
   result.ranks = static_cast<std::uint32_t>(in_step.size());
-  result.call_sites = first.sites;
-  for (const InStep& each : in_step) result.regular += each.loop.regular / ranks;
+  result.call_sites = first.loop.sites;
+  for (const InStep& each : in_step) {
+    result.iterations = std::max(result.iterations, each.loop.iterations);
+    result.per_snapshot = std::max(result.per_snapshot, std::uint64_t{1} << each.loop.shift);
+    result.regular += each.loop.regular / result.ranks;
+  }
+}
+
+// Calls by call site, each a list over the snapshots.
+class CallsOverSnapshots {
+ public:
+  explicit CallsOverSnapshots(std::size_t snapshots) : snapshots_(snapshots) {}
+  void add(std::uint64_t key, std::size_t snapshot, const CallSums& sums) {
+    reports::SnapshotCalls& call = calls_[key];
+    if (call.calls.empty()) {
+      call.calls.assign(snapshots_, 0);
+      call.bytes.assign(snapshots_, 0);
+      call.seconds.assign(snapshots_, 0);
+    }
+    call.calls[snapshot] += sums.calls;
+    call.bytes[snapshot] += sums.bytes;
+    call.seconds[snapshot] += static_cast<double>(sums.ns) * 1e-9;
+  }
+  // The costly ones, by seconds.
+  [[nodiscard]] std::vector<reports::SnapshotCalls> take(const Resolver& resolver) {
+    std::vector<std::pair<double, std::uint64_t>> order;
+    for (const auto& [key, call] : calls_)
+      order.emplace_back(std::accumulate(call.seconds.begin(), call.seconds.end(), 0.0), key);
+    std::ranges::stable_sort(order, std::ranges::greater{}, &std::pair<double, std::uint64_t>::first);
+    if (order.size() > kMostCalls) order.resize(kMostCalls);
+    std::vector<reports::SnapshotCalls> result;
+    for (const auto& [seconds, key] : order) {
+      reports::SnapshotCalls& call = result.emplace_back(std::move(calls_[key]));
+      const Location& location = resolver.call_site(static_cast<std::uint32_t>(key));
+      const auto pack_class = (key & kIsPosix) != 0 ? instrument::PackClass::kPosix : instrument::PackClass::kMpi;
+      call.function = function_info(pack_class, static_cast<std::uint32_t>((key & ~kIsPosix) >> 32)).name;
+      call.symbol = location.symbol;
+      call.source_file = location.source_file;
+      call.line = location.line;
+      call.module = location.module;
+      call.offset = location.offset;
+    }
+    return result;
+  }
+
+ private:
+  std::size_t snapshots_;
+  std::map<std::uint64_t, reports::SnapshotCalls> calls_;
+};
+
+// What a rank did in each snapshot.
+struct RankTimes {
+  std::vector<double> begin, all, mpi, io, own;  // s; own: outside of MPI and I/O
+  RankTimes(const InStep& rank, std::size_t snapshots, std::uint64_t per_snapshot, CallsOverSnapshots& calls)
+      : begin(snapshots, 0), all(snapshots, 0), mpi(snapshots, 0), io(snapshots, 0), own(snapshots, 0) {
+    for (std::size_t i = 0; i < rank.rounds.size(); ++i) {
+      const Round& round = rank.rounds[i];
+      const std::size_t at = std::min<std::size_t>((i << rank.loop.shift) / per_snapshot, snapshots - 1);
+      if (all[at] == 0) begin[at] = in_seconds(round.begin);
+      const double took = in_seconds(round.end - round.begin);
+      double in_calls = 0;
+      for (std::uint32_t piece = round.first_piece; piece < round.end_piece; ++piece) {
+        rank.series->for_each_call(rank.series->pieces()[piece], [&](std::uint32_t site, const CallSums& sums) {
+          const std::uint64_t key = rank.series->sites()[site].key;
+          const double spent = static_cast<double>(sums.ns) * 1e-9;
+          ((key & kIsPosix) != 0 ? io : mpi)[at] += spent;
+          in_calls += spent;
+          calls.add(key, at, sums);
+        });
+      }
+      all[at] += took;
+      own[at] += std::max(0.0, took - in_calls);
+    }
+  }
+};
+
+void Snapshots::contribute(const Resolver& resolver, reports::Application& application) const {
+  const auto in_step = ranks_in_step(ranks_);
+  if (in_step.empty()) return;
+  reports::Snapshots& result = application.snapshots;
+  describe(in_step, resolver, result);
+  const std::size_t count = (result.iterations - 1) / result.per_snapshot + 1;
   for (auto* const list :
        {&result.begin_seconds, &result.seconds, &result.longest_seconds, &result.mpi_seconds, &result.io_seconds})
     list->assign(count, 0);
@@ -296,62 +369,20 @@ void Snapshots::contribute(const Resolver& resolver, reports::Application& appli
   std::vector<std::uint32_t> ranks_of_group(result.groups);
   for (const InStep& each : in_step) ++ranks_of_group[each.rank / result.ranks_per_group];
 
-  std::map<std::uint64_t, reports::SnapshotCalls> calls;
-  std::vector<double> seconds(count);
+  CallsOverSnapshots calls(count);
   for (const InStep& each : in_step) {
-    std::ranges::fill(seconds, 0.0);
+    const RankTimes times(each, count, result.per_snapshot, calls);
     const std::uint32_t group = each.rank / result.ranks_per_group;
-    const double of_group = ranks_of_group[group];
-    for (std::size_t i = 0; i < each.rounds.size(); ++i) {
-      const Round& round = each.rounds[i];
-      const std::size_t at = std::min(i >> (shift - each.loop.shift), count - 1);
-      const double took = in_seconds(round.end - round.begin);
-      if (seconds[at] == 0) result.begin_seconds[at] += in_seconds(round.begin) / ranks;
-      seconds[at] += took;
-      double in_calls = 0;
-      for (std::uint32_t piece = round.first_piece; piece < round.end_piece; ++piece) {
-        each.series->for_each_call(each.series->pieces()[piece], [&](std::uint32_t site, const CallSums& sums) {
-          const std::uint64_t key = each.series->sites()[site].key;
-          reports::SnapshotCalls& call = calls[key];
-          if (call.calls.empty()) {
-            call.calls.assign(count, 0);
-            call.bytes.assign(count, 0);
-            call.seconds.assign(count, 0);
-          }
-          const double spent = static_cast<double>(sums.ns) * 1e-9;
-          call.calls[at] += sums.calls;
-          call.bytes[at] += sums.bytes;
-          call.seconds[at] += spent;
-          in_calls += spent;
-          ((key & kIsPosix) != 0 ? result.io_seconds : result.mpi_seconds)[at] += spent / ranks;
-        });
-      }
-      result.own_seconds[group * count + at] += std::max(0.0, took - in_calls) / of_group;
-    }
     for (std::size_t at = 0; at < count; ++at) {
-      result.seconds[at] += seconds[at] / ranks;
-      result.longest_seconds[at] = std::max(result.longest_seconds[at], seconds[at]);
+      result.begin_seconds[at] += times.begin[at] / result.ranks;
+      result.seconds[at] += times.all[at] / result.ranks;
+      result.mpi_seconds[at] += times.mpi[at] / result.ranks;
+      result.io_seconds[at] += times.io[at] / result.ranks;
+      result.longest_seconds[at] = std::max(result.longest_seconds[at], times.all[at]);
+      result.own_seconds[group * count + at] += times.own[at] / ranks_of_group[group];
     }
   }
-
-  for (auto& [key, call] : calls) {
-    const Location& location = resolver.call_site(static_cast<std::uint32_t>(key));
-    const auto pack_class = (key & kIsPosix) != 0 ? instrument::PackClass::kPosix : instrument::PackClass::kMpi;
-    call.function = function_info(pack_class, static_cast<std::uint32_t>((key & ~kIsPosix) >> 32)).name;
-    call.symbol = location.symbol;
-    call.source_file = location.source_file;
-    call.line = location.line;
-    call.module = location.module;
-    call.offset = location.offset;
-    result.calls.push_back(std::move(call));
-  }
-  const auto cost = [](const reports::SnapshotCalls& call) {
-    double sum = 0;
-    for (const double each : call.seconds) sum += each;
-    return sum;
-  };
-  std::ranges::stable_sort(result.calls, std::ranges::greater{}, cost);
-  if (result.calls.size() > kMostCalls) result.calls.resize(kMostCalls);
+  result.calls = calls.take(resolver);
 }
 
 }  // namespace

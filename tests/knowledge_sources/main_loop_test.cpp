@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <optional>
 #include <random>
 
 namespace ardoise::knowledge_sources {
@@ -28,6 +29,12 @@ class Program {
   std::int64_t time = 0;
   std::uint64_t calls = 0;
 };
+
+std::optional<Loop> find_loop(const CallSeries& series) {
+  const auto loops = loops_of(series);
+  const Loop* const found = main_loop(loops);
+  return found == nullptr ? std::nullopt : std::optional(*found);
+}
 
 std::uint64_t calls_in(const CallSeries& series) {
   std::uint64_t calls = 0;

@@ -86,7 +86,7 @@ LaunchWatch::~LaunchWatch() {
 void LaunchWatch::stream_ends() {
   processes_ = stream_->processes();
   arrived_ = stream_->arrived();
-  facts_.memory_kills = memory_kills() - memory_kills_before_;
+  facts_.memory_kills = memory_kills_since(memory_kills_before_);
   stream_ = nullptr;
 }
 
@@ -161,8 +161,9 @@ void LaunchWatch::answer() {
 
 // What is left where the programs, their survivors and the analyzers are all killed at once.
 void LaunchWatch::renew_first_state() {
-  if (snapshots_.is_busy() || stream_ == nullptr || stream_->arrived() == renewed_with_) return;
+  if (snapshots_.is_busy() || stream_ == nullptr) return;
   if (EventLoop::Clock::now() - renewed_ < kShareOfRenewals * snapshots_.cost()) return;
+  if (stream_->arrived() == renewed_with_) return;
   renewed_ = EventLoop::Clock::now();
   renewed_with_ = stream_->arrived();
   (void)snapshots_.keep(run_, [&, time = seconds_now()] {

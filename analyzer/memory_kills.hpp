@@ -9,4 +9,10 @@ namespace ardoise::analyzer {
 // (before Linux 4.13).
 [[nodiscard]] std::uint64_t memory_kills();
 
+// Since a moment at which there were `before`. 0, too, where the host was started anew meanwhile.
+[[nodiscard]] inline std::uint64_t memory_kills_since(std::uint64_t before) {
+  const std::uint64_t now = memory_kills();
+  return now - (now < before ? now : before);
+}
+
 }  // namespace ardoise::analyzer

@@ -129,10 +129,11 @@ MergedStates merge_states(std::span<const fs::path> files, const Options& option
       }
       merged.run->absorb(state.partial);
       merged.complete += facts.complete;
-      // An analyzer may itself have been ended so, and told of the time before.
+      // Of a launch that has just ended: an analyzer may itself have been ended so, and told of the time before.
       auto& kills = merged.memory_kills[state.host];
       kills = std::max(kills, facts.run.memory_kills);
-      if (state.host == host_name()) kills = std::max(kills, memory_kills() - facts.memory_kills_before);
+      if (options.job_status && state.host == host_name())
+        kills = std::max(kills, memory_kills_since(facts.memory_kills_before));
       if (!is_first_state(file)) {
         ++merged.analyzers;
       } else if (!facts.arrived.empty()) {

@@ -112,7 +112,7 @@ void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned r
   out.put(facts.complete);
   out.put(facts.time);
   out.put(facts.memory_kills_before);
-  out.put(memory_kills() - facts.memory_kills_before);
+  out.put(memory_kills_since(facts.memory_kills_before));
   out.put(facts.analyzer);
   out.put_text(host_name());
   out.put_bytes(run.partial());
@@ -125,8 +125,9 @@ void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned r
   file.close();
   std::error_code error;
   if (file) fs::rename(beside, path, error);
-  if ((!file || error) && facts.prefix == kSafeStatePrefix)
-    say(fmt::format("what was measured cannot be written to {}.", path.string()));
+  if (file && !error) return;
+  fs::remove(beside, error);
+  if (facts.prefix == kSafeStatePrefix) say(fmt::format("what was measured cannot be written to {}.", path.string()));
 }
 
 void use_as_first_state(const std::string& prefix, unsigned rank, const Options& options) {

@@ -91,7 +91,7 @@ void make_profile_of_any(const fs::path& folder) {
       {analyzer, "--snapshot", "--keep", "--no-report", "--quiet", "--output", folder.string()});
   if (snapshot.status == analyzer::kNotRunning) {
     make_profile(merge_command(analyzer, folder));
-    if (!has_states(folder)) remove_claim(folder);
+    if (!has_states(folder)) (void)remove_claim(folder);
     return vmpi::remove_stale_window_folders();  // what ardoise would have done
   }
   std::cerr << snapshot.output << std::flush;

@@ -60,21 +60,20 @@ OutputFolder::OutputFolder(const fs::path& wished) {
   refuse(base, "it and all its numbered neighbours are taken");
 }
 
-void remove_claim(const fs::path& folder) {
+bool remove_claim(const fs::path& folder) {
   std::error_code ignored;
   fs::remove(status_file_in(folder), ignored);
-  fs::remove(made_mark_in(folder), ignored);
+  return fs::remove(made_mark_in(folder), ignored);
 }
 
 OutputFolder::~OutputFolder() {
   std::error_code ignored;
-  fs::remove(status_file_in(path_), ignored);
+  made_ = remove_claim(path_) || made_;
   // What analyzers that were killed have half written.
   for (const auto& entry : fs::directory_iterator(path_, ignored)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(".analyzer-") && name.find(".part") != std::string::npos) fs::remove(entry.path(), ignored);
   }
-  made_ = fs::remove(made_mark_in(path_), ignored) || made_;
   if (made_) fs::remove(path_, ignored);  // fails, as it should, when something is in it
 }
 

@@ -28,8 +28,8 @@ class OutputFolder {
   bool made_ = false;  // was not there before
 };
 
-// What is left of the claim of a launcher that was killed.
-void remove_claim(const std::filesystem::path& folder);
+// Also that of a launcher that was killed. True: the folder was made for a launch.
+bool remove_claim(const std::filesystem::path& folder);
 
 // Makes a folder where there is none, with the same sentence when it cannot be written into.
 void make_writable_folder(const std::filesystem::path& folder);

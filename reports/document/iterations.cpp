@@ -23,8 +23,11 @@ FactList facts_of(const Application& a) {
       "Iterations", fmt::format("{} on each of {} of {} ranks, {} of the run{}", with_separators(s.iterations), s.ranks,
                                 a.ranks, human_share(inside / std::max(a.wall_seconds, 1e-12)),
                                 s.per_snapshot > 1 ? fmt::format("; kept in steps of {}", s.per_snapshot) : ""));
-  list.facts.emplace_back("How sure", fmt::format("{} are called as often; {} of the steps have nearly all of them",
-                                                  counted(s.call_sites, "call site"), human_share(s.regular)));
+  list.facts.emplace_back(
+      "How sure", s.call_sites == 1
+                      ? fmt::format("one call site; {} of the steps have as many calls as most", human_share(s.regular))
+                      : fmt::format("{} call sites are called as often; {} of the steps have nearly all of them",
+                                    s.call_sites, human_share(s.regular)));
   return list;
 }
 

@@ -115,28 +115,44 @@ void check_waiting(Check& check, const std::string& at, const Waiting& waiting, 
   check.require(numbers_are_sane(waiting.unresolved), "{}.unresolved has a negative or infinite number", at);
 }
 
-void check_snapshots(Check& check, const std::string& at, const Snapshots& snapshots, std::uint32_t ranks) {
-  const std::size_t count = snapshots.seconds.size();
-  check.require(snapshots.per_snapshot >= 1, "{}.per_snapshot must be at least 1", at);
-  // Each is of per_snapshot iterations, but the last one.
-  check.require(count == 0 || (snapshots.iterations > (count - 1) * snapshots.per_snapshot &&
-                               snapshots.iterations <= count * snapshots.per_snapshot),
-                "{} has {} snapshots, not those of {} iterations by {}", at, count, snapshots.iterations,
-                snapshots.per_snapshot);
-  for (const auto* list :
-       {&snapshots.begin_seconds, &snapshots.longest_seconds, &snapshots.mpi_seconds, &snapshots.io_seconds})
+void check_series(Check& check, const std::string& at, const SnapshotSeries& series, std::uint32_t ranks) {
+  const std::size_t count = series.seconds.size();
+  check.require(series.rounds.size() == count && std::ranges::all_of(series.rounds, [](auto n) { return n != 0; }),
+                "{}.rounds has no number for each of {} snapshots", at, count);
+  for (const auto* list : {&series.begin_seconds, &series.longest_seconds, &series.mpi_seconds, &series.io_seconds})
     check.require(list->size() == count, "{} has lists of different lengths", at);
-  check.require(snapshots.own_seconds.size() == std::uint64_t{snapshots.groups} * count,
-                "{}.own_seconds has {} cells, not groups x snapshots ({} x {})", at, snapshots.own_seconds.size(),
-                snapshots.groups, count);
-  check.require(snapshots.groups <= ranks && snapshots.ranks_per_group >= 1 && snapshots.ranks <= ranks,
+  check.require(series.numbers.empty() || series.numbers.size() == count, "{}.numbers is too long or short", at);
+  check.require(series.own_seconds.size() == std::uint64_t{series.groups} * count,
+                "{}.own_seconds has {} cells, not groups x snapshots ({} x {})", at, series.own_seconds.size(),
+                series.groups, count);
+  check.require(series.groups <= ranks && series.ranks_per_group >= 1 && series.ranks <= ranks,
                 "{} has more groups than ranks", at);
-  for (const SnapshotCalls& each : snapshots.calls) {
+  for (const SnapshotCalls& each : series.calls) {
     check.require(each.calls.size() == count && each.bytes.size() == count && each.seconds.size() == count,
                   "{}.calls has lists of different lengths", at);
   }
-  check_each(check, at + ".calls", snapshots.calls);
-  check.require(numbers_are_sane(snapshots), "{} has a negative or infinite number", at);
+  for (const SnapshotFunction& each : series.functions)
+    check.require(each.seconds.size() == count, "{}.functions has lists of different lengths", at);
+  for (const SnapshotValue& each : series.values) {
+    check.require(each.count.size() == count && each.sum.size() == count && each.least.size() == count &&
+                      each.most.size() == count,
+                  "{}.values has lists of different lengths", at);
+    check.require(std::ranges::all_of(each.sum, [](double sum) { return std::isfinite(sum); }),
+                  "{}.values has an infinite number", at);
+  }
+  check_each(check, at + ".calls", series.calls);
+  check_each(check, at + ".functions", series.functions);
+  for (const auto* list : {&series.begin_seconds, &series.seconds, &series.longest_seconds, &series.mpi_seconds,
+                           &series.io_seconds, &series.own_seconds})
+    check_each(check, at, *list);
+  check.require(std::isfinite(series.regular) && series.regular >= 0 && std::isfinite(series.interval_seconds) &&
+                    series.interval_seconds >= 0,
+                "{} has a negative or infinite number", at);
+}
+
+void check_snapshots(Check& check, const std::string& at, const Snapshots& snapshots, std::uint32_t ranks) {
+  for (std::size_t i = 0; i < snapshots.series.size(); ++i)
+    check_series(check, fmt::format("{}.series[{}]", at, i), snapshots.series[i], ranks);
 }
 
 void check_ending(Check& check, const std::string& at, const Ending& ending, std::uint32_t ranks) {

@@ -135,10 +135,18 @@ template <>
 inline constexpr auto kFields<SnapshotCalls> = ARDOISE_FIELDS(SnapshotCalls, function, symbol, source_file, line,
                                                               module, offset, calls, bytes, seconds);
 template <>
-inline constexpr auto kFields<Snapshots> = ARDOISE_FIELDS(Snapshots, trigger, function, symbol, source_file, line,
-                                                          iterations, per_snapshot, ranks, call_sites, regular,
-                                                          begin_seconds, seconds, longest_seconds, mpi_seconds,
-                                                          io_seconds, groups, ranks_per_group, own_seconds, calls);
+inline constexpr auto kFields<SnapshotFunction> = ARDOISE_FIELDS(SnapshotFunction, symbol, source_file, line, seconds);
+template <>
+inline constexpr auto kFields<SnapshotValue> = ARDOISE_FIELDS(SnapshotValue, name, count, sum, least, most);
+template <>
+inline constexpr auto kFields<SnapshotSeries> = ARDOISE_FIELDS(SnapshotSeries, trigger, name, function, symbol,
+                                                               source_file, line, rounds, interval_seconds, numbers,
+                                                               ranks, call_sites, regular, begin_seconds, seconds,
+                                                               longest_seconds, mpi_seconds, io_seconds, groups,
+                                                               ranks_per_group, own_seconds, calls, functions, values);
+template <>
+inline constexpr auto kFields<Snapshots> = ARDOISE_FIELDS(Snapshots, series, unfinished_phases, unbegun_phases,
+                                                          further_marks, marks_of_other_threads);
 template <>
 inline constexpr auto kFields<Application> = ARDOISE_FIELDS(Application, name, command, working_directory, partition,
                                                             first_rank, world_ranks, ranks, threads, thread_level,

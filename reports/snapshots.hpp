@@ -1,4 +1,4 @@
-// Part of the model: the profile over the iterations of a program's main loop.
+// Part of the model: the profile over time, as series of snapshots.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace ardoise::reports {
 
-// A call site's part in each snapshot, over the ranks in step.
+// A call site's part in each snapshot, over the ranks in step. The last one without a function has all others.
 struct SnapshotCalls {
   std::string function;
   std::string symbol, source_file;  // as those of a CallSite
@@ -18,24 +18,60 @@ struct SnapshotCalls {
   std::vector<double> seconds;
 };
 
-// A snapshot is of `per_snapshot` iterations, the last one of what is left. Lists have one element each, sums of its
-// iterations; times are means over the ranks in step.
-struct Snapshots {
-  std::string trigger;  // "iteration"; "": no loop was found
-  // The call that begins each iteration.
+// Where the ranks' first threads were sampled outside of MPI: CPU time in the function itself. Estimates.
+struct SnapshotFunction {
+  std::string symbol, source_file;
+  std::uint32_t line = 0;
+  std::vector<double> seconds;  // sum over the ranks in step
+};
+
+// What the program told of itself (ardoise_value), over the ranks in step.
+struct SnapshotValue {
+  std::string name;
+  std::vector<std::uint64_t> count;
+  std::vector<double> sum, least, most;  // least, most: 0 where count is
+};
+
+// Snapshots are of one round each (an iteration, what lies between two marks of the program, an interval of time), or
+// of several where memory was short. Lists have one element each, sums of its rounds; times are means over the ranks in
+// step. "snapshot" and "pcontrol": the first is all up to the first mark, the last all after the last one.
+struct SnapshotSeries {
+  std::string trigger;  // "iteration", "snapshot", "phase", "pcontrol", "timer"
+  std::string name;     // "snapshot", "phase": as the program calls it
+  // The call that begins each iteration, or where the first rank has made its marks.
   std::string function, symbol, source_file;
   std::uint32_t line = 0;
-  std::uint64_t iterations = 0, per_snapshot = 1;
+  std::vector<std::uint64_t> rounds;
+  double interval_seconds = 0;                   // "timer": of a round
+  std::vector<std::int64_t> numbers;             // "snapshot", "pcontrol": that the program gave the last round of each
   std::uint32_t ranks = 0;                       // in step: that made as many, or one more or less
-  std::uint32_t call_sites = 0;                  // of the loop: called as often
-  double regular = 0;                            // share of the snapshots with nearly all of these
+  std::uint32_t call_sites = 0;                  // "iteration": of the loop: called as often
+  double regular = 0;                            // "iteration": share of the snapshots with nearly all of these
   std::vector<double> begin_seconds;             // since the program's MPI_Init
   std::vector<double> seconds, longest_seconds;  // longest: of a rank
   std::vector<double> mpi_seconds, io_seconds;
-  // Outside of MPI and I/O, by groups of consecutive ranks: [group * snapshots + snapshot].
+  // Outside of MPI and I/O, by groups of consecutive ranks: [group * snapshots + snapshot]; "timer": none.
   std::uint32_t groups = 0, ranks_per_group = 1;
   std::vector<double> own_seconds;
-  std::vector<SnapshotCalls> calls;  // by seconds, descending; the costly ones
+  std::vector<SnapshotCalls> calls;         // by seconds, descending; the costly ones, and the others
+  std::vector<SnapshotFunction> functions;  // likewise, without others
+  std::vector<SnapshotValue> values;        // by name
 };
+
+struct Snapshots {
+  std::vector<SnapshotSeries> series;        // those of the program's own marks first, then "iteration", then "timer"
+  std::uint64_t unfinished_phases = 0;       // begun and not ended, over all ranks
+  std::uint64_t unbegun_phases = 0;          // ended and not begun
+  std::uint64_t further_marks = 0;           // of more series than an analyzer keeps of a rank
+  std::uint64_t marks_of_other_threads = 0;  // snapshots and phases that cut nothing: only first threads' do
+};
+
+// nullptr: there is none.
+[[nodiscard]] inline const SnapshotSeries* find_series(const Snapshots& snapshots, const std::string& trigger) {
+  for (const SnapshotSeries& each : snapshots.series) {
+    if (each.trigger == trigger) return &each;
+  }
+  return nullptr;
+}
 
 }  // namespace ardoise::reports

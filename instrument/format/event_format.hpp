@@ -186,6 +186,7 @@ enum class ExtensionKind : std::uint32_t {
   kStarted = 3,        // StartedExtension
   kSampled = 4,        // SampledExtension
   kGroup = 5,          // GroupExtension
+  kMark = 6,           // MarkExtension
 };
 
 // Order: a record, then its kWideValues, then its kReceiveHalf, both always in the pack of the record; then its
@@ -260,6 +261,20 @@ struct SampledExtension {
   std::uint32_t word;
 };
 static_assert(sizeof(SampledExtension) == sizeof(MpiRecord));
+
+enum class MarkKind : std::uint8_t { kSnapshot = 1, kPhaseBegin = 2, kPhaseEnd = 3, kValue = 4, kPcontrol = 5 };
+
+// What the program said of itself (api/ardoise.h, MPI_Pcontrol), between two calls of MPI.
+struct MarkExtension {
+  std::uint64_t tick;
+  std::uint64_t value;      // kSnapshot, kPcontrol: the number (int64); kValue: a double's bits; else 0
+  std::uint32_t name;       // of a MarkNameDefinition; 0: none
+  std::uint32_t call_site;  // CallSiteId
+  MarkKind kind;
+  std::uint8_t reserved[3];
+  std::uint32_t word;
+};
+static_assert(sizeof(MarkExtension) == sizeof(MpiRecord));
 
 // One POSIX I/O call of the program (not of MPI or the tool).
 struct PosixRecord {

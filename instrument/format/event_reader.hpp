@@ -36,6 +36,9 @@ struct MpiEvent {
 struct IgnoreSampled {
   void operator()(const SampledExtension&) const {}
 };
+struct IgnoreMarks {
+  void operator()(const MarkExtension&) const {}
+};
 struct IgnoreGroups {
   void operator()(const GroupExtension&) const {}
 };
@@ -46,9 +49,10 @@ struct IgnoreGroups {
 // for ranks of an MPI_Win_post or MPI_Win_start, in the order of the records. A malformed sequence (an extension
 // without its record) is skipped over, never read beyond `records`.
 template <class OnEvent, class OnCompletion, class OnNeighbour, class OnStarted, class OnSampled = IgnoreSampled,
-          class OnGroup = IgnoreGroups>
+          class OnGroup = IgnoreGroups, class OnMark = IgnoreMarks>
 void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompletion&& completion,
-                    OnNeighbour&& neighbour, OnStarted&& started, OnSampled&& sampled = {}, OnGroup&& group = {}) {
+                    OnNeighbour&& neighbour, OnStarted&& started, OnSampled&& sampled = {}, OnGroup&& group = {},
+                    OnMark&& mark = {}) {
   for (std::size_t i = 0; i < records.size();) {
     const MpiRecord& record = records[i++];
     if (record.shape() == Shape::kCompletion) {
@@ -60,6 +64,7 @@ void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompl
       if (extension_kind(record) == ExtensionKind::kStarted) started(as<StartedExtension>(record));
       if (extension_kind(record) == ExtensionKind::kSampled) sampled(as<SampledExtension>(record));
       if (extension_kind(record) == ExtensionKind::kGroup) group(as<GroupExtension>(record));
+      if (extension_kind(record) == ExtensionKind::kMark) mark(as<MarkExtension>(record));
       continue;
     }
     const Shape shape = record.shape();

@@ -59,8 +59,11 @@ void CallSeries::visit(std::uint64_t key, std::int64_t begin, const CallSums& su
 void CallSeries::add(std::uint64_t key, std::int64_t begin, const CallSums& sums) {
   if (pieces_.size() + cells_.size() >= most_) make_room();
   if (pieces_.empty()) pieces_.push_back({begin, kNone, kNone});
-  const auto after = std::ranges::upper_bound(pieces_, begin, {}, &Piece::begin);
-  const auto piece = after == pieces_.begin() ? 0 : after - pieces_.begin() - 1;
+  std::size_t piece = pieces_.size() - 1;
+  if (begin < pieces_.back().begin) {
+    const auto after = std::ranges::upper_bound(pieces_, begin, {}, &Piece::begin);
+    piece = after == pieces_.begin() ? 0 : static_cast<std::size_t>(after - pieces_.begin()) - 1;
+  }
   add_to(static_cast<std::uint32_t>(piece), number_of(key), sums);
 }
 

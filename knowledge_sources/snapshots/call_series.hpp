@@ -17,19 +17,9 @@
 
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/flat_table.hpp"
+#include "knowledge_sources/snapshots/call_sums.hpp"
 
 namespace ardoise::knowledge_sources {
-
-// Of calls.
-struct CallSums {
-  std::uint64_t calls = 0, ns = 0, bytes = 0;
-  CallSums& operator+=(const CallSums& other) {
-    calls += other.calls;
-    ns += other.ns;
-    bytes += other.bytes;
-    return *this;
-  }
-};
 
 // Times in ns on the program's time axis. Not thread safe.
 class CallSeries {

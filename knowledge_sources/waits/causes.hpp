@@ -20,7 +20,7 @@
 #include "knowledge_sources/resolver.hpp"
 #include "knowledge_sources/samples/thread_samples.hpp"
 #include "knowledge_sources/waits/patterns.hpp"
-#include "knowledge_sources/waits/rank_places.hpp"
+#include "knowledge_sources/samples/rank_places.hpp"
 #include "reports/model.hpp"
 
 namespace ardoise::knowledge_sources {

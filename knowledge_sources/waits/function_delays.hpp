@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "knowledge_sources/waits/place_nodes.hpp"
+#include "knowledge_sources/samples/place_nodes.hpp"
 
 namespace ardoise::knowledge_sources {
 

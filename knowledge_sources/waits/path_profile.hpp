@@ -9,7 +9,7 @@
 
 #include "knowledge_sources/resolver.hpp"
 #include "knowledge_sources/waits/critical_path.hpp"
-#include "knowledge_sources/waits/place_nodes.hpp"
+#include "knowledge_sources/samples/place_nodes.hpp"
 #include "knowledge_sources/waits/rank_timeline.hpp"
 #include "reports/model.hpp"
 

@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "instrument/format/event_reader.hpp"
-#include "knowledge_sources/waits/rank_places.hpp"
+#include "knowledge_sources/samples/rank_places.hpp"
+#include "knowledge_sources/waits/latest_samples.hpp"
 #include "knowledge_sources/waits/wait_sums.hpp"
 #include "knowledge_sources/waits/window_parts.hpp"
 

@@ -118,9 +118,9 @@ Section communicators(const Application& a) {
     table.rows.push_back({name(100), exact(c.size), exact(c.count)});
     if (c.least_efficient == 0) continue;
     const ParallelEfficiency& e = c.efficiency;
-    efficiencies.rows.push_back({name(22), Text(rank_ranges(members_of(a, c, c.least_efficient), 3)), factor(e.load_balance),
-                                 factor(e.serialisation), factor(e.transfer), factor(e.parallel),
-                                 c.count > 1 ? factor(c.balance_between) : Cell("")});
+    efficiencies.rows.push_back({name(22), Text(rank_ranges(members_of(a, c, c.least_efficient), 3)),
+                                 factor(e.load_balance), factor(e.serialisation), factor(e.transfer),
+                                 factor(e.parallel), c.count > 1 ? factor(c.balance_between) : Cell("")});
   }
   section.blocks.push_back(std::move(table));
   add_rest(section.blocks, a.communicators.size(), kCommunicators, "communicators");

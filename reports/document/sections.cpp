@@ -17,7 +17,7 @@ struct Entry {
 // After the overview.
 constexpr Entry kSections[]{{ending, true},
                             {waiting, true},
-                            {iterations, false},
+                            {profile_over_time, false},
                             {hot_functions, true},
                             {hot_lines, true},
                             {callers_and_callees, false},

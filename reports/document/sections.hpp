@@ -40,8 +40,8 @@ void move_best_figure(const Run& run, Document& document);
 [[nodiscard]] Section call_sites(const Application& app);
 // Of non-blocking operations.
 [[nodiscard]] Section overlap(const Application& app);
-// The profile over the iterations of the main loop.
-[[nodiscard]] Section iterations(const Application& app);
+// The profile over time: iterations of the main loop, marks of the program, intervals.
+[[nodiscard]] Section profile_over_time(const Application& app);
 [[nodiscard]] Section waiting(const Application& app);
 [[nodiscard]] Section communication(const Application& app);
 [[nodiscard]] Section heaviest_connections(const Application& app);

@@ -38,8 +38,8 @@ struct WeightStyle {
 [[nodiscard]] std::vector<Figure> density_figures(const Application& app);
 [[nodiscard]] Figure memory_figure(const Application& app);
 [[nodiscard]] Figure temporal_figure(const Application& app);
-// Of the main loop (Application::snapshots): what the time of each iteration was spent on.
-[[nodiscard]] Figure iterations_figure(const Application& app);
+// Of Application::snapshots: what the time of each round of a series was spent on.
+[[nodiscard]] Figure series_figure(const Application& app, std::size_t series);
 // Useful time, waiting and the rest of MPI, over time.
 [[nodiscard]] Figure waiting_over_time_figure(const Application& app);
 

@@ -1,4 +1,4 @@
-// What changes over the iterations of the main loop.
+// What changes over the rounds of a series of snapshots: the iterations of the main loop, the program's own marks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "reports/findings/findings.hpp"
-#include "reports/findings/iteration_view.hpp"
+#include "reports/findings/series_view.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
@@ -14,43 +14,44 @@ namespace {
 
 constexpr std::size_t kFewestSnapshots = 10;  // snapshots, for anything to be said of them
 constexpr double kLeastShareOfRun = 0.02;     // of the run
+constexpr double kLeastOfRun = 0.2;           // a series of less tells too little
 constexpr double kStandsOut = 2.5;            // times the usual iteration: no matter of chance any more
 constexpr double kTrend = 1.25;               // from the first fifth to the last
 constexpr double kClearTrend = 1.5;           // likewise: no matter of chance any more
 constexpr double kInOrder = 0.6;              // of pairs of fifths that a trend has in its order
 constexpr double kOutsideOfTheLoop = 0.1;     // of the run
 
-std::vector<std::size_t> all_but(std::size_t count, const std::vector<std::size_t>& these) {
+std::vector<std::size_t> all_but(SnapshotRange range, const std::vector<std::size_t>& these) {
   std::vector<std::size_t> others;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = range.begin; i < range.end; ++i) {
     if (!std::ranges::binary_search(these, i)) others.push_back(i);
   }
   return others;
 }
 
-void find_slow_iterations(const Facts& facts, std::vector<Finding>& out) {
-  const Snapshots& s = facts.app.snapshots;
+void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
   const auto slow = slow_snapshots(s);
   if (slow.empty()) return;
-  const auto usual = all_but(s.seconds.size(), slow);
-  const auto seconds = of_an_iteration(s, s.seconds);
-  double longer = 0, slow_mean = 0, iterations = 0;
+  const auto usual = all_but(alike(s), slow);
+  const auto seconds = of_a_round(s, s.seconds);
+  double longer = 0, slow_mean = 0, rounds = 0;
   const double typical = median(seconds);
   for (const std::size_t each : slow) {
-    longer += s.seconds[each] - typical * static_cast<double>(iterations_of(s, each));
+    longer += s.seconds[each] - typical * static_cast<double>(s.rounds[each]);
     slow_mean += s.seconds[each];
-    iterations += static_cast<double>(iterations_of(s, each));
+    rounds += static_cast<double>(s.rounds[each]);
   }
-  slow_mean /= iterations;
+  slow_mean /= rounds;
   const double share = longer / std::max(facts.app.wall_seconds, 1e-12);
   if (share < kLeastShareOfRun) return;
-  const std::string words = iterations_in_words(s, slow);
-  const bool is_one = words.starts_with("iteration ") || words.starts_with("every ");
+  const std::string words = rounds_in_words(s, slow);
+  const bool is_single = slow.size() == 1 && s.rounds[slow[0]] == 1;
+  const bool is_one = is_single || words.starts_with("every ");
   std::string text = fmt::format("{} {} {:.1f} times as long as the others ({} instead of {}), {} of the run in all.",
                                  capitalised(words), is_one ? "takes" : "take", slow_mean / typical,
                                  human_seconds(slow_mean), human_seconds(typical), human_share(share));
-  const std::string why = what_is_longer(facts.app, slow, usual);
-  if (!why.empty()) text += fmt::format(" In {} {}.", words.starts_with("iteration ") ? "it" : "them", why);
+  const std::string why = what_is_longer(facts.app, s, slow, usual);
+  if (!why.empty()) text += fmt::format(" In {} {}.", is_single ? "it" : "them", why);
   out.push_back({"slow_iterations",
                  facts.crowded() || are_scattered(slow) || slow_mean < kStandsOut * typical ? Severity::note
                  : share > 0.1                                                              ? Severity::high
@@ -58,18 +59,19 @@ void find_slow_iterations(const Facts& facts, std::vector<Finding>& out) {
                  share,
                  text,
                  "",
-                 {{"iterations", iterations}, {"seconds", slow_mean}, {"usual_seconds", typical}, {"share", share}}});
+                 {{"rounds", rounds}, {"seconds", slow_mean}, {"usual_seconds", typical}, {"share", share}}});
 }
 
 // Whether an iteration takes longer and longer, or less: the medians of five parts of the loop.
-void find_trend(const Facts& facts, std::vector<Finding>& out) {
-  const Snapshots& s = facts.app.snapshots;
+void find_trend(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
   constexpr std::size_t kParts = 5;
-  const auto seconds = of_an_iteration(s, s.seconds);
-  if (seconds.size() < 4 * kParts) return;
+  const auto seconds = of_a_round(s, s.seconds);
+  const auto [begin, end] = alike(s);
+  const std::size_t count = end - begin;
+  if (count < 4 * kParts) return;
   std::vector<double> medians;
   std::vector<std::vector<std::size_t>> parts(kParts);
-  for (std::size_t i = 0; i < seconds.size(); ++i) parts[i * kParts / seconds.size()].push_back(i);
+  for (std::size_t i = 0; i < count; ++i) parts[i * kParts / count].push_back(begin + i);
   for (const auto& part : parts) {
     std::vector<double> of_part;
     for (const std::size_t each : part) of_part.push_back(seconds[each]);
@@ -85,16 +87,16 @@ void find_trend(const Facts& facts, std::vector<Finding>& out) {
   }
   if (static_cast<double>(in_order) < kInOrder * static_cast<double>(pairs)) return;
   double cost = 0;
-  for (std::size_t i = 0; i < seconds.size(); ++i)
-    cost += std::max(0.0, seconds[i] - least) * static_cast<double>(iterations_of(s, i));
+  for (std::size_t i = begin; i < end; ++i)
+    cost += std::max(0.0, seconds[i] - least) * static_cast<double>(s.rounds[i]);
   const double share = cost / std::max(facts.app.wall_seconds, 1e-12);
   if (share < kLeastShareOfRun) return;
-  std::string text =
-      fmt::format("An iteration takes {}: {} in the first fifth of the {} iterations, {} in the last one.",
-                  grows ? "longer and longer" : "less and less time", human_seconds(medians.front()),
-                  with_separators(s.iterations), human_seconds(medians.back()));
-  const std::string why = grows ? what_is_longer(facts.app, parts.back(), parts.front())
-                                : what_is_longer(facts.app, parts.front(), parts.back());
+  std::string text = fmt::format("{} takes {}: {} in the first fifth of the {} {}, {} in the last one.",
+                                 capitalised((s.trigger == "iteration" ? "an " : "a ") + round_word(s, true)),
+                                 grows ? "longer and longer" : "less and less time", human_seconds(medians.front()),
+                                 with_separators(rounds_in(s)), round_word(s, false), human_seconds(medians.back()));
+  const std::string why = grows ? what_is_longer(facts.app, s, parts.back(), parts.front())
+                                : what_is_longer(facts.app, s, parts.front(), parts.back());
   if (!why.empty()) text += fmt::format(" {} {}.", grows ? "In the end" : "At first", why);
   out.push_back({"iterations_trend",
                  grows && !facts.crowded() && most >= kClearTrend * least ? Severity::medium : Severity::note,
@@ -104,8 +106,7 @@ void find_trend(const Facts& facts, std::vector<Finding>& out) {
                  {{"first_seconds", medians.front()}, {"last_seconds", medians.back()}, {"share", share}}});
 }
 
-void find_time_outside_of_the_loop(const Facts& facts, std::vector<Finding>& out) {
-  const Snapshots& s = facts.app.snapshots;
+void find_time_outside_of_the_loop(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
   const double whole = facts.app.wall_seconds;
   const double inside = std::min(whole, std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0));
   const double before = std::clamp(s.begin_seconds.front(), 0.0, whole - inside);
@@ -116,7 +117,7 @@ void find_time_outside_of_the_loop(const Facts& facts, std::vector<Finding>& out
                  (before + after) / whole,
                  fmt::format("The main loop, {} iterations that each begin with {}, is {} of the run: the first {} "
                              "come before it, the last {} after it.",
-                             with_separators(s.iterations), s.function, human_share(inside / whole),
+                             with_separators(rounds_in(s)), s.function, human_share(inside / whole),
                              human_seconds(before), human_seconds(after)),
                  "",
                  {{"before_seconds", before}, {"after_seconds", after}, {"loop_seconds", inside}}});
@@ -124,11 +125,20 @@ void find_time_outside_of_the_loop(const Facts& facts, std::vector<Finding>& out
 
 }  // namespace
 
+// The program's own marks say better than a loop that was found what belongs together.
 void find_iterations(const Facts& facts, std::vector<Finding>& out) {
-  if (facts.app.snapshots.seconds.size() < kFewestSnapshots) return;
-  find_slow_iterations(facts, out);
-  find_trend(facts, out);
-  find_time_outside_of_the_loop(facts, out);
+  const auto is_told = [&](const SnapshotSeries& s) {
+    return s.seconds.size() >= kFewestSnapshots && s.trigger != "timer" &&
+           std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0) >= kLeastOfRun * facts.app.wall_seconds;
+  };
+  bool are_marked = false;
+  for (const SnapshotSeries& s : facts.app.snapshots.series) {
+    if (!is_told(s) || (s.trigger == "iteration" && are_marked)) continue;
+    are_marked = are_marked || s.trigger != "iteration";
+    find_slow_rounds(facts, s, out);
+    find_trend(facts, s, out);
+    if (s.trigger == "iteration") find_time_outside_of_the_loop(facts, s, out);
+  }
 }
 
 }  // namespace ardoise::reports

@@ -16,6 +16,7 @@ namespace ardoise::reports {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -146,10 +147,10 @@ TEST(Findings, TheKernelsOutOfMemoryKillerIsNamed) {
 // 100 iterations of 40 ms on two ranks, of which MPI_Alltoall takes 10 ms.
 Application with_iterations() {
   Application a = plain(2);
-  Snapshots& s = a.snapshots;
+  SnapshotSeries& s = a.snapshots.series.emplace_back();
   s.trigger = "iteration";
   s.function = "MPI_Alltoall";
-  s.iterations = 100;
+  s.rounds.assign(100, 1);
   s.ranks = s.groups = 2;
   s.begin_seconds.assign(100, 0.0);
   s.seconds.assign(100, 0.04);
@@ -169,7 +170,7 @@ Application with_iterations() {
 }
 // By so much in a call.
 void prolong(Application& a, std::size_t iteration, double seconds) {
-  Snapshots& s = a.snapshots;
+  SnapshotSeries& s = a.snapshots.series[0];
   s.seconds[iteration - 1] += seconds;
   s.longest_seconds[iteration - 1] += seconds;
   s.mpi_seconds[iteration - 1] += seconds;
@@ -191,8 +192,8 @@ TEST(Findings, SlowIterationsAreNumberedWithWhatIsLonger) {
 TEST(Findings, SlowIterationsThatComeAgainAndAgainAreEveryNth) {
   Application a = with_iterations();
   for (std::size_t iteration = 10; iteration <= 100; iteration += 10) {
-    a.snapshots.seconds[iteration - 1] += 0.1;
-    for (const std::size_t group : {0u, 1u}) a.snapshots.own_seconds[100 * group + iteration - 1] += 0.1;
+    a.snapshots.series[0].seconds[iteration - 1] += 0.1;
+    for (const std::size_t group : {0u, 1u}) a.snapshots.series[0].own_seconds[100 * group + iteration - 1] += 0.1;
   }
   const auto all = findings_of(a);
   const Finding* const slow = find(all, "slow_iterations");
@@ -200,6 +201,30 @@ TEST(Findings, SlowIterationsThatComeAgainAndAgainAreEveryNth) {
   EXPECT_EQ(slow->text,
             "Every 10th iteration (10, 20 … 100) takes 3.5 times as long as the others (140 ms instead of 40.0 ms), "
             "10 % of the run in all. In them the ranks are outside of MPI and I/O for 130 ms instead of 30.0 ms.");
+}
+
+// Its marks say better than a loop that was found what belongs together.
+TEST(Findings, MarksOfTheProgramComeBeforeALoopThatWasFound) {
+  Application a = with_iterations();
+  SnapshotSeries& s = a.snapshots.series[0];
+  for (const std::size_t i : {12u, 13u}) {
+    prolong(a, i, 0.3);
+    for (double* const own : {&s.own_seconds[i - 1], &s.own_seconds[100 + i - 1]}) *own += 0.3;
+    s.seconds[i - 1] += 0.3;
+  }
+  s.functions.push_back({"relax", "/src/relax.c", 12, std::vector<double>(100, 0.02)});
+  s.functions[0].seconds[11] = s.functions[0].seconds[12] = 0.6;
+  SnapshotSeries marked = s;
+  marked.trigger = "snapshot";
+  marked.name = "step";
+  for (std::int64_t number = 1001; number <= 1100; ++number) marked.numbers.push_back(number);
+  a.snapshots.series.insert(a.snapshots.series.begin(), marked);
+  std::vector<std::string> texts;
+  for (const Finding& each : findings_of(a)) {
+    if (each.id == "slow_iterations") texts.push_back(each.text);
+  }
+  EXPECT_THAT(texts, ElementsAre(AllOf(HasSubstr("Snapshots step 1012–1013 take "),
+                                       HasSubstr("most of what is more in relax (relax.c:12)"))));
 }
 
 TEST(Findings, SlowIterationsHereAndThereAreANote) {
@@ -215,8 +240,8 @@ TEST(Findings, IterationsThatGrowAreATrendAndNotSlowOnes) {
   Application a = with_iterations();
   for (std::size_t iteration = 1; iteration <= 100; ++iteration) {
     prolong(a, iteration, 0.0005 * static_cast<double>(iteration));
-    a.snapshots.seconds[iteration - 1] += 0.002 * static_cast<double>(iteration);
-    a.snapshots.own_seconds[100 + iteration - 1] += 0.0025 * static_cast<double>(iteration);
+    a.snapshots.series[0].seconds[iteration - 1] += 0.002 * static_cast<double>(iteration);
+    a.snapshots.series[0].own_seconds[100 + iteration - 1] += 0.0025 * static_cast<double>(iteration);
   }
   const auto all = findings_of(a);
   EXPECT_EQ(find(all, "slow_iterations"), nullptr);
@@ -240,7 +265,7 @@ TEST(Findings, ATrendWithSlowIterationsAtItsBeginningHasNoReason) {
 
 TEST(Findings, TimeOutsideOfTheMainLoopIsTold) {
   Application a = with_iterations();
-  a.snapshots.begin_seconds.assign(100, 4.0);
+  a.snapshots.series[0].begin_seconds.assign(100, 4.0);
   const auto all = findings_of(a);
   const Finding* const outside = find(all, "outside_of_the_loop");
   ASSERT_NE(outside, nullptr);

@@ -252,14 +252,12 @@ void add_temporal(Application& a, const SyntheticOptions& o) {
 // A main loop of 400 iterations, kept two by two, that are much alike.
 void add_snapshots(Application& a, const SyntheticOptions& o) {
   constexpr std::size_t kSnapshots = 200;
-  Snapshots& s = a.snapshots;
+  SnapshotSeries& s = a.snapshots.series.emplace_back();
   s.trigger = "iteration";
   s.function = "MPI_Irecv";
   s.symbol = "exchange_halo";
   s.source_file = "/src/halo.cpp";
   s.line = 30;
-  s.iterations = 2 * kSnapshots - 1;
-  s.per_snapshot = 2;
   s.ranks = o.ranks;
   s.call_sites = 5;
   s.regular = 0.97;
@@ -273,15 +271,27 @@ void add_snapshots(Application& a, const SyntheticOptions& o) {
     calls.source_file = "/src/solver.cpp";
     calls.line = 200;
   }
+  SnapshotFunction& function = s.functions.emplace_back();
+  function.symbol = "relax";
+  function.source_file = "/src/solver.cpp";
+  function.line = 120;
+  SnapshotValue& value = s.values.emplace_back();
+  value.name = "residual";
   const double mean = 0.9 * o.wall_seconds / kSnapshots;
   for (std::size_t i = 0; i < kSnapshots; ++i) {
     const double wave = 1 + 0.1 * std::sin(0.3 * static_cast<double>(i));
     const double length = mean * wave * (i + 1 == kSnapshots ? 0.5 : 1);
     s.begin_seconds.push_back(0.05 * o.wall_seconds + mean * static_cast<double>(i));
     s.seconds.push_back(length);
+    s.rounds.push_back(i + 1 == kSnapshots ? 1 : 2);
     s.longest_seconds.push_back(1.1 * length);
     s.mpi_seconds.push_back(0.3 * length);
     s.io_seconds.push_back(0.02 * length);
+    function.seconds.push_back(0.4 * length * o.ranks);
+    value.count.push_back(2 * o.ranks);
+    value.sum.push_back(2 * o.ranks / (1.0 + static_cast<double>(i)));
+    value.least.push_back(-0.5 / (1.0 + static_cast<double>(i)));
+    value.most.push_back(2 / (1.0 + static_cast<double>(i)));
     for (std::size_t call = 0; call < s.calls.size(); ++call) {
       s.calls[call].calls.push_back(2 * o.ranks);
       s.calls[call].bytes.push_back(4096 * o.ranks);

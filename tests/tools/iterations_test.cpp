@@ -10,6 +10,7 @@
 namespace ardoise::launcher {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -30,7 +31,12 @@ class IterationsTest : public LaunchFixture, public ::testing::WithParamInterfac
     const auto found = std::ranges::find(all, id, &reports::Finding::id);
     return found == all.end() ? "" : found->text;
   }
-  static const reports::SnapshotCalls& calls_of(const reports::Snapshots& snapshots, const std::string& function) {
+  static const reports::SnapshotSeries& loop_of(const reports::Application& application) {
+    static const reports::SnapshotSeries none;
+    const auto* const found = reports::find_series(application.snapshots, "iteration");
+    return found == nullptr ? none : *found;
+  }
+  static const reports::SnapshotCalls& calls_of(const reports::SnapshotSeries& snapshots, const std::string& function) {
     static const reports::SnapshotCalls none;
     const auto found = std::ranges::find(snapshots.calls, function, &reports::SnapshotCalls::function);
     return found == snapshots.calls.end() ? none : *found;
@@ -40,9 +46,9 @@ INSTANTIATE_TEST_SUITE_P(Analyzers, IterationsTest, ::testing::Values("1", "3"))
 
 TEST_P(IterationsTest, TheSlowOneIsNumberedAndTheRankNamed) {
   const auto application = application_of("slow");
-  const reports::Snapshots& snapshots = application.snapshots;
+  const reports::SnapshotSeries& snapshots = loop_of(application);
   EXPECT_EQ(snapshots.trigger, "iteration");
-  EXPECT_EQ(snapshots.iterations, kIterations);
+  EXPECT_THAT(snapshots.rounds, AllOf(SizeIs(kIterations), Each(1u)));
   EXPECT_EQ(snapshots.ranks, kRanks);
   EXPECT_EQ(snapshots.function, "MPI_Sendrecv");
   EXPECT_EQ(snapshots.symbol, "exchange");
@@ -59,25 +65,24 @@ TEST_P(IterationsTest, TheSlowOneIsNumberedAndTheRankNamed) {
 
 TEST_P(IterationsTest, WhatIsDoneInEvery25thIsThere) {
   const auto application = application_of("regrid");
-  EXPECT_EQ(application.snapshots.iterations, kIterations);
-  const auto& writes = calls_of(application.snapshots, "fwrite");
+  EXPECT_THAT(loop_of(application).rounds, SizeIs(kIterations));
+  const auto& writes = calls_of(loop_of(application), "fwrite");
   ASSERT_THAT(writes.calls, SizeIs(kIterations));
   for (std::uint64_t i = 1; i <= kIterations; ++i) EXPECT_EQ(writes.calls[i - 1], i % 25 == 0 ? kRanks : 0u) << i;
   // The barrier in it is another one than those before and behind the loop.
-  const auto& barriers = calls_of(application.snapshots, "MPI_Barrier");
+  const auto& barriers = calls_of(loop_of(application), "MPI_Barrier");
   EXPECT_EQ(std::accumulate(barriers.calls.begin(), barriers.calls.end(), std::uint64_t{0}), 4 * kRanks);
 }
 
 TEST_P(IterationsTest, ADriftIsATrend) {
   const auto application = application_of("drift");
-  EXPECT_EQ(application.snapshots.iterations, kIterations);
+  EXPECT_THAT(loop_of(application).rounds, SizeIs(kIterations));
   EXPECT_THAT(text_of(application, "iterations_trend"), HasSubstr("rank 2 is outside of MPI and I/O for"));
 }
 
 TEST_P(IterationsTest, AProgramWithoutALoopHasNone) {
   const auto application = application_of("none");
-  EXPECT_EQ(application.snapshots.trigger, "");
-  EXPECT_THAT(application.snapshots.seconds, SizeIs(0));
+  EXPECT_EQ(reports::find_series(application.snapshots, "iteration"), nullptr);
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
-// Where the threads of one rank were sampled between their MPI calls: each place has a number, and of any stretch of
-// time (stretch.hpp) one of its latest samples can be drawn, each with the chance of its weight.
+// Where the threads of one rank were sampled between their MPI calls: each place has a number.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -31,32 +29,14 @@ class RankPlaces {
 
   // From 1 on.
   [[nodiscard]] std::uint32_t number_of(std::uint32_t thread, const instrument::SampledExtension& sample);
+  // As places() was, into an empty one.
+  void read(std::vector<SampledPlace> places);
   // places()[n - 1] is that of number n.
   [[nodiscard]] const std::vector<SampledPlace>& places() const { return places_; }
 
  private:
   std::vector<SampledPlace> places_;
   FlatTable<SampledPlace, std::uint32_t> numbers_;
-};
-
-// The latest samples of one thread.
-class LatestSamples {
- public:
-  void add(double time, std::uint64_t weight, std::uint32_t place) {
-    samples_[next_++ % kKept] = {time, static_cast<float>(weight), place};
-  }
-  // One of those after `from` and not after `to`, 0 where none is left; the same one for the same question.
-  [[nodiscard]] std::uint32_t draw(double from, double to) const;
-
- private:
-  static constexpr std::size_t kKept = 16;
-  struct Sample {
-    double time;
-    float weight;
-    std::uint32_t place;
-  };
-  std::array<Sample, kKept> samples_{};
-  std::size_t next_ = 0;
 };
 
 }  // namespace ardoise::knowledge_sources

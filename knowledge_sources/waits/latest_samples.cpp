@@ -1,22 +1,10 @@
-// See rank_places.hpp.
-#include "knowledge_sources/waits/rank_places.hpp"
+// See latest_samples.hpp.
+#include "knowledge_sources/waits/latest_samples.hpp"
 
 #include <algorithm>
 #include <bit>
 
 namespace ardoise::knowledge_sources {
-
-std::uint32_t RankPlaces::number_of(std::uint32_t thread, const instrument::SampledExtension& sample) {
-  constexpr std::uint32_t kFlags = instrument::kPartialUnwind | instrument::kTruncatedContext | instrument::kPosixCall;
-  const SampledPlace place{
-      thread, {sample.context, sample.function == 0 ? sample.pc_offset : 0, sample.function, sample.flags & kFlags}};
-  if (const std::uint32_t* const known = numbers_.find(place); known != nullptr) return *known;
-  if (places_.size() >= kMost) return 0;
-  places_.push_back(place);
-  const auto number = static_cast<std::uint32_t>(places_.size());
-  (void)numbers_.insert(place, number);
-  return number;
-}
 
 std::uint32_t LatestSamples::draw(double from, double to) const {
   const auto lies_within = [&](const Sample& each) { return each.weight > 0 && each.time > from && each.time <= to; };

@@ -1,5 +1,5 @@
-// See iteration_view.hpp.
-#include "reports/findings/iteration_view.hpp"
+// See series_view.hpp.
+#include "reports/findings/series_view.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,14 +21,14 @@ constexpr double kMostOfIt = 0.5;      // of what is longer: then it is the reas
 constexpr std::size_t kRanges = 4;     // that are named one by one
 constexpr double kAsOften = 0.1;       // calls that differ by less are as many
 
-// Mean of a list in some snapshots, for an iteration.
-double mean_of(const Snapshots& s, const auto& sums, const std::vector<std::size_t>& chosen) {
-  double sum = 0, iterations = 0;
+// Mean of a list in some snapshots, for a round.
+double mean_of(const SnapshotSeries& s, const auto& sums, const std::vector<std::size_t>& chosen) {
+  double sum = 0, rounds = 0;
   for (const std::size_t each : chosen) {
     sum += static_cast<double>(sums[each]);
-    iterations += static_cast<double>(iterations_of(s, each));
+    rounds += static_cast<double>(s.rounds[each]);
   }
-  return iterations > 0 ? sum / iterations : 0;
+  return rounds > 0 ? sum / rounds : 0;
 }
 
 std::string ordinal(std::uint64_t n) {
@@ -52,12 +52,11 @@ std::size_t period(const std::vector<std::size_t>& chosen) {
 
 // Of the groups of ranks the one whose own time is longest beyond what it mostly is.
 struct Growth {
-  double these = 0, than = 0;  // outside of MPI and I/O, of an iteration
+  double these = 0, than = 0;  // outside of MPI and I/O, of a round
   std::string ranks;           // "rank 2 is"; "the ranks are": all alike
 };
-Growth greatest_growth(const Application& app, const std::vector<std::size_t>& these,
+Growth greatest_growth(const Application& app, const SnapshotSeries& s, const std::vector<std::size_t>& these,
                        const std::vector<std::size_t>& than) {
-  const Snapshots& s = app.snapshots;
   Growth most;
   double sum = 0;
   std::uint32_t at = 0;
@@ -81,21 +80,59 @@ Growth greatest_growth(const Application& app, const std::vector<std::size_t>& t
   return most;
 }
 
+// The function that was sampled longest beyond what it mostly is, where that is most of `longer`; "": none is.
+std::string function_that_grew(const SnapshotSeries& s, const std::vector<std::size_t>& these,
+                               const std::vector<std::size_t>& than, double longer) {
+  const SnapshotFunction* most = nullptr;
+  double growth = 0;
+  for (const SnapshotFunction& each : s.functions) {
+    const double of_each = mean_of(s, each.seconds, these) - mean_of(s, each.seconds, than);
+    if (of_each > growth) most = &each;
+    growth = std::max(growth, of_each);
+  }
+  return most == nullptr || growth < kMostOfIt * longer ? "" : in_sentence(name_of(*most));
+}
+
 std::string name_of_calls(const SnapshotCalls& calls) { return calls.function + " in " + in_sentence(name_of(calls)); }
 
 }  // namespace
 
-std::uint64_t iterations_of(const Snapshots& s, std::size_t snapshot) {
-  return std::min(s.per_snapshot, s.iterations - snapshot * s.per_snapshot);
+std::uint64_t rounds_in(const SnapshotSeries& s) {
+  return std::accumulate(s.rounds.begin(), s.rounds.end(), std::uint64_t{0});
 }
 
-std::vector<double> of_an_iteration(const Snapshots& s, const std::vector<double>& sums) {
+std::uint64_t most_rounds(const SnapshotSeries& s) { return s.rounds.empty() ? 0 : std::ranges::max(s.rounds); }
+
+SnapshotRange alike(const SnapshotSeries& s) {
+  const bool is_cut = s.trigger == "snapshot" || s.trigger == "pcontrol";
+  return is_cut && s.seconds.size() > 3 ? SnapshotRange{1, s.seconds.size() - 1} : SnapshotRange{0, s.seconds.size()};
+}
+
+std::string round_word(const SnapshotSeries& s, bool is_one) {
+  if (s.trigger == "iteration") return is_one ? "iteration" : "iterations";
+  if (s.trigger == "timer") return is_one ? "interval" : "intervals";
+  if (s.trigger == "pcontrol") return is_one ? "part" : "parts";
+  return fmt::format("{}{} {}", s.trigger, is_one ? "" : "s", s.name);
+}
+
+std::int64_t last_number(const SnapshotSeries& s, std::size_t snapshot) {
+  if (!s.numbers.empty()) return s.numbers[snapshot];
+  return static_cast<std::int64_t>(std::accumulate(
+      s.rounds.begin(), s.rounds.begin() + static_cast<std::ptrdiff_t>(snapshot + 1), std::uint64_t{0}));
+}
+
+std::int64_t first_number(const SnapshotSeries& s, std::size_t snapshot) {
+  if (s.rounds[snapshot] == 1) return last_number(s, snapshot);
+  return snapshot == 0 ? 1 : last_number(s, snapshot - 1) + 1;
+}
+
+std::vector<double> of_a_round(const SnapshotSeries& s, const std::vector<double>& sums) {
   std::vector<double> means;
-  for (std::size_t i = 0; i < sums.size(); ++i) means.push_back(sums[i] / static_cast<double>(iterations_of(s, i)));
+  for (std::size_t i = 0; i < sums.size(); ++i) means.push_back(sums[i] / static_cast<double>(s.rounds[i]));
   return means;
 }
 
-std::vector<double> own_seconds(const Snapshots& s) {
+std::vector<double> own_seconds(const SnapshotSeries& s) {
   std::vector<double> own;
   for (std::size_t i = 0; i < s.seconds.size(); ++i)
     own.push_back(std::max(0.0, s.seconds[i] - s.mpi_seconds[i] - s.io_seconds[i]));
@@ -109,28 +146,27 @@ double median(std::vector<double> values) {
   return *half;
 }
 
-std::string iterations_in_words(const Snapshots& s, const std::vector<std::size_t>& chosen) {
-  const auto first_of = [&](std::size_t snapshot) { return snapshot * s.per_snapshot + 1; };
-  const auto last_of = [&](std::size_t snapshot) { return snapshot * s.per_snapshot + iterations_of(s, snapshot); };
-  if (const std::size_t distance = period(chosen); distance != 0 && s.per_snapshot == 1)
-    return fmt::format("every {} iteration ({}, {} … {})", ordinal(distance), first_of(chosen[0]), first_of(chosen[1]),
-                       first_of(chosen.back()));
+std::string rounds_in_words(const SnapshotSeries& s, const std::vector<std::size_t>& chosen) {
+  if (const std::size_t distance = period(chosen); distance != 0 && most_rounds(s) == 1)
+    return fmt::format("every {} {} ({}, {} … {})", ordinal(distance), round_word(s, true), first_number(s, chosen[0]),
+                       first_number(s, chosen[1]), first_number(s, chosen.back()));
   std::vector<std::string> ranges;
+  bool is_one = true;
   for (std::size_t i = 0; i < chosen.size();) {
     std::size_t end = i + 1;
     while (end < chosen.size() && chosen[end] == chosen[end - 1] + 1) ++end;
-    const std::uint64_t first = first_of(chosen[i]), last = last_of(chosen[end - 1]);
+    const std::int64_t first = first_number(s, chosen[i]), last = last_number(s, chosen[end - 1]);
+    is_one = is_one && ranges.empty() && first == last;
     ranges.push_back(first == last ? fmt::format("{}", first) : fmt::format("{}–{}", first, last));
     i = end;
   }
-  if (ranges.size() == 1 && ranges[0].find("–") == std::string::npos) return "iteration " + ranges[0];
-  if (ranges.size() > kRanges) {
-    return fmt::format("iterations {}, {} … {} ({} ranges of them)", ranges[0], ranges[1], ranges.back(),
-                       ranges.size());
-  }
+  const std::string word = round_word(s, is_one);
+  if (ranges.size() > kRanges)
+    return fmt::format("{} {}, {} … {} ({} ranges of them)", word, ranges[0], ranges[1], ranges.back(), ranges.size());
   const std::string last = ranges.back();
   ranges.pop_back();
-  return ranges.empty() ? "iterations " + last : fmt::format("iterations {} and {}", fmt::join(ranges, ", "), last);
+  return ranges.empty() ? fmt::format("{} {}", word, last)
+                        : fmt::format("{} {} and {}", word, fmt::join(ranges, ", "), last);
 }
 
 bool are_scattered(const std::vector<std::size_t>& chosen) {
@@ -139,41 +175,44 @@ bool are_scattered(const std::vector<std::size_t>& chosen) {
   return ranges > kRanges && period(chosen) == 0;
 }
 
-std::vector<std::size_t> slow_snapshots(const Snapshots& s) {
-  const auto seconds = of_an_iteration(s, s.seconds);
-  const std::size_t count = seconds.size(), reach = std::max<std::size_t>(10, count / 20);
-  std::vector<double> longer(count, 0.0);  // than most of those around it
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto from = static_cast<std::ptrdiff_t>(i - std::min(i, reach)),
-               to = static_cast<std::ptrdiff_t>(std::min(count, i + reach + 1));
+std::vector<std::size_t> slow_snapshots(const SnapshotSeries& s) {
+  const auto seconds = of_a_round(s, s.seconds);
+  const auto [begin, end] = alike(s);
+  const std::size_t count = end - begin, reach = std::max<std::size_t>(10, count / 20);
+  std::vector<double> longer(seconds.size(), 0.0);  // than most of those around it
+  for (std::size_t i = begin; i < end; ++i) {
+    const auto from = static_cast<std::ptrdiff_t>(std::max(begin, i - std::min(i, reach))),
+               to = static_cast<std::ptrdiff_t>(std::min(end, i + reach + 1));
     const double usual = median({seconds.begin() + from, seconds.begin() + to});
     if (seconds[i] > kSlow * usual) longer[i] = seconds[i] - usual;
   }
-  const double most = count == 0 ? 0 : std::ranges::max(longer);
+  const double most = longer.empty() ? 0 : std::ranges::max(longer);
   std::vector<std::size_t> slow;
-  for (std::size_t i = 0; i < count; ++i) {
+  for (std::size_t i = begin; i < end; ++i) {
     if (longer[i] > 0 && longer[i] >= kOfTheSlowest * most) slow.push_back(i);
   }
   if (slow.size() * 4 > count) slow.clear();
   return slow;
 }
 
-std::string what_is_longer(const Application& app, const std::vector<std::size_t>& these,
+std::string what_is_longer(const Application& app, const SnapshotSeries& s, const std::vector<std::size_t>& these,
                            const std::vector<std::size_t>& than) {
-  const Snapshots& s = app.snapshots;
   const double longer = mean_of(s, s.seconds, these) - mean_of(s, s.seconds, than);
   if (!(longer > 0)) return "";  // few of them are, and others shorter
   const SnapshotCalls* most = nullptr;
   double calls_longer = 0;
   for (const SnapshotCalls& each : s.calls) {
+    if (each.function.empty()) continue;  // the others
     const double of_each = (mean_of(s, each.seconds, these) - mean_of(s, each.seconds, than)) / s.ranks;
     if (of_each > calls_longer) most = &each;
     calls_longer = std::max(calls_longer, of_each);
   }
-  const Growth own = greatest_growth(app, these, than);
+  const Growth own = greatest_growth(app, s, these, than);
   if (own.these - own.than >= kMostOfIt * longer) {
     std::string text = fmt::format("{} outside of MPI and I/O for {} instead of {}", own.ranks,
                                    human_seconds(own.these), human_seconds(own.than));
+    if (const std::string where = function_that_grew(s, these, than, own.these - own.than); !where.empty())
+      text += fmt::format(", most of what is more in {}", where);
     if (most != nullptr && calls_longer >= kAlso * longer && app.ranks > 1)
       text += fmt::format(", and {} is longer by {}", name_of_calls(*most), human_seconds(calls_longer));
     return text;

@@ -8,7 +8,7 @@
 #include "knowledge_sources/resolver.hpp"
 #include "knowledge_sources/samples/context_tree.hpp"
 #include "knowledge_sources/samples/thread_samples.hpp"
-#include "knowledge_sources/waits/rank_places.hpp"
+#include "knowledge_sources/samples/rank_places.hpp"
 
 namespace ardoise::knowledge_sources {
 

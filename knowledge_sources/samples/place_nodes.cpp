@@ -1,5 +1,5 @@
 // See place_nodes.hpp.
-#include "knowledge_sources/waits/place_nodes.hpp"
+#include "knowledge_sources/samples/place_nodes.hpp"
 
 namespace ardoise::knowledge_sources {
 

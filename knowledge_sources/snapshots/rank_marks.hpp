@@ -1,0 +1,121 @@
+// What a rank's program marked (instrument/api/ardoise.h, MPI_Pcontrol), as series of snapshots:
+//
+//   ardoise_snapshot(name, n)   all since the mark of that name before it, or since the begin
+//   MPI_Pcontrol(level)         likewise
+//   ardoise_phase_begin, _end   all between them; phases of different names may lie in each other or overlap
+//   ardoise_value(name, x)      in all of these that are open
+//
+// Marks and calls come in the order of the first thread; calls of other threads, and of I/O, at any time after it.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "instrument/format/event_format.hpp"
+#include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/flat_table.hpp"
+#include "knowledge_sources/snapshots/snapshot_list.hpp"
+
+namespace ardoise::knowledge_sources {
+
+struct Mark {
+  instrument::MarkKind kind;
+  std::uint32_t name, call_site;
+  std::int64_t time;  // ns on the program's time axis
+  std::uint64_t value;
+};
+
+// Not thread safe. May be copied.
+class RankMarks {
+ public:
+  static constexpr std::size_t kMostSeries = 64;   // marks of further ones are counted, and cut nothing
+  static constexpr std::uint32_t kMostIds = 4096;  // of calls and of names of values; further ones share one
+  static constexpr std::uint64_t kFurther = ~std::uint64_t{0};
+
+  struct Series {
+    explicit Series(std::size_t most) : list(most) {}
+    instrument::MarkKind kind{};  // kSnapshot, kPhaseBegin, kPcontrol
+    std::uint32_t name = 0, call_site = 0;
+    std::uint32_t depth = 0;  // of phases of this name in each other; a cut that is always open: 1
+    std::int64_t begin = 0;   // of what is open
+    SnapshotList list;
+    std::vector<CallCell> calls;        // of what is open, in any order
+    std::vector<ValueCell> values;      // likewise
+    std::vector<std::uint32_t> places;  // by id: place in `calls` + 1
+  };
+  struct Complaints {
+    std::uint64_t unfinished_phases = 0, unbegun_phases = 0, further_series = 0;
+  };
+
+  // most: see SnapshotList, for all series together.
+  explicit RankMarks(std::size_t most) : most_(most) {}
+
+  // for_each_call_before(use): calls use(key, sums) for all that the rank called so far.
+  template <class ForEachCallBefore>
+  void mark(const Mark& mark, ForEachCallBefore&& for_each_call_before);
+  void add(std::uint64_t key, std::int64_t begin, const CallSums& sums);
+  [[nodiscard]] bool is_empty() const { return series_.empty(); }
+  [[nodiscard]] const std::vector<Series>& series() const { return series_; }
+  [[nodiscard]] const std::vector<std::uint64_t>& keys() const { return keys_; }    // by id, of calls
+  [[nodiscard]] const std::vector<std::uint64_t>& names() const { return names_; }  // by id, of values
+  // Those of a series; of a cut also what is open at the end of the run, as the last one.
+  [[nodiscard]] std::vector<Snapshot> snapshots_of(const Series& series, std::int64_t end) const;
+  // Phases that are open are unfinished.
+  [[nodiscard]] Complaints complaints() const;
+
+  void write(ByteWriter& out) const;
+  void read(ByteReader& in);  // into an empty one
+
+ private:
+  [[nodiscard]] static bool is_cut(instrument::MarkKind kind) {
+    return kind == instrument::MarkKind::kSnapshot || kind == instrument::MarkKind::kPcontrol;
+  }
+  [[nodiscard]] Series* find(instrument::MarkKind kind, std::uint32_t name);
+  Series* make(const Mark& mark);
+  [[nodiscard]] std::uint32_t id_of(std::uint64_t key, FlatTable<std::uint64_t, std::uint32_t>& ids,
+                                    std::vector<std::uint64_t>& keys);
+  void add_open(Series& series, std::uint32_t id, const CallSums& sums);
+  [[nodiscard]] static Snapshot open_of(const Series& series, std::int64_t time, std::int64_t number);
+  void take(Series& series, std::int64_t time, std::int64_t number);
+  void add_value(std::uint32_t name, double x);
+
+  std::size_t most_;
+  std::vector<Series> series_;
+  FlatTable<std::uint64_t, std::uint32_t> ids_, name_ids_;
+  std::vector<std::uint64_t> keys_, names_;
+  Complaints complaints_;
+};
+
+template <class ForEachCallBefore>
+void RankMarks::mark(const Mark& mark, ForEachCallBefore&& for_each_call_before) {
+  using instrument::MarkKind;
+  if (mark.kind == MarkKind::kValue) return add_value(mark.name, std::bit_cast<double>(mark.value));
+  const bool cuts = is_cut(mark.kind);
+  Series* series = find(cuts ? mark.kind : MarkKind::kPhaseBegin, mark.name);
+  if (series == nullptr && mark.kind == MarkKind::kPhaseEnd) {
+    ++complaints_.unbegun_phases;
+    return;
+  }
+  if (series == nullptr) {
+    series = make(mark);
+    if (series == nullptr) return;
+    if (cuts) {
+      series->depth = 1;
+      for_each_call_before(
+          [&](std::uint64_t key, const CallSums& sums) { add_open(*series, id_of(key, ids_, keys_), sums); });
+    }
+  }
+  if (cuts) {
+    take(*series, mark.time, static_cast<std::int64_t>(mark.value));
+  } else if (mark.kind == MarkKind::kPhaseBegin) {
+    if (series->depth++ == 0) series->begin = mark.time;
+  } else if (series->depth == 0) {
+    ++complaints_.unbegun_phases;
+  } else if (--series->depth == 0) {
+    take(*series, mark.time, 0);
+  }
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,110 @@
+// See rank_series.hpp.
+#include "knowledge_sources/snapshots/rank_series.hpp"
+
+#include <algorithm>
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+// The function that was interrupted is enough: no offset.
+instrument::SampledExtension sample_of(const Moment& moment) {
+  instrument::SampledExtension sample{};
+  sample.context = moment.where;
+  sample.function = static_cast<std::uint16_t>(moment.key >> 8);
+  sample.flags = static_cast<std::uint8_t>(moment.key);
+  return sample;
+}
+
+}  // namespace
+
+void RankSeries::add_first_thread(std::uint64_t order, const std::vector<Moment>& moments) {
+  const auto take = [this](const std::vector<Moment>& ordered, bool after_gap) { deliver(ordered, after_gap); };
+  if (packs_.take(order)) {
+    deliver(moments, false);
+    packs_.deliver_ready(take);
+  } else {
+    packs_.add(order, moments, 1 + moments.size(), take);
+  }
+}
+
+void RankSeries::deliver(const std::vector<Moment>& moments, bool after_gap) {
+  is_whole_ = is_whole_ && !after_gap;
+  for (const Moment& moment : moments) {
+    if (moment.begin > series_.last_begin()) place_until(moment.begin);
+    switch (moment.kind) {
+      case Moment::Kind::kVisit:
+        series_.visit(moment.key, moment.begin, moment.sums);
+        marks_.add(moment.key, moment.begin, moment.sums);
+        break;
+      case Moment::Kind::kCall:
+        add_call(moment);
+        break;
+      case Moment::Kind::kMark:
+        add_mark(moment);
+        break;
+      case Moment::Kind::kSample: {
+        Moment call = moment;
+        call.key = kIsSampled | places_.number_of(0, sample_of(moment));
+        add_call(call);
+        break;
+      }
+    }
+  }
+}
+
+void RankSeries::add_call(const Moment& moment) {
+  series_.add(moment.key, moment.begin, moment.sums);
+  marks_.add(moment.key, moment.begin, moment.sums);
+}
+
+void RankSeries::add_mark(const Moment& moment) {
+  const Mark mark{moment.mark, static_cast<std::uint32_t>(moment.key), moment.where, moment.begin, moment.sums.ns};
+  marks_.mark(mark, [this](auto&& use) {
+    for (const CallSeries::Piece& piece : series_.pieces()) {
+      series_.for_each_call(piece,
+                            [&](std::uint32_t site, const CallSums& sums) { use(series_.sites()[site].key, sums); });
+    }
+  });
+}
+
+void RankSeries::add_other(const Moment& moment) {
+  if (moment.kind == Moment::Kind::kMark && moment.mark != instrument::MarkKind::kValue) {
+    ++marks_of_other_threads_;
+    return;
+  }
+  if (moment.kind == Moment::Kind::kSample) return;
+  others_.emplace(moment.begin, moment);
+  if (others_.size() > kMostWaiting) place_until(others_.begin()->first + 1);
+}
+
+void RankSeries::place_until(std::int64_t time) {
+  while (!others_.empty() && others_.begin()->first < time) {
+    const Moment moment = others_.extract(others_.begin()).mapped();
+    if (moment.kind == Moment::Kind::kMark) {
+      add_mark(moment);
+    } else {
+      add_call(moment);
+    }
+  }
+}
+
+void RankSeries::write(ByteWriter& out) {
+  place_until(INT64_MAX);
+  out.put(std::uint32_t{is_whole_});
+  out.put(packs_.next());
+  out.put(marks_of_other_threads_);
+  series_.write(out);
+  marks_.write(out);
+  out.put_array(std::span<const SampledPlace>(places()));
+}
+
+void RankSeries::read(ByteReader& in) {
+  is_whole_ = in.get<std::uint32_t>() != 0;
+  packs_.begin_with(in.get<std::uint64_t>());
+  marks_of_other_threads_ = in.get<std::uint64_t>();
+  series_.read(in);
+  marks_.read(in);
+  places_.read(in.get_array<SampledPlace>());
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,73 @@
+// What is kept of one rank: its calls over the visits of call sites (call_series.hpp), and what its program marked
+// (rank_marks.hpp). Followed is the first thread of the process; calls of other threads, and of I/O, go to where the
+// first thread was at their time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "instrument/format/event_format.hpp"
+#include "knowledge_sources/in_order.hpp"
+#include "knowledge_sources/samples/rank_places.hpp"
+#include "knowledge_sources/snapshots/call_series.hpp"
+#include "knowledge_sources/snapshots/rank_marks.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// A call, a sample, or a mark.
+struct Moment {
+  enum class Kind : std::uint8_t { kVisit, kCall, kSample, kMark };
+  Kind kind;
+  instrument::MarkKind mark = instrument::MarkKind::kSnapshot;
+  std::uint32_t where = 0;  // kMark: the call site; kSample: the context
+  std::int64_t begin = 0;   // ns on the program's time axis
+  std::uint64_t key = 0;    // kMark: the name; kSample: function << 8 | flags of the sample
+  CallSums sums{};          // kMark: ns is the value
+};
+
+// Not thread safe.
+class RankSeries {
+ public:
+  // room: cells of all series together.
+  explicit RankSeries(std::size_t room) : series_(room), marks_(room) {}
+
+  // Those of the first thread, by pack.
+  void add_first_thread(std::uint64_t order, const std::vector<Moment>& moments);
+  // Of any other thread, or of I/O: waits until the first thread has come by.
+  void add_other(const Moment& moment);
+  void lacks_calls() { is_whole_ = false; }
+
+  [[nodiscard]] bool is_whole() const { return is_whole_; }
+  [[nodiscard]] std::uint64_t marks_of_other_threads() const { return marks_of_other_threads_; }
+  // When nothing more comes.
+  [[nodiscard]] const CallSeries& series() {
+    place_until(INT64_MAX);
+    return series_;
+  }
+  [[nodiscard]] const RankMarks& marks() {
+    place_until(INT64_MAX);
+    return marks_;
+  }
+  [[nodiscard]] const std::vector<SampledPlace>& places() const { return places_.places(); }
+
+  void write(ByteWriter& out);
+  void read(ByteReader& in);  // into an empty one
+
+ private:
+  static constexpr std::size_t kMostWaiting = 4096;
+  void deliver(const std::vector<Moment>& moments, bool after_gap);
+  void add_call(const Moment& moment);
+  void add_mark(const Moment& moment);
+  void place_until(std::int64_t time);
+
+  CallSeries series_;
+  RankMarks marks_;
+  RankPlaces places_;
+  InOrder<std::vector<Moment>> packs_;
+  std::multimap<std::int64_t, Moment> others_;
+  std::uint64_t marks_of_other_threads_ = 0;
+  bool is_whole_ = true;
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,153 @@
+// The profile over time: iterations of the main loop, the program's own marks, intervals. See sections.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "reports/document/sections.hpp"
+#include "reports/findings/series_view.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr std::size_t kRows = 8, kMostSeries = 6, kFunctionRows = 4;
+
+double seconds_in(const SnapshotSeries& s) { return std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0); }
+
+std::string how_sure(const SnapshotSeries& s) {
+  return s.call_sites == 1
+             ? fmt::format("one call site; {} of the steps have as many calls as most", human_share(s.regular))
+             : fmt::format("{} call sites are called as often; {} of the steps have nearly all of them", s.call_sites,
+                           human_share(s.regular));
+}
+
+FactList facts_of(const Application& a, const SnapshotSeries& s) {
+  FactList list;
+  list.facts.emplace_back(s.trigger == "iteration" ? "Each begins with" : "Marked by",
+                          Text{{s.function, Span::Look::code}, {" in "}, symbol(name_of(s), 80)});
+  list.facts.emplace_back(capitalised(round_word(s, false)),
+                          fmt::format("{} on each of {} of {} ranks, {} of the run{}", with_separators(rounds_in(s)),
+                                      s.ranks, a.ranks, human_share(seconds_in(s) / std::max(a.wall_seconds, 1e-12)),
+                                      most_rounds(s) > 1 ? fmt::format("; kept in steps of {}", most_rounds(s)) : ""));
+  if (s.trigger == "iteration") list.facts.emplace_back("How sure", how_sure(s));
+  return list;
+}
+
+struct Chosen {
+  std::string heading;
+  std::size_t snapshot;
+};
+
+// The slowest, the median, the first and the last.
+std::vector<Chosen> chosen_of(const SnapshotSeries& s) {
+  const auto seconds = of_a_round(s, s.seconds);
+  const auto [begin, end] = alike(s);
+  std::vector<std::size_t> order(end - begin);
+  std::iota(order.begin(), order.end(), begin);
+  std::ranges::stable_sort(order, {}, [&](std::size_t each) { return seconds[each]; });
+  const auto numbered = [&](const char* name, std::size_t snapshot) {
+    return Chosen{fmt::format("{} ({})", name, first_number(s, snapshot)), snapshot};
+  };
+  return {numbered("slowest", order.back()), numbered("median", order[order.size() / 2]), numbered("first", begin),
+          numbered("last", end - 1)};
+}
+
+Table side_by_side(const SnapshotSeries& s) {
+  const auto chosen = chosen_of(s);
+  Table table{fmt::format("{} side by side, time of one, mean of the ranks", capitalised(round_word(s, false))),
+              {left("Call", 16), left("called from, or function", 36)},
+              {}};
+  for (const Chosen& each : chosen) table.columns.emplace_back(Text(each.heading));
+  const auto row = [&](Cell name, Cell where, const std::vector<double>& of_round) {
+    std::vector<Cell> cells{std::move(name), std::move(where)};
+    for (const Chosen& each : chosen) cells.emplace_back(seconds(of_round[each.snapshot]));
+    table.rows.push_back(std::move(cells));
+  };
+  const auto mean_of_ranks = [&](const std::vector<double>& sums) {
+    std::vector<double> mean = of_a_round(s, sums);
+    for (double& each : mean) each /= std::max(s.ranks, 1u);
+    return mean;
+  };
+  row("", "all", of_a_round(s, s.seconds));
+  row("", "outside of MPI and I/O", of_a_round(s, own_seconds(s)));
+  for (std::size_t i = 0; i < std::min(kFunctionRows, s.functions.size()); ++i)
+    row("(sampled)", symbol(name_of(s.functions[i]), 36), mean_of_ranks(s.functions[i].seconds));
+  for (std::size_t i = 0; i < std::min(kRows, s.calls.size()); ++i) {
+    const SnapshotCalls& calls = s.calls[i];
+    if (!calls.function.empty()) row(code(calls.function), symbol(name_of(calls), 36), mean_of_ranks(calls.seconds));
+  }
+  return table;
+}
+
+// Of the values that the program told.
+Table values_of(const SnapshotSeries& s) {
+  Table table{fmt::format("Values told in {}", round_word(s, false)),
+              {left("Value", 24), "told", "mean", "least", "greatest", "mean of the first", "of the last"},
+              {}};
+  for (const SnapshotValue& value : s.values) {
+    const auto mean = [](double sum, std::uint64_t count) {
+      return count == 0 ? std::string("-") : fmt::format("{:.4g}", sum / static_cast<double>(count));
+    };
+    const auto count = std::accumulate(value.count.begin(), value.count.end(), std::uint64_t{0});
+    double least = 0, most = 0, sum = 0;
+    bool is_first = true;
+    for (std::size_t i = 0; i < value.count.size(); ++i) {
+      if (value.count[i] == 0) continue;
+      least = is_first ? value.least[i] : std::min(least, value.least[i]);
+      most = is_first ? value.most[i] : std::max(most, value.most[i]);
+      sum += value.sum[i];
+      is_first = false;
+    }
+    table.rows.push_back({code(value.name), exact(count), mean(sum, count), fmt::format("{:.4g}", least),
+                          fmt::format("{:.4g}", most), mean(value.sum.front(), value.count.front()),
+                          mean(value.sum.back(), value.count.back())});
+  }
+  return table;
+}
+
+void add_series(Section& section, const Application& a, std::size_t at) {
+  const SnapshotSeries& s = a.snapshots.series[at];
+  Figure figure = series_figure(a, at);
+  if (s.trigger == "timer") {
+    if (figure) section.blocks.push_back(std::vector<Figure>{std::move(figure)});
+    return;
+  }
+  section.blocks.push_back(facts_of(a, s));
+  if (figure) section.blocks.push_back(std::vector<Figure>{std::move(figure)});
+  section.blocks.push_back(side_by_side(s));
+  if (!s.values.empty()) section.blocks.push_back(values_of(s));
+}
+
+void add_complaints(Section& section, const Snapshots& snapshots) {
+  if (snapshots.unfinished_phases + snapshots.unbegun_phases != 0) {
+    section.blocks.push_back(
+        note(fmt::format("{} phases were begun and not ended, {} ended and not begun: they are not shown.",
+                         snapshots.unfinished_phases, snapshots.unbegun_phases)));
+  }
+  if (snapshots.further_marks != 0) {
+    section.blocks.push_back(note(fmt::format(
+        "{} marks are not shown: a rank had more than 64 names of snapshots and phases.", snapshots.further_marks)));
+  }
+  if (snapshots.marks_of_other_threads != 0) {
+    section.blocks.push_back(note(fmt::format("{} snapshots and phases of other threads than the first are not shown.",
+                                              snapshots.marks_of_other_threads)));
+  }
+}
+
+}  // namespace
+
+Section profile_over_time(const Application& a) {
+  Section section{.title = "The profile over time"};
+  const auto& series = a.snapshots.series;
+  for (std::size_t i = 0; i < std::min(kMostSeries, series.size()); ++i) add_series(section, a, i);
+  if (series.size() > kMostSeries)
+    section.blocks.push_back(note(fmt::format("{} more series are in profile.json.", series.size() - kMostSeries)));
+  add_complaints(section, a.snapshots);
+  if (find_series(a.snapshots, "iteration") == nullptr && series.empty())
+    section.left_out.push_back("iterations (no main loop was found)");
+  return section;
+}
+
+}  // namespace ardoise::reports

@@ -1,0 +1,133 @@
+// The time of each round of a series, and what it was spent on; see figures.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "reports/figures/canvas.hpp"
+#include "reports/figures/figures.hpp"
+#include "reports/figures/time_axis.hpp"
+#include "reports/findings/series_view.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr std::size_t kCallsShown = 4, kFunctionsShown = 3, kFewestShown = 8;
+constexpr double kMostTimesMedian = 5;  // what is higher goes out of the plot
+constexpr double kLegendRow = 11;
+
+struct Band {
+  std::string name;
+  Rgb colour;
+  std::vector<double> seconds;  // of a round
+};
+
+std::vector<double> mean_of_ranks(const SnapshotSeries& s, const std::vector<double>& sums) {
+  std::vector<double> mean = of_a_round(s, sums);
+  for (double& each : mean) each /= std::max(s.ranks, 1u);
+  return mean;
+}
+
+void take_off(std::vector<double>& rest, const std::vector<double>& part) {
+  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] = std::max(0.0, rest[i] - part[i]);
+}
+
+// From the bottom up: functions and what else is outside of MPI and I/O, then calls.
+std::vector<Band> bands_of(const SnapshotSeries& s) {
+  std::vector<Band> bands;
+  std::size_t colour = 0;
+  std::vector<double> own = of_a_round(s, own_seconds(s));
+  for (std::size_t i = 0; i < std::min(kFunctionsShown, s.functions.size()); ++i) {
+    std::vector<double> mean = mean_of_ranks(s, s.functions[i].seconds);
+    for (std::size_t at = 0; at < mean.size(); ++at) mean[at] = std::min(mean[at], own[at]);
+    take_off(own, mean);
+    bands.push_back({name_of(s.functions[i]), kClassColours[kClassColours.size() - 1 - i], std::move(mean)});
+  }
+  bands.push_back(
+      {bands.empty() ? "outside of MPI and I/O" : "others outside of MPI and I/O", kComputation, std::move(own)});
+  std::vector<double> rest = of_a_round(s, s.mpi_seconds);
+  const std::vector<double> io = of_a_round(s, s.io_seconds);
+  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] += io[i];
+  for (const SnapshotCalls& calls : s.calls) {
+    if (calls.function.empty() || colour == kCallsShown) continue;
+    std::vector<double> mean = mean_of_ranks(s, calls.seconds);
+    take_off(rest, mean);
+    bands.push_back({calls.function, kClassColours[colour++], std::move(mean)});
+  }
+  if (s.calls.size() > colour) bands.push_back({"other calls", kClassColours[4], std::move(rest)});
+  return bands;
+}
+
+std::string caption_of(const SnapshotSeries& s) {
+  if (s.trigger == "timer")
+    return fmt::format("What was called in intervals of {} since MPI_Init, mean of the ranks.",
+                       human_seconds(s.interval_seconds));
+  const std::string what = s.trigger == "iteration" ? "an iteration of the main loop" : "each " + round_word(s, true);
+  std::string caption =
+      fmt::format("Time of {} by what it was spent on, mean of the ranks{}; the line is the rank that took longest.",
+                  what, s.functions.empty() ? "" : " (functions: estimates, by samples)");
+  if (most_rounds(s) > 1) caption += fmt::format(" Each step is the mean of {}.", most_rounds(s));
+  return caption + " What takes more than five times the median goes out of the plot.";
+}
+
+void longest_line(Canvas& canvas, double y0, double h, double top, const std::vector<double>& longest) {
+  const auto count = static_cast<double>(longest.size());
+  const auto height = [&](std::size_t i) { return y0 + h * (1 - std::min(1.0, longest[i] / top)); };
+  for (std::size_t i = 0; i < longest.size(); ++i) {
+    const double left = kTimeLeft + kTimePlot * static_cast<double>(i) / count,
+                 right = kTimeLeft + kTimePlot * static_cast<double>(i + 1) / count;
+    canvas.line(left, height(i), right, height(i), 0.5, {0.75, 0.2, 0.15});
+    if (i != 0) canvas.line(left, height(i - 1), left, height(i), 0.5, {0.75, 0.2, 0.15});
+  }
+}
+
+void axes(Canvas& canvas, double y0, double h, double top, const SnapshotSeries& s) {
+  canvas.box(kTimeLeft, y0, kTimePlot, h);
+  for (const double tick : round_ticks(top, 4)) {
+    canvas.line(kTimeLeft - 3, y0 + h * (1 - tick / top), kTimeLeft, y0 + h * (1 - tick / top));
+    canvas.text(kTimeLeft - 5, y0 + h * (1 - tick / top) + 2.5, human_seconds(tick), Align::right, 7);
+  }
+  const auto all = static_cast<double>(s.seconds.size() * most_rounds(s));
+  if (s.trigger == "timer") return time_axis(canvas, y0 + h, all * s.interval_seconds);
+  for (const double tick : round_ticks(all, 8)) {
+    const double place = kTimeLeft + kTimePlot * tick / all;
+    canvas.line(place, y0 + h, place, y0 + h + 3);
+    canvas.text(place, y0 + h + 10, with_separators(static_cast<std::uint64_t>(tick)), Align::centre, 7);
+  }
+  canvas.text(kTimeLeft + kTimePlot / 2, y0 + h + 21, round_word(s, true), Align::centre);
+}
+
+}  // namespace
+
+Figure series_figure(const Application& app, std::size_t series) {
+  const SnapshotSeries& s = app.snapshots.series[series];
+  const std::size_t count = s.seconds.size();
+  if (count < kFewestShown) return {};
+  const double h = 90, y0 = 18 + kLegendRow;
+  const auto draw = [=, &s](Canvas& canvas, FigureFolder&) {
+    const auto seconds = of_a_round(s, s.seconds), longest = of_a_round(s, s.longest_seconds);
+    const double top = s.trigger == "timer"
+                           ? std::max(1e-12, s.interval_seconds)
+                           : std::max(1e-12, std::min(std::ranges::max(longest),
+                                                      kMostTimesMedian * std::max(median(seconds), median(longest))));
+    double x = kTimeLeft, row = 8;
+    std::vector<double> below(count, 0.0);
+    const auto begin = [&](std::size_t i) { return static_cast<double>(i) / static_cast<double>(count); };
+    for (const Band& band : bands_of(s)) {
+      if (x + 22 + canvas.text_width(shortened(band.name, 24)) > kTimeWidth && row < kLegendRow) {
+        x = kTimeLeft;
+        row += kLegendRow;
+      }
+      x = legend_entry(canvas, x, row, band.colour, band.name);
+      const auto share = [&](std::size_t i) { return band.seconds[i] / top; };
+      stacked_band(canvas, y0, h, below, begin, share, band.colour);
+    }
+    if (s.trigger != "timer") longest_line(canvas, y0, h, top, longest);
+    axes(canvas, y0, h, top, s);
+  };
+  return {fmt::format("snapshots_{}", series), caption_of(s), 1.0, kTimeWidth, y0 + h + 26, draw};
+}
+
+}  // namespace ardoise::reports

@@ -24,9 +24,11 @@ AnalyzerRun::AnalyzerRun(Options options)
                     complain(fmt::format("The knowledge source {} failed, and some of its numbers are missing: {}.",
                                          source, message));
                   }}),
-      reduction_(board_, std::move(options.analyses)) {}
+      reduction_(board_, std::move(options.analyses)),
+      snapshot_conditions_(std::move(options.snapshot_conditions)) {}
 
 void AnalyzerRun::add_program(knowledge_sources::Program program) {
+  program.snapshot_conditions = snapshot_conditions_;
   programs_.push_back(program);
   reduction_.add_program(std::move(program));
 }

@@ -81,7 +81,7 @@ int serve(const Options& options, int argc, char** argv) {
   // Before MPI has threads: the board registers the process for barriers in all its threads, which takes the kernel
   // 20 ms when there are several, and programs wait for us from their MPI_Init on.
   std::optional<MpiTransport> transport;  // outlives what uses it
-  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses)});
+  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses), options.snapshot_conditions});
   EventLoop loop;
   const auto job = wait_for_programs(loop);
   if (job.kind == JobState::Kind::ended_without_mpi) {

@@ -7,6 +7,7 @@
 #include <iostream>
 
 #include "analyzer/option_rows.hpp"
+#include "knowledge_sources/snapshots/condition.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -86,6 +87,15 @@ ParsedOptions parse_options(int argc, char** argv) {
   options.workers = static_cast<unsigned>(values.count(*option("workers")));
   options.memory_bytes = static_cast<std::size_t>(values.size(*option("memory")));
   options.plugins = values.texts(*option("plugin"));
+  options.snapshot_conditions = values.texts(*option("snapshot-when"));
+  for (const std::string& text : options.snapshot_conditions) {
+    try {
+      (void)knowledge_sources::Condition(text);
+    } catch (const std::invalid_argument& wrong) {
+      std::cerr << "ardoise-analyzer: " << wrong.what() << "." << std::endl;
+      return {std::nullopt, 2};
+    }
+  }
   options.render = !values.is_on(*option("no-report"));
   options.keep_safe_seconds = values.seconds(*option("keep-safe"));
   options.quiet = values.is_on(*option("quiet"));

@@ -15,6 +15,7 @@ struct Options {
   unsigned workers = 0;  // 0: by the free cores
   std::size_t memory_bytes = std::size_t{256} << 20;
   std::vector<std::string> plugins;
+  std::vector<std::string> snapshot_conditions;
   std::string command;  // the launch line, for the report
   bool render = true;
   bool quiet = false;

@@ -15,7 +15,7 @@ int replay(const Options& options) {
   auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
   auto capture = read_capture(options.replay);
   const unsigned workers = options.workers != 0 ? options.workers : default_workers();
-  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses)});
+  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses), options.snapshot_conditions});
   for (const auto& complaint : plugins.complaints) run.complain(complaint);
   if (capture.programs.empty()) {
     for (const auto& list : {plugins.complaints, capture.complaints}) {

@@ -59,10 +59,11 @@ struct BadPartial : std::runtime_error {
 };
 
 struct AnalysisContext {
-  std::string level;        // name of the level, unique in the launch
-  std::uint32_t partition;  // id of the program
-  std::uint32_t ranks;      // of the program's world
-  double ticks_per_second;  // nominal, for bounds only; exact rates are in the Resolver
+  std::string level;                               // name of the level, unique in the launch
+  std::uint32_t partition;                         // id of the program
+  std::uint32_t ranks;                             // of the program's world
+  double ticks_per_second;                         // nominal, for bounds only; exact rates are in the Resolver
+  std::vector<std::string> snapshot_conditions{};  // snapshots/condition.hpp
 };
 
 class Analysis {

@@ -114,8 +114,6 @@ class Resolver {
   [[nodiscard]] virtual std::string_view communicator(std::uint32_t rank, std::uint32_t comm) const = 0;
 
   [[nodiscard]] virtual const Location& call_site(std::uint32_t id) const = 0;
-  // As the program named it (MarkNameDefinition); "" for ids that were never defined.
-  [[nodiscard]] virtual std::string_view mark_name(std::uint32_t) const { return ""; }
   // Both empty for numbers that were never defined.
   [[nodiscard]] virtual ModuleFacts module(std::uint32_t rank, std::uint32_t module) const = 0;
   // The frames at a return address of a module, innermost first (inlined functions, then the one that contains them);

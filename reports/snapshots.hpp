@@ -34,11 +34,11 @@ struct SnapshotValue {
 
 // Snapshots are of one round each (an iteration, what lies between two marks of the program, an interval of time), or
 // of several where memory was short. Lists have one element each, sums of its rounds; times are means over the ranks in
-// step. "snapshot" and "pcontrol": the first is all up to the first mark, the last all after the last one.
+// step. "snapshot", "pcontrol" and "condition": the first is all up to the first mark, the last all after the last one.
 struct SnapshotSeries {
-  std::string trigger;  // "iteration", "snapshot", "phase", "pcontrol", "timer"
-  std::string name;     // "snapshot", "phase": as the program calls it
-  // The call that begins each iteration, or where the first rank has made its marks.
+  std::string trigger;  // "iteration", "snapshot", "phase", "pcontrol", "condition", "timer"
+  std::string name;     // "snapshot", "phase": as the program calls it; "condition": its text
+  // The call that begins each iteration, or that cuts: ardoise_snapshot …, MPI_Pcontrol and where it is.
   std::string function, symbol, source_file;
   std::uint32_t line = 0;
   std::vector<std::uint64_t> rounds;

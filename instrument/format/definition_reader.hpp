@@ -90,6 +90,10 @@ struct DecodedStack {
 struct DecodedStand {
   StandDefinition fixed;
 };
+struct DecodedMarkName {
+  MarkNameDefinition fixed;
+  std::string_view name;
+};
 // A kind that this reader does not know: a later writer's, to be skipped.
 struct UnknownDefinition {
   DefinitionHeader header;
@@ -99,7 +103,7 @@ using Definition =
     std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite, DecodedCommunicator,
                  DecodedTopology, DecodedFile, DecodedThread, DecodedNotice, DecodedSampling, DecodedCounters,
                  DecodedSamplerTotals, DecodedUsage, DecodedPythonCode, DecodedMemory, DecodedFileAccess, DecodedEnd,
-                 DecodedRecentCalls, DecodedStack, DecodedStand>;
+                 DecodedRecentCalls, DecodedStack, DecodedStand, DecodedMarkName>;
 
 // for (DefinitionReader reader(payload); auto definition = reader.next();) std::visit(…, *definition);
 //

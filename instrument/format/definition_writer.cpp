@@ -84,6 +84,10 @@ bool DefinitionWriter::add(const NoticeDefinition& notice, std::string_view text
   return add(DefinitionKind::kNotice, bytes_of(notice), {}, {text});
 }
 
+bool DefinitionWriter::add(const MarkNameDefinition& mark, std::string_view name) {
+  return add(DefinitionKind::kMarkName, bytes_of(mark), {}, {name});
+}
+
 bool DefinitionWriter::add(const SamplingDefinition& sampling) {
   return add(DefinitionKind::kSampling, bytes_of(sampling), {}, {});
 }

@@ -8,6 +8,7 @@
 // definition_writer.hpp encodes; nothing else touches these bytes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace ardoise::instrument {
@@ -33,6 +34,7 @@ enum class DefinitionKind : std::uint16_t {
   kRecentCalls = 18,
   kStack = 19,
   kStand = 20,
+  kMarkName = 21,
 };
 
 struct DefinitionHeader {
@@ -162,6 +164,13 @@ struct ThreadDefinition {
   std::uint32_t thread;
   std::uint32_t tid;  // of the first
   std::uint64_t first_tick;
+};
+
+// A name that the program gave to its marks (MarkExtension). Strings: the name, cut at kMaxMarkName bytes.
+inline constexpr std::size_t kMaxMarkName = 255;
+struct MarkNameDefinition {
+  std::uint32_t name;  // mark_name_id() (mark_name.hpp)
+  std::uint32_t reserved;
 };
 
 // Something the user should know about the measurement. Strings: the sentence.

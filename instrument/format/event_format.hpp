@@ -19,7 +19,7 @@
 namespace ardoise::instrument {
 
 inline constexpr std::uint32_t kPackMagic = 0x50445241;  // "ARDP"
-inline constexpr std::uint16_t kPackVersion = 7;
+inline constexpr std::uint16_t kPackVersion = 8;
 
 enum class PackClass : std::uint16_t {
   kDefinitions = 1,    // payload: DefinitionHeader + bytes, each padded to 8 (definitions.hpp)
@@ -192,7 +192,8 @@ enum class ExtensionKind : std::uint32_t {
 // Order: a record, then its kWideValues, then its kReceiveHalf, both always in the pack of the record; then its
 // kNeighbourPart, kStarted or kGroup extensions or its completions, which may go on in later packs of the same thread:
 // they stand alone. The function bits of an extension are those of its record; event_reader.hpp puts a record and its
-// extensions together. kSampled belongs to no record: it lies between two calls, and its function bits are 0.
+// extensions together. kSampled and kMark belong to no record: they lie between two calls, and their function bits are
+// 0.
 
 // The full values of the record before it, where one of them does not fit.
 struct WideExtension {
@@ -268,13 +269,15 @@ enum class MarkKind : std::uint8_t { kSnapshot = 1, kPhaseBegin = 2, kPhaseEnd =
 struct MarkExtension {
   std::uint64_t tick;
   std::uint64_t value;      // kSnapshot, kPcontrol: the number (int64); kValue: a double's bits; else 0
-  std::uint32_t name;       // of a MarkNameDefinition; 0: none
-  std::uint32_t call_site;  // CallSiteId
+  std::uint32_t name;       // mark_name_id() of a MarkNameDefinition; 0: none
+  std::uint32_t call_site;  // CallSiteId of kPcontrol; else 0: the name says enough
   MarkKind kind;
   std::uint8_t reserved[3];
   std::uint32_t word;
 };
 static_assert(sizeof(MarkExtension) == sizeof(MpiRecord));
+inline constexpr std::uint32_t kMarkWord =
+    make_word(static_cast<std::uint32_t>(ExtensionKind::kMark), 0, Shape::kExtension);
 
 // One POSIX I/O call of the program (not of MPI or the tool).
 struct PosixRecord {
@@ -362,16 +365,17 @@ enum class AggregatePart : std::uint8_t {
   kStarted = 3,     // StartedExtensions
   kPosix = 4,       // PosixRecords
   kGroup = 5,       // GroupExtensions, only counted
+  kMark = 6,        // MarkExtensions, only counted
 };
-inline constexpr std::uint8_t kAggregateParts = 6;
+inline constexpr std::uint8_t kAggregateParts = 7;
 
 // Exact sums over records that memory had no room for; they lie between the header's first and last tick. All records
 // behind one AggregateRecord are equal in part, word, function, call site, peer and size class. Later ones of the same
 // key are further records: readers add up.
 struct AggregateRecord {
   std::uint32_t word;  // kCall, kCompletion: `word` (kNeighbour: with the comm of the call); kStarted: `operation`;
-                       // kPosix: `flags`; kGroup: the extension's
-  std::uint32_t call_site;  // 0 for kNeighbour, kStarted and kGroup
+                       // kPosix: `flags`; kGroup, kMark: the extension's
+  std::uint32_t call_site;  // 0 for kNeighbour, kStarted, kGroup and kMark
   std::int32_t peer;        // peer, destination; of a kCompletion the actual source; kPosix: file
   std::uint16_t function;   // of the MPI call (kCompletion: of the starting call); kPosix: PosixFunction
   AggregatePart part;

@@ -16,6 +16,9 @@ namespace ardoise::instrument {
 [[nodiscard]] constexpr bool is_sampled(const MpiRecord& record) {
   return record.shape() == Shape::kExtension && extension_kind(record) == ExtensionKind::kSampled;
 }
+[[nodiscard]] constexpr bool is_mark(const MpiRecord& record) {
+  return record.shape() == Shape::kExtension && extension_kind(record) == ExtensionKind::kMark;
+}
 template <class Extension>
 [[nodiscard]] constexpr Extension as(const MpiRecord& record) {
   return std::bit_cast<Extension>(record);
@@ -46,8 +49,9 @@ struct IgnoreGroups {
 // Calls event(MpiEvent) for each call, completion(CompletionRecord) for each completed request,
 // neighbour(NeighbourExtension) for each part of a neighbourhood collective, started(StartedExtension) for each
 // operation of an MPI_Startall, sampled(SampledExtension) for what was sampled between calls and group(GroupExtension)
-// for ranks of an MPI_Win_post or MPI_Win_start, in the order of the records. A malformed sequence (an extension
-// without its record) is skipped over, never read beyond `records`.
+// for ranks of an MPI_Win_post or MPI_Win_start, and mark(MarkExtension) for what the program said of itself, in the
+// order of the records. A malformed sequence (an extension without its record) is skipped over, never read beyond
+// `records`.
 template <class OnEvent, class OnCompletion, class OnNeighbour, class OnStarted, class OnSampled = IgnoreSampled,
           class OnGroup = IgnoreGroups, class OnMark = IgnoreMarks>
 void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompletion&& completion,

@@ -5,6 +5,8 @@
 #include <bit>
 #include <type_traits>
 
+#include "instrument/format/event_reader.hpp"
+
 namespace ardoise::instrument {
 namespace {
 
@@ -17,6 +19,16 @@ constexpr PackClass class_of() {
 bool is_call(const PosixRecord&) { return true; }
 bool is_call(const MpiRecord& record) {
   return record.shape() != Shape::kCompletion && record.shape() != Shape::kExtension;
+}
+
+// What the program said of itself stays where that is possible: there is little of it, and it cuts what is left.
+template <class Record>
+bool is_kept_mark(const Record& record) {
+  if constexpr (std::is_same_v<Record, MpiRecord>) {
+    return is_mark(record);
+  } else {
+    return false;
+  }
 }
 
 }  // namespace
@@ -46,13 +58,26 @@ void EventReduction::fold(std::span<const Record> records, std::uint64_t first_t
   if (folded != records.size()) ledger_.count_dropped(class_of<Record>(), records.size() - folded);
 }
 
+template <class Record, class Stays>
+std::size_t EventReduction::keep(std::span<Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
+                                 BinList& full, Stays&& stays) {
+  std::size_t kept = 0, run = 0;  // `run`: begin of the records that are to be folded next
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (!stays(records[i])) continue;
+    // Folded before the record moves: its new place may be theirs.
+    fold(std::span<const Record>(records.subspan(run, i - run)), first_tick, last_tick, full);
+    run = i + 1;
+    records[kept++] = records[i];
+  }
+  fold(std::span<const Record>(records.subspan(run)), first_tick, last_tick, full);
+  return kept;
+}
+
 template <class Record>
 std::size_t EventReduction::reduce(std::span<Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
                                    bool all, BinList& full) {
-  if (all || by_ == ReduceBy::kClass) {
-    fold(std::span<const Record>(records), first_tick, last_tick, full);
-    return 0;
-  }
+  if (all) return keep(records, first_tick, last_tick, full, [](const Record&) { return false; });
+  if (by_ == ReduceBy::kClass) return keep(records, first_tick, last_tick, full, is_kept_mark<Record>);
   // The records of each rank, then the first rank that stays: at least half of all records go.
   std::array<std::uint32_t, kRanks> counts{};
   std::size_t current = 0;
@@ -62,19 +87,11 @@ std::size_t EventReduction::reduce(std::span<Record> records, std::uint64_t firs
   }
   std::size_t stays = 0, going = 0;
   while (stays < kRanks && 2 * going < records.size()) going += counts[stays++];
-
-  std::size_t kept = 0, run = 0;  // `run`: begin of the records that are to be folded next
   current = 0;
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    if (is_call(records[i])) current = rank(records[i]);
-    if (current < stays) continue;
-    // Folded before the record moves: its new place may be theirs.
-    fold(std::span<const Record>(records.subspan(run, i - run)), first_tick, last_tick, full);
-    run = i + 1;
-    records[kept++] = records[i];
-  }
-  fold(std::span<const Record>(records.subspan(run)), first_tick, last_tick, full);
-  return kept;
+  return keep(records, first_tick, last_tick, full, [&](const Record& record) {
+    if (is_call(record)) current = rank(record);
+    return current >= stays || is_kept_mark(record);
+  });
 }
 
 template std::size_t EventReduction::reduce(std::span<MpiRecord>, std::uint64_t, std::uint64_t, bool, BinList&);

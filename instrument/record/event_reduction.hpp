@@ -39,13 +39,18 @@ class EventReduction {
       : by_(by), depths_(depths), aggregates_(aggregates), ledger_(ledger) {}
 
   // Folds records of a bin (MpiRecord or PosixRecord) and counts them as recorded and aggregated; moves those that
-  // stay, at most half of them and uncounted, to the front, and returns how many. Records that the tables have no bin
-  // for are counted as dropped. all: none is to stay. Tables that are full go to `full`.
+  // stay, at most half of the calls and all marks, uncounted, to the front, and returns how many. Records that the
+  // tables have no bin for are counted as dropped. all: none is to stay, no mark either. Tables that are full go to
+  // `full`.
   template <class Record>
   [[nodiscard]] std::size_t reduce(std::span<Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
                                    bool all, BinList& full);
 
  private:
+  // Folds all for which stays(record) is false, asked in their order.
+  template <class Record, class Stays>
+  [[nodiscard]] std::size_t keep(std::span<Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
+                                 BinList& full, Stays&& stays);
   template <class Record>
   void fold(std::span<const Record> records, std::uint64_t first_tick, std::uint64_t last_tick, BinList& full);
   // What goes first has the smaller number, below kRanks.

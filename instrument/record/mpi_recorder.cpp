@@ -209,6 +209,9 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
   // What will have been received is known at completion only, and counted there.
   if (plan.role == Role::kFileRead && plan.starts_request) event.received = 0;
   write(event);
+  if (call.function == FunctionId::kPcontrol) [[unlikely]]
+    thread.add_mark(
+        {end, static_cast<std::uint64_t>(std::int64_t{call.tag}), 0, site, MarkKind::kPcontrol, {}, kMarkWord});
   if (plan.role == Role::kNeighbour) [[unlikely]]
     write_neighbours(event);
   if (plan.role == Role::kCompletes) write_completions(event);

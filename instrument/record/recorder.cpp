@@ -139,6 +139,13 @@ void Recorder::tell_queries(ThreadRecorder& thread, std::uint64_t tick) {
   });
 }
 
+void Recorder::mark(ThreadRecorder& thread, MarkKind kind, std::string_view name, std::uint64_t value) {
+  const std::uint64_t tick = now();
+  thread.may_send = false;  // the program need not be where MPI may be called
+  thread.add_mark({tick, value, mark_names.id_of(name, definitions), kNoCallSite, kind, {}, kMarkWord});
+  after_event(thread, tick);
+}
+
 void Recorder::lose_call(PackClass pack_class) {
   ledger.count_recorded(pack_class, 1);
   ledger.count_dropped(pack_class, 1);

@@ -23,6 +23,7 @@
 #include "instrument/record/file_accesses.hpp"
 #include "instrument/record/files.hpp"
 #include "instrument/record/handle_ids.hpp"
+#include "instrument/record/mark_names.hpp"
 #include "instrument/record/request_table.hpp"
 #include "instrument/record/thread_recorder.hpp"
 #include "instrument/record/thread_registry.hpp"
@@ -75,6 +76,15 @@ class Recorder {
   // so.
   void lose_call(PackClass pack_class);
 
+  // What the program says of itself. The thread stays in kRecording.
+  void mark(ThreadRecorder& thread, MarkKind kind, std::string_view name, std::uint64_t value);
+
+  // One of a signal handler that has interrupted this library.
+  void lose_mark() {
+    ledger.count_recorded(PackClass::kMpi, 1);
+    ledger.count_dropped(PackClass::kMpi, 1);
+  }
+
   // After the records of a call were written: sends what has become old.
   void after_event(ThreadRecorder& thread, std::uint64_t end) {
     if (end >= thread.next_flush) [[unlikely]] {
@@ -124,6 +134,7 @@ class Recorder {
   EventReduction reduction;
   ThreadRegistry threads;
   CallSites call_sites;
+  MarkNames mark_names;
   Files files;
   FileAccesses accesses;
   HandleIds handles;

@@ -113,6 +113,11 @@ void ThreadRecorder::reduce(Lane<Record>& lane) {
                                              is_scratch(lane.bin), full);
   lane.folded = lane.folded || begin + kept != lane.cursor;
   lane.cursor = lane.whole = begin + kept;
+  if (static_cast<std::size_t>(end_of_bin(lane) - lane.cursor) < kMaxGroup) {
+    // Nothing but marks.
+    lane.cursor = lane.whole =
+        begin + reduction_.reduce(std::span<Record>(begin, lane.cursor), lane.first_begin, lane.last_end, true, full);
+  }
   lane.is_reduced = false;
   sender_.submit_all(full);
 }
@@ -122,11 +127,43 @@ void ThreadRecorder::begin_bin(Lane<Record>& lane, Bin* bin, std::uint64_t begin
   lane.bin = bin;
   lane.first_begin = begin;
   lane.cursor = lane.whole = records_of<Record>(bin);
-  lane.limit = lane.cursor + (is_scratch(bin) ? kScratchRecords : sender_.payload_bytes() / sizeof(Record));
+  lane.limit = end_of_bin(lane);
+}
+
+template <class Record>
+Record* ThreadRecorder::end_of_bin(const Lane<Record>& lane) const {
+  return records_of<Record>(lane.bin) +
+         (is_scratch(lane.bin) ? kScratchRecords : sender_.payload_bytes() / sizeof(Record));
+}
+
+// The first call of MPI of a thread. True: it has made marks before, and there is room behind them.
+bool ThreadRecorder::counts_now(Lane<MpiRecord>& lane) {
+  if (std::exchange(lane.counted, true)) return false;
+  ledger_.count_mpi_thread();
+  if (lane.bin == nullptr) return false;
+  lane.limit = end_of_bin(lane);
+  return static_cast<std::size_t>(lane.limit - lane.cursor) >= kMaxGroup;
+}
+
+void ThreadRecorder::add_mark(const MarkExtension& mark) {
+  begin_call();
+  if (!mpi_.counted && mpi_.bin != nullptr) mpi_.limit = end_of_bin(mpi_);
+  if (mpi_.cursor == mpi_.limit) [[unlikely]] {
+    const std::uint64_t started = now();
+    find_bin(mpi_, mark.tick);
+    count_sending(started);
+  }
+  mpi_.last_end = mark.tick;
+  *mpi_.cursor++ = std::bit_cast<MpiRecord>(mark);
+  // So that its first call of MPI comes by next_bin().
+  if (!mpi_.counted) mpi_.limit = mpi_.cursor;
 }
 
 template <class Record>
 void ThreadRecorder::next_bin(Lane<Record>& lane, std::uint64_t begin) {
+  if constexpr (std::is_same_v<Record, MpiRecord>) {
+    if (counts_now(lane)) return;
+  }
   const std::uint64_t started = now();
   find_bin(lane, begin);
   if (std::is_same_v<Record, MpiRecord> && noted_.weight != 0) place_noted();
@@ -135,7 +172,6 @@ void ThreadRecorder::next_bin(Lane<Record>& lane, std::uint64_t begin) {
 
 template <class Record>
 void ThreadRecorder::find_bin(Lane<Record>& lane, std::uint64_t begin) {
-  if (class_of<Record>() == PackClass::kMpi && !std::exchange(lane.counted, true)) ledger_.count_mpi_thread();
   if (sender_.waits()) {
     // What it waits for may be the bin at hand.
     close_bin(lane);

@@ -76,6 +76,8 @@ class alignas(64) ThreadRecorder {
     posix_.whole = posix_.cursor;
     return posix_.cursor++;
   }
+  // What the program says of itself, which is no call of MPI: such a thread need not be one that makes any.
+  void add_mark(const MarkExtension& mark);
   [[nodiscard]] FunctionTotals& mpi_totals(std::uint32_t function) { return mpi_totals_[function]; }
   [[nodiscard]] FunctionTotals& posix_totals(PosixFunction function) {
     return posix_totals_[static_cast<std::size_t>(function)];
@@ -141,7 +143,7 @@ class alignas(64) ThreadRecorder {
     std::uint32_t sampled = 0;  // records in the bin that are no calls'
     bool folded = false;        // since the last one, records became sums
     bool is_reduced = false;    // at this moment
-    bool counted = false;       // the owner, among the threads that make MPI calls
+    bool counted = false;       // the owner, among the threads that make MPI calls; until then `limit` is `cursor`
   };
   Lane<MpiRecord> mpi_;
   Lane<PosixRecord> posix_;
@@ -154,6 +156,9 @@ class alignas(64) ThreadRecorder {
  private:
   template <class Record>
   void next_bin(Lane<Record>& lane, std::uint64_t begin);
+  [[nodiscard]] bool counts_now(Lane<MpiRecord>& lane);
+  template <class Record>
+  [[nodiscard]] Record* end_of_bin(const Lane<Record>& lane) const;
   template <class Record>
   void find_bin(Lane<Record>& lane, std::uint64_t begin);
   template <class Record>

@@ -29,6 +29,9 @@ inline constexpr auto kOptions = [] {
      "short: the first page of the report, and of each program its overview and the tables of what takes time"},
     {"plugin", kText, "FILE", "", "none", 0, 0, kForLauncher | kForAnalyzer | kRepeats,
      "knowledge source to load, may be given several times"},
+    {"snapshot-when", kText, "CONDITION", "", "none", 0, 0, kForLauncher | kForAnalyzer | kRepeats,
+     "snapshot of the profile of a rank whenever this becomes true, e.g. \"bytes(write) > 1 GB since last\", may be given "
+     "several times (docs/marks.md)"},
     {"separate", kFlag, "", "off", "", 0, 0, kForLauncher,
      "each program of the launch line has an MPI_COMM_WORLD of its own; without it all share one, as without ardoise"},
     {"partition", kText, "NAME=CONTEXT[,CONTEXT...]", "", "see --separate", 0, 0, kForLauncher | kRepeats,

@@ -6,19 +6,19 @@
 
 namespace ardoise::knowledge_sources {
 
-RankMarks::Series* RankMarks::find(instrument::MarkKind kind, std::uint32_t name) {
+RankMarks::Series* RankMarks::find(SeriesKind kind, std::uint32_t name) {
   const auto found =
       std::ranges::find_if(series_, [&](const Series& each) { return each.kind == kind && each.name == name; });
   return found == series_.end() ? nullptr : &*found;
 }
 
-RankMarks::Series* RankMarks::make(const Mark& mark) {
+RankMarks::Series* RankMarks::make(SeriesKind kind, const Mark& mark) {
   if (series_.size() == kMostSeries) {
     ++complaints_.further_series;
     return nullptr;
   }
   Series& series = series_.emplace_back(most_);
-  series.kind = mark.kind;
+  series.kind = kind;
   series.name = mark.name;
   series.call_site = mark.call_site;
   return &series;
@@ -57,6 +57,21 @@ void RankMarks::add(std::uint64_t key, std::int64_t begin, const CallSums& sums)
   }
 }
 
+void RankMarks::begin_phase(const Mark& mark) {
+  Series* series = find(SeriesKind::kPhase, mark.name);
+  if (series == nullptr) series = make(SeriesKind::kPhase, mark);
+  if (series != nullptr && series->depth++ == 0) series->begin = mark.time;
+}
+
+void RankMarks::end_phase(const Mark& mark) {
+  Series* const series = find(SeriesKind::kPhase, mark.name);
+  if (series == nullptr || series->depth == 0) {
+    ++complaints_.unbegun_phases;
+  } else if (--series->depth == 0) {
+    take(*series, mark.time, 0);
+  }
+}
+
 void RankMarks::add_value(std::uint32_t name, double x) {
   const std::uint32_t id = id_of(name, name_ids_, names_);
   for (Series& series : series_) {
@@ -91,7 +106,9 @@ void RankMarks::take(Series& series, std::int64_t time, std::int64_t number) {
 
 std::vector<Snapshot> RankMarks::snapshots_of(const Series& series, std::int64_t end) const {
   std::vector<Snapshot> all = series.list.snapshots();
-  if (is_cut(series.kind)) all.push_back(open_of(series, end, all.empty() ? 0 : all.back().number + 1));
+  if (!is_cut(series.kind)) return all;
+  const std::int64_t next = all.empty() ? 0 : all.back().number + 1;
+  all.push_back(open_of(series, end, series.kind == SeriesKind::kPcontrol ? series.level : next));
   return all;
 }
 
@@ -112,6 +129,7 @@ void RankMarks::write(ByteWriter& out) const {
     out.put(each.call_site);
     out.put(each.depth);
     out.put(each.begin);
+    out.put(each.level);
     each.list.write(out);
     out.put_array(std::span<const CallCell>(each.calls));
     out.put_array(std::span<const ValueCell>(each.values));
@@ -128,11 +146,14 @@ void RankMarks::read(ByteReader& in) {
   for (auto left = in.get_count(24); left != 0; --left) {
     in.check(series_.size() < kMostSeries, "has too many series");
     Series& series = series_.emplace_back(most_);
-    series.kind = static_cast<instrument::MarkKind>(in.get<std::uint32_t>());
+    const auto kind = in.get<std::uint32_t>();
+    in.check(kind <= static_cast<std::uint32_t>(SeriesKind::kCondition), "has a series of an unknown kind");
+    series.kind = static_cast<SeriesKind>(kind);
     series.name = in.get<std::uint32_t>();
     series.call_site = in.get<std::uint32_t>();
     series.depth = in.get<std::uint32_t>();
     series.begin = in.get<std::int64_t>();
+    series.level = in.get<std::int64_t>();
     series.list.read(in, kMostIds);
     for (const CallCell& cell : in.get_array<CallCell>()) {
       in.check(cell.id < keys_.size(), "has sums that belong to nothing");

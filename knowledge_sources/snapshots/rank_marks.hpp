@@ -1,7 +1,7 @@
 // What a rank's program marked (instrument/api/ardoise.h, MPI_Pcontrol), as series of snapshots:
 //
 //   ardoise_snapshot(name, n)   all since the mark of that name before it, or since the begin
-//   MPI_Pcontrol(level)         likewise
+//   MPI_Pcontrol(level)         likewise; what comes next has this number, and 1 what came before the first
 //   ardoise_phase_begin, _end   all between them; phases of different names may lie in each other or overlap
 //   ardoise_value(name, x)      in all of these that are open
 //
@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "instrument/format/event_format.hpp"
@@ -27,6 +28,8 @@ struct Mark {
   std::uint64_t value;
 };
 
+enum class SeriesKind : std::uint8_t { kSnapshot, kPhase, kPcontrol, kCondition };
+
 // Not thread safe. May be copied.
 class RankMarks {
  public:
@@ -36,10 +39,11 @@ class RankMarks {
 
   struct Series {
     explicit Series(std::size_t most) : list(most) {}
-    instrument::MarkKind kind{};  // kSnapshot, kPhaseBegin, kPcontrol
-    std::uint32_t name = 0, call_site = 0;
-    std::uint32_t depth = 0;  // of phases of this name in each other; a cut that is always open: 1
-    std::int64_t begin = 0;   // of what is open
+    SeriesKind kind{};
+    std::uint32_t name = 0, call_site = 0;  // kCondition: its number
+    std::uint32_t depth = 0;                // of phases of this name in each other; a cut that is always open: 1
+    std::int64_t begin = 0;                 // of what is open
+    std::int64_t level = 1;                 // kPcontrol: the latest
     SnapshotList list;
     std::vector<CallCell> calls;        // of what is open, in any order
     std::vector<ValueCell> values;      // likewise
@@ -55,7 +59,11 @@ class RankMarks {
   // for_each_call_before(use): calls use(key, sums) for all that the rank called so far.
   template <class ForEachCallBefore>
   void mark(const Mark& mark, ForEachCallBefore&& for_each_call_before);
+  // A snapshot of a series that is cut: all since the one before it.
+  template <class ForEachCallBefore>
+  void cut(SeriesKind kind, const Mark& mark, std::int64_t number, ForEachCallBefore&& for_each_call_before);
   void add(std::uint64_t key, std::int64_t begin, const CallSums& sums);
+  [[nodiscard]] static bool is_cut(SeriesKind kind) { return kind != SeriesKind::kPhase; }
   [[nodiscard]] bool is_empty() const { return series_.empty(); }
   [[nodiscard]] const std::vector<Series>& series() const { return series_; }
   [[nodiscard]] const std::vector<std::uint64_t>& keys() const { return keys_; }    // by id, of calls
@@ -69,11 +77,10 @@ class RankMarks {
   void read(ByteReader& in);  // into an empty one
 
  private:
-  [[nodiscard]] static bool is_cut(instrument::MarkKind kind) {
-    return kind == instrument::MarkKind::kSnapshot || kind == instrument::MarkKind::kPcontrol;
-  }
-  [[nodiscard]] Series* find(instrument::MarkKind kind, std::uint32_t name);
-  Series* make(const Mark& mark);
+  [[nodiscard]] Series* find(SeriesKind kind, std::uint32_t name);
+  Series* make(SeriesKind kind, const Mark& mark);
+  void begin_phase(const Mark& mark);
+  void end_phase(const Mark& mark);
   [[nodiscard]] std::uint32_t id_of(std::uint64_t key, FlatTable<std::uint64_t, std::uint32_t>& ids,
                                     std::vector<std::uint64_t>& keys);
   void add_open(Series& series, std::uint32_t id, const CallSums& sums);
@@ -91,31 +98,33 @@ class RankMarks {
 template <class ForEachCallBefore>
 void RankMarks::mark(const Mark& mark, ForEachCallBefore&& for_each_call_before) {
   using instrument::MarkKind;
-  if (mark.kind == MarkKind::kValue) return add_value(mark.name, std::bit_cast<double>(mark.value));
-  const bool cuts = is_cut(mark.kind);
-  Series* series = find(cuts ? mark.kind : MarkKind::kPhaseBegin, mark.name);
-  if (series == nullptr && mark.kind == MarkKind::kPhaseEnd) {
-    ++complaints_.unbegun_phases;
-    return;
+  const auto number = static_cast<std::int64_t>(mark.value);
+  switch (mark.kind) {
+    case MarkKind::kValue:
+      return add_value(mark.name, std::bit_cast<double>(mark.value));
+    case MarkKind::kPhaseBegin:
+      return begin_phase(mark);
+    case MarkKind::kPhaseEnd:
+      return end_phase(mark);
+    case MarkKind::kSnapshot:
+      return cut(SeriesKind::kSnapshot, mark, number, for_each_call_before);
+    case MarkKind::kPcontrol:
+      return cut(SeriesKind::kPcontrol, mark, number, for_each_call_before);
   }
+}
+
+template <class ForEachCallBefore>
+void RankMarks::cut(SeriesKind kind, const Mark& mark, std::int64_t number, ForEachCallBefore&& for_each_call_before) {
+  Series* series = find(kind, mark.name);
   if (series == nullptr) {
-    series = make(mark);
+    series = make(kind, mark);
     if (series == nullptr) return;
-    if (cuts) {
-      series->depth = 1;
-      for_each_call_before(
-          [&](std::uint64_t key, const CallSums& sums) { add_open(*series, id_of(key, ids_, keys_), sums); });
-    }
+    series->depth = 1;
+    for_each_call_before(
+        [&](std::uint64_t key, const CallSums& sums) { add_open(*series, id_of(key, ids_, keys_), sums); });
   }
-  if (cuts) {
-    take(*series, mark.time, static_cast<std::int64_t>(mark.value));
-  } else if (mark.kind == MarkKind::kPhaseBegin) {
-    if (series->depth++ == 0) series->begin = mark.time;
-  } else if (series->depth == 0) {
-    ++complaints_.unbegun_phases;
-  } else if (--series->depth == 0) {
-    take(*series, mark.time, 0);
-  }
+  // A level is that of what comes, a number that of what was.
+  take(*series, mark.time, kind == SeriesKind::kPcontrol ? std::exchange(series->level, number) : number);
 }
 
 }  // namespace ardoise::knowledge_sources

@@ -1,7 +1,7 @@
 // See rank_series.hpp.
 #include "knowledge_sources/snapshots/rank_series.hpp"
 
-#include <algorithm>
+#include <bit>
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -34,7 +34,7 @@ void RankSeries::deliver(const std::vector<Moment>& moments, bool after_gap) {
     switch (moment.kind) {
       case Moment::Kind::kVisit:
         series_.visit(moment.key, moment.begin, moment.sums);
-        marks_.add(moment.key, moment.begin, moment.sums);
+        add_to_marks(moment);
         break;
       case Moment::Kind::kCall:
         add_call(moment);
@@ -54,17 +54,38 @@ void RankSeries::deliver(const std::vector<Moment>& moments, bool after_gap) {
 
 void RankSeries::add_call(const Moment& moment) {
   series_.add(moment.key, moment.begin, moment.sums);
+  add_to_marks(moment);
+}
+
+// All so far, for a series that begins with the run and of which nobody knew.
+template <class Use>
+void RankSeries::for_each_call_before(Use&& use) const {
+  for (const CallSeries::Piece& piece : series_.pieces()) {
+    series_.for_each_call(piece,
+                          [&](std::uint32_t site, const CallSums& sums) { use(series_.sites()[site].key, sums); });
+  }
+}
+
+// A call that makes a condition true belongs to the snapshot that is taken then.
+void RankSeries::add_to_marks(const Moment& moment) {
   marks_.add(moment.key, moment.begin, moment.sums);
+  if (conditions_.is_empty() || moment.kind == Moment::Kind::kSample) return;
+  const std::int64_t end = moment.begin + static_cast<std::int64_t>(moment.sums.ns);
+  conditions_.call(moment.key, end, moment.sums, [&](std::uint32_t condition) { cut(condition, end); });
+}
+
+void RankSeries::cut(std::uint32_t condition, std::int64_t time) {
+  const Mark mark{instrument::MarkKind::kSnapshot, condition, 0, time, 0};
+  marks_.cut(SeriesKind::kCondition, mark, conditions_.times_held(condition),
+             [this](auto&& use) { for_each_call_before(use); });
 }
 
 void RankSeries::add_mark(const Moment& moment) {
   const Mark mark{moment.mark, static_cast<std::uint32_t>(moment.key), moment.where, moment.begin, moment.sums.ns};
-  marks_.mark(mark, [this](auto&& use) {
-    for (const CallSeries::Piece& piece : series_.pieces()) {
-      series_.for_each_call(piece,
-                            [&](std::uint32_t site, const CallSums& sums) { use(series_.sites()[site].key, sums); });
-    }
-  });
+  marks_.mark(mark, [this](auto&& use) { for_each_call_before(use); });
+  if (mark.kind != instrument::MarkKind::kValue) return;
+  conditions_.value(mark.name, std::bit_cast<double>(mark.value), mark.time,
+                    [&](std::uint32_t condition) { cut(condition, mark.time); });
 }
 
 void RankSeries::add_other(const Moment& moment) {
@@ -95,6 +116,7 @@ void RankSeries::write(ByteWriter& out) {
   out.put(marks_of_other_threads_);
   series_.write(out);
   marks_.write(out);
+  conditions_.write(out);
   out.put_array(std::span<const SampledPlace>(places()));
 }
 
@@ -104,6 +126,7 @@ void RankSeries::read(ByteReader& in) {
   marks_of_other_threads_ = in.get<std::uint64_t>();
   series_.read(in);
   marks_.read(in);
+  conditions_.read(in);
   places_.read(in.get_array<SampledPlace>());
 }
 

@@ -5,12 +5,14 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "instrument/format/event_format.hpp"
 #include "knowledge_sources/in_order.hpp"
 #include "knowledge_sources/samples/rank_places.hpp"
 #include "knowledge_sources/snapshots/call_series.hpp"
+#include "knowledge_sources/snapshots/rank_conditions.hpp"
 #include "knowledge_sources/snapshots/rank_marks.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -29,8 +31,9 @@ struct Moment {
 // Not thread safe.
 class RankSeries {
  public:
-  // room: cells of all series together.
-  explicit RankSeries(std::size_t room) : series_(room), marks_(room) {}
+  // room: cells of each series. conditions outlive it.
+  RankSeries(std::size_t room, std::span<const Condition> conditions)
+      : series_(room), marks_(room), conditions_(conditions) {}
 
   // Those of the first thread, by pack.
   void add_first_thread(std::uint64_t order, const std::vector<Moment>& moments);
@@ -59,10 +62,15 @@ class RankSeries {
   void deliver(const std::vector<Moment>& moments, bool after_gap);
   void add_call(const Moment& moment);
   void add_mark(const Moment& moment);
+  void add_to_marks(const Moment& moment);
+  void cut(std::uint32_t condition, std::int64_t time);
+  template <class Use>
+  void for_each_call_before(Use&& use) const;
   void place_until(std::int64_t time);
 
   CallSeries series_;
   RankMarks marks_;
+  RankConditions conditions_;
   RankPlaces places_;
   InOrder<std::vector<Moment>> packs_;
   std::multimap<std::int64_t, Moment> others_;

@@ -13,7 +13,7 @@ namespace ardoise::knowledge_sources {
 namespace {
 
 constexpr std::uint32_t kMostGroups = 64;
-constexpr std::size_t kMostCalls = 20, kMostFunctions = 12;
+constexpr std::size_t kMostCalls = 20, kMostFunctions = 12, kMostValues = 32;
 
 double in_seconds(auto ns) { return static_cast<double>(ns) * 1e-9; }
 
@@ -22,12 +22,13 @@ double sum_of(const std::vector<double>& list) { return std::accumulate(list.beg
 // Which snapshot of the series each of a rank's is part of.
 class Grid {
  public:
-  Grid(std::span<const RankCut> cuts, bool has_rest) : has_rest_(has_rest) {
+  Grid(std::span<const RankCut> cuts, bool has_rest, std::size_t most_snapshots) : has_rest_(has_rest) {
     std::uint64_t most = 0;
     for (const RankCut& cut : cuts) {
       most = std::max(most, cut.rounds() - (has_rest ? 1 : 0));
       for (const Snapshot& each : cut.snapshots) each_ = std::max(each_, each.rounds);
     }
+    while (most / each_ >= most_snapshots) each_ *= 2;
     whole_ = most == 0 ? 0 : static_cast<std::size_t>((most - 1) / each_ + 1);
     for (std::size_t i = 0; i < whole_; ++i) rounds_.push_back(std::min(each_, most - i * each_));
     if (has_rest) rounds_.push_back(1);
@@ -91,12 +92,23 @@ class ValuesOverSnapshots {
     list.resize(snapshots_);
     list[snapshot] += sums;
   }
-  [[nodiscard]] std::vector<reports::SnapshotValue> take(const Resolver& resolver) const {
+  // Those that were told most often; the others together.
+  [[nodiscard]] std::vector<reports::SnapshotValue> take(const MarkNameTable& names) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> order;
+    for (const auto& [name, list] : sums_) {
+      std::uint64_t count = 0;
+      for (const ValueSums& each : list) count += each.count;
+      if (name != RankMarks::kFurther) order.emplace_back(count, name);
+    }
+    std::ranges::sort(order, std::ranges::greater{});
+    for (std::size_t i = kMostValues; i < order.size(); ++i) {
+      const auto list = std::move(sums_.extract(order[i].second).mapped());
+      for (std::size_t at = 0; at < snapshots_; ++at) add(RankMarks::kFurther, at, list[at]);
+    }
     std::vector<reports::SnapshotValue> result;
     for (const auto& [name, list] : sums_) {
       reports::SnapshotValue& value = result.emplace_back();
-      value.name = name == RankMarks::kFurther ? "(further names)"
-                                               : std::string(resolver.mark_name(static_cast<std::uint32_t>(name)));
+      value.name = name_of_mark(names, name);
       for (const ValueSums& each : list) {
         value.count.push_back(each.count);
         value.sum.push_back(each.sum);
@@ -121,6 +133,11 @@ struct RankTimes {
 };
 
 }  // namespace
+
+std::string name_of_mark(const MarkNameTable& names, std::uint64_t id) {
+  const auto found = id == RankMarks::kFurther ? names.end() : names.find(static_cast<std::uint32_t>(id));
+  return found == names.end() ? "(further names)" : found->second;
+}
 
 std::uint64_t RankCut::rounds() const {
   std::uint64_t sum = 0;
@@ -174,8 +191,9 @@ std::vector<reports::SnapshotCalls> CallsOverSnapshots::take(const Resolver& res
 }
 
 void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& resolver, const ContextTree& tree,
-                 std::uint32_t ranks, reports::SnapshotSeries& series) {
-  const Grid grid(cuts, has_rest);
+                 const MarkNameTable& names, std::uint32_t ranks, std::size_t most_snapshots,
+                 reports::SnapshotSeries& series) {
+  const Grid grid(cuts, has_rest, most_snapshots);
   const std::size_t count = grid.rounds().size();
   const auto in_step = static_cast<double>(cuts.size());
   series.rounds = grid.rounds();
@@ -230,7 +248,7 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
   }
   series.calls = calls.take(resolver);
   series.functions = functions.take();
-  series.values = values.take(resolver);
+  series.values = values.take(names);
 }
 
 std::optional<reports::SnapshotSeries> series_of(const TimedCalls& timed, const Resolver& resolver,

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "knowledge_sources/resolver.hpp"
@@ -15,6 +16,10 @@
 #include "reports/model.hpp"
 
 namespace ardoise::knowledge_sources {
+
+// By id (mark_name.hpp).
+using MarkNameTable = std::map<std::uint32_t, std::string>;
+[[nodiscard]] std::string name_of_mark(const MarkNameTable& names, std::uint64_t id);
 
 // A rank that is in step, cut into its snapshots.
 struct RankCut {
@@ -39,9 +44,11 @@ class CallsOverSnapshots {
 };
 
 // `cuts` (one at least) are in step: all have about as many rounds. The rest of cuts by marks, that is of all ranks the
-// last snapshot, stays apart: has_rest. Fills in all but what tells the trigger.
+// last snapshot, stays apart: has_rest. At most most_snapshots and the rest. Fills in all but what tells the
+// trigger.
 void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& resolver, const ContextTree& tree,
-                 std::uint32_t ranks, reports::SnapshotSeries& series);
+                 const MarkNameTable& names, std::uint32_t ranks, std::size_t most_snapshots,
+                 reports::SnapshotSeries& series);
 
 // nullptr where nothing was called.
 [[nodiscard]] std::optional<reports::SnapshotSeries> series_of(const TimedCalls& calls, const Resolver& resolver,

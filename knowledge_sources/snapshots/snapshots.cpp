@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "instrument/format/definition_reader.hpp"
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/pack_time.hpp"
@@ -26,9 +29,9 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-using instrument::MarkKind;
-
 constexpr std::uint32_t kVersion = 2;
+constexpr std::size_t kMostNames = 65536;
+constexpr std::size_t kMostSnapshots = 2048, kMostOfAllMarks = 8192, kFewestSnapshots = 64;
 
 // For a program of so many ranks: some 30 MB in all, for each some hundred iterations of as many calls and functions.
 std::size_t room_of_rank(std::uint32_t ranks) {
@@ -69,7 +72,8 @@ class Snapshots final : public Analysis {
       : level_(context.level),
         ticks_per_second_(context.ticks_per_second),
         ranks_(context.ranks),
-        contexts_(context.ranks) {}
+        contexts_(context.ranks),
+        conditions_(context.snapshot_conditions.begin(), context.snapshot_conditions.end()) {}
 
   void attach(LevelSources& sources) override {
     slots_.create(sources, [] { return std::make_unique<OfWorker>(); });
@@ -81,21 +85,26 @@ class Snapshots final : public Analysis {
                              [this](OfWorker& worker, const AggregateSpan& span) { add(worker, span); });
     subscribe<ContextSpan>(sources, "snapshots", level_, kContexts, slots_,
                            [this](OfWorker&, const ContextSpan& span) { add(span); });
+    subscribe<DefinitionSpan>(sources, "snapshots", level_, kDefinitions, slots_,
+                              [this](OfWorker&, const DefinitionSpan& span) { add_names(span); });
   }
   std::vector<std::byte> partial() const override;
   void absorb(std::span<const std::byte> partial) override;
   void contribute(const Resolver& resolver, reports::Application& application) const override;
 
  private:
+  [[nodiscard]] std::unique_ptr<RankSeries> make_series() const {
+    return std::make_unique<RankSeries>(room_of_rank(static_cast<std::uint32_t>(ranks_.size())), conditions_);
+  }
   [[nodiscard]] RankSeries& of_rank(std::uint32_t rank) {
-    if (!ranks_[rank])
-      ranks_[rank] = std::make_unique<RankSeries>(room_of_rank(static_cast<std::uint32_t>(ranks_.size())));
+    if (!ranks_[rank]) ranks_[rank] = make_series();
     return *ranks_[rank];
   }
   void add(OfWorker& worker, const MpiSpan& span);
   void add(OfWorker& worker, const PosixSpan& span);
   void add(OfWorker& worker, const AggregateSpan& span);
   void add(const ContextSpan& span);
+  void add_names(const DefinitionSpan& span);
   [[nodiscard]] TimedCalls timed() const;
   void contribute_loop(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
   void contribute_marks(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
@@ -104,9 +113,12 @@ class Snapshots final : public Analysis {
   double ticks_per_second_;
   std::vector<std::unique_ptr<RankSeries>> ranks_;  // nullptr: nothing of it came here
   SampledRanks contexts_;                           // of the first threads
+  const std::vector<Condition> conditions_;
   RankLocks locks_;
   WorkerSlots<OfWorker> slots_;
   TimedCalls absorbed_;
+  std::mutex names_mutex_;
+  MarkNameTable names_;
 };
 
 void Snapshots::add(OfWorker& worker, const MpiSpan& span) {
@@ -195,6 +207,15 @@ void Snapshots::add(const ContextSpan& span) {
   add_sums(contexts_.of(span.header->rank, 0).contexts, entries);
 }
 
+void Snapshots::add_names(const DefinitionSpan& span) {
+  for (instrument::DefinitionReader reader(span.records); const auto definition = reader.next();) {
+    if (const auto* const name = std::get_if<instrument::DecodedMarkName>(&*definition)) {
+      const std::scoped_lock guard(names_mutex_);
+      if (names_.size() < kMostNames) names_.try_emplace(name->fixed.name, name->name);
+    }
+  }
+}
+
 TimedCalls Snapshots::timed() const {
   TimedCalls all = absorbed_;
   for (const auto& slot : slots_) all.merge(slot->timed);
@@ -206,6 +227,11 @@ std::vector<std::byte> Snapshots::partial() const {
   out.put(kVersion);
   timed().write(out);
   contexts_.write(out);
+  out.put_count(names_.size());
+  for (const auto& [id, name] : names_) {
+    out.put(id);
+    out.put_text(name);
+  }
   out.put_count(
       static_cast<std::size_t>(std::ranges::count_if(ranks_, [](const auto& each) { return each != nullptr; })));
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -223,16 +249,22 @@ void Snapshots::absorb(std::span<const std::byte> partial) {
   timed.read(in);
   SampledRanks contexts(static_cast<std::uint32_t>(ranks_.size()));
   contexts.read(in);
+  MarkNameTable names;
+  for (auto left = in.get_count(8); left != 0; --left) {
+    const auto id = in.get<std::uint32_t>();
+    names[id] = in.get_text();
+  }
   std::map<std::uint32_t, std::unique_ptr<RankSeries>> read;
   for (auto left = in.get_count(8); left != 0; --left) {
     const auto rank = in.get<std::uint32_t>();
     in.check(rank < ranks_.size(), "names a rank that is not there");
-    auto& series = read[rank] = std::make_unique<RankSeries>(room_of_rank(static_cast<std::uint32_t>(ranks_.size())));
+    auto& series = read[rank] = make_series();
     series->read(in);
   }
   in.expect_end();
   absorbed_.merge(timed);
   contexts_.merge(contexts);
+  names_.merge(names);
   // All packs of a rank come to one analyzer.
   for (auto& [rank, series] : read) ranks_[rank] = std::move(series);
 }
@@ -312,17 +344,41 @@ void Snapshots::contribute_loop(const Resolver& resolver, PlaceNodes& nodes, rep
     regular += loop->regular;
   }
   series.regular = regular / static_cast<double>(cuts.size());
-  fill_series(cuts, false, resolver, nodes.tree(), application.ranks, series);
+  fill_series(cuts, false, resolver, nodes.tree(), names_, application.ranks, kMostSnapshots, series);
   application.snapshots.series.push_back(std::move(series));
 }
 
-const char* trigger_of(MarkKind kind) {
-  return kind == MarkKind::kSnapshot ? "snapshot" : kind == MarkKind::kPcontrol ? "pcontrol" : "phase";
+const char* trigger_of(SeriesKind kind) {
+  switch (kind) {
+    case SeriesKind::kSnapshot:
+      return "snapshot";
+    case SeriesKind::kPhase:
+      return "phase";
+    case SeriesKind::kPcontrol:
+      return "pcontrol";
+    case SeriesKind::kCondition:
+      break;
+  }
+  return "condition";
+}
+
+const char* function_of(SeriesKind kind) {
+  switch (kind) {
+    case SeriesKind::kSnapshot:
+      return "ardoise_snapshot";
+    case SeriesKind::kPhase:
+      return "ardoise_phase_begin";
+    case SeriesKind::kPcontrol:
+      return "MPI_Pcontrol";
+    case SeriesKind::kCondition:
+      break;
+  }
+  return "";
 }
 
 void Snapshots::contribute_marks(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const {
-  std::map<std::pair<MarkKind, std::uint32_t>, std::vector<RankCut>> all;
-  std::map<std::pair<MarkKind, std::uint32_t>, std::uint32_t> call_sites;
+  std::map<std::pair<SeriesKind, std::uint32_t>, std::vector<RankCut>> all;
+  std::map<std::pair<SeriesKind, std::uint32_t>, std::uint32_t> call_sites;
   std::vector<std::vector<PlaceNodes::Where>> where(ranks_.size());
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     if (!ranks_[rank]) continue;
@@ -355,16 +411,19 @@ void Snapshots::contribute_marks(const Resolver& resolver, PlaceNodes& nodes, re
     std::erase_if(cuts, [&](const RankCut& cut) { return !are_about_as_many(cut.rounds(), most); });
     reports::SnapshotSeries& series = application.snapshots.series.emplace_back();
     series.trigger = trigger_of(key.first);
-    series.name = key.first == MarkKind::kPcontrol ? "" : std::string(resolver.mark_name(key.second));
+    if (key.first == SeriesKind::kCondition) {
+      series.name = conditions_[key.second].text();
+    } else if (key.first != SeriesKind::kPcontrol) {
+      series.name = name_of_mark(names_, key.second);
+    }
     const Location& place = resolver.call_site(call_sites[key]);
-    series.function = key.first == MarkKind::kPcontrol   ? "MPI_Pcontrol"
-                      : key.first == MarkKind::kSnapshot ? "ardoise_snapshot"
-                                                         : "ardoise_phase_begin";
+    series.function = function_of(key.first);
     series.symbol = place.symbol;
     series.source_file = place.source_file;
     series.line = place.line;
-    const bool has_rest = key.first != MarkKind::kPhaseBegin;
-    fill_series(cuts, has_rest, resolver, nodes.tree(), application.ranks, series);
+    const bool has_rest = RankMarks::is_cut(key.first);
+    const std::size_t most_snapshots = std::clamp(kMostOfAllMarks / all.size(), kFewestSnapshots, kMostSnapshots);
+    fill_series(cuts, has_rest, resolver, nodes.tree(), names_, application.ranks, most_snapshots, series);
   }
   // Phases by time; their names have no order.
   std::ranges::stable_sort(application.snapshots.series, [](const auto& a, const auto& b) {

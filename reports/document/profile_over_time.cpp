@@ -25,8 +25,11 @@ std::string how_sure(const SnapshotSeries& s) {
 
 FactList facts_of(const Application& a, const SnapshotSeries& s) {
   FactList list;
-  list.facts.emplace_back(s.trigger == "iteration" ? "Each begins with" : "Marked by",
-                          Text{{s.function, Span::Look::code}, {" in "}, symbol(name_of(s), 80)});
+  if (!s.function.empty())
+    list.facts.emplace_back(s.trigger == "iteration" ? "Each begins with" : "Marked by",
+                            s.symbol.empty() && s.source_file.empty()
+                                ? Text{{s.function, Span::Look::code}}
+                                : Text{{s.function, Span::Look::code}, {" in "}, symbol(name_of(s), 80)});
   list.facts.emplace_back(capitalised(round_word(s, false)),
                           fmt::format("{} on each of {} of {} ranks, {} of the run{}", with_separators(rounds_in(s)),
                                       s.ranks, a.ranks, human_share(seconds_in(s) / std::max(a.wall_seconds, 1e-12)),

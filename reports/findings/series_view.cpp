@@ -104,7 +104,7 @@ std::uint64_t rounds_in(const SnapshotSeries& s) {
 std::uint64_t most_rounds(const SnapshotSeries& s) { return s.rounds.empty() ? 0 : std::ranges::max(s.rounds); }
 
 SnapshotRange alike(const SnapshotSeries& s) {
-  const bool is_cut = s.trigger == "snapshot" || s.trigger == "pcontrol";
+  const bool is_cut = s.trigger == "snapshot" || s.trigger == "pcontrol" || s.trigger == "condition";
   return is_cut && s.seconds.size() > 3 ? SnapshotRange{1, s.seconds.size() - 1} : SnapshotRange{0, s.seconds.size()};
 }
 
@@ -112,6 +112,7 @@ std::string round_word(const SnapshotSeries& s, bool is_one) {
   if (s.trigger == "iteration") return is_one ? "iteration" : "iterations";
   if (s.trigger == "timer") return is_one ? "interval" : "intervals";
   if (s.trigger == "pcontrol") return is_one ? "part" : "parts";
+  if (s.trigger == "condition") return fmt::format("snapshot{} when {}, no.", is_one ? "" : "s", s.name);
   return fmt::format("{}{} {}", s.trigger, is_one ? "" : "s", s.name);
 }
 

@@ -26,6 +26,7 @@ Pack definitions() {
   all = writer.add(FileDefinition{1, 0}, "/data") && all;
   all = writer.add(ThreadDefinition{0, 100, 1}) && all;
   all = writer.add(NoticeDefinition{1, 0}, "note") && all;
+  all = writer.add(MarkNameDefinition{7, 0}, "step") && all;
   all = writer.add(SamplingDefinition{0, SamplingCause::kMemory, 5, 5000, 0, 1, 2, 8, 0, 700}) && all;
   const std::array<std::string_view, 2> counters{"instructions", "cycles"};
   all = writer.add(CountersDefinition{2, SampleUnit::kWallNanoseconds}, "wall", counters) && all;
@@ -46,6 +47,7 @@ Pack mpi() {
       std::bit_cast<MpiRecord>(StartedExtension{1, 2, 1, 0, 0, extension(ExtensionKind::kStarted)}),
       std::bit_cast<MpiRecord>(SampledExtension{1, 1000, 1, 0, 0, 0, 0, extension(ExtensionKind::kSampled)}),
       std::bit_cast<MpiRecord>(GroupExtension{{1, 2, 3}, 3, extension(ExtensionKind::kGroup)}),
+      std::bit_cast<MpiRecord>(MarkExtension{1, 2, 7, 0, MarkKind::kSnapshot, {}, kMarkWord}),
       std::bit_cast<MpiRecord>(CompletionRecord{1, 1, 3, 2, 5, 8, make_word(1, 7, Shape::kCompletion)})};
   return make_record_pack(PackClass::kMpi, std::span<const MpiRecord>(records));
 }

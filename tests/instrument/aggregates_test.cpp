@@ -96,11 +96,13 @@ TEST_F(AggregatesTest, ExtensionsGoWithTheirCall) {
             std::bit_cast<MpiRecord>(NeighbourExtension{70, 2, 3, 100, 0, extension(ExtensionKind::kNeighbourPart)}),
             std::bit_cast<MpiRecord>(
                 StartedExtension{100, 80, 5, 0, make_word(1, 9, Shape::kSend), extension(ExtensionKind::kStarted)}),
-            std::bit_cast<MpiRecord>(GroupExtension{{1, 2}, 2, extension(ExtensionKind::kGroup)})}),
-      7u);
+            std::bit_cast<MpiRecord>(GroupExtension{{1, 2}, 2, extension(ExtensionKind::kGroup)}),
+            std::bit_cast<MpiRecord>(MarkExtension{1, 2, 3, 0, MarkKind::kValue, {}, kMarkWord})}),
+      8u);
   std::map<AggregatePart, AggregateRecord> parts;
   for (const AggregateRecord& record : flushed()) parts[record.part] = record;
-  ASSERT_EQ(parts.size(), 5u);
+  ASSERT_EQ(parts.size(), 6u);
+  EXPECT_EQ(parts[AggregatePart::kMark].records, 1u);
   EXPECT_EQ(parts[AggregatePart::kCall].records, 3u);
   EXPECT_EQ(parts[AggregatePart::kCall].calls, 1u);
   EXPECT_EQ(parts[AggregatePart::kCall].ticks, kMuch);

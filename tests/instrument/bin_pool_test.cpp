@@ -1,5 +1,5 @@
-// Bins: the budget, the share of events, lists that are given back as one, and threads and signal handlers that take and
-// give at the same time.
+// Bins: the budget, the share of events, lists that are given back as one, and threads and signal handlers that take
+// and give at the same time.
 #include "instrument/buffer/bin_pool.hpp"
 
 #include <gtest/gtest.h>

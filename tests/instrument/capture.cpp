@@ -49,6 +49,8 @@ void read_definitions(Capture& out, const PackView& pack) {
             out.threads.push_back(decoded.fixed);
           } else if constexpr (std::is_same_v<Type, DecodedNotice>) {
             out.notices.emplace_back(decoded.text);
+          } else if constexpr (std::is_same_v<Type, DecodedMarkName>) {
+            out.mark_names[decoded.fixed.name] = decoded.name;
           } else if constexpr (std::is_same_v<Type, DecodedSampling>) {
             out.rates.push_back(decoded.fixed);
           } else if constexpr (std::is_same_v<Type, DecodedSamplerTotals>) {
@@ -89,7 +91,8 @@ void read_mpi(Capture& out, const PackView& pack) {
       [&](const NeighbourExtension& part) { out.neighbours.push_back(part); },
       [&](const StartedExtension& operation) { out.started.push_back(operation); },
       [&](const SampledExtension& sampled) { out.sampled.push_back(sampled); },
-      [&](const GroupExtension& group) { out.groups.push_back(group); });
+      [&](const GroupExtension& group) { out.groups.push_back(group); },
+      [&](const MarkExtension& mark) { out.marks.push_back(mark); });
   out.mpi_records += pack.header().counted_records();
 }
 

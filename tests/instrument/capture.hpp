@@ -61,6 +61,8 @@ struct Capture {
   std::vector<StartedExtension> started;
   std::vector<SampledExtension> sampled;
   std::vector<GroupExtension> groups;
+  std::vector<MarkExtension> marks;
+  std::map<std::uint32_t, std::string> mark_names;
   std::vector<CapturedPosix> posix;
   std::map<std::string, TotalsRecord> totals;  // MPI and POSIX by name; of the last totals pack
   std::map<std::uint32_t, CapturedComm> comms;

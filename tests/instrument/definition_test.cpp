@@ -126,6 +126,7 @@ TEST(Definitions, EveryKindComesBackAsWritten) {
   ASSERT_TRUE(out.writer.add(TopologyDefinition{2, 2}, dimensions));
   ASSERT_TRUE(out.writer.add(FileDefinition{1, 0}, ""));
   ASSERT_TRUE(out.writer.add(ThreadDefinition{1, 4711, 99}));
+  ASSERT_TRUE(out.writer.add(MarkNameDefinition{7, 0}, "step"));
   ASSERT_TRUE(out.writer.add(NoticeDefinition{1, 0}, "something"));
   ASSERT_TRUE(out.writer.add(UsageDefinition{10, 20, 30, 40, 2, 6, 8, 0}));
   ASSERT_TRUE(out.writer.add(PythonCodeDefinition{7, 11, 42, 0}, "step", "/s.py", std::string_view("\0\1", 2)));
@@ -161,6 +162,9 @@ TEST(Definitions, EveryKindComesBackAsWritten) {
   EXPECT_EQ(topology.dimensions[1].extent, 3u);
   EXPECT_EQ(std::get<DecodedFile>(reader.next().value()).path, "");
   EXPECT_EQ(std::get<DecodedThread>(reader.next().value()).fixed.tid, 4711u);
+  const auto mark = std::get<DecodedMarkName>(reader.next().value());
+  EXPECT_EQ(mark.fixed.name, 7u);
+  EXPECT_EQ(mark.name, "step");
   EXPECT_EQ(std::get<DecodedNotice>(reader.next().value()).text, "something");
   EXPECT_EQ(std::get<DecodedUsage>(reader.next().value()).fixed.peak_memory_bytes, 40u);
   const auto code = std::get<DecodedPythonCode>(reader.next().value());
@@ -172,7 +176,7 @@ TEST(Definitions, EveryKindComesBackAsWritten) {
   EXPECT_EQ(memory.points[1].kibibytes, 200u);
   EXPECT_FALSE(reader.next().has_value());
   EXPECT_EQ(reader.error(), "");
-  EXPECT_EQ(reader.count(), 12u);
+  EXPECT_EQ(reader.count(), 13u);
 }
 
 TEST(Definitions, OneThatDoesNotFitLeavesTheRestAsItWas) {

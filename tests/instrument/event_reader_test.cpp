@@ -15,6 +15,7 @@ struct Seen {
   std::vector<StartedExtension> started;
   std::vector<SampledExtension> sampled;
   std::vector<GroupExtension> groups;
+  std::vector<MarkExtension> marks;
 
   explicit Seen(const std::vector<MpiRecord>& records) {
     for_each_event(
@@ -23,7 +24,8 @@ struct Seen {
         [this](const NeighbourExtension& part) { neighbours.push_back(part); },
         [this](const StartedExtension& operation) { started.push_back(operation); },
         [this](const SampledExtension& sample) { sampled.push_back(sample); },
-        [this](const GroupExtension& group) { groups.push_back(group); });
+        [this](const GroupExtension& group) { groups.push_back(group); },
+        [this](const MarkExtension& mark) { marks.push_back(mark); });
   }
 };
 
@@ -52,10 +54,14 @@ TEST(EventReader, ExtensionsBelongToTheRecordBefore) {
       std::bit_cast<MpiRecord>(
           StartedExtension{12, 13, 1, 2, make_word(4, 8, Shape::kSend), extension(ExtensionKind::kStarted)}),
       std::bit_cast<MpiRecord>(GroupExtension{{3, 4}, 2, extension(ExtensionKind::kGroup)}),
+      std::bit_cast<MpiRecord>(MarkExtension{5, 40, 77, 0, MarkKind::kSnapshot, {}, kMarkWord}),
       {9, 1, 3, kNoPeer, 1, 0, make_word(1, 6, Shape::kCompletes)},
       std::bit_cast<MpiRecord>(CompletionRecord{1, 1, 3, 2, 5, 8, make_word(1, 7, Shape::kCompletion)})};
   const Seen seen(records);
   ASSERT_EQ(seen.events.size(), 2u);
+  ASSERT_EQ(seen.marks.size(), 1u);
+  EXPECT_EQ(seen.marks[0].name, 77u);
+  EXPECT_TRUE(is_mark(records[6]));
   EXPECT_EQ(seen.events[0].duration, big);
   EXPECT_EQ(seen.events[0].bytes, big + 1);
   ASSERT_NE(seen.events[0].receive_half, nullptr);

@@ -2,6 +2,7 @@
 // off.
 #include "instrument/record/recorder.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -167,6 +168,88 @@ TEST_F(RecorderTest, TheSampleThatStaysIsDrawnByItsWeight) {
   const auto second = std::ranges::count(capture.sampled, 2u, &SampledExtension::context);
   const auto all = static_cast<double>(capture.sampled.size());
   EXPECT_NEAR(static_cast<double>(second), all / 4, 4 * std::sqrt(all * 0.25 * 0.75));
+}
+
+// What the program says of itself is told once, in its order, and stays where calls become sums.
+TEST_F(RecorderTest, MarksStayWhereCallsBecomeSums) {
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  constexpr std::uint64_t kCalls = 40 * kRecordsInBin;
+  std::uint64_t marks = 0;
+  for (std::uint64_t i = 0; i < kCalls; ++i) {
+    call_mpi(recorder_, thread, 10 * i + 1);
+    if (i % 500 != 0) continue;
+    const Stay stay(thread.activity, Activity::kRecording, recorder_.active);
+    recorder_.mark(thread, MarkKind::kSnapshot, "step", marks++);
+  }
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_GT(capture.mpi_aggregated, kCalls / 2);
+  EXPECT_EQ(capture.last.mpi.recorded, kCalls + marks);
+  EXPECT_EQ(capture.last.mpi.dropped, 0u);
+  std::uint64_t told = 0, folded = 0;
+  for (const MarkExtension& mark : capture.marks) {
+    EXPECT_EQ(capture.mark_names.at(mark.name), "step");
+    EXPECT_EQ(mark.call_site, 0u);
+    if (told != 0) {
+      EXPECT_GT(mark.value, capture.marks[told - 1].value);
+    }
+    ++told;
+  }
+  for (const AggregateRecord& each : capture.aggregates) folded += each.part == AggregatePart::kMark ? each.records : 0;
+  EXPECT_EQ(told + folded, marks);
+  EXPECT_GT(told, marks / 2);
+}
+
+TEST_F(RecorderTest, MarksAloneBecomeSumsToo) {
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  constexpr std::uint64_t kMarks = 40 * kRecordsInBin;
+  for (std::uint64_t i = 0; i < kMarks; ++i) {
+    const Stay stay(thread.activity, Activity::kRecording, recorder_.active);
+    recorder_.mark(thread, MarkKind::kValue, i % 2 == 0 ? "a" : "b", i);
+  }
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.last.mpi.recorded, kMarks);
+  EXPECT_EQ(capture.last.mpi.dropped, 0u);
+  EXPECT_EQ(capture.mpi_records + capture.mpi_aggregated, kMarks);
+}
+
+// A thread that tells values is none of those that make MPI calls, until it makes one.
+TEST_F(RecorderTest, MarksMakeNoThreadOfMpi) {
+  ThreadRecorder& first = *recorder_.threads.adopt(0);
+  ThreadRecorder& second = *recorder_.threads.adopt(0);
+  call_mpi(recorder_, first, now());
+  const auto mark = [&](ThreadRecorder& thread) {
+    const Stay stay(thread.activity, Activity::kRecording, recorder_.active);
+    recorder_.mark(thread, MarkKind::kValue, "x", 1);
+  };
+  for (int i = 0; i < 5; ++i) mark(second);
+  const auto are_several = [&] {
+    PackHeader header{};
+    recorder_.ledger.declare(header);
+    return (header.flags & kSeveralMpiThreads) != 0;
+  };
+  EXPECT_FALSE(are_several());
+  call_mpi(recorder_, second, now());
+  EXPECT_TRUE(are_several());
+  mark(second);
+  call_mpi(recorder_, second, now());
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.marks.size(), 6u);
+  EXPECT_EQ(capture.mpi_records, 9u);
+}
+
+TEST_F(RecorderTest, FurtherNamesShareOne) {
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  const Stay stay(thread.activity, Activity::kRecording, recorder_.active);
+  for (std::uint32_t i = 0; i < 2 * MarkNames::kMost; ++i)
+    recorder_.mark(thread, MarkKind::kValue, fmt::format("name {}", i), 0);
+  recorder_.mark(thread, MarkKind::kValue, std::string(1000, 'x'), 0);
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.mark_names.size(), MarkNames::kMost + 1);
+  EXPECT_EQ(capture.mark_names.at(mark_name_id(MarkNames::kFurther)), MarkNames::kFurther);
 }
 
 TEST_F(RecorderTest, SamplesAreNoSums) {

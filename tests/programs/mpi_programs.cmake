@@ -1,9 +1,13 @@
 # Programs that use many MPI functions and print what they saw, in C and in each dialect of Fortran (where a Fortran
 # compiler and the MPI's Fortran libraries are there). tests/vmpi runs them natively, virtualised and observed.
-foreach(program counted end endings hangs iterations launch levels pmpi queries sessions short_threads signals traffic threads ways world)
+foreach(program counted end endings hangs iterations launch levels marks pmpi queries sessions short_threads signals traffic threads ways world)
   add_executable(mpi_${program} mpi_${program}.c)
   target_link_libraries(mpi_${program} PRIVATE MPI::MPI_C Threads::Threads)
 endforeach()
+
+# With the interface for programs, which needs the loader's library where the C library is older than 2.34.
+target_include_directories(mpi_marks PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(mpi_marks PRIVATE ${CMAKE_DL_LIBS})
 
 # Without MPI: a program that starts others before the libraries in it are ready.
 add_executable(exec_early exec_early.c)
@@ -69,6 +73,9 @@ if(MPI_Fortran_FOUND)
     endforeach()
   endforeach()
   set(MPI_FORTRAN_PROGRAMS ${MPI_FORTRAN_PROGRAMS} CACHE INTERNAL "")
+  add_executable(marks_fortran marks_fortran.F90 ${PROJECT_SOURCE_DIR}/instrument/api/ardoise.F90)
+  add_fortran_dialect(marks_fortran MPI)
+  target_link_libraries(marks_fortran PRIVATE ${CMAKE_DL_LIBS})
   add_executable(late_work late_work.F90)
   add_fortran_dialect(late_work MPI)
   target_compile_options(late_work PRIVATE -g -O1 -fno-inline)

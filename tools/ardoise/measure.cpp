@@ -36,15 +36,24 @@ int run_untouched(const std::vector<std::string>& words, const std::string& why,
   return status_of(run_and_wait(words, {}, options.time_limit));
 }
 
-void check_plugins(const std::vector<std::string>& plugins, const Installation& installation) {
-  if (plugins.empty()) return;
+// What each analyzer is told of the analysis.
+std::vector<std::string> analysis_words(const Options& options) {
+  std::vector<std::string> words;
+  for (const auto& plugin : options.plugins) words.insert(words.end(), {"--plugin", fs::absolute(plugin).string()});
+  for (const auto& when : options.snapshot_conditions) words.insert(words.end(), {"--snapshot-when", when});
+  return words;
+}
+
+void check_analysis(const Options& options, const Installation& installation) {
+  const auto analysis = analysis_words(options);
+  if (analysis.empty()) return;
   std::vector<std::string> words{installation.analyzer, "--check"};
-  for (const auto& plugin : plugins) words.insert(words.end(), {"--plugin", plugin});
+  words.insert(words.end(), analysis.begin(), analysis.end());
   const auto check = run_and_read(words);
   if (check.status == 0) return;
   auto sentence = check.output.substr(0, check.output.find('\n'));
   if (const std::string prefix = "ardoise-analyzer: "; sentence.starts_with(prefix)) sentence.erase(0, prefix.size());
-  throw UsageError(sentence.empty() ? "the plug-ins could not be checked: ardoise-analyzer does not run." : sentence);
+  throw UsageError(sentence.empty() ? "the options could not be checked: ardoise-analyzer does not run." : sentence);
 }
 
 struct Room {
@@ -89,9 +98,7 @@ Measurement describe(const Options& options, const Installation& installation, c
     measurement.analyzer.insert(measurement.analyzer.end(),
                                 {"--on-command-line", fmt::format("{}", fmt::join(options.on_command_line, ","))});
   }
-  for (const auto& plugin : options.plugins) {
-    measurement.analyzer.insert(measurement.analyzer.end(), {"--plugin", fs::absolute(plugin).string()});
-  }
+  for (auto& word : analysis_words(options)) measurement.analyzer.push_back(std::move(word));
   return measurement;
 }
 
@@ -138,7 +145,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
     if (check.not_measurable) return run_untouched(words, *check.not_measurable, options);
     sanitizers.push_back(check.sanitizer);
   }
-  check_plugins(options.plugins, installation);
+  check_analysis(options, installation);
   const auto room = find_room(options, line, mpirun.hydra);
   const OutputFolder output(options.output);
   if (!options.capture.empty()) make_writable_folder(options.capture);
@@ -162,7 +169,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   complete_ended_by(job, fs::path(words.front()).filename().string());
   vmpi::remove_stale_window_folders();  // left by programs that did not end by themselves
   auto merge = merge_command(installation.analyzer, output.path());
-  for (const auto& plugin : options.plugins) merge.insert(merge.end(), {"--plugin", fs::absolute(plugin).string()});
+  for (auto& word : analysis_words(options)) merge.push_back(std::move(word));
   finish_report({options.render, options.short_report, options.quiet, room.analyzers, std::move(merge)}, output.path(),
                 job.status, job.ended_by);
   return status_of(job);

@@ -25,7 +25,8 @@ constexpr const char* kDescription =
     "  ardoise export --format folded|speedscope [--program name] profile.json [-o file]\n";
 
 constexpr const char* kFooter =
-    "Options but --plugin and --partition are also variables, e.g. ARDOISE_SAMPLE_SHARE for --sample-share; the "
+    "Options but --plugin, --snapshot-when and --partition are also variables, e.g. ARDOISE_SAMPLE_SHARE for "
+    "--sample-share; the "
     "command line wins.\n"
     "The exit status is that of mpirun, also where there is no report; 2 when ardoise refused to start, 124 at the "
     "--time-limit.\n"
@@ -47,6 +48,7 @@ Options typed(const OptionValues& values) {
   options.render = !values.is_on(*option("no-report"));
   options.short_report = values.text(*option("report")) == "short";
   options.plugins = values.texts(*option("plugin"));
+  options.snapshot_conditions = values.texts(*option("snapshot-when"));
   options.partitions = values.texts(*option("partition"));
   options.separate = values.is_on(*option("separate"));
   options.time_limit = time_limit(values);

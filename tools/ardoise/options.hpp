@@ -21,7 +21,7 @@ struct Options {
   std::string output = "ardoise-report";
   bool render = true;
   bool short_report = false;
-  std::vector<std::string> plugins;
+  std::vector<std::string> plugins, snapshot_conditions;
   std::vector<std::string> partitions;  // NAME=CONTEXT[,CONTEXT...]
   bool separate = false;                // each program has a world of its own
   std::optional<TimeLimit> time_limit;

@@ -23,7 +23,7 @@ struct Call {
   MPI_Comm comm = MPI_COMM_NULL;         // as the library sees it (translated); MPI_COMM_NULL: none
   const void* return_address = nullptr;  // of the program's call
   std::int32_t peer = MPI_PROC_NULL;     // destination, source, target or root, as the program passed it
-  std::int32_t tag = 0;                  // MPI_Abort: the code
+  std::int32_t tag = 0;                  // MPI_Abort: the code; MPI_Pcontrol: the level
   std::int32_t source = MPI_PROC_NULL;   // Sendrecv*: the receiving half
   std::int32_t receive_tag = 0;
   std::int64_t bytes_sent = 0;      // known at enter

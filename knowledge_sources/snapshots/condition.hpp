@@ -1,0 +1,75 @@
+// A condition over what a rank has done so far: when it becomes true, a snapshot is taken.
+//
+//   calls(MPI_Alltoall) % 1000 == 0        time(MPI_Wait) > 5 s since last        bytes(write) > 1 GB since last
+//   time(mpi) / time() > 0.5 and time() > 10 s                                    value(residual) < 1e-6
+//
+//   condition  = any { "or" any } [ "since last" ]           any     = comparison { "and" comparison }
+//   comparison = sum ( "==" | "!=" | "<" | "<=" | ">" | ">=" ) sum
+//   sum        = product { ( "+" | "-" ) product }           product = factor { ( "*" | "/" | "%" ) factor }
+//   factor     = number [ unit ] | measure "(" [ name ] ")" | "(" sum ")"
+//   unit       = "s" | "ms" | "us" | "min" | "h" | "kB" | "MB" | "GB" | "KiB" | "MiB" | "GiB"
+//
+// Measures: calls, time (s) and bytes of a function of MPI or POSIX, of all of "mpi", or of "io"; time() since
+// MPI_Init; value(NAME), the last one that the program told with ardoise_value(). With "since last" calls, times and
+// bytes count from the last snapshot of this condition on. Looked at when a call of a function that it names has ended,
+// and, where it names none, after each call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ardoise::knowledge_sources {
+
+class Condition {
+ public:
+  enum class Measure : std::uint8_t { kCalls, kTime, kBytes, kElapsed, kValue };
+  struct Variable {
+    Measure measure;
+    bool is_mpi = false, is_posix = false;  // of all functions of these, or of one
+    std::int32_t function = -1;             // one: its number
+    std::string name;                       // of a value
+  };
+
+  // Throws std::invalid_argument with a sentence that names the place and what was expected.
+  explicit Condition(std::string_view text);
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] const std::vector<Variable>& variables() const { return variables_; }
+  [[nodiscard]] bool is_since_last() const { return is_since_last_; }
+  // values: of the variables, in the same order.
+  [[nodiscard]] bool holds(const std::vector<double>& values) const;
+
+  // Used by the parser.
+  enum class Code : std::uint8_t {
+    kNumber,
+    kVariable,
+    kAdd,
+    kSubtract,
+    kMultiply,
+    kDivide,
+    kRest,
+    kEqual,
+    kUnequal,
+    kLess,
+    kAtMost,
+    kGreater,
+    kAtLeast,
+    kAnd,
+    kOr
+  };
+  struct Step {
+    Code code;
+    std::uint32_t variable = 0;
+    double number = 0;
+  };
+
+ private:
+  std::string text_;
+  std::vector<Variable> variables_;
+  std::vector<Step> steps_;  // in reverse Polish notation
+  bool is_since_last_ = false;
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,171 @@
+// What programs say of themselves, in C, Fortran and Python, and conditions: numbered, named, and added up.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "tests/tools/launch_fixture.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+constexpr std::uint64_t kSteps = 40;  // of the program
+constexpr std::uint64_t kRanks = 3;
+
+template <class List>
+auto sum(const List& list) {
+  return std::accumulate(list.begin(), list.end(), typename List::value_type{});
+}
+
+const reports::SnapshotSeries& series(const reports::Snapshots& snapshots, const std::string& trigger,
+                                      const std::string& name = "") {
+  static const reports::SnapshotSeries none;
+  const auto found = std::ranges::find_if(
+      snapshots.series, [&](const auto& each) { return each.trigger == trigger && each.name == name; });
+  return found == snapshots.series.end() ? none : *found;
+}
+
+// Over all snapshots, calls and bytes are those of the profile, and the time is to a nanosecond a call.
+void expect_all_of_it(const reports::SnapshotSeries& series, const reports::Application& application) {
+  for (const auto* const list : {&application.mpi, &application.posix}) {
+    for (const reports::FunctionProfile& function : *list) {
+      std::uint64_t calls = 0, bytes = 0;
+      double seconds = 0;
+      for (const reports::SnapshotCalls& each : series.calls) {
+        if (each.function != function.function) continue;
+        calls += sum(each.calls);
+        bytes += sum(each.bytes);
+        seconds += sum(each.seconds);
+      }
+      EXPECT_EQ(calls, function.calls) << series.trigger << " " << function.function;
+      EXPECT_EQ(bytes, function.bytes) << series.trigger << " " << function.function;
+      EXPECT_NEAR(seconds, function.seconds, 1e-9 * static_cast<double>(calls) + 1e-12) << function.function;
+    }
+  }
+}
+
+class MarksTest : public LaunchFixture, public ::testing::WithParamInterface<std::string> {
+ protected:
+  reports::Application application_of(const Words& program, Words options = {}) {
+    options.insert(options.end(), {"--analyzers", GetParam()});
+    Words launch{"-n", std::to_string(kRanks)};
+    launch.insert(launch.end(), program.begin(), program.end());
+    const auto result = ardoise(options, launch);
+    EXPECT_EQ(result.status, 0) << result.output;
+    const auto run = profile();
+    return run.applications.empty() ? reports::Application{} : run.applications[0];
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Analyzers, MarksTest, ::testing::Values("1", "3"));
+
+TEST_P(MarksTest, SnapshotsPhasesAndValuesAreThere) {
+  const auto application = application_of({MARKS_PROGRAM});
+  const reports::Snapshots& snapshots = application.snapshots;
+  const auto& step = series(snapshots, "snapshot", "step");
+  ASSERT_THAT(step.seconds, SizeIs(kSteps + 1));
+  EXPECT_EQ(step.ranks, kRanks);
+  EXPECT_EQ(step.numbers[0], 100);
+  EXPECT_EQ(step.numbers[17], 117);
+  // The 18th sleeps for 20 ms; the first has what comes before the loop.
+  EXPECT_EQ(std::ranges::max_element(step.seconds.begin() + 1, step.seconds.end()) - step.seconds.begin(), 17);
+  expect_all_of_it(step, application);
+  ASSERT_THAT(step.values, SizeIs(1));
+  EXPECT_EQ(step.values[0].name, "residual");
+  EXPECT_EQ(step.values[0].count[3], kRanks);
+  EXPECT_DOUBLE_EQ(step.values[0].most[3], 0.25);
+
+  const auto& solve = series(snapshots, "phase", "solve");
+  EXPECT_EQ(sum(solve.rounds), kSteps);
+  ASSERT_THAT(solve.calls, SizeIs(1));
+  EXPECT_EQ(solve.calls[0].function, "MPI_Allreduce");
+  EXPECT_THAT(solve.calls[0].calls, Each(kRanks));
+  const auto& output = series(snapshots, "phase", "output");
+  ASSERT_THAT(output.calls, SizeIs(1));
+  EXPECT_EQ(output.calls[0].function, "fwrite");
+  EXPECT_THAT(output.calls[0].bytes, ElementsAre(3000, 3000, 3000, 3000));
+
+  const auto& level = series(snapshots, "pcontrol");
+  EXPECT_THAT(level.numbers, ElementsAre(1, 1, 0));
+  EXPECT_EQ(level.symbol, "main");
+  expect_all_of_it(level, application);
+  expect_all_of_it(series(snapshots, "timer"), application);
+  EXPECT_EQ(snapshots.unfinished_phases + snapshots.unbegun_phases + snapshots.marks_of_other_threads, 0u);
+}
+
+TEST_P(MarksTest, WhatIsWrongIsCounted) {
+  const auto application = application_of({MARKS_PROGRAM, "bad"});
+  EXPECT_EQ(application.snapshots.unfinished_phases, kRanks);
+  EXPECT_EQ(application.snapshots.unbegun_phases, kRanks);
+  const auto& step = series(application.snapshots, "snapshot", "step");
+  EXPECT_EQ(sum(step.rounds), kSteps + 1);
+  ASSERT_FALSE(step.values.empty());
+  std::uint64_t told = 0;
+  for (const auto& value : step.values) told += sum(value.count);
+  EXPECT_EQ(told, (kSteps - 1 + 5000) * kRanks) << "but for the one before the first mark";
+}
+
+TEST_P(MarksTest, ValuesOfAnotherThreadCountAndItCutsNothing) {
+  const auto application = application_of({MARKS_PROGRAM, "thread"});
+  EXPECT_EQ(application.snapshots.marks_of_other_threads, kRanks);
+  const auto& step = series(application.snapshots, "snapshot", "step");
+  EXPECT_EQ(sum(step.rounds), kSteps + 1);
+  ASSERT_THAT(step.values, SizeIs(2));
+  EXPECT_EQ(step.values[0].name, "beside");
+  EXPECT_EQ(sum(step.values[0].count), 1000 * kRanks);
+  // It makes no calls of MPI: what the first thread waits for is known.
+  EXPECT_EQ(application.waiting.unresolved.collective_calls.other, 0u);
+}
+
+TEST_P(MarksTest, ConditionsTakeSnapshotsAndMistakesAreNamed) {
+  const auto application =
+      application_of({MARKS_PROGRAM}, {"--snapshot-when", "calls(MPI_Allreduce) % 10 == 0", "--snapshot-when",
+                                       "bytes(fwrite) >= 2 kB since last", "--snapshot-when", "value(residual) < 0.1"});
+  const auto& tens = series(application.snapshots, "condition", "calls(MPI_Allreduce) % 10 == 0");
+  EXPECT_THAT(tens.numbers, ElementsAre(1, 2, 3, 4, 5));
+  const auto reduce = std::ranges::find(tens.calls, "MPI_Allreduce", &reports::SnapshotCalls::function);
+  ASSERT_NE(reduce, tens.calls.end());
+  EXPECT_THAT(reduce->calls, ElementsAre(30, 30, 30, 30, 0));
+  expect_all_of_it(tens, application);
+  EXPECT_THAT(series(application.snapshots, "condition", "bytes(fwrite) >= 2 kB since last").rounds, SizeIs(3));
+  EXPECT_THAT(series(application.snapshots, "condition", "value(residual) < 0.1").rounds, SizeIs(2));
+  const auto wrong = ardoise({"--snapshot-when", "calls(MPI_Altoall) > 1"}, {"-n", "1", MARKS_PROGRAM});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.output, HasSubstr("\"calls(MPI_Altoall) > 1\" cannot be read at \"MPI_Altoall) > 1\""));
+}
+
+TEST_P(MarksTest, FortranAndPythonSayTheSame) {
+  std::vector<Words> programs;
+  if (*FORTRAN_PROGRAM != '\0') programs.push_back({FORTRAN_PROGRAM});
+  if (*PYTHON != '\0' && run_and_read({PYTHON, "-c", "import mpi4py.MPI"}).status == 0)
+    programs.push_back({PYTHON, PYTHON_PROGRAM});
+  if (programs.empty()) GTEST_SKIP() << "neither Fortran nor mpi4py";
+  for (const Words& program : programs) {
+    const auto application = application_of(program);
+    const auto& step = series(application.snapshots, "snapshot", "step");
+    ASSERT_THAT(step.numbers, SizeIs(21)) << program[0];
+    EXPECT_EQ(step.numbers[0], 1);
+    EXPECT_EQ(step.numbers[19], 20);
+    ASSERT_THAT(step.values, SizeIs(1));
+    EXPECT_DOUBLE_EQ(step.values[0].most[4], 0.2);
+    const auto& solve = series(application.snapshots, "phase", "solve");
+    EXPECT_EQ(sum(solve.rounds), 20u);
+    EXPECT_THAT(series(application.snapshots, "pcontrol").numbers, ElementsAre(1, 2));
+  }
+}
+
+// Nothing of it is needed to run.
+TEST_F(LaunchFixture, AProgramWithMarksRunsTheSameWithoutArdoise) {
+  const auto alone = by_hand({"-n", "2", MARKS_PROGRAM, "bad"});
+  EXPECT_EQ(alone.status, 0);
+  const auto observed = ardoise({"--quiet"}, {"-n", "2", MARKS_PROGRAM, "bad"});
+  EXPECT_EQ(observed.status, 0);
+  EXPECT_EQ(alone.output, observed.output);
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

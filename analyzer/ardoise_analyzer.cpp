@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "analyzer/analyzer_run.hpp"
+#include "analyzer/control.hpp"
 #include "analyzer/event_loop.hpp"
 #include "analyzer/guardian.hpp"
 #include "analyzer/ingest.hpp"
@@ -177,6 +178,7 @@ int main(int argc, char** argv) {
     if (!options.replay.empty()) return replay(options);
     if (options.merge) return merge_safe_states(options);
     if (options.snapshot) return take_snapshot(options);
+    if (options.control) return control(options);
     return exit_status(serve(options, argc, argv), options);
   } catch (const std::exception& error) {
     say(fmt::format("the analyzer stopped: {}.", error.what()));

@@ -63,6 +63,12 @@ ParsedOptions parse_options(int argc, char** argv) {
       "make the report from what the analyzers of a launch that was ended have left in the folder of --output");
   app.add_flag("--snapshot", options.snapshot,
                "print what the running launch that reports to the folder of --output has measured so far");
+  app.add_flag("--control", options.control,
+               "tell the processes of the running launch that reports to the folder of --output to change --set");
+  app.add_option("--set", options.control_settings, "with --control: NAME=VALUE ..., see man ardoise");
+  app.add_option("--ranks", options.control_ranks, "with --control: ranks of MPI_COMM_WORLD, 0-3,8 [all]");
+  app.add_option("--program", options.control_program, "with --control: of one program only [all]");
+  app.add_option("--wait", options.control_wait_seconds, "with --control: seconds, for the answers [10]");
   app.add_flag("--keep", options.keep, "with --snapshot: write profile.json and summary.txt, too");
   app.add_option("--job-status", options.job_status, "with --merge: mpirun's exit status, for the report");
   app.add_option("--ended-by", options.ended_by, "with --merge: what ended the launch, for the report");

@@ -147,7 +147,9 @@ void remove_safe_state(unsigned rank, const Options& options) {
   std::error_code ignored;
   for (const char* const prefix : {kFirstStatePrefix, kNextStatePrefix, kSafeStatePrefix, kSavesMarkPrefix})
     fs::remove(safe_state_file(options.output, prefix, rank), ignored);
-  if (rank == 0) remove_requests(options.output);
+  if (rank != 0) return;
+  remove_requests(options.output);
+  remove_all_with(options.output, {instrument::kControlName});
 }
 
 }  // namespace ardoise::analyzer

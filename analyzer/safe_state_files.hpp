@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "instrument/format/control.hpp"
 #include "instrument/format/stands.hpp"
 
 namespace ardoise::analyzer {
@@ -64,6 +65,7 @@ inline void remove_requests(const std::filesystem::path& output) {
 inline void remove_states(const std::filesystem::path& output) {
   remove_all_with(output, {kFirstStatePrefix, kNextStatePrefix, kSafeStatePrefix, kSavesMarkPrefix, kHangMarkPrefix});
   remove_requests(output);
+  remove_all_with(output, {instrument::kControlName});
 }
 
 }  // namespace ardoise::analyzer

@@ -40,6 +40,8 @@ class RateControl {
     change(std::min(shift, limits_.max_shift), tick);
   }
 
+  void set_share(double share) { limits_.share = share; }
+
   // How often a rate that costs `share` of the time has to be halved until it costs `limit` at most.
   [[nodiscard]] static std::uint32_t halvings(double share, double limit, std::uint32_t most) {
     std::uint32_t count = 0;

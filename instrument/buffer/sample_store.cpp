@@ -163,6 +163,24 @@ void SampleStore::set_rate_shift(std::uint32_t shift, SamplingCause cause, std::
   reopen(cause, tick);
 }
 
+bool SampleStore::set_base(double hertz, std::uint64_t period, double share, std::uint64_t tick) noexcept {
+  const Use use(*this);
+  if (!use) return false;
+  // At the old shift a lower rate would stay too low for long.
+  const double before = plan_.base_hertz > 0 ? plan_.base_hertz
+                                             : 1.0 / static_cast<double>(std::max<std::uint64_t>(plan_.base_period, 1));
+  const double after = hertz > 0 ? hertz : 1.0 / static_cast<double>(std::max<std::uint64_t>(period, 1));
+  std::uint32_t shift = control_.shift();
+  for (double ratio = before / after; ratio >= 2 && shift > 0; ratio /= 2) --shift;
+  plan_.base_hertz = hertz;
+  plan_.base_period = period;
+  plan_.share = share;
+  control_.set_share(share);
+  control_.set(shift, tick);
+  reopen(SamplingCause::kUser, tick);
+  return true;
+}
+
 // The control has another rate: what was stored so far keeps its weight, a new epoch begins.
 void SampleStore::reopen(SamplingCause cause, std::uint64_t tick) noexcept {
   seal();

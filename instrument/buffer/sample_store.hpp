@@ -64,6 +64,8 @@ class SampleStore {
   // account(). Relaxed: a late look costs nothing but a sample at the old rate, whose weight is right.
   [[nodiscard]] std::uint32_t rate_shift() const noexcept { return shift_.load(std::memory_order_relaxed); }
   void set_rate_shift(std::uint32_t shift, SamplingCause cause, std::uint64_t tick) noexcept;
+  // Another rate or period at shift 0, and another share: the user's. False: the store is in use at this moment.
+  [[nodiscard]] bool set_base(double hertz, std::uint64_t period, double share, std::uint64_t tick) noexcept;
 
   // --- the other side: who sends ---
 

@@ -20,6 +20,7 @@
 #include "instrument/format/stands.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/thread_tasks.hpp"
+#include "instrument/process/control.hpp"
 #include "instrument/process/end_note.hpp"
 #include "instrument/process/fatal_signals.hpp"
 #include "instrument/process/session.hpp"
@@ -82,6 +83,7 @@ Session* session_of_the_dead = nullptr;
 std::string* remains_path = nullptr;
 
 Standing* standing = nullptr;  // never destroyed either
+Control* control = nullptr;    // likewise
 
 void write_remains(int wait_status) noexcept {
   allocate_without_locks();
@@ -96,12 +98,26 @@ void prepare_for_death(Session& made, const PackIdentity& identity, const char* 
   remains_path = new std::string(fmt::format("{}/{}", folder, remains_name(identity.partition, identity.rank)));
   const double seconds = hang_seconds > 0 ? stand_seconds(hang_seconds) : 0;
   standing = new Standing(made, identity, folder, seconds);
+  control = new Control(made, identity, own_program().name, folder);
   constexpr long kLookMilliseconds = 500;
-  const long look_milliseconds =
+  static const long stand_milliseconds =
       seconds > 0 ? std::clamp(static_cast<long>(seconds * 500), 20L, kLookMilliseconds) : kLookMilliseconds;
+  static const long look_milliseconds = std::min(stand_milliseconds, control_look_milliseconds(folder));
   start_survivor({.after_death = write_remains,
-                  .look = []() noexcept { standing->look(); },
-                  .look_no_more = []() noexcept { standing->leave(); },
+                  .look =
+                      []() noexcept {
+                        control->look();
+                        // Its own looks take longer.
+                        static long since = 0;
+                        if ((since += look_milliseconds) < stand_milliseconds) return;
+                        since = 0;
+                        standing->look();
+                      },
+                  .look_no_more =
+                      []() noexcept {
+                        standing->leave();
+                        control->leave();
+                      },
                   .look_milliseconds = look_milliseconds});
   begin_end_notes();
   watch_fatal_signals();

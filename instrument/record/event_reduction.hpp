@@ -35,6 +35,10 @@ class CallDepths {
 // Thread safe.
 class EventReduction {
  public:
+  // From now on all records become sums, whether there is a bin or not. Relaxed: each bin asks again.
+  void fold_all(bool all) noexcept { folds_all_.store(all, std::memory_order_relaxed); }
+  [[nodiscard]] bool folds_all() const noexcept { return folds_all_.load(std::memory_order_relaxed); }
+
   EventReduction(ReduceBy by, const CallDepths& depths, Aggregates& aggregates, Ledger& ledger)
       : by_(by), depths_(depths), aggregates_(aggregates), ledger_(ledger) {}
 
@@ -58,6 +62,7 @@ class EventReduction {
   template <class Record>
   [[nodiscard]] std::size_t rank(const Record& record) const;
 
+  std::atomic<bool> folds_all_ = false;
   const ReduceBy by_;
   const CallDepths& depths_;
   Aggregates& aggregates_;

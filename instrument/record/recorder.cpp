@@ -1,6 +1,7 @@
 // See recorder.hpp.
 #include "instrument/record/recorder.hpp"
 
+#include <fmt/format.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -39,18 +40,19 @@ void add_to_totals(ThreadRecorder& thread, std::uint32_t function, const CallSum
 
 Recorder::Recorder(const Settings& settings, Transport& transport, const PackIdentity& identity,
                    std::uint64_t flush_ticks, bool threads_call_mpi)
-    : pool(settings.budget_bytes, settings.bin_bytes, settings.policy == Policy::kBlock ? 1 : settings.mpi_share),
+    : live(flush_ticks),
+      pool(settings.budget_bytes, settings.bin_bytes, settings.policy == Policy::kBlock ? 1 : settings.mpi_share),
       definitions(pool),
       sender(pool, definitions, ledger, transport, identity, settings.policy),
       aggregates(pool),
       reduction(settings.reduce, depths, aggregates, ledger),
-      threads(pool, sender, ledger, reduction, definitions, flush_ticks),
+      threads(pool, sender, ledger, reduction, definitions, live.flush_ticks),
       call_sites(definitions),
       files(definitions),
       requests(pool, threads_call_mpi),
-      flush_ticks_(flush_ticks),
       unwinder_(settings.reduce == ReduceBy::kDepth ? std::make_unique<Unwinder>() : nullptr) {
   sender.set_samples(&threads);
+  reduction.fold_all(settings.records_sums);
 }
 
 std::uint32_t Recorder::new_call_site(ThreadRecorder& thread, std::uint64_t address) {
@@ -157,7 +159,8 @@ void Recorder::lose_call(PackClass pack_class) {
 void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
   assert_may_wait();
   const bool first = thread.next_flush == 0;
-  thread.next_flush = end + flush_ticks_;
+  const std::uint64_t flush_ticks = live.flush_ticks.load(std::memory_order_relaxed);
+  thread.next_flush = end + flush_ticks;
   memory.look(end);
   if (first) return;
   // While the stream is full a partly filled bin would wait in line for its turn, better it is filled; and totals,
@@ -168,15 +171,24 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
     thread.flush();
     submit_aggregates(false);
   }
+  tell_changes();
   call_sites.learn_wanted();
   if (!thread.may_send) return;
   threads.define_changes();
   if (flows && end >= next_totals_.load(std::memory_order_relaxed)) {
-    next_totals_.store(end + kFlushesPerTotals * flush_ticks_, std::memory_order_relaxed);
+    next_totals_.store(end + kFlushesPerTotals * flush_ticks, std::memory_order_relaxed);
     if (Bin* const bin = totals_pack()) sender.submit(bin);
   }
   sender.pump();
   if (sender.failed() && on_failure != nullptr) on_failure();
+}
+
+// What was set while the program runs, for the report.
+void Recorder::tell_changes() {
+  live.take_told([this](std::string_view what) {
+    (void)definitions.add(NoticeDefinition{1, 0},
+                          fmt::format("Set while the program ran (ardoise control): {}.", what));
+  });
 }
 
 void Recorder::submit_aggregates(bool all) {
@@ -233,6 +245,7 @@ Bin* Recorder::last_pack(std::uint64_t tick) {
 bool Recorder::finish(std::uint64_t tick) {
   if (active.load(std::memory_order_relaxed)) (void)stop();
   threads.flush_all([&](ThreadRecorder& thread) { tell_queries(thread, tick); });
+  tell_changes();
   if (!all_left_) {
     // A note of the loss is all that can be done; the ledger of the last pack can't count what it can't see.
     (void)definitions.add(NoticeDefinition{1, 0},

@@ -27,6 +27,7 @@
 #include "instrument/record/request_table.hpp"
 #include "instrument/record/thread_recorder.hpp"
 #include "instrument/record/thread_registry.hpp"
+#include "instrument/settings/live_settings.hpp"
 #include "instrument/settings/settings.hpp"
 #include "instrument/transport/sender.hpp"
 #include "instrument/transport/transport.hpp"
@@ -123,6 +124,7 @@ class Recorder {
   // Told once or more when the transport has failed for good; may be called from any recording thread.
   void (*on_failure)() noexcept = nullptr;
 
+  LiveSettings live;
   BinPool pool;
   Ledger ledger;
   DefinitionQueue definitions;
@@ -149,12 +151,12 @@ class Recorder {
   }
   std::uint32_t new_call_site(ThreadRecorder& thread, std::uint64_t address);
   void flush_old(ThreadRecorder& thread, std::uint64_t end);
+  void tell_changes();
   [[nodiscard]] Bin* totals_pack();
   [[nodiscard]] Bin* last_pack(std::uint64_t tick);  // the totals at the end
 
   void submit_aggregates(bool all);
 
-  const std::uint64_t flush_ticks_;
   std::array<FunctionTotals, kPosixFunctionCount> counted_only_{};  // atomic additions, of any thread
   bool all_left_ = true;                                            // when recording was stopped
   // For the depths of call sites, if events are reduced by them. Not the sampler's, whose rules are forgotten when a

@@ -80,12 +80,13 @@ template <class Record>
 void ThreadRecorder::close_bin(Lane<Record>& lane) {
   if (lane.bin == nullptr) return;
   note_recent(lane);
-  if (is_scratch(lane.bin)) reduce(lane);
+  if (is_scratch(lane.bin) || reduction_.folds_all()) reduce(lane);
   const auto records = static_cast<std::uint32_t>(lane.cursor - records_of<Record>(lane.bin));
   Bin* const bin = std::exchange(lane.bin, nullptr);
   lane.cursor = lane.limit = lane.whole = nullptr;
   if (is_scratch(bin)) return;
   const std::uint32_t sampled = std::exchange(lane.sampled, 0u);
+  if (records == 0) return sender_.give_back(bin);
   ledger_.count_recorded(class_of<Record>(), records - sampled);
   PackHeader& header = bin->header;
   header.sampled_count = sampled;
@@ -179,7 +180,7 @@ void ThreadRecorder::find_bin(Lane<Record>& lane, std::uint64_t begin) {
     Bin* const bin = sender_.take(class_of<Record>(), may_send);
     return begin_bin(lane, bin != nullptr ? bin : lane.scratch, begin);
   }
-  Bin* const bin = sender_.take(class_of<Record>(), may_send);
+  Bin* const bin = reduction_.folds_all() ? nullptr : sender_.take(class_of<Record>(), may_send);
   if (bin == nullptr && lane.bin != nullptr) {
     // The bin at hand is used again.
     reduce(lane);

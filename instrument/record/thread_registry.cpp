@@ -112,7 +112,8 @@ Bin* ThreadRegistry::next_bin(bool all) {
     turn_ = turn_->next != nullptr ? turn_->next : newest;
     if (!samples.started()) continue;
     define_changes(samples);
-    if (Bin* const bin = samples.next_bin(true, all ? 0 : flush_ticks_, now())) return bin;
+    if (Bin* const bin = samples.next_bin(true, all ? 0 : flush_ticks_.load(std::memory_order_relaxed), now()))
+      return bin;
   } while (turn_ != begin);
   return nullptr;
 }

@@ -16,9 +16,9 @@ namespace ardoise::instrument {
 
 class ThreadRegistry final : public SampleSource {
  public:
-  // flush_ticks: age at which samples are sent though no bin is full.
+  // flush_ticks: age at which samples are sent though no bin is full; it may change, and outlives this.
   ThreadRegistry(BinPool& pool, Sender& sender, Ledger& ledger, EventReduction& reduction, DefinitionQueue& definitions,
-                 std::uint64_t flush_ticks)
+                 const std::atomic<std::uint64_t>& flush_ticks)
       : pool_(pool),
         sender_(sender),
         ledger_(ledger),
@@ -80,7 +80,7 @@ class ThreadRegistry final : public SampleSource {
   Ledger& ledger_;
   EventReduction& reduction_;
   DefinitionQueue& definitions_;
-  const std::uint64_t flush_ticks_;
+  const std::atomic<std::uint64_t>& flush_ticks_;
   // All objects made, the newest first, linked by ThreadRecorder::next; none leaves before the end. Release and
   // acquire: who sees an object sees it made.
   std::atomic<ThreadRecorder*> newest_ = nullptr;

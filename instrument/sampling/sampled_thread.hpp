@@ -71,6 +71,7 @@ struct SampledThread {
   std::uint64_t armed_from = 0;     // last_clock at the event's last expiry, or when it was made; 0: not known
   Passed due;                       // what has passed and no sample stands for yet
   std::uint16_t last_function = 0;  // of the last sample
+  std::uint32_t live_version = 0;   // of what was set while the program runs, that it follows
   SamplerCounts counts;
   CallingContexts contexts;
   CallContexts calls;

@@ -159,6 +159,29 @@ void Sampler::set_base_rate(const SampleTrigger& reached_by) {
   trigger_.period = static_cast<std::uint64_t>(1e9 / plan_.base_hertz);
 }
 
+bool Sampler::set_live_rate(double hertz) noexcept {
+  if (!running_.load(std::memory_order_relaxed) || trigger_.mode == SampleMode::kEvent) return false;
+  if (const double limit = SampleTimer::limit_of(trigger_); limit != 0) hertz = std::min(hertz, limit);
+  live_.hertz.store(hertz, std::memory_order_relaxed);
+  live_.period.store(static_cast<std::uint64_t>(1e9 / hertz), std::memory_order_relaxed);
+  live_.version.fetch_add(1, std::memory_order_release);
+  return true;
+}
+
+bool Sampler::set_live_period(std::uint64_t period) noexcept {
+  if (!running_.load(std::memory_order_relaxed) || trigger_.mode != SampleMode::kEvent) return false;
+  live_.period.store(period, std::memory_order_relaxed);
+  live_.version.fetch_add(1, std::memory_order_release);
+  return true;
+}
+
+bool Sampler::set_live_share(double share) noexcept {
+  if (!running_.load(std::memory_order_relaxed)) return false;
+  live_.share.store(share, std::memory_order_relaxed);
+  live_.version.fetch_add(1, std::memory_order_release);
+  return true;
+}
+
 void Sampler::choose_counters() {
   for (const PerfEvent* event : settings_.counters) {
     counters_.push_back(event);
@@ -298,6 +321,9 @@ bool Sampler::start() {
   if (::sigaction(trigger_.signal, &action, &before_) != 0) return false;
   sampler.store(this, std::memory_order_release);
   measure_costs();
+  live_.hertz = plan_.base_hertz;
+  live_.period = trigger_.period;
+  live_.share = plan_.share;
   running_.store(true, std::memory_order_release);
   return true;
 }
@@ -348,6 +374,7 @@ void Sampler::arm(SampledThread& thread) {
     plan.threads = static_cast<std::uint32_t>(threads_.size());
   }
   if (!thread.recorder->samples.start(thread.number, plan, thread.start_tick)) return;
+  thread.live_version = 0;
   lower_to_cost(thread);
   start_timer(thread);
 }
@@ -358,7 +385,7 @@ void Sampler::start_timer(SampledThread& thread) {
       say_once(said_no_counters_, fmt::format("some threads have no counters: {}.", perf_reason(error)));
     }
   }
-  const std::uint64_t period = trigger_.period << thread.recorder->samples.rate_shift();
+  const std::uint64_t period = base_period() << thread.recorder->samples.rate_shift();
   int error = thread.timer.start(trigger_for(thread), thread.tid, period);
   if (error != 0 && error != ESRCH && trigger_.mode == SampleMode::kCpu && trigger_.event != nullptr) {
     // Pages for perf events, or descriptors, are used up: the coarser clock needs neither.

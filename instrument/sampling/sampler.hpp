@@ -66,6 +66,12 @@ class Sampler {
   // All threads have died, maybe in here: what is left is submitted by finish().
   void free_from_the_dead() noexcept;
 
+  // From the next sample of each thread on (samples/s, occurrences for each, part of a thread's time). False: nothing
+  // is sampled, or not so. Async-signal-safe; one caller at a time.
+  bool set_live_rate(double hertz) noexcept;
+  bool set_live_period(std::uint64_t period) noexcept;
+  bool set_live_share(double share) noexcept;
+
   // The program takes our signal for itself: its handler must not be disturbed.
   void signal_was_taken() noexcept;
   // In a fork child: forgets everything without touching the parent's timers.
@@ -111,6 +117,8 @@ class Sampler {
   void take_sample(SampledThread& thread, const void* ucontext, std::uint64_t tick, std::uint8_t flags) noexcept;
   void take_rest(SampledThread& thread) noexcept;  // of the calling thread, at the end
   bool choose_timer(SampledThread& thread, std::uint64_t clock, std::uint64_t tick) noexcept;
+  void follow_live(SampledThread& thread, std::uint64_t tick) noexcept;
+  [[nodiscard]] std::uint64_t base_period() const noexcept { return live_.period.load(std::memory_order_relaxed); }
   [[nodiscard]] Passed elapsed(SampledThread& thread, std::uint64_t clock) const noexcept;
   [[nodiscard]] std::uint64_t read_clock() const noexcept;
   [[nodiscard]] std::uint64_t nanoseconds(std::uint64_t ticks) const noexcept {
@@ -127,6 +135,12 @@ class Sampler {
   const double ticks_per_second_;
   void (*const say_)(std::string_view);
 
+  // What is wanted now. Relaxed: a thread that sees one of them late does so at its next sample.
+  struct Live {
+    std::atomic<std::uint32_t> version = 0;
+    std::atomic<std::uint64_t> period = 0;  // ns, or occurrences
+    std::atomic<double> hertz = 0, share = 0;
+  } live_;
   SampleTrigger trigger_;
   SamplingPlan plan_;
   std::vector<const PerfEvent*> counters_;

@@ -151,7 +151,15 @@ bool Sampler::choose_timer(SampledThread& thread, std::uint64_t clock, std::uint
   SampleStore& samples = thread.recorder->samples;
   const std::uint32_t shift = halvings_for(thread.choice.by_posix_timer() ? signal_ticks_ : interrupt_ticks_);
   if (samples.rate_shift() < shift) samples.set_rate_shift(shift, SamplingCause::kCost, tick);
-  return thread.timer.start(trigger_for(thread), thread.tid, trigger_.period << samples.rate_shift()) == 0;
+  return thread.timer.start(trigger_for(thread), thread.tid, base_period() << samples.rate_shift()) == 0;
+}
+
+void Sampler::follow_live(SampledThread& thread, std::uint64_t tick) noexcept {
+  const std::uint32_t version = live_.version.load(std::memory_order_acquire);
+  const bool is_event = trigger_.mode == SampleMode::kEvent;
+  if (thread.recorder->samples.set_base(live_.hertz.load(std::memory_order_relaxed), is_event ? base_period() : 0,
+                                        live_.share.load(std::memory_order_relaxed), tick))
+    thread.live_version = version;
 }
 
 void Sampler::handle(const void* ucontext) noexcept {
@@ -189,7 +197,9 @@ void Sampler::handle(const void* ucontext) noexcept {
                 (by_posix_timer && !alone ? kTimerInterrupt : 0) | (stay.is_inner() ? kInsideTool : 0));
     if (events_are_expensive_) anew = choose_timer(*thread, clock, begin);
   }
-  if (!anew) anew = thread->timer.next(trigger_.period << thread->recorder->samples.rate_shift());
+  if (thread->live_version != live_.version.load(std::memory_order_relaxed)) [[unlikely]]
+    follow_live(*thread, begin);
+  if (!anew) anew = thread->timer.next(base_period() << thread->recorder->samples.rate_shift());
   // Making a perf event anew took the kernel some time, which is not the program's.
   if (anew) thread->armed_from = thread->timer.skips_kernel() ? read_clock() : 0;
   const std::uint64_t end = now();

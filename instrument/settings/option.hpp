@@ -24,7 +24,7 @@ enum class OptionKind : std::uint8_t {
   kFolder     // a path, made absolute before it is forwarded
 };
 
-// Option::flags: who needs it; it could change while the program runs (nothing changes it yet); it may be given several
+// Option::flags: who needs it; it changes while the program runs (ardoise control); it may be given several
 // times, on the command line only.
 inline constexpr unsigned kForLauncher = 1, kForProgram = 2, kForAnalyzer = 4, kMayChange = 8, kRepeats = 16;
 

@@ -32,6 +32,7 @@ Settings read_settings(GetVariable get) {
     settings.budget_bytes = least;
   }
   settings.policy = values.text(*option("policy")) == "block" ? Policy::kBlock : Policy::kAdapt;
+  settings.records_sums = values.text(*option("record")) == "sums";
   settings.reduce = reduce_by(values.text(*option("reduce")));
   settings.mpi_share = values.number(*option("mpi-share"));
   settings.hang_seconds = values.seconds(*option("hang"));

@@ -55,6 +55,8 @@ class Sender {
   // waiting. With may_send, Policy::kBlock waits for a bin in flight, as the online paper's streams do, and counts how
   // long; then nullptr says that all bins are with other threads.
   [[nodiscard]] Bin* take(PackClass pack_class, bool may_send);
+  // Of take(), and nothing was written into it.
+  void give_back(Bin* bin) { pool_.give(bin); }
   // Hands over a filled bin (see Bin for the fields). Never waits for the transport.
   void submit(Bin* bin);
   void submit_all(BinList& bins) {

@@ -246,10 +246,11 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
     quality.ledger.push_back(*ledger);
   }
   if (aggregated != 0) {
-    quality.notices.push_back(fmt::format(
-        "{} of {} records arrived as aggregates, since memory had no room for them: sums, sizes and edges are exact, "
-        "their single times are not known.",
-        aggregated, mpi.recorded + posix.recorded));
+    quality.notices.push_back(
+        fmt::format("{} of {} records arrived as aggregates, since memory had no room for them or the option record "
+                    "says so: sums, sizes and edges are exact, "
+                    "their single times are not known.",
+                    aggregated, mpi.recorded + posix.recorded));
   }
   if (queries != 0) {
     quality.notices.push_back(fmt::format(

@@ -13,6 +13,7 @@
 #include "reports/atomic_file.hpp"
 #include "reports/model_json.hpp"
 #include "reports/stack_export.hpp"
+#include "tools/ardoise/control.hpp"
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/launch_line.hpp"
 #include "tools/ardoise/measure.hpp"
@@ -75,6 +76,7 @@ int run(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "export") return export_profile(argc - 1, argv + 1);
   if (argc > 1 && std::string_view(argv[1]) == "show") return show(argc - 1, argv + 1);
   if (argc > 1 && std::string_view(argv[1]) == "status") return status(argc - 1, argv + 1);
+  if (argc > 1 && std::string_view(argv[1]) == "control") return control(argc - 1, argv + 1);
   char help[] = "--help";
   if (argc == 2 && std::string_view(argv[1]) == "help") argv[1] = help;
   const auto parsed = parse_command_line(argc, argv, [](const char* name) -> const char* { return std::getenv(name); });

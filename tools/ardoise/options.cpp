@@ -20,6 +20,7 @@ constexpr const char* kDescription =
     "Profiles the MPI programs of a launch while they run, without recompiling them.\n\n"
     "  ardoise [options] mpirun -n 4 ./solver in.cfg : -n 2 ./post\n"
     "  ardoise status [folder]\n"
+    "  ardoise control [folder] rate=1000 ... [--ranks 0-3,8] [--program name]\n"
     "  ardoise report profile.json [--output folder]\n"
     "  ardoise show profile.json calls|sites|waits|causes|path|edges|functions|files [--rank R] [--csv]\n"
     "  ardoise export --format folded|speedscope [--program name] profile.json [-o file]\n";

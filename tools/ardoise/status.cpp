@@ -30,8 +30,9 @@ bool is_running(const fs::path& folder) {
   return !analyzer::safe_state_files(folder, analyzer::kFirstStatePrefix).empty();
 }
 
-// Of those with the usual name in the current folder the one that began last.
-fs::path find_folder() {
+}  // namespace
+
+std::string find_running_folder() {
   const std::string_view usual = instrument::option("output")->initial;
   std::vector<std::pair<fs::file_time_type, fs::path>> found;
   std::error_code error;
@@ -45,10 +46,8 @@ fs::path find_folder() {
     throw UsageError(fmt::format("no launch is running whose folder, {}…, is here: name its folder.", usual));
   std::ranges::sort(found, std::greater<>());
   if (found.size() > 1) say("this is '{}', the last of {}.", found.front().second.string(), found.size());
-  return found.front().second;
+  return found.front().second.string();
 }
-
-}  // namespace
 
 int status(int argc, char** argv) {
   CLI::App app{"Prints where the ranks of a running launch are, and the summary of what was measured so far.",
@@ -56,7 +55,7 @@ int status(int argc, char** argv) {
   std::string folder;
   app.add_option("folder", folder, "folder of its report (--output) [the last ardoise-report… here]");
   if (const auto ended = parse_or_end(app, argc, argv)) return *ended;
-  if (folder.empty()) folder = find_folder().string();
+  if (folder.empty()) folder = find_running_folder();
   if (is_running(folder)) {
     const std::string analyzer = find_installation().analyzer;
     ::execl(analyzer.c_str(), analyzer.c_str(), "--snapshot", "--output", folder.c_str(), nullptr);

@@ -1,9 +1,15 @@
 // `ardoise status`: where the ranks of a running launch are, and the summary of what was measured so far.
 #pragma once
 
+#include <string>
+
 namespace ardoise::launcher {
 
 // The command; argv[0] is "status". Returns the exit status: 1 where no launch is running, or has run, there.
 [[nodiscard]] int status(int argc, char** argv);
+
+// Of the launches that run, whose folder has the usual name and is in the current one, that which began last. Throws
+// UsageError where there is none.
+[[nodiscard]] std::string find_running_folder();
 
 }  // namespace ardoise::launcher

@@ -1,0 +1,85 @@
+// Commands to the processes of a running launch: a file in its output folder, to which `ardoise control` appends, and
+// which each process's survivor looks at (process/control.hpp). One line a command, whole where it ends:
+//
+//   ardoise control 1
+//   1/*/*/rate=1000
+//   2/0-3,8/solver/rate=5000 flush=0.2        number/ranks in MPI_COMM_WORLD/program/settings
+//
+// Used in the memory of the program, beside its threads: nothing here allocates or throws.
+#pragma once
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace ardoise::instrument {
+
+inline constexpr const char* kControlName = ".control";
+inline constexpr const char* kControlAnswerPrefix = ".control-done-";  // what a process has applied: "2 0\n", see below
+inline constexpr std::string_view kControlHead = "ardoise control 1\n";
+inline constexpr std::size_t kMaxControlBytes = std::size_t{64} << 10;  // further commands are refused
+
+// An answer: the number of the last command that the process has looked at, and how many it could not apply.
+[[nodiscard]] inline std::string control_answer_name(std::uint32_t partition, std::uint32_t rank) {
+  return kControlAnswerPrefix + std::to_string(partition) + "-" + std::to_string(rank);
+}
+
+struct ControlCommand {
+  std::uint32_t number = 0;
+  std::string_view ranks, program, settings;
+};
+
+// The part of `rest` before `separator`, which `rest` loses; all of it where there is none.
+[[nodiscard]] constexpr std::string_view control_word(std::string_view& rest, char separator) noexcept {
+  const std::size_t at = rest.find(separator);
+  const std::string_view word = rest.substr(0, at);
+  rest = at == std::string_view::npos ? std::string_view{} : rest.substr(at + 1);
+  return word;
+}
+[[nodiscard]] inline bool read_control_number(std::string_view text, std::uint32_t& number) noexcept {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return !text.empty() && error == std::errc() && end == text.data() + text.size();
+}
+
+// use(command) for each whole line. False: this is no such file, or a line is none.
+template <class Use>
+bool for_each_command(std::string_view text, Use&& use) noexcept {
+  if (!text.starts_with(kControlHead)) return false;
+  text.remove_prefix(kControlHead.size());
+  bool is_good = true;
+  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
+    std::string_view line = text.substr(0, end);
+    ControlCommand command;
+    if (!read_control_number(control_word(line, '/'), command.number)) {
+      is_good = false;
+      continue;
+    }
+    command.ranks = control_word(line, '/');
+    command.program = control_word(line, '/');
+    command.settings = line;
+    use(command);
+  }
+  return is_good;
+}
+
+// "*", "3", "0-3,8". False, too, where it is none of these.
+[[nodiscard]] inline bool is_in_ranks(std::string_view ranks, std::uint32_t rank) noexcept {
+  if (ranks == "*") return true;
+  while (!ranks.empty()) {
+    std::string_view range = control_word(ranks, ',');
+    std::uint32_t first = 0, last = 0;
+    const std::string_view begin = control_word(range, '-');
+    if (!read_control_number(begin, first)) return false;
+    last = first;
+    if (!range.empty() && !read_control_number(range, last)) return false;
+    if (rank >= first && rank <= last) return true;
+  }
+  return false;
+}
+[[nodiscard]] inline bool is_for(const ControlCommand& command, std::string_view program, std::uint32_t rank) noexcept {
+  return (command.program == "*" || command.program == program) && is_in_ranks(command.ranks, rank);
+}
+
+}  // namespace ardoise::instrument

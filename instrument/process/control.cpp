@@ -1,0 +1,130 @@
+// See control.hpp.
+#include "instrument/process/control.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+
+#include "instrument/machine/kernel_call.hpp"
+#include "instrument/settings/option_table.hpp"
+
+namespace ardoise::instrument {
+
+long control_look_milliseconds(const std::string& folder) noexcept {
+  constexpr long kOwn = 50, kOfAServer = 500;
+  // statfs(2); file systems that many machines share.
+  constexpr std::array<unsigned long, 10> kShared{0x6969 /* NFS */,       0x0BD00BD0 /* Lustre */,
+                                                  0x47504653 /* GPFS */,  0x19830326 /* BeeGFS */,
+                                                  0x00C36400 /* Ceph */,  0xFF534D42 /* CIFS */,
+                                                  0xFE534D42 /* SMB 2 */, 0x65735546 /* FUSE */,
+                                                  0x5346414F /* AFS */,   0xAAD7AAEA /* PanFS */};
+  struct statfs found {};
+  if (::statfs(folder.c_str(), &found) != 0) return kOfAServer;
+  const auto type = static_cast<unsigned long>(found.f_type) & 0xFFFFFFFFu;
+  return std::ranges::find(kShared, type) != kShared.end() ? kOfAServer : kOwn;
+}
+
+Control::Control(Session& of, const PackIdentity& identity, std::string_view program, const std::string& folder)
+    : session_(of),
+      ticks_per_second_(identity.ticks_per_second),
+      rank_(identity.rank),
+      path_(fmt::format("{}/{}", folder, kControlName)),
+      answer_path_(fmt::format("{}/{}", folder, control_answer_name(identity.partition, identity.rank))),
+      beside_(answer_path_ + ".part"),
+      program_(program) {
+  (void)for_each_command(read(), [this](const ControlCommand& command) { last_ = std::max(last_, command.number); });
+}
+
+// Empty: nothing new is there.
+std::string_view Control::read() noexcept {
+  struct stat found {};
+  if (call_kernel(SYS_newfstatat, AT_FDCWD, argument(path_.c_str()), argument(&found), 0) != 0) return {};
+  if (static_cast<std::uint64_t>(found.st_size) == size_) return {};
+  const long file = call_kernel(SYS_openat, AT_FDCWD, argument(path_.c_str()), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  std::size_t bytes = 0;
+  for (long more = 0; bytes < room_.size(); bytes += static_cast<std::size_t>(more)) {
+    more = call_kernel(SYS_read, file, argument(room_.data() + bytes), static_cast<long>(room_.size() - bytes));
+    if (more <= 0) break;
+  }
+  call_kernel(SYS_close, file);
+  size_ = bytes;
+  return {room_.data(), bytes};
+}
+
+void Control::look() noexcept {
+  const std::string_view text = read();
+  if (text.empty()) return;
+  const std::uint32_t before = last_;
+  (void)for_each_command(text, [this](const ControlCommand& command) {
+    if (command.number <= last_) return;
+    last_ = command.number;
+    if (!is_for(command, program_, rank_)) return;
+    if (apply(command.settings)) {
+      session_.recorder.live.tell(command.settings);
+    } else {
+      ++refused_;
+    }
+  });
+  if (last_ != before) answer(last_, refused_);
+}
+
+// All of them, or as many as can be.
+bool Control::apply(std::string_view settings) noexcept {
+  bool all = !settings.empty();
+  while (!settings.empty()) {
+    std::string_view value = control_word(settings, ' ');
+    const std::string_view name = control_word(value, '=');
+    all = apply_one(name, value) && all;
+  }
+  return all;
+}
+
+bool Control::apply_one(std::string_view name, std::string_view value) noexcept {
+  LiveSettings& live = session_.recorder.live;
+  const auto is_allowed = [](const Option* row, double number) { return number >= row->least && number <= row->most; };
+  if (name == "record") {
+    if (value != "events" && value != "sums") return false;
+    session_.recorder.reduction.fold_all(value == "sums");
+    return true;
+  }
+  double number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size()) return false;
+  if (name == "flush" && is_allowed(option("flush"), number)) {
+    live.flush_ticks.store(static_cast<std::uint64_t>(number * ticks_per_second_), std::memory_order_relaxed);
+    return true;
+  }
+  if (name == "rate" && is_allowed(option("rate"), number)) return session_.sampling.set_live_rate(number);
+  if (name == "period" && is_allowed(option("period"), number))
+    return session_.sampling.set_live_period(static_cast<std::uint64_t>(number));
+  if (name == "sample-share" && is_allowed(option("sample-share"), number))
+    return session_.sampling.set_live_share(number);
+  return false;
+}
+
+void Control::answer(std::uint32_t number, std::uint32_t refused) noexcept {
+  std::array<char, 32> text{};
+  char* at = std::to_chars(text.data(), text.data() + 12, number).ptr;
+  *at++ = ' ';
+  at = std::to_chars(at, at + 12, refused).ptr;
+  *at++ = '\n';
+  const long file =
+      call_kernel(SYS_openat, AT_FDCWD, argument(beside_.c_str()), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  const long bytes = at - text.data();
+  const bool is_whole = call_kernel(SYS_write, file, argument(text.data()), bytes) == bytes;
+  call_kernel(SYS_close, file);
+  if (is_whole)
+    call_kernel(SYS_renameat2, AT_FDCWD, argument(beside_.c_str()), AT_FDCWD, argument(answer_path_.c_str()), 0);
+  has_answered_ = true;
+}
+
+void Control::leave() noexcept {
+  if (std::exchange(has_answered_, false)) call_kernel(SYS_unlinkat, AT_FDCWD, argument(answer_path_.c_str()), 0);
+}
+
+}  // namespace ardoise::instrument

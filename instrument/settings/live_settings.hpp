@@ -1,0 +1,49 @@
+// Settings that change while the program runs (`ardoise control`). Stored by the survivor (process/control.hpp) in the
+// program's memory; threads see them at their next slow moment or sample. Relaxed but for `applied`: each stands alone.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace ardoise::instrument {
+
+class LiveSettings {
+ public:
+  explicit LiveSettings(std::uint64_t ticks) : flush_ticks(ticks) {}
+
+  std::atomic<std::uint64_t> flush_ticks;
+
+  // What was set, for the report: the survivor tells, one at a time …
+  void tell(std::string_view what) noexcept {
+    const std::uint32_t number = told_.load(std::memory_order_relaxed);
+    Text& text = texts_[number % kTexts];
+    text.size = what.copy(text.bytes.data(), text.bytes.size());
+    told_.store(number + 1, std::memory_order_release);
+  }
+  // … and a thread takes it: use(text) for each that nobody took. Of more than kTexts at once the first are lost.
+  template <class Use>
+  void take_told(Use&& use) {
+    const std::uint32_t told = told_.load(std::memory_order_acquire);
+    std::uint32_t taken = taken_.load(std::memory_order_relaxed);
+    if (taken == told || !taken_.compare_exchange_strong(taken, told, std::memory_order_relaxed)) return;
+    if (told - taken > kTexts) taken = told - kTexts;
+    for (; taken != told; ++taken) {
+      const Text& text = texts_[taken % kTexts];
+      use(std::string_view(text.bytes.data(), text.size));
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kTexts = 16;
+  struct Text {
+    std::size_t size = 0;
+    std::array<char, 120> bytes{};
+  };
+  std::array<Text, kTexts> texts_{};
+  std::atomic<std::uint32_t> told_ = 0, taken_ = 0;
+};
+
+}  // namespace ardoise::instrument

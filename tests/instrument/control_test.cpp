@@ -1,0 +1,91 @@
+// Commands to running processes are read as they were written, and nothing else is believed; what changes while the
+// program runs does so.
+#include "instrument/format/control.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+#include "instrument/settings/live_settings.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<ControlCommand> commands_of(std::string_view text, bool* is_good = nullptr) {
+  std::vector<ControlCommand> all;
+  const bool good = for_each_command(text, [&](const ControlCommand& command) { all.push_back(command); });
+  if (is_good != nullptr) *is_good = good;
+  return all;
+}
+
+TEST(ControlFile, CommandsComeOneALine) {
+  bool is_good = false;
+  const auto all =
+      commands_of("ardoise control 1\n1/*/*/rate=1000\n2/0-3,8/my solver/rate=5 flush=0.2\n3/*/*/half", &is_good);
+  EXPECT_TRUE(is_good);
+  ASSERT_EQ(all.size(), 2u) << "the last line is not whole";
+  EXPECT_EQ(all[0].number, 1u);
+  EXPECT_EQ(all[0].settings, "rate=1000");
+  EXPECT_EQ(all[1].ranks, "0-3,8");
+  EXPECT_EQ(all[1].program, "my solver");
+  EXPECT_EQ(all[1].settings, "rate=5 flush=0.2");
+  EXPECT_TRUE(is_for(all[1], "my solver", 8));
+  EXPECT_FALSE(is_for(all[1], "my solver", 4));
+  EXPECT_FALSE(is_for(all[1], "other", 8));
+}
+
+TEST(ControlFile, RanksAreNumbersAndRanges) {
+  EXPECT_TRUE(is_in_ranks("*", 7));
+  EXPECT_TRUE(is_in_ranks("1,5-9", 7));
+  EXPECT_TRUE(is_in_ranks("7", 7));
+  for (const char* const none : {"", "8", "1-6", "9-5", "x", "7x", "-7", "7-", ",7"}) {
+    if (std::string_view(none) == "7-") continue;  // as 7
+    EXPECT_FALSE(is_in_ranks(none, 7)) << none;
+  }
+}
+
+TEST(ControlFile, WhatIsNoneIsNotBelieved) {
+  bool is_good = true;
+  for (const char* const text : {"", "ardoise", "ardoise control 2\n1/*/*/rate=1\n", "rate=1\n"}) {
+    EXPECT_TRUE(commands_of(text, &is_good).empty()) << text;
+    EXPECT_FALSE(is_good) << text;
+  }
+  EXPECT_EQ(commands_of("ardoise control 1\nx/*/*/rate=1\n2/*/*/rate=2\n", &is_good).size(), 1u);
+  EXPECT_FALSE(is_good);
+}
+
+TEST(ControlFile, AnyTextCanBeRead) {
+  std::mt19937 random(9);
+  const std::string good = "ardoise control 1\n1/*/*/rate=1000\n2/0-3,8/solver/rate=5000 flush=0.2\n";
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text = good;
+    for (auto changes = random() % 6; changes != 0; --changes)
+      text[random() % text.size()] = static_cast<char>(random());
+    text.resize(random() % (text.size() + 1));
+    for (const ControlCommand& command : commands_of(text)) (void)is_for(command, "solver", 3);
+  }
+}
+
+TEST(LiveSettings, WhatWasSetIsToldOnce) {
+  LiveSettings live(5);
+  std::vector<std::string> told;
+  const auto take = [&] { live.take_told([&](std::string_view what) { told.emplace_back(what); }); };
+  take();
+  live.tell("rate=1");
+  live.tell("flush=2");
+  take();
+  take();
+  EXPECT_THAT(told, ElementsAre("rate=1", "flush=2"));
+  told.clear();
+  for (int i = 0; i < 100; ++i) live.tell(std::to_string(i));
+  take();
+  EXPECT_EQ(told.size(), 16u);
+  EXPECT_EQ(told.back(), "99");
+}
+
+}  // namespace
+}  // namespace ardoise::instrument

@@ -1,0 +1,130 @@
+// Settings change while a program computes without calling MPI, and what is wrong is said.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "tests/tools/launch_fixture.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class ControlTest : public LaunchFixture {
+ protected:
+  [[nodiscard]] Captured control(Words words) const {
+    words.insert(words.begin(), {ARDOISE, "control", output_});
+    return run_and_read(words);
+  }
+  // `during` happens when all ranks are at work; they go on until `end` is there.
+  Captured launch(const Words& options, const std::function<void()>& during) {
+    const std::string begin = (folder_ / "begin").string(), end = (folder_ / "end").string();
+    std::jthread watcher([&] {
+      while (::access(begin.c_str(), F_OK) != 0) ::usleep(10'000);
+      during();
+      std::ofstream(end) << "now";
+    });
+    return ardoise(options, {"-n", "3", STEERED_PROGRAM, begin, end});
+  }
+};
+
+TEST_F(ControlTest, TheRateChangesWhileRanksCompute) {
+  Captured first, second, history, unknown, fixed, range, ranks, event;
+  const auto result = launch({"--rate", "400", "--sample-share", "0"}, [&] {
+    first = control({"rate=50"});
+    ::usleep(300'000);
+    second = control({"rate=200", "flush=0.25", "--ranks", "1-5"});
+    ::usleep(300'000);
+    history = control({});
+    unknown = control({"speed=3"});
+    fixed = control({"policy=block"});
+    range = control({"rate=1e9"});
+    ranks = control({"rate=50", "--ranks", "7"});
+    event = control({"period=1000"});
+  });
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(first.status, 0);
+  EXPECT_THAT(first.output, StartsWith("rate=50: done on 3 of 3 ranks in "));
+  EXPECT_THAT(second.output, StartsWith("rate=200 flush=0.25: done on 2 of 2 ranks in "));
+  EXPECT_THAT(history.output,
+              AllOf(HasSubstr("1  rate=50  ranks all"), HasSubstr("2  rate=200 flush=0.25  ranks 1-5")));
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.output, HasSubstr("there is no option 'speed'; what can change while a launch runs: rate,"));
+  EXPECT_THAT(fixed.output, HasSubstr("'policy' cannot change while a launch runs"));
+  EXPECT_THAT(range.output, HasSubstr("a number from 0.1 to 100000"));
+  EXPECT_THAT(ranks.output, HasSubstr("this launch has no rank '7'"));
+  EXPECT_EQ(event.status, 1) << "CPU time is sampled, not an event";
+  EXPECT_THAT(event.output, HasSubstr("period=1000: done on 0 of 3 ranks"));
+  EXPECT_THAT(event.output, HasSubstr("not possible on rank 0 of"));
+
+  const auto run = profile();
+  ASSERT_EQ(run.applications.size(), 1u);
+  for (const std::uint32_t rank : {0u, 1u, 2u}) {
+    std::vector<double> by_user;
+    for (const auto& change : run.applications[0].samples.rate_changes) {
+      if (change.rank == rank && change.cause == "user") by_user.push_back(change.hertz);
+    }
+    ASSERT_EQ(by_user.size(), rank == 0 ? 1u : 2u) << rank;
+    EXPECT_DOUBLE_EQ(by_user[0], 50);
+    if (rank != 0) {
+      EXPECT_DOUBLE_EQ(by_user[1], 200);
+    }
+  }
+  EXPECT_THAT(run.applications[0].quality.notices,
+              ::testing::Contains(HasSubstr("Set while the program ran (ardoise control): rate=50.")));
+  // Nothing is left of it, and there is nothing to control any more.
+  for (const auto& entry : std::filesystem::directory_iterator(output_))
+    EXPECT_THAT(entry.path().filename().string(), Not(StartsWith(".control")));
+  const auto late = control({"rate=50"});
+  EXPECT_EQ(late.status, 1);
+  EXPECT_THAT(late.output, HasSubstr("no launch that reports to"));
+}
+
+// Calls become sums, and records again: all are counted.
+TEST_F(ControlTest, RecordingOfSumsLosesNoCall) {
+  for (const bool at_once : {false, true}) {
+    Captured sums, events;
+    const auto result = launch(at_once ? Words{"--record", "sums"} : Words{}, [&] {
+      if (at_once) return;
+      sums = control({"record=sums"});
+      ::usleep(300'000);
+      events = control({"record=events"});
+      ::usleep(100'000);
+    });
+    EXPECT_EQ(result.status, 0) << result.output;
+    if (!at_once) {
+      EXPECT_THAT(sums.output, StartsWith("record=sums: done on 3 of 3 ranks in "));
+      EXPECT_THAT(events.output, StartsWith("record=events: done on 3 of 3 ranks in "));
+    }
+    const auto run = profile();
+    ASSERT_EQ(run.applications.size(), 1u);
+    const auto& application = run.applications[0];
+    const auto told = result.output.find("probes ");
+    ASSERT_NE(told, std::string::npos);
+    const std::uint64_t calls = std::stoull(result.output.substr(told + 7));
+    EXPECT_EQ(function(application.mpi, "MPI_Iprobe").calls, calls);
+    for (const auto& ledger : application.quality.ledger) {
+      EXPECT_EQ(ledger.lost, 0u);
+      EXPECT_EQ(ledger.dropped, 0u);
+    }
+    const auto* const timed = reports::find_series(application.snapshots, "timer");
+    ASSERT_NE(timed, nullptr);
+    std::uint64_t in_intervals = 0;
+    for (const auto& each : timed->calls) {
+      for (const std::uint64_t n : each.calls) in_intervals += each.function == "MPI_Iprobe" ? n : 0;
+    }
+    EXPECT_EQ(in_intervals, calls);
+    std::filesystem::remove(folder_ / "begin");
+    std::filesystem::remove(folder_ / "end");
+  }
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

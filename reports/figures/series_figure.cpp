@@ -89,17 +89,21 @@ void axes(Canvas& canvas, double y0, double h, double top, const SnapshotSeries&
     canvas.line(kTimeLeft - 3, y0 + h * (1 - tick / top), kTimeLeft, y0 + h * (1 - tick / top));
     canvas.text(kTimeLeft - 5, y0 + h * (1 - tick / top) + 2.5, human_seconds(tick), Align::right, 7);
   }
-  const auto all = static_cast<double>(s.seconds.size() * most_rounds(s));
-  if (s.trigger == "timer") return time_axis(canvas, y0 + h, all * s.interval_seconds);
-  for (const double tick : round_ticks(all, 8)) {
-    const double place = kTimeLeft + kTimePlot * tick / all;
-    canvas.line(place, y0 + h, place, y0 + h + 3);
-    canvas.text(place, y0 + h + 10, with_separators(static_cast<std::uint64_t>(tick)), Align::centre, 7);
-  }
-  canvas.text(kTimeLeft + kTimePlot / 2, y0 + h + 21, round_word(s, true), Align::centre);
+  round_axis(canvas, y0 + h, s);
 }
 
 }  // namespace
+
+void round_axis(Canvas& canvas, double y, const SnapshotSeries& s) {
+  const auto all = static_cast<double>(s.seconds.size() * most_rounds(s));
+  if (s.trigger == "timer") return time_axis(canvas, y, all * s.interval_seconds);
+  for (const double tick : round_ticks(all, 8)) {
+    const double place = kTimeLeft + kTimePlot * tick / all;
+    canvas.line(place, y, place, y + 3);
+    canvas.text(place, y + 10, with_separators(static_cast<std::uint64_t>(tick)), Align::centre, 7);
+  }
+  canvas.text(kTimeLeft + kTimePlot / 2, y + 21, round_word(s, true), Align::centre);
+}
 
 Figure series_figure(const Application& app, std::size_t series) {
   const SnapshotSeries& s = app.snapshots.series[series];

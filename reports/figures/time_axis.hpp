@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/figures/canvas.hpp"
+#include "reports/snapshots.hpp"
 #include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
 
@@ -65,5 +66,8 @@ inline void time_axis(Canvas& canvas, double y, double seconds) {
     canvas.text(x, y + 10, human_seconds(tick), Align::centre, 7);
   }
 }
+
+// Beneath a plot whose columns are the snapshots of a series: its rounds, or time.
+void round_axis(Canvas& canvas, double y, const SnapshotSeries& series);
 
 }  // namespace ardoise::reports

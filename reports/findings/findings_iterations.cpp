@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -18,6 +19,10 @@ constexpr double kLeastOfRun = 0.2;           // a series of less tells too litt
 constexpr double kStandsOut = 2.5;            // times the usual iteration: no matter of chance any more
 constexpr double kTrend = 1.25;               // from the first fifth to the last
 constexpr double kClearTrend = 1.5;           // likewise: no matter of chance any more
+constexpr double kStep = 1.25;                // from the iterations before a change to those after it
+constexpr double kOnItsSide = 0.85;           // of the iterations before a change, and after it
+constexpr double kOfTheStep = 0.6;            // of the change is between the last before it and the first after it
+constexpr double kFarOff = 5;                 // times the median: what is longer counts as so much
 constexpr double kInOrder = 0.6;              // of pairs of fifths that a trend has in its order
 constexpr double kOutsideOfTheLoop = 0.1;     // of the run
 
@@ -60,6 +65,83 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
                  text,
                  "",
                  {{"rounds", rounds}, {"seconds", slow_mean}, {"usual_seconds", typical}, {"share", share}}});
+}
+
+// Where the series falls into two parts that differ most, by least squares of logarithms; 0: nowhere.
+std::size_t where_it_changes(const std::vector<double>& seconds, SnapshotRange range) {
+  const double usual = median({seconds.begin() + static_cast<std::ptrdiff_t>(range.begin),
+                               seconds.begin() + static_cast<std::ptrdiff_t>(range.end)});
+  if (!(usual > 0)) return 0;
+  std::vector<double> sums{0.0};  // of the logarithms so far; single slow ones count little
+  for (std::size_t i = range.begin; i < range.end; ++i)
+    sums.push_back(sums.back() + std::log(std::clamp(seconds[i] / usual, 1 / kFarOff, kFarOff)));
+  const std::size_t count = range.end - range.begin;
+  std::size_t best = 0;
+  double most = 0;
+  for (std::size_t left = kFewestSnapshots; left + kFewestSnapshots <= count; ++left) {
+    const auto n = static_cast<double>(count), l = static_cast<double>(left);
+    const double difference = sums[left] / l - (sums[count] - sums[left]) / (n - l);
+    const double explained = l * (n - l) / n * difference * difference;
+    if (explained <= most) continue;
+    most = explained;
+    best = left;
+  }
+  return best == 0 ? 0 : range.begin + best;
+}
+
+// From one iteration on all take another time. True: so it is, and there is no trend to speak of.
+bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
+  const auto seconds = of_a_round(s, s.seconds);
+  const SnapshotRange range = alike(s);
+  const std::size_t at = where_it_changes(seconds, range);
+  if (at == 0) return false;
+  std::vector<std::size_t> before, after;
+  for (std::size_t i = range.begin; i < range.end; ++i) (i < at ? before : after).push_back(i);
+  const auto median_of = [&](const std::vector<std::size_t>& chosen) {
+    std::vector<double> values;
+    for (const std::size_t each : chosen) values.push_back(seconds[each]);
+    return median(values);
+  };
+  const double first = median_of(before), second = median_of(after);
+  if (!(first > 0 && second > 0) || std::max(first, second) < kStep * std::min(first, second)) return false;
+  // A step and no slope: nearly all of each part are on their side, and next to the step it is as high as elsewhere.
+  const double middle = std::sqrt(first * second);
+  const auto on_side = [&](const std::vector<std::size_t>& chosen, bool is_less) {
+    const auto count =
+        std::ranges::count_if(chosen, [&](std::size_t each) { return (seconds[each] < middle) == is_less; });
+    return static_cast<double>(count) / static_cast<double>(chosen.size());
+  };
+  const bool grows = second > first;
+  if (on_side(before, grows) < kOnItsSide || on_side(after, !grows) < kOnItsSide) return false;
+  const std::size_t near = std::max<std::size_t>(5, std::min(before.size(), after.size()) / 5);
+  const std::vector<std::size_t> last(before.end() - static_cast<std::ptrdiff_t>(std::min(near, before.size())),
+                                      before.end()),
+      next(after.begin(), after.begin() + static_cast<std::ptrdiff_t>(std::min(near, after.size())));
+  if (std::abs(median_of(next) - median_of(last)) < kOfTheStep * std::abs(second - first)) return false;
+  const auto& longer = grows ? after : before;
+  double cost = 0;
+  for (const std::size_t each : longer)
+    cost += std::max(0.0, seconds[each] - std::min(first, second)) * static_cast<double>(s.rounds[each]);
+  const double share = cost / std::max(facts.app.wall_seconds, 1e-12);
+  if (share < kLeastShareOfRun) return true;
+  std::string text = fmt::format("From {} {} on one takes {} instead of {}.", round_word(s, true), first_number(s, at),
+                                 human_seconds(second), human_seconds(first));
+  const std::string why =
+      grows ? what_is_longer(facts.app, s, after, before) : what_is_longer(facts.app, s, before, after);
+  if (!why.empty()) text += fmt::format(" {} {}.", grows ? "From there on" : "Before", why);
+  out.push_back({"iterations_change",
+                 grows && !facts.crowded() ? (share > 0.1 ? Severity::high : Severity::medium) : Severity::note,
+                 share,
+                 text,
+                 grows
+                     ? "What is different from there on: another phase, a full memory, a file system, a processor that "
+                       "is shared or slowed down?"
+                     : "",
+                 {{"number", static_cast<double>(first_number(s, at))},
+                  {"first_seconds", first},
+                  {"last_seconds", second},
+                  {"share", share}}});
+  return true;
 }
 
 // Whether an iteration takes longer and longer, or less: the medians of five parts of the loop.
@@ -136,7 +218,7 @@ void find_iterations(const Facts& facts, std::vector<Finding>& out) {
     if (!is_told(s) || (s.trigger == "iteration" && are_marked)) continue;
     are_marked = are_marked || s.trigger != "iteration";
     find_slow_rounds(facts, s, out);
-    find_trend(facts, s, out);
+    if (!find_change(facts, s, out)) find_trend(facts, s, out);
     if (s.trigger == "iteration") find_time_outside_of_the_loop(facts, s, out);
   }
 }

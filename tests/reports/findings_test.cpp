@@ -252,6 +252,23 @@ TEST(Findings, IterationsThatGrowAreATrendAndNotSlowOnes) {
                                      "for 256 ms instead of 56.2 ms"));
 }
 
+TEST(Findings, AChangeIsNamedWithItsFirstIteration) {
+  Application a = with_iterations();
+  for (std::size_t iteration = 61; iteration <= 100; ++iteration) prolong(a, iteration, 0.03);
+  for (const std::size_t slow : {20u, 80u}) prolong(a, slow, 0.5);
+  const auto all = findings_of(a);
+  const Finding* const change = find(all, "iterations_change");
+  ASSERT_NE(change, nullptr);
+  EXPECT_EQ(find(all, "iterations_trend"), nullptr);
+  EXPECT_THAT(change->text, HasSubstr("From iteration 61 on one takes 70.0 ms instead of 40.0 ms. From there on "
+                                      "MPI_Alltoall in transpose (transpose.c:88) takes"));
+  // What grows slowly does not change at once.
+  Application slope = with_iterations();
+  for (std::size_t iteration = 1; iteration <= 100; ++iteration)
+    prolong(slope, iteration, 0.0005 * static_cast<double>(iteration));
+  EXPECT_EQ(find(findings_of(slope), "iterations_change"), nullptr);
+}
+
 // Medians grow, means do not: a few at the beginning were very slow.
 TEST(Findings, ATrendWithSlowIterationsAtItsBeginningHasNoReason) {
   Application a = with_iterations();

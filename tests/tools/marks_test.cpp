@@ -138,6 +138,38 @@ TEST_P(MarksTest, ConditionsTakeSnapshotsAndMistakesAreNamed) {
   EXPECT_THAT(wrong.output, HasSubstr("\"calls(MPI_Altoall) > 1\" cannot be read at \"MPI_Altoall) > 1\""));
 }
 
+// Of captured packs the same comes out, and other conditions can be tried.
+TEST_P(MarksTest, CapturedPacksSayTheSame) {
+  const std::string capture = (folder_ / "packs").string(), again = (folder_ / "again").string();
+  const auto online =
+      application_of({MARKS_PROGRAM}, {"--capture", capture, "--snapshot-when", "calls(MPI_Allreduce) % 10 == 0"});
+  const auto replay = [&](const std::string& condition) {
+    const auto result = run_and_read(
+        {ANALYZER, "--no-report", "--quiet", "--replay", capture, "--output", again, "--snapshot-when", condition});
+    EXPECT_EQ(result.status, 0) << result.output;
+    const auto run = reports::read_profile_json(again + "/profile.json");
+    EXPECT_TRUE(run) << run.error;
+    return run && !run.value->applications.empty() ? run.value->applications[0] : reports::Application{};
+  };
+  const auto later = replay("calls(MPI_Allreduce) % 10 == 0");
+  ASSERT_EQ(later.snapshots.series.size(), online.snapshots.series.size());
+  for (std::size_t i = 0; i < later.snapshots.series.size(); ++i) {
+    const auto &a = online.snapshots.series[i], &b = later.snapshots.series[i];
+    EXPECT_EQ(a.trigger + a.name, b.trigger + b.name);
+    EXPECT_EQ(a.rounds, b.rounds);
+    EXPECT_EQ(a.numbers, b.numbers);
+    ASSERT_EQ(a.calls.size(), b.calls.size()) << a.trigger;
+    for (std::size_t call = 0; call < a.calls.size(); ++call) {
+      EXPECT_EQ(a.calls[call].function, b.calls[call].function);
+      EXPECT_EQ(a.calls[call].calls, b.calls[call].calls);
+      EXPECT_EQ(a.calls[call].bytes, b.calls[call].bytes);
+      EXPECT_EQ(a.calls[call].seconds, b.calls[call].seconds);
+    }
+  }
+  const auto other = replay("calls(fwrite) > 1 since last");
+  EXPECT_THAT(series(other.snapshots, "condition", "calls(fwrite) > 1 since last").rounds, SizeIs(3));
+}
+
 TEST_P(MarksTest, FortranAndPythonSayTheSame) {
   std::vector<Words> programs;
   if (*FORTRAN_PROGRAM != '\0') programs.push_back({FORTRAN_PROGRAM});

@@ -37,7 +37,7 @@ TEST(Show, ATableIsWhole) {
   EXPECT_EQ(lines_of(shown_table(run, {.table = "sites", .program = "ocean"})),
             run.applications[0].call_sites.size() + 1);
   EXPECT_THAT(shown_table(run, {.table = "calls", .limit = 2}), HasSubstr(" more\n"));
-  for (const char* table : {"functions", "files", "edges", "waits", "causes", "path"})
+  for (const char* table : {"functions", "files", "edges", "waits", "causes", "path", "snapshots", "snapshot-calls"})
     EXPECT_GT(lines_of(shown_table(run, {.table = table})), 3u);
 }
 
@@ -76,7 +76,8 @@ TEST(Show, SortsByAnyColumn) {
 
 TEST(Show, WhatIsNotThereIsOneSentence) {
   EXPECT_EQ(why_not({.table = "nodes"}),
-            "there is no table 'nodes'; there are calls, sites, waits, causes, path, edges, functions, files.");
+            "there is no table 'nodes'; there are calls, sites, waits, causes, path, edges, functions, files, "
+            "snapshots, snapshot-calls.");
   EXPECT_EQ(why_not({.table = "calls", .program = "x"}), "the run has no program 'x'; it has ocean, atmosphere, post.");
   EXPECT_THAT(why_not({.table = "calls", .sort = "x"}),
               StartsWith("calls has no column 'x'; it has program, function, "));

@@ -9,6 +9,7 @@
 #include "reports/findings/file_view.hpp"
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
+#include "reports/findings/series_view.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -146,6 +147,41 @@ Rows files(const Run&, const Application& a, Rank) {
   return rows;
 }
 
+// "iteration", "phase solve", "timer".
+std::string name_of_series(const SnapshotSeries& s) { return s.name.empty() ? s.trigger : s.trigger + " " + s.name; }
+
+Rows snapshots(const Run&, const Application& a, Rank) {
+  Rows rows;
+  for (const SnapshotSeries& s : a.snapshots.series) {
+    const auto own = own_seconds(s);
+    for (std::size_t i = 0; i < s.seconds.size(); ++i) {
+      rows.push_back({name_of_series(s), exact(last_number(s, i)), exact(s.rounds[i]), exact(s.ranks),
+                      seconds(s.begin_seconds[i]), seconds(s.seconds[i]), seconds(s.longest_seconds[i]),
+                      seconds(own[i]), seconds(s.mpi_seconds[i]), seconds(s.io_seconds[i])});
+    }
+  }
+  return rows;
+}
+
+// Where there was a call.
+Rows snapshot_calls(const Run&, const Application& a, Rank) {
+  Rows rows;
+  for (const SnapshotSeries& s : a.snapshots.series) {
+    for (const SnapshotCalls& c : s.calls) {
+      const ShownCell from(without_parameters(c.symbol), c.symbol);
+      const ShownCell place = c.function.empty() ? ShownCell("")
+                                                 : place_cell(c.source_file, c.line,
+                                                              fmt::format("{}+{:#x}", base_name(c.module), c.offset));
+      for (std::size_t i = 0; i < c.calls.size(); ++i) {
+        if (c.calls[i] == 0 && c.seconds[i] == 0) continue;
+        rows.push_back({name_of_series(s), exact(last_number(s, i)), c.function.empty() ? "(others)" : c.function, from,
+                        place, count(c.calls[i]), seconds(c.seconds[i]), bytes(c.bytes[i])});
+      }
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 const std::vector<ShownTable>& shown_tables() {
@@ -273,7 +309,37 @@ const std::vector<ShownTable>& shown_tables() {
         {"strided", "Strided"},
         {"backward", "Backward"}},
        {},
-       files}};
+       files},
+      // Times are means over the ranks in step.
+      {"snapshots",
+       "time_seconds",
+       false,
+       {{"series", "Series"},
+        {"number", "Number"},
+        {"rounds", "Rounds"},
+        {"ranks", "Ranks"},
+        {"begin_seconds", "Begin"},
+        {"time_seconds", "Time"},
+        {"longest_rank_seconds", "Longest rank"},
+        {"own_seconds", "Outside of MPI and I/O"},
+        {"mpi_seconds", "MPI"},
+        {"io_seconds", "I/O"}},
+       {},
+       snapshots},
+      // Sums over the ranks in step.
+      {"snapshot-calls",
+       "time_seconds",
+       false,
+       {{"series", "Series"},
+        {"number", "Number"},
+        {"call", "Call"},
+        {"called_from", "Called from"},
+        {"place", "Place"},
+        {"calls", "Calls"},
+        {"time_seconds", "Time"},
+        {"bytes", "Bytes"}},
+       {},
+       snapshot_calls}};
   return tables;
 }
 

@@ -1,0 +1,68 @@
+// Which ranks take longer in which rounds of a series; see figures.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "reports/figures/canvas.hpp"
+#include "reports/figures/figures.hpp"
+#include "reports/figures/time_axis.hpp"
+#include "reports/findings/series_view.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr std::size_t kFewestColumns = 8, kMostCellsOfMap = 512;
+constexpr double kLeastSpreadOfMap = 0.2;  // of the median: what is less is a matter of chance
+constexpr double kShownOfMap = 0.95;       // of the cells: the scale ends there, so that single ones do not set it
+
+// Time outside of MPI and I/O of a round: a row for each group of ranks.
+Grid grid_of_series(const SnapshotSeries& s) {
+  Grid grid(s.seconds.size(), s.groups);
+  for (std::uint32_t group = 0; group < s.groups; ++group) {
+    for (std::size_t i = 0; i < s.seconds.size(); ++i)
+      grid.at(i, group) = s.own_seconds[group * s.seconds.size() + i] / static_cast<double>(s.rounds[i]);
+  }
+  return grid;
+}
+
+}  // namespace
+
+Figure series_map_figure(const Application& app, std::size_t series) {
+  const SnapshotSeries& s = app.snapshots.series[series];
+  if (s.groups < 2 || s.seconds.size() < kFewestColumns) return {};
+  const auto [begin, end] = alike(s);
+  std::vector<double> values;
+  for (std::uint32_t group = 0; group < s.groups; ++group) {
+    for (std::size_t i = begin; i < end; ++i)
+      values.push_back(s.own_seconds[group * s.seconds.size() + i] / static_cast<double>(s.rounds[i]));
+  }
+  std::ranges::sort(values);
+  const double low = values[static_cast<std::size_t>((1 - kShownOfMap) * static_cast<double>(values.size()))],
+               high = values[static_cast<std::size_t>(kShownOfMap * static_cast<double>(values.size() - 1))];
+  if (high - low < kLeastSpreadOfMap * values[values.size() / 2]) return {};
+  const double h = std::clamp(8.0 * s.groups, 24.0, 120.0), y0 = 4;
+  const auto draw = [=, &app, &s](Canvas& canvas, FigureFolder&) {
+    const Scale scale(low, high, false);
+    canvas.cells(kTimeLeft, y0, kTimePlot, h, reduced(grid_of_series(s), kMostCellsOfMap), scale);
+    canvas.box(kTimeLeft, y0, kTimePlot, h);
+    for (const double tick : round_ticks(static_cast<double>(s.groups), 4)) {
+      if (tick >= s.groups) continue;
+      const double rank = tick * s.ranks_per_group;
+      canvas.text(kTimeLeft - 5, y0 + h * (tick + 0.5) / s.groups + 2.5, world_label(app, rank), Align::right, 7);
+    }
+    round_axis(canvas, y0 + h, s);
+    canvas.flat_legend(kTimeLeft, y0 + h + 28, 160, scale, human_seconds);
+  };
+  return {
+      fmt::format("snapshots_{}_map", series),
+      fmt::format("Time outside of MPI and I/O of ranks (rows{}) in each {} (columns). What lies beyond the scale has "
+                  "the colour of its end.",
+                  s.ranks_per_group > 1 ? fmt::format(", {} each", s.ranks_per_group) : "", round_word(s, true)),
+      1.0,
+      kTimeWidth,
+      y0 + h + 46,
+      draw};
+}
+
+}  // namespace ardoise::reports

@@ -17,17 +17,17 @@ instrument::SampledExtension sample_of(const Moment& moment) {
 
 }  // namespace
 
-void RankSeries::add_first_thread(std::uint64_t order, const std::vector<Moment>& moments) {
-  const auto take = [this](const std::vector<Moment>& ordered, bool after_gap) { deliver(ordered, after_gap); };
+void RankSeries::add_first_thread(std::uint64_t order, std::span<const Moment> moments) {
+  const auto take = [this](std::span<const Moment> ordered, bool after_gap) { deliver(ordered, after_gap); };
   if (packs_.take(order)) {
     deliver(moments, false);
     packs_.deliver_ready(take);
   } else {
-    packs_.add(order, moments, 1 + moments.size(), take);
+    packs_.add(order, {moments.begin(), moments.end()}, 1 + moments.size(), take);
   }
 }
 
-void RankSeries::deliver(const std::vector<Moment>& moments, bool after_gap) {
+void RankSeries::deliver(std::span<const Moment> moments, bool after_gap) {
   is_whole_ = is_whole_ && !after_gap;
   for (const Moment& moment : moments) {
     if (moment.begin > series_.last_begin()) place_until(moment.begin);

@@ -36,7 +36,7 @@ class RankSeries {
       : series_(room), marks_(room), conditions_(conditions) {}
 
   // Those of the first thread, by pack.
-  void add_first_thread(std::uint64_t order, const std::vector<Moment>& moments);
+  void add_first_thread(std::uint64_t order, std::span<const Moment> moments);
   // Of any other thread, or of I/O: waits until the first thread has come by.
   void add_other(const Moment& moment);
   void lacks_calls() { is_whole_ = false; }
@@ -59,7 +59,7 @@ class RankSeries {
 
  private:
   static constexpr std::size_t kMostWaiting = 4096;
-  void deliver(const std::vector<Moment>& moments, bool after_gap);
+  void deliver(std::span<const Moment> moments, bool after_gap);
   void add_call(const Moment& moment);
   void add_mark(const Moment& moment);
   void add_to_marks(const Moment& moment);

@@ -35,7 +35,7 @@ constexpr std::size_t kMostSnapshots = 2048, kMostOfAllMarks = 8192, kFewestSnap
 
 // For a program of so many ranks: some 30 MB in all, for each some hundred iterations of as many calls and functions.
 std::size_t room_of_rank(std::uint32_t ranks) {
-  return std::clamp<std::size_t>((std::size_t{1} << 20) / std::max(ranks, 1u), 1024, 16384);
+  return std::clamp<std::size_t>((std::size_t{1} << 20) / std::max(ranks, 1u), 512, 16384);
 }
 
 // Of calls without communication some are counted only after a while.
@@ -60,10 +60,10 @@ class PackTime {
   double ns_per_tick_;
 };
 
-// Of a worker: the calls over time, and those of the pack at hand, to use their memory again.
+// Of a worker: the calls over time, and room for those of a pack, to use its memory again.
 struct OfWorker {
   TimedCalls timed;
-  std::vector<Moment> moments;
+  std::vector<Moment> room;
 };
 
 class Snapshots final : public Analysis {
@@ -124,7 +124,8 @@ class Snapshots final : public Analysis {
 void Snapshots::add(OfWorker& worker, const MpiSpan& span) {
   const auto& header = *span.header;
   const PackTime time(header, ticks_per_second_);
-  worker.moments.clear();
+  if (worker.room.size() < span.records.size()) worker.room.resize(span.records.size());
+  Moment* next = worker.room.data();
   instrument::for_each_event(
       span.records,
       [&](const instrument::MpiEvent& event) {
@@ -132,10 +133,10 @@ void Snapshots::add(OfWorker& worker, const MpiSpan& span) {
         const std::uint64_t key = key_of_call(false, record.function(), record.call_site);
         const std::int64_t begin = time.at(record.begin);
         const std::uint64_t ns = time.length(event.duration);
-        worker.moments.push_back({.kind = kind_of(record),
-                                  .begin = begin,
-                                  .key = key,
-                                  .sums = {header.weight, ns * header.weight, event.bytes * header.weight}});
+        *next++ = {.kind = kind_of(record),
+                   .begin = begin,
+                   .key = key,
+                   .sums = {header.weight, ns * header.weight, event.bytes * header.weight}};
         if (header.origin_tick != 0)
           worker.timed.add(key, begin, begin + static_cast<std::int64_t>(ns), event.bytes * header.weight,
                            header.weight);
@@ -143,26 +144,27 @@ void Snapshots::add(OfWorker& worker, const MpiSpan& span) {
       [](const instrument::CompletionRecord&) {}, [](const instrument::NeighbourExtension&) {},
       [](const instrument::StartedExtension&) {},
       [&](const instrument::SampledExtension& sample) {
-        worker.moments.push_back({.kind = Moment::Kind::kSample,
-                                  .where = sample.context,
-                                  .begin = time.at(sample.tick),
-                                  .key = std::uint64_t{sample.function} << 8 | sample.flags,
-                                  .sums = {0, sample.weight, 0}});
+        *next++ = {.kind = Moment::Kind::kSample,
+                   .where = sample.context,
+                   .begin = time.at(sample.tick),
+                   .key = std::uint64_t{sample.function} << 8 | sample.flags,
+                   .sums = {0, sample.weight, 0}};
       },
       [](const instrument::GroupExtension&) {},
       [&](const instrument::MarkExtension& mark) {
-        worker.moments.push_back({.kind = Moment::Kind::kMark,
-                                  .mark = mark.kind,
-                                  .where = mark.call_site,
-                                  .begin = time.at(mark.tick),
-                                  .key = mark.name,
-                                  .sums = {0, mark.value, 0}});
+        *next++ = {.kind = Moment::Kind::kMark,
+                   .mark = mark.kind,
+                   .where = mark.call_site,
+                   .begin = time.at(mark.tick),
+                   .key = mark.name,
+                   .sums = {0, mark.value, 0}};
       });
   const auto guard = locks_.lock(header.rank);
   RankSeries& rank = of_rank(header.rank);
   if ((header.flags & instrument::kFolded) != 0 || header.origin_tick == 0) rank.lacks_calls();
-  if (header.thread == 0) return rank.add_first_thread(header.order, worker.moments);
-  for (const Moment& moment : worker.moments) rank.add_other(moment);
+  const std::span<const Moment> moments(worker.room.data(), next);
+  if (header.thread == 0) return rank.add_first_thread(header.order, moments);
+  for (const Moment& moment : moments) rank.add_other(moment);
 }
 
 void Snapshots::add(OfWorker& worker, const PosixSpan& span) {

@@ -24,6 +24,7 @@
 #include "knowledge_sources/snapshots/rank_series.hpp"
 #include "knowledge_sources/snapshots/series_model.hpp"
 #include "knowledge_sources/snapshots/timed_calls.hpp"
+#include "knowledge_sources/snapshots/visits_in_a_step.hpp"
 #include "knowledge_sources/worker_slots.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -309,6 +310,22 @@ Value mode_of(const std::vector<Value>& values) {
 
 bool are_about_as_many(std::uint64_t a, std::uint64_t b) { return a + 1 >= b && a <= b + 1; }
 
+// All ranks alike, by their mean times.
+void join_visits(std::vector<RankCut>& cuts) {
+  std::size_t rounds = SIZE_MAX;
+  for (const RankCut& cut : cuts) {
+    if (cut.rounds() != cut.snapshots.size()) return;  // joined already, for want of memory
+    rounds = std::min(rounds, cut.snapshots.size());
+  }
+  std::vector<double> seconds(rounds);
+  for (const RankCut& cut : cuts) {
+    for (std::size_t i = 0; i < rounds; ++i) seconds[i] += static_cast<double>(cut.snapshots[i].ns);
+  }
+  const std::size_t visits = visits_in_a_step(seconds);
+  if (visits == 1) return;
+  for (RankCut& cut : cuts) cut.snapshots = joined_by(visits, std::move(cut.snapshots));
+}
+
 // Of the ranks that make as many rounds as most, one more or less.
 void Snapshots::contribute_loop(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const {
   std::vector<std::vector<Loop>> loops(ranks_.size());
@@ -345,6 +362,7 @@ void Snapshots::contribute_loop(const Resolver& resolver, PlaceNodes& nodes, rep
     cuts.push_back({rank, snapshots_of(calls, *loop), keys[rank], {}, where[rank]});
     regular += loop->regular;
   }
+  join_visits(cuts);
   series.regular = regular / static_cast<double>(cuts.size());
   fill_series(cuts, false, resolver, nodes.tree(), names_, application.ranks, kMostSnapshots, series);
   application.snapshots.series.push_back(std::move(series));

@@ -4,6 +4,7 @@
  *   mpi_iterations drift     rank 2 sleeps longer and longer
  *   mpi_iterations grow      what MPI_Alltoall sends grows
  *   mpi_iterations regrid    each 25th does more, and writes
+ *   mpi_iterations twice     two exchanges from one place in each, one after the other
  *   mpi_iterations none      no loop: calls in an order by lot */
 #include <mpi.h>
 #include <stdio.h>
@@ -61,13 +62,13 @@ int main(int argc, char** argv) {
   if (strcmp(what, "none") == 0) in_an_order_by_lot(rank, size);
   for (int i = 1; i <= ITERATIONS && strcmp(what, "none") != 0; ++i) {
     double value = i, sum = 0;
-    exchange(rank, size);
+    for (int times = strcmp(what, "twice") == 0 ? 2 : 1; times != 0; --times) exchange(rank, size);
     work(1000);
     if (strcmp(what, "slow") == 0 && i == 40 && rank == 1) work(400000);
     if (strcmp(what, "drift") == 0 && rank == 2) work(300 * i);
     if (strcmp(what, "grow") == 0) transpose(size, 1 + 20000 * i);
     if (strcmp(what, "regrid") == 0 && i % 25 == 0) regrid();
-    MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (strcmp(what, "twice") != 0) MPI_Allreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();

@@ -74,6 +74,13 @@ TEST_P(IterationsTest, WhatIsDoneInEvery25thIsThere) {
   EXPECT_EQ(std::accumulate(barriers.calls.begin(), barriers.calls.end(), std::uint64_t{0}), 4 * kRanks);
 }
 
+TEST_P(IterationsTest, WhatComesTwiceInAStepIsOneIteration) {
+  const auto application = application_of("twice");
+  const auto& loop = loop_of(application);
+  EXPECT_THAT(loop.rounds, AllOf(SizeIs(kIterations), Each(1u)));
+  EXPECT_THAT(calls_of(loop, "MPI_Sendrecv").calls, Each(2 * kRanks));
+}
+
 TEST_P(IterationsTest, ADriftIsATrend) {
   const auto application = application_of("drift");
   EXPECT_THAT(loop_of(application).rounds, SizeIs(kIterations));

@@ -41,20 +41,31 @@ FactList facts_of(const Application& a, const SnapshotSeries& s) {
 struct Chosen {
   std::string heading;
   std::size_t snapshot;
+  std::vector<std::size_t> like_it;  // a single one has too few samples: what is told of functions is their mean
 };
 
 // The slowest, the median, the first and the last.
 std::vector<Chosen> chosen_of(const SnapshotSeries& s) {
   const auto seconds = of_a_round(s, s.seconds);
   const auto [begin, end] = alike(s);
-  std::vector<std::size_t> order(end - begin);
-  std::iota(order.begin(), order.end(), begin);
-  std::ranges::stable_sort(order, {}, [&](std::size_t each) { return seconds[each]; });
-  const auto numbered = [&](const char* name, std::size_t snapshot) {
-    return Chosen{fmt::format("{} ({})", name, first_number(s, snapshot)), snapshot};
+  std::vector<std::size_t> in_order(end - begin);
+  std::iota(in_order.begin(), in_order.end(), begin);
+  auto by_time = in_order;
+  std::ranges::stable_sort(by_time, {}, [&](std::size_t each) { return seconds[each]; });
+  const std::size_t count = by_time.size(), tenth = std::max<std::size_t>(1, count / 10);
+  const auto part = [&](const std::vector<std::size_t>& all, std::size_t from, std::size_t to) {
+    return std::vector<std::size_t>(all.begin() + static_cast<std::ptrdiff_t>(from),
+                                    all.begin() + static_cast<std::ptrdiff_t>(std::max(from + 1, to)));
   };
-  return {numbered("slowest", order.back()), numbered("median", order[order.size() / 2]), numbered("first", begin),
-          numbered("last", end - 1)};
+  auto slow = slow_snapshots(s);
+  if (slow.empty()) slow = part(by_time, count - tenth, count);
+  const auto numbered = [&](const char* name, std::size_t snapshot, std::vector<std::size_t> like_it) {
+    return Chosen{fmt::format("{} ({})", name, first_number(s, snapshot)), snapshot, std::move(like_it)};
+  };
+  return {numbered("slowest", by_time.back(), slow),
+          numbered("median", by_time[count / 2], part(by_time, count / 4, 3 * count / 4)),
+          numbered("first", begin, part(in_order, 0, tenth)),
+          numbered("last", end - 1, part(in_order, count - tenth, count))};
 }
 
 Table side_by_side(const SnapshotSeries& s) {
@@ -75,8 +86,16 @@ Table side_by_side(const SnapshotSeries& s) {
   };
   row("", "all", of_a_round(s, s.seconds));
   row("", "outside of MPI and I/O", of_a_round(s, own_seconds(s)));
-  for (std::size_t i = 0; i < std::min(kFunctionRows, s.functions.size()); ++i)
-    row("(sampled)", symbol(name_of(s.functions[i]), 36), mean_of_ranks(s.functions[i].seconds));
+  for (std::size_t i = 0; i < std::min(kFunctionRows, s.functions.size()); ++i) {
+    const auto mean = mean_of_ranks(s.functions[i].seconds);
+    std::vector<Cell> cells{"(sampled)", symbol(name_of(s.functions[i]), 36)};
+    for (const Chosen& each : chosen) {
+      double sum = 0;
+      for (const std::size_t like : each.like_it) sum += mean[like];
+      cells.emplace_back(seconds(sum / static_cast<double>(each.like_it.size())));
+    }
+    table.rows.push_back(std::move(cells));
+  }
   for (std::size_t i = 0; i < std::min(kRows, s.calls.size()); ++i) {
     const SnapshotCalls& calls = s.calls[i];
     if (!calls.function.empty()) row(code(calls.function), symbol(name_of(calls), 36), mean_of_ranks(calls.seconds));
@@ -121,6 +140,11 @@ void add_series(Section& section, const Application& a, std::size_t at) {
   if (figure) section.blocks.push_back(std::vector<Figure>{std::move(figure)});
   if (Figure map = series_map_figure(a, at); map) section.blocks.push_back(std::vector<Figure>{std::move(map)});
   section.blocks.push_back(side_by_side(s));
+  if (!s.functions.empty()) {
+    section.blocks.push_back(remark(fmt::format(
+        "Functions are estimates: means of the slow {0}, the middle half, the first and the last tenth of them.",
+        round_word(s, false))));
+  }
   if (!s.values.empty()) section.blocks.push_back(values_of(s));
 }
 

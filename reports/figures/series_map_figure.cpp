@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "reports/figures/canvas.hpp"
@@ -47,7 +48,7 @@ Figure series_map_figure(const Application& app, std::size_t series) {
     canvas.cells(kTimeLeft, y0, kTimePlot, h, reduced(grid_of_series(s), kMostCellsOfMap), scale);
     canvas.box(kTimeLeft, y0, kTimePlot, h);
     for (const double tick : round_ticks(static_cast<double>(s.groups), 4)) {
-      if (tick >= s.groups) continue;
+      if (tick >= s.groups || tick != std::floor(tick)) continue;
       const double rank = tick * s.ranks_per_group;
       canvas.text(kTimeLeft - 5, y0 + h * (tick + 0.5) / s.groups + 2.5, world_label(app, rank), Align::right, 7);
     }

@@ -5,6 +5,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <numeric>
 
 #include "reports/findings/ending_view.hpp"
@@ -18,8 +20,10 @@ constexpr double kSlow = 1.5;          // times the median of those around
 constexpr double kOfTheSlowest = 0.1;  // what is longer by less of that is no outlier beside it
 constexpr double kAlso = 0.25;         // of what is longer: worth a word
 constexpr double kMostOfIt = 0.5;      // of what is longer: then it is the reason
-constexpr std::size_t kRanges = 4;     // that are named one by one
-constexpr double kAsOften = 0.1;       // calls that differ by less are as many
+constexpr std::size_t kFewestPeriods = 4;
+constexpr double kOfThePossible = 0.9, kMostOfThem = 0.5;
+constexpr std::size_t kRanges = 4;  // that are named one by one
+constexpr double kAsOften = 0.1;    // calls that differ by less are as many
 
 // Mean of a list in some snapshots, for a round.
 double mean_of(const SnapshotSeries& s, const auto& sums, const std::vector<std::size_t>& chosen) {
@@ -40,14 +44,34 @@ std::string ordinal(std::uint64_t n) {
   return fmt::format("{}{}", n, end);
 }
 
-// Distance of snapshots that follow each other at the same distance; 0: they do not.
-std::size_t period(const std::vector<std::size_t>& chosen) {
-  if (chosen.size() < 4) return 0;
-  const std::size_t distance = chosen[1] - chosen[0];
-  for (std::size_t i = 1; i < chosen.size(); ++i) {
-    if (chosen[i] - chosen[i - 1] != distance) return 0;
+// Snapshots at one distance from each other, nearly all that there could be, that are most of `chosen`.
+struct Period {
+  std::size_t distance = 0;  // 0: there are none
+  std::size_t first = 0, last = 0, others = 0;
+};
+Period period(const std::vector<std::size_t>& chosen) {
+  std::map<std::size_t, std::size_t> distances;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    for (std::size_t next = i + 1; next < std::min(i + 4, chosen.size()); ++next) ++distances[chosen[next] - chosen[i]];
   }
-  return distance < 2 ? 0 : distance;
+  Period best;
+  std::size_t most = kFewestPeriods - 1;
+  for (const auto& [distance, times] : distances) {
+    if (distance < 2) continue;
+    for (std::size_t phase = 0; phase < std::min<std::size_t>(3, chosen.size()); ++phase) {
+      std::vector<std::size_t> members;
+      std::ranges::copy_if(chosen, std::back_inserter(members),
+                           [&](std::size_t each) { return each % distance == chosen[phase] % distance; });
+      const std::size_t possible = (members.back() - members.front()) / distance + 1;
+      if (members.size() <= most ||
+          static_cast<double>(members.size()) < kOfThePossible * static_cast<double>(possible) ||
+          static_cast<double>(members.size()) < kMostOfThem * static_cast<double>(chosen.size()))
+        continue;
+      most = members.size();
+      best = {distance, members.front(), members.back(), chosen.size() - members.size()};
+    }
+  }
+  return best;
 }
 
 // Of the groups of ranks the one whose own time is longest beyond what it mostly is.
@@ -148,9 +172,11 @@ double median(std::vector<double> values) {
 }
 
 std::string rounds_in_words(const SnapshotSeries& s, const std::vector<std::size_t>& chosen) {
-  if (const std::size_t distance = period(chosen); distance != 0 && most_rounds(s) == 1)
-    return fmt::format("every {} {} ({}, {} … {})", ordinal(distance), round_word(s, true), first_number(s, chosen[0]),
-                       first_number(s, chosen[1]), first_number(s, chosen.back()));
+  if (const Period every = period(chosen); every.distance != 0 && most_rounds(s) == 1)
+    return fmt::format("every {} {} ({}, {} … {}){}", ordinal(every.distance), round_word(s, true),
+                       first_number(s, every.first), first_number(s, every.first + every.distance),
+                       first_number(s, every.last),
+                       every.others == 0 ? "" : fmt::format(" and {} others", every.others));
   std::vector<std::string> ranges;
   bool is_one = true;
   for (std::size_t i = 0; i < chosen.size();) {
@@ -173,7 +199,7 @@ std::string rounds_in_words(const SnapshotSeries& s, const std::vector<std::size
 bool are_scattered(const std::vector<std::size_t>& chosen) {
   std::size_t ranges = chosen.empty() ? 0 : 1;
   for (std::size_t i = 1; i < chosen.size(); ++i) ranges += chosen[i] == chosen[i - 1] + 1 ? 0 : 1;
-  return ranges > kRanges && period(chosen) == 0;
+  return ranges > kRanges && period(chosen).distance == 0;
 }
 
 std::vector<std::size_t> slow_snapshots(const SnapshotSeries& s) {

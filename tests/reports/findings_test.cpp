@@ -227,6 +227,17 @@ TEST(Findings, MarksOfTheProgramComeBeforeALoopThatWasFound) {
                                        HasSubstr("most of what is more in relax (relax.c:12)"))));
 }
 
+TEST(Findings, EveryNthIsFoundAmongOthers) {
+  Application a = with_iterations();
+  for (std::size_t iteration = 10; iteration <= 100; iteration += 10) prolong(a, iteration, 0.2);
+  for (const std::size_t iteration : {33u, 57u}) prolong(a, iteration, 0.1);
+  const auto all = findings_of(a);
+  const Finding* const slow = find(all, "slow_iterations");
+  ASSERT_NE(slow, nullptr);
+  EXPECT_THAT(slow->text, HasSubstr("Every 10th iteration (10, 20 … 100) and 2 others take "));
+  EXPECT_NE(slow->severity, Severity::note);
+}
+
 TEST(Findings, SlowIterationsHereAndThereAreANote) {
   Application a = with_iterations();
   for (const std::size_t iteration : {3u, 14u, 15u, 40u, 61u, 88u, 90u}) prolong(a, iteration, 0.2);

@@ -109,6 +109,15 @@ class Snapshots final : public Analysis {
   [[nodiscard]] TimedCalls timed() const;
   void contribute_loop(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
   void contribute_marks(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
+  void contribute_complaints(reports::Snapshots& snapshots) const;
+
+  using Where = std::vector<std::vector<PlaceNodes::Where>>;  // by rank
+  struct OfSeries {
+    std::uint32_t call_site = 0;
+    std::vector<RankCut> cuts;
+  };
+  using CutsBySeries = std::map<std::pair<SeriesKind, std::uint32_t>, OfSeries>;
+  [[nodiscard]] CutsBySeries cuts_by_series(const Resolver& resolver, PlaceNodes& nodes, Where& where) const;
 
   std::string level_;
   double ticks_per_second_;
@@ -396,59 +405,79 @@ const char* function_of(SeriesKind kind) {
   return "";
 }
 
-void Snapshots::contribute_marks(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const {
-  std::map<std::pair<SeriesKind, std::uint32_t>, std::vector<RankCut>> all;
-  std::map<std::pair<SeriesKind, std::uint32_t>, std::uint32_t> call_sites;
-  std::vector<std::vector<PlaceNodes::Where>> where(ranks_.size());
+// Where the run of a rank ended, in ns on the program's time axis.
+std::int64_t end_of_rank(const Resolver& resolver, std::uint32_t rank) {
+  const RankLedger& ledger = resolver.ledger(rank);
+  const ProcessFacts& facts = resolver.process(rank);
+  const std::uint64_t end = std::max(facts.has_clock ? facts.clock.end_tick : 0, ledger.last_tick);
+  const auto ticks = static_cast<double>(end - std::min(end, ledger.origin_tick));
+  return static_cast<std::int64_t>(ticks * 1e9 * resolver.seconds_per_tick(rank));
+}
+
+// The series of all ranks that have one of this kind and name.
+Snapshots::CutsBySeries Snapshots::cuts_by_series(const Resolver& resolver, PlaceNodes& nodes, Where& where) const {
+  CutsBySeries all;
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (!ranks_[rank]) continue;
-    application.snapshots.marks_of_other_threads += ranks_[rank]->marks_of_other_threads();
+    if (!ranks_[rank] || !ranks_[rank]->is_whole()) continue;
     const RankMarks& marks = ranks_[rank]->marks();
-    const auto complaints = marks.complaints();
-    application.snapshots.unfinished_phases += complaints.unfinished_phases;
-    application.snapshots.unbegun_phases += complaints.unbegun_phases;
-    application.snapshots.further_marks += complaints.further_series;
-    if (marks.is_empty() || !ranks_[rank]->is_whole()) continue;
+    if (marks.is_empty()) continue;
     where[rank] = nodes.of_rank(rank);
-    const RankLedger& ledger = resolver.ledger(rank);
-    const ProcessFacts& facts = resolver.process(rank);
-    const std::uint64_t end = std::max(facts.has_clock ? facts.clock.end_tick : 0, ledger.last_tick);
-    const double end_ns =
-        static_cast<double>(end - std::min(end, ledger.origin_tick)) * 1e9 * resolver.seconds_per_tick(rank);
     for (const RankMarks::Series& series : marks.series()) {
-      RankCut cut{rank, marks.snapshots_of(series, static_cast<std::int64_t>(end_ns)), marks.keys(), marks.names(),
+      RankCut cut{rank, marks.snapshots_of(series, end_of_rank(resolver, rank)), marks.keys(), marks.names(),
                   where[rank]};
       if (cut.snapshots.empty()) continue;
-      const std::pair key{series.kind, series.name};
-      call_sites.try_emplace(key, series.call_site);
-      all[key].push_back(std::move(cut));
+      auto& [call_site, cuts] = all[{series.kind, series.name}];
+      if (cuts.empty()) call_site = series.call_site;
+      cuts.push_back(std::move(cut));
     }
   }
-  for (auto& [key, cuts] : all) {
+  return all;
+}
+
+void Snapshots::contribute_marks(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const {
+  Where where(ranks_.size());
+  CutsBySeries all = cuts_by_series(resolver, nodes, where);
+  const std::size_t most_snapshots =
+      std::clamp(kMostOfAllMarks / std::max<std::size_t>(all.size(), 1), kFewestSnapshots, kMostSnapshots);
+  for (auto& [key, of_series] : all) {
+    auto& [call_site, cuts] = of_series;
     std::vector<std::uint64_t> rounds;
     for (const RankCut& cut : cuts) rounds.push_back(cut.rounds());
     const std::uint64_t most = mode_of(rounds);
     std::erase_if(cuts, [&](const RankCut& cut) { return !are_about_as_many(cut.rounds(), most); });
+    const auto [kind, name] = key;
     reports::SnapshotSeries& series = application.snapshots.series.emplace_back();
-    series.trigger = trigger_of(key.first);
-    if (key.first == SeriesKind::kCondition) {
-      series.name = conditions_[key.second].text();
-    } else if (key.first != SeriesKind::kPcontrol) {
-      series.name = name_of_mark(names_, key.second);
-    }
-    const Location& place = resolver.call_site(call_sites[key]);
-    series.function = function_of(key.first);
+    series.trigger = trigger_of(kind);
+    if (kind == SeriesKind::kCondition) series.name = conditions_[name].text();
+    if (kind == SeriesKind::kSnapshot || kind == SeriesKind::kPhase) series.name = name_of_mark(names_, name);
+    const Location& place = resolver.call_site(call_site);
+    series.function = function_of(kind);
     series.symbol = place.symbol;
     series.source_file = place.source_file;
     series.line = place.line;
-    const bool has_rest = RankMarks::is_cut(key.first);
-    const std::size_t most_snapshots = std::clamp(kMostOfAllMarks / all.size(), kFewestSnapshots, kMostSnapshots);
-    fill_series(cuts, has_rest, resolver, nodes.tree(), names_, application.ranks, most_snapshots, series);
+    fill_series(cuts, RankMarks::is_cut(kind), resolver, nodes.tree(), names_, application.ranks, most_snapshots,
+                series);
   }
-  // Phases by time; their names have no order.
-  std::ranges::stable_sort(application.snapshots.series, [](const auto& a, const auto& b) {
-    return a.trigger == "phase" && b.trigger == "phase" && sum_of(a.seconds) > sum_of(b.seconds);
-  });
+  // Phases, which are together, by time; their names have no order.
+  auto& all_series = application.snapshots.series;
+  const auto is_phase = [](const reports::SnapshotSeries& series) { return series.trigger == "phase"; };
+  const auto begin = std::ranges::find_if(all_series, is_phase),
+             end = std::ranges::find_if_not(begin, all_series.end(), is_phase);
+  std::ranges::stable_sort(begin, end, std::ranges::greater{},
+                           [](const auto& series) { return sum_of(series.seconds); });
+}
+
+// What is in no series.
+void Snapshots::contribute_complaints(reports::Snapshots& snapshots) const {
+  for (const auto& rank : ranks_) {
+    if (!rank) continue;
+    const auto complaints = rank->marks().complaints();
+    snapshots.ranks_with_gaps += rank->is_whole() ? 0 : 1;
+    snapshots.unfinished_phases += complaints.unfinished_phases;
+    snapshots.unbegun_phases += complaints.unbegun_phases;
+    snapshots.further_marks += complaints.further_series;
+    snapshots.marks_of_other_threads += rank->marks_of_other_threads();
+  }
 }
 
 void Snapshots::contribute(const Resolver& resolver, reports::Application& application) const {
@@ -457,6 +486,7 @@ void Snapshots::contribute(const Resolver& resolver, reports::Application& appli
     if (ranks_[rank]) places[rank] = ranks_[rank]->places();
   }
   PlaceNodes nodes(resolver, places, contexts_);
+  contribute_complaints(application.snapshots);
   contribute_marks(resolver, nodes, application);
   contribute_loop(resolver, nodes, application);
   if (auto series = series_of(timed(), resolver, application))

@@ -148,7 +148,14 @@ void add_series(Section& section, const Application& a, std::size_t at) {
   if (!s.values.empty()) section.blocks.push_back(values_of(s));
 }
 
-void add_complaints(Section& section, const Snapshots& snapshots) {
+void add_complaints(Section& section, const Application& a) {
+  const Snapshots& snapshots = a.snapshots;
+  if (snapshots.ranks_with_gaps != 0) {
+    section.blocks.push_back(note(fmt::format(
+        "{} of {} ranks are in no iterations, snapshots and phases: for want of memory calls of them became sums, or "
+        "packs of them are missing. A greater --budget, or a process more for the analyzers, would keep them.",
+        snapshots.ranks_with_gaps, a.ranks)));
+  }
   if (snapshots.unfinished_phases + snapshots.unbegun_phases != 0) {
     section.blocks.push_back(
         note(fmt::format("{} phases were begun and not ended, {} ended and not begun: they are not shown.",
@@ -172,7 +179,7 @@ Section profile_over_time(const Application& a) {
   for (std::size_t i = 0; i < std::min(kMostSeries, series.size()); ++i) add_series(section, a, i);
   if (series.size() > kMostSeries)
     section.blocks.push_back(note(fmt::format("{} more series are in profile.json.", series.size() - kMostSeries)));
-  add_complaints(section, a.snapshots);
+  add_complaints(section, a);
   if (find_series(a.snapshots, "iteration") == nullptr && series.empty())
     section.left_out.push_back("iterations (no main loop was found)");
   return section;

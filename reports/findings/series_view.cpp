@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <numeric>
+#include <set>
 
 #include "reports/findings/ending_view.hpp"
 #include "reports/findings/findings.hpp"
@@ -50,13 +50,14 @@ struct Period {
   std::size_t first = 0, last = 0, others = 0;
 };
 Period period(const std::vector<std::size_t>& chosen) {
-  std::map<std::size_t, std::size_t> distances;
+  std::set<std::size_t> distances;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    for (std::size_t next = i + 1; next < std::min(i + 4, chosen.size()); ++next) ++distances[chosen[next] - chosen[i]];
+    for (std::size_t next = i + 1; next < std::min(i + 4, chosen.size()); ++next)
+      distances.insert(chosen[next] - chosen[i]);
   }
   Period best;
   std::size_t most = kFewestPeriods - 1;
-  for (const auto& [distance, times] : distances) {
+  for (const std::size_t distance : distances) {
     if (distance < 2) continue;
     for (std::size_t phase = 0; phase < std::min<std::size_t>(3, chosen.size()); ++phase) {
       std::vector<std::size_t> members;

@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   for (int i = 1; i <= ITERATIONS && strcmp(what, "none") != 0; ++i) {
     double value = i, sum = 0;
     for (int times = strcmp(what, "twice") == 0 ? 2 : 1; times != 0; --times) exchange(rank, size);
-    work(1000);
+    work(strcmp(what, "twice") == 0 ? 20000 : 1000);
     if (strcmp(what, "slow") == 0 && i == 40 && rank == 1) work(400000);
     if (strcmp(what, "drift") == 0 && rank == 2) work(300 * i);
     if (strcmp(what, "grow") == 0) transpose(size, 1 + 20000 * i);

@@ -24,23 +24,25 @@ class ControlTest : public LaunchFixture {
     return run_and_read(words);
   }
   // `during` happens when all ranks are at work; they go on until `end` is there.
-  Captured launch(const Words& options, const std::function<void()>& during) {
+  Captured launch(const Words& options, const Words& arguments, const std::function<void()>& during) {
     const std::string begin = (folder_ / "begin").string(), end = (folder_ / "end").string();
     std::jthread watcher([&] {
       while (::access(begin.c_str(), F_OK) != 0) ::usleep(10'000);
       during();
       std::ofstream(end) << "now";
     });
-    return ardoise(options, {"-n", "3", STEERED_PROGRAM, begin, end});
+    Words line{"-n", "3", STEERED_PROGRAM, begin, end};
+    line.insert(line.end(), arguments.begin(), arguments.end());
+    return ardoise(options, line);
   }
 };
 
 TEST_F(ControlTest, TheRateChangesWhileRanksCompute) {
   Captured first, second, history, unknown, fixed, range, ranks, event;
-  const auto result = launch({"--rate", "400", "--sample-share", "0"}, [&] {
+  const auto result = launch({"--rate", "400", "--sample-share", "0"}, {}, [&] {
     first = control({"rate=50"});
     ::usleep(300'000);
-    second = control({"rate=200", "flush=0.25", "--ranks", "1-5"});
+    second = control({"rate=80", "flush=0.25", "--ranks", "1-5"});
     ::usleep(300'000);
     history = control({});
     unknown = control({"speed=3"});
@@ -52,9 +54,8 @@ TEST_F(ControlTest, TheRateChangesWhileRanksCompute) {
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_EQ(first.status, 0);
   EXPECT_THAT(first.output, StartsWith("rate=50: done on 3 of 3 ranks in "));
-  EXPECT_THAT(second.output, StartsWith("rate=200 flush=0.25: done on 2 of 2 ranks in "));
-  EXPECT_THAT(history.output,
-              AllOf(HasSubstr("1  rate=50  ranks all"), HasSubstr("2  rate=200 flush=0.25  ranks 1-5")));
+  EXPECT_THAT(second.output, StartsWith("rate=80 flush=0.25: done on 2 of 2 ranks in "));
+  EXPECT_THAT(history.output, AllOf(HasSubstr("1  rate=50  ranks all"), HasSubstr("2  rate=80 flush=0.25  ranks 1-5")));
   EXPECT_EQ(unknown.status, 2);
   EXPECT_THAT(unknown.output, HasSubstr("there is no option 'speed'; what can change while a launch runs: rate,"));
   EXPECT_THAT(fixed.output, HasSubstr("'policy' cannot change while a launch runs"));
@@ -74,7 +75,7 @@ TEST_F(ControlTest, TheRateChangesWhileRanksCompute) {
     ASSERT_EQ(by_user.size(), rank == 0 ? 1u : 2u) << rank;
     EXPECT_DOUBLE_EQ(by_user[0], 50);
     if (rank != 0) {
-      EXPECT_DOUBLE_EQ(by_user[1], 200);
+      EXPECT_DOUBLE_EQ(by_user[1], 80);
     }
   }
   EXPECT_THAT(run.applications[0].quality.notices,
@@ -93,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(FromTheBeginOrLater, SumsTest, ::testing::Bool());
 // Calls become sums, and records again: all are counted.
 TEST_P(SumsTest, LoseNoCall) {
   Captured sums, events;
-  const auto result = launch(GetParam() ? Words{"--record", "sums"} : Words{}, [&] {
+  const auto result = launch(GetParam() ? Words{"--record", "sums"} : Words{}, {"calls"}, [&] {
     if (!GetParam()) sums = control({"record=sums"});
     ::usleep(300'000);
     if (!GetParam()) events = control({"record=events"});

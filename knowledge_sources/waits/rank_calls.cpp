@@ -22,6 +22,10 @@ namespace {
 // MPI libraries send less than this without asking the receiver, over whatever network.
 constexpr std::uint64_t kShortBytes = 4096;
 
+bool is_call(const MpiRecord& record) {
+  return record.shape() != Shape::kExtension && record.shape() != Shape::kCompletion;
+}
+
 bool is_collective(const MpiRecord& record) {
   switch (record.shape()) {
     case Shape::kCollective:
@@ -300,7 +304,11 @@ class RankCalls::Reader {
 
 void RankCalls::add(std::uint32_t number, std::uint64_t order, const PackRecords& pack, Arrivals& out) {
   Thread& thread = threads_[number];
-  if (threads_.size() > 1) give_up_messages(Reason::kSeveralThreads);
+  if (!thread.has_called && std::ranges::any_of(pack.records, is_call)) {
+    thread.has_called = true;
+    ++calling_threads_;
+  }
+  if (calling_threads_ > 1) give_up_messages(Reason::kSeveralThreads);
   const auto deliver_kept = [&](const KeptPack& kept, bool after_gap) {
     PackRecords records = kept.pack;
     records.records = kept.records;
@@ -317,7 +325,7 @@ void RankCalls::add(std::uint32_t number, std::uint64_t order, const PackRecords
 
 void RankCalls::deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap, Arrivals& out) {
   if (pack.several_threads) give_up_messages(Reason::kSeveralThreads);
-  if (pack.several_threads || threads_.size() > 1) windows_.give_up(&Unresolved::of_no_kind);
+  if (pack.several_threads || calling_threads_ > 1) windows_.give_up(&Unresolved::of_no_kind);
   if ((pack.folded || after_gap) && !folded_) {
     folded_ = true;
     end_completing(thread, out);

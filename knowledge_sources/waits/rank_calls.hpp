@@ -179,6 +179,7 @@ class RankCalls {
     CallMoments call;
   };
   struct Thread {
+    bool has_called = false;  // a thread may just make marks
     InOrder<KeptPack> packs;
     Moment now{};        // all but its time
     Moment last_wait{};  // end of the last call in which it could wait, else of MPI_Init
@@ -229,6 +230,7 @@ class RankCalls {
   Reason given_up_ = Reason::kNone;  // messages
   std::uint32_t calls_ = 0;          // that completed several operations
   std::map<std::uint32_t, Thread> threads_;
+  std::uint32_t calling_threads_ = 0;  // of them
   std::map<std::uint32_t, Comm> comms_;
   std::uint32_t last_comm_ = 0;  // most are of the communicator before
   Comm* last_known_ = nullptr;

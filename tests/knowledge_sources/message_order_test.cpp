@@ -369,5 +369,31 @@ TEST(MessageOrder, WhereASecondThreadMakesCallsThereAreFewerPairsAndNoWrongOne) 
   EXPECT_GT(found, 10'000u);
 }
 
+// Marks are no calls, of whatever thread.
+TEST(MessageOrder, WhereThreadsMakeMarksNoPairIsMissing) {
+  std::size_t messages = 0;
+  for (std::uint32_t seed = 0; seed < 500; ++seed) {
+    const std::uint32_t ranks = 2 + seed % 3;
+    Simulation simulation(seed, ranks);
+    simulation.run(600);
+    std::mt19937 random(seed);
+    auto records = of_all_ranks(simulation, ranks);
+    const auto mark = std::bit_cast<MpiRecord>(
+        instrument::MarkExtension{1, 2, 3, 4, instrument::MarkKind::kSnapshot, {}, instrument::kMarkWord});
+    for (Threads& threads : records) {
+      threads.records[1].assign(1 + random() % 50, mark);
+      std::vector<MpiRecord> first;
+      for (const MpiRecord& record : threads.records[0]) {
+        first.push_back(record);
+        if (random() % 4 == 0) first.push_back(mark);
+      }
+      threads.records[0] = std::move(first);
+    }
+    ASSERT_EQ(pairs_of(records, random, false).found, simulation.pairs) << "seed " << seed;
+    messages += simulation.pairs.size();
+  }
+  EXPECT_GT(messages, 10'000u);
+}
+
 }  // namespace
 }  // namespace ardoise::knowledge_sources

@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kLooks = 5ms;
+constexpr auto kAnswerLooks = 5ms;
 constexpr std::size_t kProcessesNamed = 8;
 
 // "" or what is wrong with NAME=VALUE ….
@@ -185,7 +185,7 @@ int control(const Options& options) {
   }
   std::vector<Process> missing, refusing;
   const auto patience = std::chrono::duration<double>(options.control_wait_seconds);
-  for (;; std::this_thread::sleep_for(kLooks)) {
+  for (;; std::this_thread::sleep_for(kAnswerLooks)) {
     missing.clear();
     refusing.clear();
     for (std::size_t i = 0; i < asked.size(); ++i) {

@@ -30,7 +30,8 @@ class Routine {
       : function_(wrapped.function),
         prototype_(wrapped.prototype),
         is_mpich_(library == Library::kMpich),
-        returns_code_(prototype_.return_type == "int") {
+        returns_code_(prototype_.return_type == "int"),
+        has_ierror_(returns_code_ && !function_.has("ellipsis")) {
     rename("", f08);
   }
 
@@ -133,10 +134,12 @@ class Routine {
     out << "  ObservedCall observed(*watching, FunctionId::" << function_.enumerator()
         << ", caller);\n  [[maybe_unused]] Call& call = observed.call;\n"
         << text.before;
-    if (returns_code_) {
+    if (has_ierror_) {
       out << "  arguments::ErrorArgument error(ierror);\n  observed.enter();\n  " << called() << "(" << arguments(true)
           << ");\n  [[maybe_unused]] const int code = *error.pass;\n"
           << text.after << "  observed.exit(code);\n";
+    } else if (returns_code_) {
+      out << "  observed.enter();\n  " << called() << "(" << arguments(false) << ");\n  observed.exit(MPI_SUCCESS);\n";
     } else {
       out << "  observed.enter();\n  const auto value = " << called() << "(" << arguments(true)
           << ");\n  observed.exit(MPI_SUCCESS);\n  return value;\n";
@@ -155,7 +158,10 @@ class Routine {
   const Function& function_;
   const Prototype& prototype_;
   bool is_mpich_;
-  bool returns_code_;
+  bool returns_code_;  // in C
+  // False: MPI_PCONTROL(LEVEL), by the standard. What stands where ierror would be is passed on and not looked at,
+  // since a library may have it.
+  bool has_ierror_;
   std::string name_;
   std::string real_;
 };

@@ -107,7 +107,8 @@ void RankMarks::take(Series& series, std::int64_t time, std::int64_t number) {
 std::vector<Snapshot> RankMarks::snapshots_of(const Series& series, std::int64_t end) const {
   std::vector<Snapshot> all = series.list.snapshots();
   if (!is_cut(series.kind)) return all;
-  const std::int64_t next = all.empty() ? 0 : all.back().number + 1;
+  const auto last = static_cast<std::uint64_t>(all.empty() ? -1 : all.back().number);
+  const auto next = static_cast<std::int64_t>(last + 1);  // the program's numbers may be any
   all.push_back(open_of(series, end, series.kind == SeriesKind::kPcontrol ? series.level : next));
   return all;
 }
@@ -153,6 +154,7 @@ void RankMarks::read(ByteReader& in) {
     series.call_site = in.get<std::uint32_t>();
     series.depth = in.get<std::uint32_t>();
     series.begin = in.get<std::int64_t>();
+    in.check(SnapshotList::is_time(series.begin), "has a series out of time");
     series.level = in.get<std::int64_t>();
     series.list.read(in, kMostIds);
     for (const CallCell& cell : in.get_array<CallCell>()) {

@@ -110,6 +110,7 @@ void SnapshotList::read(ByteReader& in, std::uint32_t ids) {
     each.calls = in.get_array<CallCell>();
     each.values = in.get_array<ValueCell>();
     in.check(is_in_order(each.calls, ids) && is_in_order(each.values, ids), "has sums that belong to nothing");
+    in.check(is_time(each.begin) && is_time(each.end), "has a snapshot out of time");
     in.check(each.rounds >= 1 && (left == 1 ? each.rounds <= rounds_each_ : each.rounds == rounds_each_),
              "has a snapshot of another number of rounds than its neighbours");
     used_ += size_of(each);

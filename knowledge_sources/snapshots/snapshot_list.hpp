@@ -53,6 +53,8 @@ struct Snapshot {
 class SnapshotList {
  public:
   static constexpr std::uint64_t kMostRounds = std::uint64_t{1} << 60;  // of a snapshot
+  static constexpr std::int64_t kLatest = std::int64_t{1} << 61;        // ns: later, and as much earlier, is no time
+  [[nodiscard]] static constexpr bool is_time(std::int64_t ns) { return ns > -kLatest && ns < kLatest; }
 
   // most: cells and snapshots together, of some 32 and 80 bytes.
   explicit SnapshotList(std::size_t most) : most_(most) {}

@@ -149,7 +149,8 @@ std::int64_t last_number(const SnapshotSeries& s, std::size_t snapshot) {
 
 std::int64_t first_number(const SnapshotSeries& s, std::size_t snapshot) {
   if (s.rounds[snapshot] == 1) return last_number(s, snapshot);
-  return snapshot == 0 ? 1 : last_number(s, snapshot - 1) + 1;
+  // The program's numbers may be any.
+  return snapshot == 0 ? 1 : static_cast<std::int64_t>(static_cast<std::uint64_t>(last_number(s, snapshot - 1)) + 1);
 }
 
 std::vector<double> of_a_round(const SnapshotSeries& s, const std::vector<double>& sums) {

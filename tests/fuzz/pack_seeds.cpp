@@ -39,7 +39,7 @@ Pack mpi() {
   const auto extension = [](ExtensionKind kind) {
     return make_word(static_cast<std::uint32_t>(kind), 5, Shape::kExtension);
   };
-  const std::array<MpiRecord, 8> records{
+  const std::array<MpiRecord, 9> records{
       MpiRecord{1, kWide, 3, 4, 5, kWide, make_word(1, 5, Shape::kSend)},
       std::bit_cast<MpiRecord>(WideExtension{1, 2, 3, 0, extension(ExtensionKind::kWideValues)}),
       std::bit_cast<MpiRecord>(ReceiveHalfExtension{7, 3, 9, 0, 0, extension(ExtensionKind::kReceiveHalf)}),

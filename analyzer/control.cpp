@@ -23,7 +23,7 @@
 #include "analyzer/results.hpp"
 #include "analyzer/safe_state.hpp"
 #include "analyzer/status_file.hpp"
-#include "instrument/format/control.hpp"
+#include "instrument/settings/control_file.hpp"
 #include "instrument/settings/option_table.hpp"
 
 namespace ardoise::analyzer {
@@ -68,6 +68,7 @@ std::string content_of(const fs::path& file) {
 struct Process {
   std::uint32_t world, rank;  // in it
   std::string program;
+  std::uint32_t refused_before = 0;  // commands that it could not apply
 };
 
 // Of the launch that reports to the folder, as its analyzers say; empty: none runs.
@@ -173,9 +174,7 @@ int control(const Options& options) {
     say(fmt::format("this launch has no rank '{}' of a program '{}'.", options.control_ranks, options.control_program));
     return kUsage;
   }
-  // Commands that could not be applied before do not count.
-  std::vector<std::uint32_t> refused_before;
-  for (const Process& process : asked) refused_before.push_back(answer_of(folder, process).refused);
+  for (Process& process : asked) process.refused_before = answer_of(folder, process).refused;
   std::string why;
   const auto begin = Clock::now();
   const std::uint32_t number = append(folder, options, why);
@@ -183,16 +182,14 @@ int control(const Options& options) {
     say(fmt::format("cannot write '{}': {}.", (folder / instrument::kControlName).string(), why));
     return kIncomplete;
   }
-  std::vector<Process> missing, refusing;
+  std::vector<Process> missing = asked, refusing;
   const auto patience = std::chrono::duration<double>(options.control_wait_seconds);
   for (;; std::this_thread::sleep_for(kAnswerLooks)) {
-    missing.clear();
-    refusing.clear();
-    for (std::size_t i = 0; i < asked.size(); ++i) {
-      const Answer answer = answer_of(folder, asked[i]);
-      if (answer.number < number) missing.push_back(asked[i]);
-      if (answer.number >= number && answer.refused > refused_before[i]) refusing.push_back(asked[i]);
-    }
+    std::erase_if(missing, [&](const Process& process) {
+      const Answer answer = answer_of(folder, process);
+      if (answer.number >= number && answer.refused > process.refused_before) refusing.push_back(process);
+      return answer.number >= number;
+    });
     if (missing.empty() || Clock::now() - begin > patience) break;
     if (safe_state_files(folder, kFirstStatePrefix).empty()) break;  // it has ended
   }

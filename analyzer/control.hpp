@@ -1,4 +1,4 @@
-// `ardoise control`: tells the processes of a running launch to change settings (instrument/format/control.hpp), and
+// `ardoise control`: tells the processes of a running launch to change settings (instrument/settings/control_file.hpp), and
 // waits until each says that it has done so.
 #pragma once
 

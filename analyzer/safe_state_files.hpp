@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "instrument/format/control.hpp"
 #include "instrument/format/stands.hpp"
+#include "instrument/settings/control_file.hpp"
 
 namespace ardoise::analyzer {
 

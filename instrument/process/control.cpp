@@ -76,8 +76,8 @@ void Control::look() noexcept {
 bool Control::apply(std::string_view settings) noexcept {
   bool all = !settings.empty();
   while (!settings.empty()) {
-    std::string_view value = control_word(settings, ' ');
-    const std::string_view name = control_word(value, '=');
+    std::string_view value = take_word(settings, ' ');
+    const std::string_view name = take_word(value, '=');
     all = apply_one(name, value) && all;
   }
   return all;

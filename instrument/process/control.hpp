@@ -1,5 +1,5 @@
-// The way back from who watches a launch to its processes: the survivor looks for commands (format/control.hpp) and
-// stores what they set where the program's threads find it at their next slow moment or sample. No thread of the
+// The way back from who watches a launch to its processes: the survivor looks for commands (settings/control_file.hpp)
+// and stores what they set where the program's threads find it at their next slow moment or sample. No thread of the
 // program waits for it, calls MPI for it, or has a descriptor more; it works as well while the program computes for
 // hours. Runs beside the program's threads in their memory: as standing.hpp.
 //
@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "instrument/format/control.hpp"
 #include "instrument/process/session.hpp"
+#include "instrument/settings/control_file.hpp"
 
 namespace ardoise::instrument {
 
@@ -44,7 +44,7 @@ class Control {
   std::uint32_t last_ = 0;     // command
   std::uint32_t refused_ = 0;  // commands
   bool has_answered_ = false;
-  std::array<char, kMaxControlBytes> room_{};
+  std::array<char, kMaxControlBytes> room_;  // touched where there is a command
 };
 
 }  // namespace ardoise::instrument

@@ -1,5 +1,6 @@
 // What api/ardoise.h, .F90 and .py call, where the program runs under this library.
 #include <bit>
+#include <cerrno>
 #include <cstdint>
 #include <exception>
 #include <string_view>
@@ -19,15 +20,21 @@ extern "C" __attribute__((visibility("default"))) void ardoise_mark(int kind, co
   const std::uint64_t value = mark == MarkKind::kValue      ? std::bit_cast<std::uint64_t>(x)
                               : mark == MarkKind::kSnapshot ? static_cast<std::uint64_t>(number)
                                                             : 0;
+  const int saved = errno;
   try {
     ThreadRecorder* const thread = current->thread();
-    if (thread == nullptr) return current->recorder.lose_call(PackClass::kMpi);
-    const Stay stay(thread->activity, Activity::kRecording, current->recorder.active);
-    if (stay.refused()) return current->recorder.lose_mark();
-    if (!stay.entered()) return;
-    const CostTimer timer(*thread, current->recorder.cost);
-    current->recorder.mark(*thread, mark, name, value);
+    if (thread == nullptr) {
+      current->recorder.lose_call(PackClass::kMpi);
+    } else {
+      const Stay stay(thread->activity, Activity::kRecording, current->recorder.active);
+      if (stay.refused()) current->recorder.lose_mark();
+      if (stay.entered()) {
+        const CostTimer timer(*thread, current->recorder.cost);
+        current->recorder.mark(*thread, mark, name, value);
+      }
+    }
   } catch (const std::exception&) {
     switch_off("no memory for a mark of the program; recording ends here.");
   }
+  errno = saved;
 }

@@ -17,8 +17,6 @@ constexpr std::size_t kMostCalls = 20, kMostFunctions = 12, kMostValues = 32;
 
 double in_seconds(auto ns) { return static_cast<double>(ns) * 1e-9; }
 
-double sum_of(const std::vector<double>& list) { return std::accumulate(list.begin(), list.end(), 0.0); }
-
 // Which snapshot of the series each of a rank's is part of.
 class Grid {
  public:
@@ -133,6 +131,8 @@ struct RankTimes {
 };
 
 }  // namespace
+
+double sum_of(const std::vector<double>& list) { return std::accumulate(list.begin(), list.end(), 0.0); }
 
 std::string name_of_mark(const MarkNameTable& names, std::uint64_t id) {
   const auto found = id == RankMarks::kFurther ? names.end() : names.find(static_cast<std::uint32_t>(id));

@@ -17,6 +17,8 @@
 
 namespace ardoise::knowledge_sources {
 
+[[nodiscard]] double sum_of(const std::vector<double>& list);
+
 // By id (mark_name.hpp).
 using MarkNameTable = std::map<std::uint32_t, std::string>;
 [[nodiscard]] std::string name_of_mark(const MarkNameTable& names, std::uint64_t id);

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <utility>
@@ -305,8 +304,6 @@ std::vector<std::uint64_t> keys_of(const CallSeries& series) {
   for (const CallSeries::Site& site : series.sites()) keys.push_back(site.key);
   return keys;
 }
-
-double sum_of(const std::vector<double>& list) { return std::accumulate(list.begin(), list.end(), 0.0); }
 
 // What most of them are, and of these the greatest.
 template <class Value>

@@ -79,15 +79,10 @@ Table side_by_side(const SnapshotSeries& s) {
     for (const Chosen& each : chosen) cells.emplace_back(seconds(of_round[each.snapshot]));
     table.rows.push_back(std::move(cells));
   };
-  const auto mean_of_ranks = [&](const std::vector<double>& sums) {
-    std::vector<double> mean = of_a_round(s, sums);
-    for (double& each : mean) each /= std::max(s.ranks, 1u);
-    return mean;
-  };
   row("", "all", of_a_round(s, s.seconds));
   row("", "outside of MPI and I/O", of_a_round(s, own_seconds(s)));
   for (std::size_t i = 0; i < std::min(kFunctionRows, s.functions.size()); ++i) {
-    const auto mean = mean_of_ranks(s.functions[i].seconds);
+    const auto mean = mean_of_ranks(s, s.functions[i].seconds);
     std::vector<Cell> cells{"(sampled)", symbol(name_of(s.functions[i]), 36)};
     for (const Chosen& each : chosen) {
       double sum = 0;
@@ -98,7 +93,7 @@ Table side_by_side(const SnapshotSeries& s) {
   }
   for (std::size_t i = 0; i < std::min(kRows, s.calls.size()); ++i) {
     const SnapshotCalls& calls = s.calls[i];
-    if (!calls.function.empty()) row(code(calls.function), symbol(name_of(calls), 36), mean_of_ranks(calls.seconds));
+    if (!calls.function.empty()) row(code(calls.function), symbol(name_of(calls), 36), mean_of_ranks(s, calls.seconds));
   }
   return table;
 }

@@ -24,12 +24,6 @@ struct Band {
   std::vector<double> seconds;  // of a round
 };
 
-std::vector<double> mean_of_ranks(const SnapshotSeries& s, const std::vector<double>& sums) {
-  std::vector<double> mean = of_a_round(s, sums);
-  for (double& each : mean) each /= std::max(s.ranks, 1u);
-  return mean;
-}
-
 void take_off(std::vector<double>& rest, const std::vector<double>& part) {
   for (std::size_t i = 0; i < rest.size(); ++i) rest[i] = std::max(0.0, rest[i] - part[i]);
 }

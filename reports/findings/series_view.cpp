@@ -159,6 +159,12 @@ std::vector<double> of_a_round(const SnapshotSeries& s, const std::vector<double
   return means;
 }
 
+std::vector<double> mean_of_ranks(const SnapshotSeries& s, const std::vector<double>& sums) {
+  std::vector<double> mean = of_a_round(s, sums);
+  for (double& each : mean) each /= std::max(s.ranks, 1u);
+  return mean;
+}
+
 std::vector<double> own_seconds(const SnapshotSeries& s) {
   std::vector<double> own;
   for (std::size_t i = 0; i < s.seconds.size(); ++i)

@@ -20,6 +20,8 @@ struct SnapshotRange {
 [[nodiscard]] SnapshotRange alike(const SnapshotSeries& series);
 // A list of sums, or of what is in a snapshot, as means of one round.
 [[nodiscard]] std::vector<double> of_a_round(const SnapshotSeries& series, const std::vector<double>& sums);
+// A list of sums over the ranks as means of one round of a rank.
+[[nodiscard]] std::vector<double> mean_of_ranks(const SnapshotSeries& series, const std::vector<double>& sums);
 // Outside of MPI and I/O.
 [[nodiscard]] std::vector<double> own_seconds(const SnapshotSeries& series);
 

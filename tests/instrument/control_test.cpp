@@ -1,6 +1,6 @@
 // Commands to running processes are read as they were written, and nothing else is believed; what changes while the
 // program runs does so.
-#include "instrument/format/control.hpp"
+#include "instrument/settings/control_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "instrument/settings/option.hpp"
+
 namespace ardoise::instrument {
 
 inline constexpr const char* kControlName = ".control";
@@ -31,13 +33,6 @@ struct ControlCommand {
   std::string_view ranks, program, settings;
 };
 
-// The part of `rest` before `separator`, which `rest` loses; all of it where there is none.
-[[nodiscard]] constexpr std::string_view control_word(std::string_view& rest, char separator) noexcept {
-  const std::size_t at = rest.find(separator);
-  const std::string_view word = rest.substr(0, at);
-  rest = at == std::string_view::npos ? std::string_view{} : rest.substr(at + 1);
-  return word;
-}
 [[nodiscard]] inline bool read_control_number(std::string_view text, std::uint32_t& number) noexcept {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return !text.empty() && error == std::errc() && end == text.data() + text.size();
@@ -52,12 +47,12 @@ bool for_each_command(std::string_view text, Use&& use) noexcept {
   for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
     std::string_view line = text.substr(0, end);
     ControlCommand command;
-    if (!read_control_number(control_word(line, '/'), command.number)) {
+    if (!read_control_number(take_word(line, '/'), command.number)) {
       is_good = false;
       continue;
     }
-    command.ranks = control_word(line, '/');
-    command.program = control_word(line, '/');
+    command.ranks = take_word(line, '/');
+    command.program = take_word(line, '/');
     command.settings = line;
     use(command);
   }
@@ -68,9 +63,9 @@ bool for_each_command(std::string_view text, Use&& use) noexcept {
 [[nodiscard]] inline bool is_in_ranks(std::string_view ranks, std::uint32_t rank) noexcept {
   if (ranks == "*") return true;
   while (!ranks.empty()) {
-    std::string_view range = control_word(ranks, ',');
+    std::string_view range = take_word(ranks, ',');
     std::uint32_t first = 0, last = 0;
-    const std::string_view begin = control_word(range, '-');
+    const std::string_view begin = take_word(range, '-');
     if (!read_control_number(begin, first)) return false;
     last = first;
     if (!range.empty() && !read_control_number(range, last)) return false;

@@ -130,7 +130,9 @@ bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Findin
       grows ? what_is_longer(facts.app, s, after, before) : what_is_longer(facts.app, s, before, after);
   if (!why.empty()) text += fmt::format(" {} {}.", grows ? "From there on" : "Before", why);
   out.push_back({"iterations_change",
-                 grows && !facts.crowded() ? (share > 0.1 ? Severity::high : Severity::medium) : Severity::note,
+                 !grows || facts.crowded() || second < kClearTrend * first ? Severity::note
+                 : share > 0.1                                             ? Severity::high
+                                                                           : Severity::medium,
                  share,
                  text,
                  grows

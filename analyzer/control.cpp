@@ -17,6 +17,7 @@
 #include <iterator>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "analyzer/ingest.hpp"
@@ -190,6 +191,7 @@ int control(const Options& options) {
       if (answer.number >= number && answer.refused > process.refused_before) refusing.push_back(process);
       return answer.number >= number;
     });
+    std::ranges::sort(refusing, {}, [](const Process& process) { return std::pair(process.world, process.rank); });
     if (missing.empty() || Clock::now() - begin > patience) break;
     if (safe_state_files(folder, kFirstStatePrefix).empty()) break;  // it has ended
   }

@@ -63,7 +63,7 @@ TEST_F(ControlTest, TheRateChangesWhileRanksCompute) {
   EXPECT_THAT(ranks.output, HasSubstr("this launch has no rank '7'"));
   EXPECT_EQ(event.status, 1) << "CPU time is sampled, not an event";
   EXPECT_THAT(event.output, HasSubstr("period=1000: done on 0 of 3 ranks"));
-  EXPECT_THAT(event.output, HasSubstr("not possible on rank 0 of"));
+  EXPECT_THAT(event.output, HasSubstr("not possible on rank 0 of mpi_steered, rank 1 of mpi_steered, rank 2 of"));
 
   const auto run = profile();
   ASSERT_EQ(run.applications.size(), 1u);

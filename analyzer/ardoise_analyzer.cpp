@@ -103,6 +103,7 @@ int serve(const Options& options, int argc, char** argv) {
   // recorder count here too.
   const auto recorder =
       ardoise::instrument::read_settings([](const char* name) -> const char* { return std::getenv(name); });
+  ::setenv("UCX_HANDLE_ERRORS", "none", 0);  // no stack of ours on the terminal when a program has died
   VMPI_Set_partition_name(ardoise::instrument::kAnalyzerPartition);
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);
@@ -141,7 +142,6 @@ int serve(const Options& options, int argc, char** argv) {
         const auto entries = loop.poll([&] { return transport ? transport->poll() : Found::nothing; });
         ingest(loop, stream, run);
       }
-      watch.end_if_told();
       facts.programs_ended = std::chrono::steady_clock::now();
       run.drain();  // gives every block back
       watch.stream_ends();
@@ -151,7 +151,6 @@ int serve(const Options& options, int argc, char** argv) {
     } else {
       run.finish();
     }
-    watch.end_if_told();
     // All programs are at their MPI_Finalize. One that exits with a status of its own makes mpirun end the job:
     // SIGTERM, a second later SIGKILL. That is time enough for the files below, which are written whole or not at all.
     // So SIGTERM has no effect from here on.

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <csignal>
 
+#include "analyzer/job_watch.hpp"
+
 namespace ardoise::analyzer {
 namespace {
 
@@ -33,8 +35,11 @@ constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGCONT, SIGQUIT};
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFSIGNALED(status)) {
-    std::signal(WTERMSIG(status), SIG_DFL);
-    std::raise(WTERMSIG(status));
+    // Hydra ors the statuses of all processes, and UCX aborts where the process dies from whose memory it reads: the
+    // launcher knows SIGKILL as none of the programs' own (tools/ardoise/hydra_status.hpp).
+    const int signal = is_mpich_launch() ? SIGKILL : WTERMSIG(status);
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
   }
   ::_exit(WEXITSTATUS(status));
 }

@@ -67,10 +67,7 @@ LaunchWatch::LaunchWatch(EventLoop& loop, AnalyzerRun& run, const Options& optio
     hang_watch_.emplace(HangWatch::Setting{options.output, setting_.hang_seconds, setting_.rank, setting_.analyzers},
                         setting_.programs);
   loop_.on_signal(SIGCONT, [this] { save(); });
-  loop_.on_signal(SIGTERM, [this] {
-    is_told_to_end_ = true;
-    loop_.stop();
-  });
+  loop_.on_signal(SIGTERM, [this] { end(); });
   write(kFirstStatePrefix, seconds_now());
   if (setting_.rank == 0) leave_state(kStateRunning, options);
 }
@@ -125,8 +122,7 @@ void LaunchWatch::save() {
   if (stream_ != nullptr) stream_->rest_for(kEndOfLaunch);
 }
 
-void LaunchWatch::end_if_told() {
-  if (!is_told_to_end_) return;
+void LaunchWatch::end() {
   save();
   keeper_.wait();
   std::signal(SIGTERM, SIG_DFL);

@@ -45,11 +45,11 @@ class LaunchWatch {
   void begin(StreamSource& stream) { stream_ = &stream; }
   // All of its packs have been submitted; it may go.
   void stream_ends();
-  // Where this process was told to end, this ends it; what is here is safe then. After each run of the loop.
-  void end_if_told();
 
  private:
   void save();
+  // The process, which was told so (SIGTERM); what is here is safe then.
+  void end();
   void look_for_deaths();
   void look_for_a_hang();
   void answer();
@@ -70,7 +70,7 @@ class LaunchWatch {
   NextPacks arrived_;
   std::vector<std::string> first_gone_;  // what ended the launch, where it was seen
   std::size_t known_gone_ = 0;
-  bool is_told_to_end_ = false, has_saved_ = false;
+  bool has_saved_ = false;
   SafeKeeper keeper_, snapshots_;
   EventLoop::Clock::time_point renewed_{};  // the first state
   NextPacks renewed_with_;

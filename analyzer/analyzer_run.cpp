@@ -25,10 +25,10 @@ AnalyzerRun::AnalyzerRun(Options options)
                                          source, message));
                   }}),
       reduction_(board_, std::move(options.analyses)),
-      snapshot_conditions_(std::move(options.snapshot_conditions)) {}
+      snapshots_(std::move(options.snapshots)) {}
 
 void AnalyzerRun::add_program(knowledge_sources::Program program) {
-  program.snapshot_conditions = snapshot_conditions_;
+  program.snapshots = snapshots_;
   programs_.push_back(program);
   reduction_.add_program(std::move(program));
 }

@@ -30,7 +30,7 @@ class AnalyzerRun {
     unsigned workers = 1;
     std::size_t memory_bytes = std::size_t{256} << 20;  // of packs being worked on
     std::vector<knowledge_sources::AnalysisFactory> analyses;
-    std::vector<std::string> snapshot_conditions{};
+    knowledge_sources::SnapshotSettings snapshots{};
   };
   explicit AnalyzerRun(Options options);
   ~AnalyzerRun() { board_.drain(); }  // so that no pack is in use when the reduction goes
@@ -77,7 +77,7 @@ class AnalyzerRun {
   knowledge_sources::Sentences complaints_ GUARDED_BY(complaints_mutex_);
   blackboard::Blackboard board_;
   knowledge_sources::Reduction reduction_;
-  const std::vector<std::string> snapshot_conditions_;
+  const knowledge_sources::SnapshotSettings snapshots_;
   std::vector<knowledge_sources::Program> programs_;
 };
 

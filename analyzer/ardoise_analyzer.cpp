@@ -18,6 +18,7 @@
 #include <cstdlib>
 #include <exception>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,6 +37,7 @@
 #include "analyzer/replay.hpp"
 #include "analyzer/results.hpp"
 #include "analyzer/snapshot.hpp"
+#include "analyzer/snapshot_log.hpp"
 #include "analyzer/stream_source.hpp"
 #include "analyzer/tree_reduction.hpp"
 #include "analyzer/warm_start.hpp"
@@ -66,6 +68,13 @@ bool is_last_of_launch() {
   return true;
 }
 
+// The same on all analyzers.
+std::uint64_t number_of_run(MPI_Comm analyzers) {
+  std::uint64_t number = std::uint64_t{std::random_device{}()} << 32 | std::random_device{}();
+  PMPI_Bcast(&number, 1, MPI_UINT64_T, 0, analyzers);
+  return number;
+}
+
 int report_of_launch(bool is_empty, const AnalyzerRun& run, const RunFacts& facts, const Options& options) {
   if (is_empty) {
     say("there is no program beside the analyzer in this launch, so there is nothing to report.");
@@ -82,7 +91,8 @@ int serve(const Options& options, int argc, char** argv) {
   // Before MPI has threads: the board registers the process for barriers in all its threads, which takes the kernel
   // 20 ms when there are several, and programs wait for us from their MPI_Init on.
   std::optional<MpiTransport> transport;  // outlives what uses it
-  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses), options.snapshot_conditions});
+  SnapshotLog log(say);                   // likewise
+  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses), log.settings(options)});
   EventLoop loop;
   const auto job = wait_for_programs(loop);
   if (job.kind == JobState::Kind::ended_without_mpi) {
@@ -129,7 +139,11 @@ int serve(const Options& options, int argc, char** argv) {
   }
   const auto programs = programs_of_launch();
   if (ranks > 1) run.connect(transport.emplace(analyzers, run));
-  for (const auto& program : programs) run.add_program(program);
+  log.begin(options.output, static_cast<std::uint32_t>(rank), number_of_run(analyzers));
+  for (const auto& program : programs) {
+    log.add_program(program);
+    run.add_program(program);
+  }
   {
     LaunchWatch watch(loop, run, options, facts,
                       {programs, static_cast<unsigned>(rank), static_cast<unsigned>(ranks), recorder.hang_seconds});
@@ -140,6 +154,7 @@ int serve(const Options& options, int argc, char** argv) {
       watch.begin(stream);
       {
         const auto entries = loop.poll([&] { return transport ? transport->poll() : Found::nothing; });
+        const auto flushes = loop.every(std::chrono::seconds(1), [&] { log.flush(); });
         ingest(loop, stream, run);
       }
       facts.programs_ended = std::chrono::steady_clock::now();
@@ -162,6 +177,7 @@ int serve(const Options& options, int argc, char** argv) {
   const bool finalizes_first = !ardoise::vmpi::job_fence_is_dropped();
   if (finalizes_first) MPI_Finalize();
   const int status = rank == 0 ? report_of_launch(programs.empty(), run, facts, options) : kDone;
+  log.finish();
   if (!finalizes_first) MPI_Finalize();
   return status;
 }

@@ -124,7 +124,7 @@ MergedStates merge_states(std::span<const fs::path> files, const Options& option
       if (!merged.first) {
         auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
         merged.run = std::make_unique<AnalyzerRun>(
-            AnalyzerRun::Options{1, options.memory_bytes, std::move(plugins.analyses), options.snapshot_conditions});
+            AnalyzerRun::Options{1, options.memory_bytes, std::move(plugins.analyses), {options.snapshot_conditions}});
         for (const auto& program : facts.programs) merged.run->add_program(program);
       }
       merged.run->absorb(state.partial);

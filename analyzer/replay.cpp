@@ -1,12 +1,14 @@
 // See replay.hpp.
 #include "analyzer/replay.hpp"
 
+#include <random>
 #include <utility>
 
 #include "analyzer/capture_source.hpp"
 #include "analyzer/ingest.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/results.hpp"
+#include "analyzer/snapshot_log.hpp"
 #include "analyzer/workers.hpp"
 
 namespace ardoise::analyzer {
@@ -15,7 +17,8 @@ int replay(const Options& options) {
   auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
   auto capture = read_capture(options.replay);
   const unsigned workers = options.workers != 0 ? options.workers : default_workers();
-  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses), options.snapshot_conditions});
+  SnapshotLog log(say);
+  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses), log.settings(options)});
   for (const auto& complaint : plugins.complaints) run.complain(complaint);
   if (capture.programs.empty()) {
     for (const auto& list : {plugins.complaints, capture.complaints}) {
@@ -24,9 +27,11 @@ int replay(const Options& options) {
     say("there are no packs of any program in what --replay names; nothing is written.");
     return kIncomplete;
   }
+  log.begin(options.output, 0, std::random_device{}());
   RunFacts facts;
   for (const auto& program : capture.programs) {
     facts.universe_ranks += program.ranks;
+    log.add_program(program);
     run.add_program(program);
   }
   facts.analyzer_workers = workers;
@@ -35,7 +40,9 @@ int replay(const Options& options) {
   CaptureSource source(capture);
   ingest(loop, source, run);
   run.finish();
-  return write_report(run, facts, options);
+  const int status = write_report(run, facts, options);
+  log.finish();
+  return status;
 }
 
 }  // namespace ardoise::analyzer

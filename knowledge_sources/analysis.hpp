@@ -23,7 +23,8 @@
 
 namespace ardoise::knowledge_sources {
 
-class Resolver;  // resolver.hpp: definitions of a level, complete when contribute() runs
+class Resolver;      // resolver.hpp: definitions of a level, complete when contribute() runs
+class SnapshotSink;  // snapshots/snapshot_sink.hpp
 
 // Names of the typed spans that the unpacker submits on a program's level.
 inline constexpr std::string_view kMpiEvents = "mpi_events";          // MpiSpan
@@ -58,12 +59,18 @@ struct BadPartial : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+struct SnapshotSettings {
+  std::vector<std::string> conditions{};  // snapshots/condition.hpp
+  SnapshotSink* sink = nullptr;           // nullptr: none; outlives the analyses
+  double interval_seconds = 0;            // between those that the sink gets of each rank; 0: none
+};
+
 struct AnalysisContext {
-  std::string level;                               // name of the level, unique in the launch
-  std::uint32_t partition;                         // id of the program
-  std::uint32_t ranks;                             // of the program's world
-  double ticks_per_second;                         // nominal, for bounds only; exact rates are in the Resolver
-  std::vector<std::string> snapshot_conditions{};  // snapshots/condition.hpp
+  std::string level;        // name of the level, unique in the launch
+  std::uint32_t partition;  // id of the program
+  std::uint32_t ranks;      // of the program's world
+  double ticks_per_second;  // nominal, for bounds only; exact rates are in the Resolver
+  SnapshotSettings snapshots{};
 };
 
 class Analysis {

@@ -37,7 +37,7 @@ struct Program {
   // Its MPI_COMM_WORLD, which other programs may share; the program's ranks are neighbours there.
   std::uint32_t world = 0;  // the partition
   WorldPart place{};        // ranks 0: the whole world
-  std::vector<std::string> snapshot_conditions{};
+  SnapshotSettings snapshots{};
 };
 
 class Level {

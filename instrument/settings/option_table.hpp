@@ -32,6 +32,9 @@ inline constexpr auto kOptions = [] {
     {"snapshot-when", kText, "CONDITION", "", "none", 0, 0, kForLauncher | kForAnalyzer | kRepeats,
      "snapshot of the profile of a rank whenever this becomes true, e.g. \"bytes(write) > 1 GB since last\", may be given "
      "several times (docs/marks.md)"},
+    {"snapshot-every", kDuration, "DURATION", "", "no file", 0.001, 36e6, kForAnalyzer,
+     "write the snapshots of each rank to files, snapshots-N.ards in the folder of the report: those of its marks, "
+     "conditions and iterations, and of intervals of this time; ardoise snapshots reads them (docs/snapshots.md)"},
     {"separate", kFlag, "", "off", "", 0, 0, kForLauncher,
      "each program of the launch line has an MPI_COMM_WORLD of its own; without it all share one, as without ardoise"},
     {"partition", kText, "NAME=CONTEXT[,CONTEXT...]", "", "see --separate", 0, 0, kForLauncher | kRepeats,

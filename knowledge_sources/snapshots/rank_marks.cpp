@@ -52,7 +52,8 @@ void RankMarks::add(std::uint64_t key, std::int64_t begin, const CallSums& sums)
     if (series.depth != 0 && begin >= series.begin) {
       add_open(series, id, sums);
     } else {
-      (void)series.list.add(begin, id, sums);
+      const bool is_in_one = series.list.add(begin, id, sums) || series.kind == SeriesKind::kTimer;
+      if (is_in_one && origin_.sink != nullptr) origin_.sink->take_late(series_in_sink(series), begin, key, sums);
     }
   }
 }
@@ -101,15 +102,33 @@ void RankMarks::take(Series& series, std::int64_t time, std::int64_t number) {
   series.calls.clear();
   series.values.clear();
   series.begin = taken.end;
-  series.list.append(std::move(taken));
+  give(series, taken, {series.taken});
+  ++series.taken;
+  if (series.kind != SeriesKind::kTimer) series.list.append(std::move(taken));
+}
+
+void RankMarks::give(const Series& series, const Snapshot& snapshot, const SnapshotSink::Part& part) const {
+  if (origin_.sink != nullptr) origin_.sink->take(series_in_sink(series), part, snapshot, keys_, names_);
+}
+
+void RankMarks::give_rest(std::int64_t end, bool lacks_calls) const {
+  for (const Series& series : series_) {
+    if (is_cut(series.kind)) give(series, rest_of(series, end), {series.taken, true, lacks_calls});
+  }
+}
+
+Snapshot RankMarks::rest_of(const Series& series, std::int64_t end) const {
+  if (series.kind == SeriesKind::kPcontrol || series.kind == SeriesKind::kTimer)
+    return open_of(series, end, series.level);
+  const auto& all = series.list.snapshots();
+  const auto last = static_cast<std::uint64_t>(all.empty() ? -1 : all.back().number);
+  const auto next = static_cast<std::int64_t>(last + 1);  // the program's numbers may be any
+  return open_of(series, end, next);
 }
 
 std::vector<Snapshot> RankMarks::snapshots_of(const Series& series, std::int64_t end) const {
   std::vector<Snapshot> all = series.list.snapshots();
-  if (!is_cut(series.kind)) return all;
-  const auto last = static_cast<std::uint64_t>(all.empty() ? -1 : all.back().number);
-  const auto next = static_cast<std::int64_t>(last + 1);  // the program's numbers may be any
-  all.push_back(open_of(series, end, series.kind == SeriesKind::kPcontrol ? series.level : next));
+  if (is_cut(series.kind)) all.push_back(rest_of(series, end));
   return all;
 }
 
@@ -129,6 +148,7 @@ void RankMarks::write(ByteWriter& out) const {
     out.put(each.name);
     out.put(each.call_site);
     out.put(each.depth);
+    out.put(each.taken);
     out.put(each.begin);
     out.put(each.level);
     each.list.write(out);
@@ -144,15 +164,16 @@ void RankMarks::read(ByteReader& in) {
   in.check(keys_.size() <= kMostIds && names_.size() <= kMostIds, "has too many calls");
   for (std::uint32_t id = 0; id < keys_.size(); ++id) (void)ids_.insert(keys_[id], id);
   for (std::uint32_t id = 0; id < names_.size(); ++id) (void)name_ids_.insert(names_[id], id);
-  for (auto left = in.get_count(24); left != 0; --left) {
+  for (auto left = in.get_count(32); left != 0; --left) {
     in.check(series_.size() < kMostSeries, "has too many series");
     Series& series = series_.emplace_back(most_);
     const auto kind = in.get<std::uint32_t>();
-    in.check(kind <= static_cast<std::uint32_t>(SeriesKind::kCondition), "has a series of an unknown kind");
+    in.check(kind <= static_cast<std::uint32_t>(SeriesKind::kTimer), "has a series of an unknown kind");
     series.kind = static_cast<SeriesKind>(kind);
     series.name = in.get<std::uint32_t>();
     series.call_site = in.get<std::uint32_t>();
     series.depth = in.get<std::uint32_t>();
+    series.taken = in.get<std::uint64_t>();
     series.begin = in.get<std::int64_t>();
     in.check(SnapshotList::is_time(series.begin), "has a series out of time");
     series.level = in.get<std::int64_t>();

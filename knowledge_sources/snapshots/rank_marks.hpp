@@ -4,6 +4,7 @@
 //   MPI_Pcontrol(level)         likewise; what comes next has this number, and 1 what came before the first
 //   ardoise_phase_begin, _end   all between them; phases of different names may lie in each other or overlap
 //   ardoise_value(name, x)      in all of these that are open
+//   condition, interval         as ardoise_snapshot; those of intervals are not kept here, they go to the sink
 //
 // Marks and calls come in the order of the first thread; calls of other threads, and of I/O, at any time after it.
 #pragma once
@@ -18,6 +19,7 @@
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/flat_table.hpp"
 #include "knowledge_sources/snapshots/snapshot_list.hpp"
+#include "knowledge_sources/snapshots/snapshot_sink.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -28,7 +30,11 @@ struct Mark {
   std::uint64_t value;
 };
 
-enum class SeriesKind : std::uint8_t { kSnapshot, kPhase, kPcontrol, kCondition };
+// Whose snapshots go where, one by one.
+struct SnapshotOrigin {
+  SnapshotSink* sink = nullptr;  // nullptr: nowhere
+  std::uint32_t program = 0, rank = 0;
+};
 
 // Not thread safe. May be copied.
 class RankMarks {
@@ -41,9 +47,10 @@ class RankMarks {
     explicit Series(std::size_t most) : list(most) {}
     SeriesKind kind{};
     std::uint32_t name = 0, call_site = 0;  // kCondition: its number
+    std::uint64_t taken = 0;                // rounds
     std::uint32_t depth = 0;                // of phases of this name in each other; a cut that is always open: 1
     std::int64_t begin = 0;                 // of what is open
-    std::int64_t level = 1;                 // kPcontrol: the latest
+    std::int64_t level = 1;                 // kPcontrol: the latest; kTimer: the number of what is open
     SnapshotList list;
     std::vector<CallCell> calls;        // of what is open, in any order
     std::vector<ValueCell> values;      // likewise
@@ -54,7 +61,7 @@ class RankMarks {
   };
 
   // most: see SnapshotList, for all series together.
-  explicit RankMarks(std::size_t most) : most_(most) {}
+  explicit RankMarks(std::size_t most, const SnapshotOrigin& origin = {}) : most_(most), origin_(origin) {}
 
   // for_each_call_before(use): calls use(key, sums) for all that the rank called so far.
   template <class ForEachCallBefore>
@@ -70,6 +77,8 @@ class RankMarks {
   [[nodiscard]] const std::vector<std::uint64_t>& names() const { return names_; }  // by id, of values
   // Those of a series; of a cut also what is open at the end of the run, as the last one.
   [[nodiscard]] std::vector<Snapshot> snapshots_of(const Series& series, std::int64_t end) const;
+  // What is open at the end of the run goes to the sink.
+  void give_rest(std::int64_t end, bool lacks_calls) const;
   // Phases that are open are unfinished.
   [[nodiscard]] Complaints complaints() const;
 
@@ -85,10 +94,16 @@ class RankMarks {
                                     std::vector<std::uint64_t>& keys);
   void add_open(Series& series, std::uint32_t id, const CallSums& sums);
   [[nodiscard]] static Snapshot open_of(const Series& series, std::int64_t time, std::int64_t number);
+  [[nodiscard]] Snapshot rest_of(const Series& series, std::int64_t end) const;
+  void give(const Series& series, const Snapshot& snapshot, const SnapshotSink::Part& part) const;
+  [[nodiscard]] SnapshotSink::Series series_in_sink(const Series& series) const {
+    return {origin_.program, origin_.rank, series.kind, series.name};
+  }
   void take(Series& series, std::int64_t time, std::int64_t number);
   void add_value(std::uint32_t name, double x);
 
   std::size_t most_;
+  SnapshotOrigin origin_;
   std::vector<Series> series_;
   FlatTable<std::uint64_t, std::uint32_t> ids_, name_ids_;
   std::vector<std::uint64_t> keys_, names_;
@@ -125,6 +140,7 @@ void RankMarks::cut(SeriesKind kind, const Mark& mark, std::int64_t number, ForE
   }
   // A level is that of what comes, a number that of what was.
   take(*series, mark.time, kind == SeriesKind::kPcontrol ? std::exchange(series->level, number) : number);
+  if (kind == SeriesKind::kTimer) series->level = number + 1;
 }
 
 }  // namespace ardoise::knowledge_sources

@@ -31,6 +31,7 @@ void RankSeries::deliver(std::span<const Moment> moments, bool after_gap) {
   is_whole_ = is_whole_ && !after_gap;
   for (const Moment& moment : moments) {
     if (moment.begin > series_.last_begin()) place_until(moment.begin);
+    if (interval_ != 0) cut_intervals(moment.begin);
     switch (moment.kind) {
       case Moment::Kind::kVisit:
         series_.visit(moment.key, moment.begin, moment.sums);
@@ -78,6 +79,15 @@ void RankSeries::cut(std::uint32_t condition, std::int64_t time) {
   const Mark mark{instrument::MarkKind::kSnapshot, condition, 0, time, 0};
   marks_.cut(SeriesKind::kCondition, mark, conditions_.times_held(condition),
              [this](auto&& use) { for_each_call_before(use); });
+}
+
+// Those in which nothing was called are of the next one.
+void RankSeries::cut_intervals(std::int64_t time) {
+  const std::int64_t interval = time / interval_;
+  if (interval <= this_interval_) return;
+  const Mark mark{instrument::MarkKind::kSnapshot, 0, 0, interval * interval_, 0};
+  marks_.cut(SeriesKind::kTimer, mark, interval - 1, [this](auto&& use) { for_each_call_before(use); });
+  this_interval_ = interval;
 }
 
 void RankSeries::add_mark(const Moment& moment) {

@@ -31,9 +31,10 @@ struct Moment {
 // Not thread safe.
 class RankSeries {
  public:
-  // room: cells of each series. conditions outlive it.
-  RankSeries(std::size_t room, std::span<const Condition> conditions)
-      : series_(room), marks_(room), conditions_(conditions) {}
+  // room: cells of each series. conditions outlive it. interval: ns between snapshots for the sink; 0: none.
+  RankSeries(std::size_t room, std::span<const Condition> conditions, const SnapshotOrigin& origin = {},
+             std::int64_t interval = 0)
+      : series_(room), marks_(room, origin), conditions_(conditions), interval_(interval) {}
 
   // Those of the first thread, by pack.
   void add_first_thread(std::uint64_t order, std::span<const Moment> moments);
@@ -64,6 +65,7 @@ class RankSeries {
   void add_mark(const Moment& moment);
   void add_to_marks(const Moment& moment);
   void cut(std::uint32_t condition, std::int64_t time);
+  void cut_intervals(std::int64_t time);
   template <class Use>
   void for_each_call_before(Use&& use) const;
   void place_until(std::int64_t time);
@@ -71,6 +73,8 @@ class RankSeries {
   CallSeries series_;
   RankMarks marks_;
   RankConditions conditions_;
+  const std::int64_t interval_;
+  std::int64_t this_interval_ = 0;  // from this_interval_ * interval_ on
   RankPlaces places_;
   InOrder<std::vector<Moment>> packs_;
   std::multimap<std::int64_t, Moment> others_;

@@ -3,12 +3,17 @@
 // end, when all ranks are known. Contributes Application::snapshots.
 //
 // Where records became sums for want of memory the moments are lost: such a rank is not in step.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -29,7 +34,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 constexpr std::size_t kMostNames = 65536;
 constexpr std::size_t kMostSnapshots = 2048, kMostOfAllMarks = 8192, kFewestSnapshots = 64;
 
@@ -73,7 +78,14 @@ class Snapshots final : public Analysis {
         ticks_per_second_(context.ticks_per_second),
         ranks_(context.ranks),
         contexts_(context.ranks),
-        conditions_(context.snapshot_conditions.begin(), context.snapshot_conditions.end()) {}
+        conditions_(context.snapshots.conditions.begin(), context.snapshots.conditions.end()),
+        partition_(context.partition),
+        sink_(context.snapshots.sink),
+        interval_(static_cast<std::int64_t>(context.snapshots.interval_seconds * 1e9)) {
+    if (sink_ == nullptr) return;
+    for (std::uint32_t i = 0; i < conditions_.size(); ++i)
+      sink_->name_series(partition_, SeriesKind::kCondition, i, conditions_[i].text());
+  }
 
   void attach(LevelSources& sources) override {
     slots_.create(sources, [] { return std::make_unique<OfWorker>(); });
@@ -93,11 +105,12 @@ class Snapshots final : public Analysis {
   void contribute(const Resolver& resolver, reports::Application& application) const override;
 
  private:
-  [[nodiscard]] std::unique_ptr<RankSeries> make_series() const {
-    return std::make_unique<RankSeries>(room_of_rank(static_cast<std::uint32_t>(ranks_.size())), conditions_);
+  [[nodiscard]] std::unique_ptr<RankSeries> make_series(std::uint32_t rank) const {
+    return std::make_unique<RankSeries>(room_of_rank(static_cast<std::uint32_t>(ranks_.size())), conditions_,
+                                        SnapshotOrigin{sink_, partition_, rank}, interval_);
   }
   [[nodiscard]] RankSeries& of_rank(std::uint32_t rank) {
-    if (!ranks_[rank]) ranks_[rank] = make_series();
+    if (!ranks_[rank]) ranks_[rank] = make_series(rank);
     return *ranks_[rank];
   }
   void add(OfWorker& worker, const MpiSpan& span);
@@ -105,10 +118,13 @@ class Snapshots final : public Analysis {
   void add(OfWorker& worker, const AggregateSpan& span);
   void add(const ContextSpan& span);
   void add_names(const DefinitionSpan& span);
+  void tell_place(std::uint32_t rank, const instrument::Definition& definition);
   [[nodiscard]] TimedCalls timed() const;
   void contribute_loop(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
   void contribute_marks(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
   void contribute_complaints(reports::Snapshots& snapshots) const;
+  void give_iterations(const reports::SnapshotSeries& series, std::span<const RankCut> cuts) const;
+  void give_ends(const Resolver& resolver, PlaceNodes& nodes) const;
 
   using Where = std::vector<std::vector<PlaceNodes::Where>>;  // by rank
   struct OfSeries {
@@ -123,11 +139,15 @@ class Snapshots final : public Analysis {
   std::vector<std::unique_ptr<RankSeries>> ranks_;  // nullptr: nothing of it came here
   SampledRanks contexts_;                           // of the first threads
   const std::vector<Condition> conditions_;
+  const std::uint32_t partition_;
+  SnapshotSink* const sink_;     // nullptr: none
+  const std::int64_t interval_;  // ns
   RankLocks locks_;
   WorkerSlots<OfWorker> slots_;
   TimedCalls absorbed_;
   std::mutex names_mutex_;
   MarkNameTable names_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> modules_;  // by rank and number; for the sink
 };
 
 void Snapshots::add(OfWorker& worker, const MpiSpan& span) {
@@ -223,7 +243,22 @@ void Snapshots::add_names(const DefinitionSpan& span) {
     if (const auto* const name = std::get_if<instrument::DecodedMarkName>(&*definition)) {
       const std::scoped_lock guard(names_mutex_);
       if (names_.size() < kMostNames) names_.try_emplace(name->fixed.name, name->name);
+      if (sink_ != nullptr) sink_->name_mark(partition_, name->fixed.name, name->name);
+    } else if (sink_ != nullptr) {
+      tell_place(span.header->rank, *definition);
     }
+  }
+}
+
+// A file that is read while the program runs has where in which module a call was made.
+void Snapshots::tell_place(std::uint32_t rank, const instrument::Definition& definition) {
+  const std::scoped_lock guard(names_mutex_);
+  if (const auto* const module = std::get_if<instrument::DecodedModule>(&definition)) {
+    modules_.try_emplace({rank, module->fixed.module}, module->path);
+  } else if (const auto* const site = std::get_if<instrument::DecodedCallSite>(&definition)) {
+    const auto found = modules_.find({rank, site->fixed.module});
+    if (found == modules_.end()) return;
+    sink_->name_call_site(partition_, site->fixed.call_site, {found->second, site->fixed.offset, "", "", 0});
   }
 }
 
@@ -269,7 +304,7 @@ void Snapshots::absorb(std::span<const std::byte> partial) {
   for (auto left = in.get_count(8); left != 0; --left) {
     const auto rank = in.get<std::uint32_t>();
     in.check(rank < ranks_.size(), "names a rank that is not there");
-    auto& series = read[rank] = make_series();
+    auto& series = read[rank] = make_series(rank);
     series->read(in);
   }
   in.expect_end();
@@ -369,9 +404,67 @@ void Snapshots::contribute_loop(const Resolver& resolver, PlaceNodes& nodes, rep
     regular += loop->regular;
   }
   join_visits(cuts);
+  give_iterations(series, cuts);
   series.regular = regular / static_cast<double>(cuts.size());
   fill_series(cuts, false, resolver, nodes.tree(), names_, application.ranks, kMostSnapshots, series);
   application.snapshots.series.push_back(std::move(series));
+}
+
+void Snapshots::give_iterations(const reports::SnapshotSeries& series, std::span<const RankCut> cuts) const {
+  if (sink_ == nullptr) return;
+  const std::string place = series.symbol.empty() ? "" : fmt::format(" in {}", series.symbol);
+  const std::string line =
+      series.source_file.empty()
+          ? ""
+          : fmt::format(" ({}:{})", std::filesystem::path(series.source_file).filename().string(), series.line);
+  sink_->name_series(partition_, SeriesKind::kIteration, 0, series.function + place + line);
+  for (const RankCut& cut : cuts) {
+    std::uint64_t index = 0;
+    for (Snapshot snapshot : cut.snapshots) {
+      snapshot.number = static_cast<std::int64_t>(index + snapshot.rounds);
+      sink_->take({partition_, cut.rank, SeriesKind::kIteration, 0}, {index}, snapshot, cut.keys, cut.names);
+      index += snapshot.rounds;
+    }
+  }
+}
+
+// Where the run of a rank ended, in ns on the program's time axis.
+std::int64_t end_of_rank(const Resolver& resolver, std::uint32_t rank) {
+  const RankLedger& ledger = resolver.ledger(rank);
+  const ProcessFacts& facts = resolver.process(rank);
+  const std::uint64_t end = std::max(facts.has_clock ? facts.clock.end_tick : 0, ledger.last_tick);
+  const auto ticks = static_cast<double>(end - std::min(end, ledger.origin_tick));
+  return static_cast<std::int64_t>(ticks * 1e9 * resolver.seconds_per_tick(rank));
+}
+
+// What came after the last cuts, and where all calls were made.
+void Snapshots::give_ends(const Resolver& resolver, PlaceNodes& nodes) const {
+  std::set<std::uint64_t> named;  // calls, which are the same in all ranks
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (!ranks_[rank]) continue;
+    const RankMarks& marks = ranks_[rank]->marks();
+    marks.give_rest(end_of_rank(resolver, rank), !ranks_[rank]->is_whole());
+    const auto where = nodes.of_rank(rank);
+    std::vector<std::uint64_t> keys = keys_of(ranks_[rank]->series());
+    keys.insert(keys.end(), marks.keys().begin(), marks.keys().end());
+    std::ranges::sort(keys);
+    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    for (const std::uint64_t key : keys) {
+      if (key == RankMarks::kFurther) continue;
+      if ((key & kIsSampled) == 0) {
+        if (!named.insert(key).second) continue;
+        const Location& place = resolver.call_site(place_of_key(key));
+        sink_->name_call(partition_, rank, key,
+                         {place.module, place.offset, place.symbol, place.source_file, place.line});
+      } else if (const std::uint32_t number = place_of_key(key); number < where.size()) {
+        if (where[number].node == kNoNode) continue;
+        const ContextTree& tree = nodes.tree();
+        const auto& function = tree.functions()[tree.nodes()[where[number].node].function];
+        sink_->name_call(partition_, rank, key,
+                         {function.module, 0, function.symbol, function.source_file, function.line});
+      }
+    }
+  }
 }
 
 const char* trigger_of(SeriesKind kind) {
@@ -383,6 +476,8 @@ const char* trigger_of(SeriesKind kind) {
     case SeriesKind::kPcontrol:
       return "pcontrol";
     case SeriesKind::kCondition:
+    case SeriesKind::kTimer:
+    case SeriesKind::kIteration:
       break;
   }
   return "condition";
@@ -397,18 +492,11 @@ const char* function_of(SeriesKind kind) {
     case SeriesKind::kPcontrol:
       return "MPI_Pcontrol";
     case SeriesKind::kCondition:
+    case SeriesKind::kTimer:
+    case SeriesKind::kIteration:
       break;
   }
   return "";
-}
-
-// Where the run of a rank ended, in ns on the program's time axis.
-std::int64_t end_of_rank(const Resolver& resolver, std::uint32_t rank) {
-  const RankLedger& ledger = resolver.ledger(rank);
-  const ProcessFacts& facts = resolver.process(rank);
-  const std::uint64_t end = std::max(facts.has_clock ? facts.clock.end_tick : 0, ledger.last_tick);
-  const auto ticks = static_cast<double>(end - std::min(end, ledger.origin_tick));
-  return static_cast<std::int64_t>(ticks * 1e9 * resolver.seconds_per_tick(rank));
 }
 
 // The series of all ranks that have one of this kind and name.
@@ -420,6 +508,7 @@ Snapshots::CutsBySeries Snapshots::cuts_by_series(const Resolver& resolver, Plac
     if (marks.is_empty()) continue;
     where[rank] = nodes.of_rank(rank);
     for (const RankMarks::Series& series : marks.series()) {
+      if (series.kind == SeriesKind::kTimer) continue;
       RankCut cut{rank, marks.snapshots_of(series, end_of_rank(resolver, rank)), marks.keys(), marks.names(),
                   where[rank]};
       if (cut.snapshots.empty()) continue;
@@ -486,6 +575,7 @@ void Snapshots::contribute(const Resolver& resolver, reports::Application& appli
   contribute_complaints(application.snapshots);
   contribute_marks(resolver, nodes, application);
   contribute_loop(resolver, nodes, application);
+  if (sink_ != nullptr) give_ends(resolver, nodes);
   if (auto series = series_of(timed(), resolver, application))
     application.snapshots.series.push_back(std::move(*series));
 }

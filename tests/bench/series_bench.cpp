@@ -1,16 +1,18 @@
 // Snapshots on the analyzer: 64 ranks, each with 10,000 snapshots of 100 changed values, from calls to bounded series,
-// on one core, beside the obvious way (a hash table of differences for each snapshot, all kept); and what a mark costs
-// its program.
+// on one core, beside the obvious way (a hash table of differences for each snapshot, all kept); as a file; and what a
+// mark costs its program.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <random>
 #include <unordered_map>
 #include <vector>
 
 #include "instrument/machine/activity.hpp"
 #include "instrument/record/recorder.hpp"
+#include "knowledge_sources/snapshot_file/block_builder.hpp"
 #include "knowledge_sources/snapshots/rank_marks.hpp"
 #include "knowledge_sources/snapshots/timed_calls.hpp"
 
@@ -56,6 +58,45 @@ double unbounded_tables() {
     for (const auto& each : snapshots) cells += each.size();
   }
   return cells == 0 ? 0 : kAll / seconds_since(begin);
+}
+
+struct FileCost {
+  double bytes_per_value, values_per_second;
+};
+// Iterations of 100 calls whose times vary by a tenth, as blocks of 16,384 sums: a value is a call site's calls, time
+// or bytes.
+FileCost file() {
+  std::mt19937_64 random(1);
+  const knowledge_sources::SnapshotBlock::Program program{0, kRanks, 0, "solver"};
+  constexpr int kIterations = 2'000;
+  std::size_t bytes = 0;
+  const auto begin = Clock::now();
+  knowledge_sources::BlockBuilder builder(1);
+  const auto write = [&] {
+    bytes += knowledge_sources::encode(builder.block()).size();
+    builder.clear();
+  };
+  for (int i = 0; i < kIterations; ++i) {
+    knowledge_sources::SnapshotBlock::Record like;
+    like.rank = static_cast<std::uint32_t>(i % kRanks);
+    like.index = static_cast<std::uint64_t>(i / kRanks);
+    like.begin = std::int64_t{i} * 1'000'000;
+    like.end = like.begin + 1'000'000;
+    auto& record = builder.add(program, {0, knowledge_sources::SeriesKind::kIteration, 0, "step"}, like);
+    for (std::uint32_t site = 0; site < kValues; ++site) {
+      knowledge_sources::SnapshotBlock::Call call;
+      call.place = site * 2'654'435'761u;
+      call.function = "MPI_Send";
+      call.symbol = "exchange_halo";
+      const std::uint64_t ns = 2'000 * (1 + site % 7);
+      record.calls.push_back(
+          {builder.id_of(program, call), 0, {1 + site % 3, ns + random() % (ns / 10), 1024u * (site % 5)}});
+    }
+    if (builder.add_cells(kValues) >= 16'384) write();
+  }
+  write();
+  const double values = 3.0 * kValues * kIterations;
+  return {static_cast<double>(bytes) / values, values / seconds_since(begin)};
 }
 
 double intervals() {
@@ -119,6 +160,11 @@ int main() {
   std::ranges::sort(theirs);
   fmt::print("  bounded series {:.1f} million values/s, hash tables that are all kept {:.1f}\n", ours[1] / 1e6,
              theirs[1] / 1e6);
+  const FileCost of_file = file();
+  fmt::print("  in a file {:.2f} bytes a value, {:.1f} million values/s written\n", of_file.bytes_per_value,
+             of_file.values_per_second / 1e6);
+  fmt::print("bench: snapshot_file_bytes={:.2f} snapshot_file_millions={:.1f}\n", of_file.bytes_per_value,
+             of_file.values_per_second / 1e6);
   fmt::print("bench: series_values_millions={:.1f} series_ratio={:.2f} series_interval_ns={:.1f} mark_ns={:.1f}\n",
              ours[1] / 1e6, ours[1] / theirs[1], intervals(), mark_ns());
 }

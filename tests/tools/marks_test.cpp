@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <sstream>
 
 #include "tests/tools/launch_fixture.hpp"
 
@@ -169,6 +171,70 @@ TEST_P(MarksTest, CapturedPacksSayTheSame) {
   }
   const auto other = replay("calls(fwrite) > 1 since last");
   EXPECT_THAT(series(other.snapshots, "condition", "calls(fwrite) > 1 since last").rounds, SizeIs(3));
+}
+
+// The file has the snapshots of each rank; over all of a series they are the profile.
+TEST_P(MarksTest, AFileHasAllSnapshotsOfAllRanks) {
+  const std::string capture = (folder_ / "packs").string(), again = (folder_ / "again").string();
+  const auto application = application_of({MARKS_PROGRAM}, {"--snapshot-every", "0.02", "--capture", capture});
+  const auto profile_of = [](const std::string& folder, const std::string& trigger) {
+    const auto said = run_and_read({ARDOISE, "snapshots", "profile", folder, "--csv", "--trigger", trigger});
+    EXPECT_EQ(said.status, 0) << said.output;
+    std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> calls;  // and bytes, by function
+    std::istringstream lines(said.output);
+    std::string line;
+    for (std::getline(lines, line); std::getline(lines, line);) {
+      std::vector<std::string> fields;
+      std::istringstream of_line(line);
+      for (std::string field; std::getline(of_line, field, ',');) fields.push_back(field);
+      if (fields.size() != 6) ADD_FAILURE() << line;
+      if (fields.size() != 6 || fields[3] == "0") continue;  // a function that was sampled
+      calls[fields[1]].first += std::stoull(fields[3]);
+      calls[fields[1]].second += std::stoull(fields[5]);
+    }
+    return calls;
+  };
+  for (const std::string trigger : {"snapshot", "timer", "pcontrol"}) {
+    const auto calls = profile_of(output_, trigger);
+    std::size_t functions = 0;
+    for (const auto* const list : {&application.mpi, &application.posix}) {
+      for (const reports::FunctionProfile& function : *list) {
+        if (function.calls == 0) continue;
+        ++functions;
+        EXPECT_EQ(calls.at(function.function), std::pair(function.calls, function.bytes)) << trigger;
+      }
+    }
+    EXPECT_EQ(calls.size(), functions);
+  }
+  EXPECT_EQ(profile_of(output_, "iteration").at("MPI_Allreduce").first, kSteps * kRanks);
+
+  const auto replayed = run_and_read(
+      {ANALYZER, "--no-report", "--quiet", "--replay", capture, "--output", again, "--snapshot-every", "0.02"});
+  EXPECT_EQ(replayed.status, 0) << replayed.output;
+  const auto each = [](const std::string& folder) {
+    return run_and_read({ARDOISE, "snapshots", "calls", folder, "--csv", "--trigger", "snapshot"}).output;
+  };
+  EXPECT_EQ(each(output_), each(again));
+
+  // Cut in three and put together in another order it is the same; what cannot be is said.
+  const auto cut = [&](const Words& which, const std::string& name) {
+    Words words{ARDOISE, "snapshots", "extract", output_, "--trigger", "snapshot", "-o", (folder_ / name).string()};
+    words.insert(words.end(), which.begin(), which.end());
+    EXPECT_EQ(run_and_read(words).status, 0);
+    return (folder_ / name).string();
+  };
+  const std::string whole = (folder_ / "whole.ards").string();
+  const auto merged = run_and_read({ARDOISE, "snapshots", "merge", cut({"--from", "120"}, "c"),
+                                    cut({"--to", "119", "--ranks", "0"}, "a"),
+                                    cut({"--to", "119", "--ranks", "1-2"}, "b"), "-o", whole});
+  EXPECT_EQ(merged.status, 0) << merged.output;
+  EXPECT_EQ(each(whole), each(output_));
+  const auto other = run_and_read({ARDOISE, "snapshots", "list", output_, again});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.output, HasSubstr("is of another run than"));
+  const auto several = run_and_read({ARDOISE, "snapshots", "profile", output_});
+  EXPECT_EQ(several.status, 2);
+  EXPECT_THAT(several.output, HasSubstr("--trigger phase --name 'solve'"));
 }
 
 TEST_P(MarksTest, FortranAndPythonSayTheSame) {

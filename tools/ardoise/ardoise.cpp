@@ -1,6 +1,7 @@
 // The command `ardoise`: in front of the user's own launch line it measures the launch; `ardoise report` renders a
 // report again from its data, `ardoise status` says where the ranks of a running launch are, `ardoise show` prints
-// tables of a profile, `ardoise export` writes its call stacks for other tools. The options of the first are in
+// tables of a profile, `ardoise snapshots` reads files of snapshots, `ardoise export` writes its call stacks for other
+// tools. The options of the first are in
 // options.cpp.
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -20,6 +21,7 @@
 #include "tools/ardoise/message.hpp"
 #include "tools/ardoise/options.hpp"
 #include "tools/ardoise/show.hpp"
+#include "tools/ardoise/snapshots.hpp"
 #include "tools/ardoise/status.hpp"
 
 namespace {
@@ -76,6 +78,7 @@ int run(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "export") return export_profile(argc - 1, argv + 1);
   if (argc > 1 && std::string_view(argv[1]) == "show") return show(argc - 1, argv + 1);
   if (argc > 1 && std::string_view(argv[1]) == "status") return status(argc - 1, argv + 1);
+  if (argc > 1 && std::string_view(argv[1]) == "snapshots") return snapshots(argc - 1, argv + 1);
   if (argc > 1 && std::string_view(argv[1]) == "control") return control(argc - 1, argv + 1);
   char help[] = "--help";
   if (argc == 2 && std::string_view(argv[1]) == "help") argv[1] = help;

@@ -24,6 +24,7 @@ constexpr const char* kDescription =
     "  ardoise report profile.json [--output folder]\n"
     "  ardoise show profile.json calls|sites|waits|causes|path|edges|functions|files|snapshots|snapshot-calls [--rank "
     "R] [--csv]\n"
+    "  ardoise snapshots list|each|calls|values|profile|merge|extract|tau file.ards ... [--csv] [-o file]\n"
     "  ardoise export --format folded|speedscope [--program name] profile.json [-o file]\n";
 
 constexpr const char* kFooter =

@@ -8,15 +8,13 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "reports/document/document.hpp"
 #include "reports/model_json.hpp"
-#include "reports/text/text_document.hpp"
-#include "reports/text/utf8.hpp"
 #include "tools/ardoise/launch_line.hpp"
 #include "tools/ardoise/measure.hpp"
 #include "tools/ardoise/message.hpp"
 #include "tools/ardoise/options.hpp"
 #include "tools/ardoise/show_rows.hpp"
+#include "tools/ardoise/shown_text.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -71,42 +69,6 @@ std::vector<const Application*> programs_of(const Run& run, const ShowRequest& r
   return programs;
 }
 
-// A name with a comma, a quotation mark or the end of a line in it is quoted (RFC 4180).
-std::string csv_field(const std::string& text) {
-  const std::string valid = reports::valid_utf8(text);
-  if (valid.find_first_of(",\"\r\n") == std::string::npos) return valid;
-  std::string out = "\"";
-  for (const char c : valid) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
-std::string as_csv(const std::vector<ShownColumn>& columns, const std::vector<ShownRow>& rows) {
-  std::string out;
-  for (const ShownColumn& c : columns) out += (out.empty() ? "" : ",") + std::string(c.name);
-  out += "\n";
-  for (const ShownRow& row : rows) {
-    std::string line;
-    for (const ShownCell& cell : row) {
-      if (&cell != &row.front()) line += ",";
-      line += cell.is_number() ? fmt::format("{}", cell.number.value) : csv_field(cell.raw);
-    }
-    out += line + "\n";
-  }
-  return out;
-}
-
-std::string as_text(const std::vector<ShownColumn>& columns, const std::vector<ShownRow>& rows) {
-  reports::Table table;
-  for (std::size_t c = 0; c < columns.size(); ++c)
-    table.columns.push_back({columns[c].heading, rows.empty() || rows[0][c].is_number(), 60});
-  for (const ShownRow& row : rows) {
-    auto& cells = table.rows.emplace_back();
-    for (const ShownCell& cell : row)
-      cells.push_back(cell.is_number() ? reports::Cell(cell.number) : reports::Cell(cell.text));
-  }
-  return reports::text_table(table, "");
-}
-
 }  // namespace
 
 std::string shown_table(const Run& run, const ShowRequest& request) {
@@ -140,8 +102,8 @@ std::string shown_table(const Run& run, const ShowRequest& request) {
   const std::size_t all = rows.size();
   if (request.limit != 0 && all > request.limit)
     rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(request.limit), rows.end());
-  if (request.csv) return as_csv(columns, rows);
-  std::string out = as_text(columns, rows);
+  if (request.csv) return csv_text(columns, rows);
+  std::string out = plain_text(columns, rows);
   if (rows.size() < all) out += fmt::format("{} more\n", all - rows.size());
   return out;
 }

@@ -3,7 +3,7 @@
 
 # To build and to profile.
 build_packages=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libboost-dev libfmt-dev libcli11-dev
-  nlohmann-json3-dev libdw-dev libelf-dev libcairo2-dev libutf8proc-dev zlib1g-dev)
+  nlohmann-json3-dev libdw-dev libelf-dev libcairo2-dev libutf8proc-dev libzstd-dev zlib1g-dev)
 # To render report.pdf.
 # texlive-fonts-recommended has the one font that hyperref loads for itself under XeLaTeX (pzdr).
 report_packages=(graphviz texlive-xetex texlive-latex-recommended texlive-fonts-recommended lmodern fonts-dejavu-core)

@@ -1,0 +1,139 @@
+// What ranks did comes into the file, whole, whatever comes late.
+#include "analyzer/snapshot_log.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <random>
+
+#include "knowledge_sources/snapshot_file/snapshot_reader.hpp"
+#include "knowledge_sources/snapshot_file/snapshot_table.hpp"
+#include "knowledge_sources/snapshots/rank_series.hpp"
+
+namespace ardoise::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace knowledge_sources;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class SnapshotLogTest : public ::testing::Test {
+ protected:
+  SnapshotLogTest() : folder_(fs::temp_directory_path() / ("snapshot_log_" + std::to_string(::getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~SnapshotLogTest() override { fs::remove_all(folder_); }
+  SnapshotTable table() const {
+    SnapshotTable table;
+    (void)for_each_block((folder_ / "snapshots-0.ards").string(),
+                         [&](SnapshotBlock&& block, std::span<const std::byte>) { table.add(block); });
+    EXPECT_EQ(table.finish(), 0u);
+    return table;
+  }
+  // Calls and bytes of all snapshots of a kind.
+  static CallSums sums(const SnapshotTable& table, SeriesKind kind) {
+    CallSums all;
+    for (const auto& [key, snapshots] : table.series()) {
+      if (key.kind != kind) continue;
+      for (const auto& [rank, records] : snapshots.ranks) {
+        for (const auto& record : records) {
+          for (const CallCell& cell : record.calls) all += cell.sums;
+        }
+      }
+    }
+    return all;
+  }
+
+  const fs::path folder_;
+  std::vector<std::string> complaints_;
+  SnapshotLog log_{[this](const std::string& sentence) { complaints_.push_back(sentence); },
+                   std::chrono::milliseconds(0)};
+};
+
+// Calls of the first thread in order, of I/O up to ten snapshots later, flushes in between.
+TEST_F(SnapshotLogTest, SumsAreThoseOfTheCallsHoweverLateTheyCome) {
+  std::mt19937_64 random(25112026);
+  const auto below = [&](std::uint64_t n) { return std::uniform_int_distribution<std::uint64_t>(0, n - 1)(random); };
+  log_.begin(folder_.string(), 0, 1);
+  log_.add_program({.partition = 3, .name = "solver", .ranks = 2});
+  CallSums given;
+  std::int64_t time = 0;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    RankSeries series(512, {}, {&log_, 3, rank}, 1'000);
+    std::vector<Moment> late;
+    std::uint64_t packs = 0;
+    time = 0;
+    for (int i = 0; i < 5'000; ++i) {
+      time += static_cast<std::int64_t>(1 + below(50));
+      const CallSums one{1, below(10), below(1000)};
+      given += one;
+      Moment moment{.kind = Moment::Kind::kVisit, .begin = time, .key = key_of_call(false, 1, 7), .sums = one};
+      if (below(3) == 0) {
+        moment.kind = Moment::Kind::kCall;
+        moment.key = key_of_call(true, 2, static_cast<std::uint32_t>(below(5)));
+        late.push_back(moment);
+        continue;
+      }
+      std::vector<Moment> moments{moment};
+      if (below(20) == 0)
+        moments.push_back(
+            {.kind = Moment::Kind::kMark, .begin = time, .key = 9, .sums = {0, static_cast<std::uint64_t>(i), 0}});
+      series.add_first_thread(packs++, moments);
+      if (below(200) == 0) {
+        for (const Moment& each : late) series.add_other(each);
+        late.clear();
+      }
+      if (below(500) == 0) log_.flush();
+    }
+    for (const Moment& each : late) series.add_other(each);
+    series.marks().give_rest(time + 1, false);
+  }
+  log_.name_mark(3, 9, "step");
+  log_.name_call(3, 0, key_of_call(false, 1, 7), {"/opt/solver", 0x1234, "main", "/src/solver.c", 12});
+  log_.finish();
+  EXPECT_THAT(complaints_, SizeIs(0));
+  const SnapshotTable all = table();
+  EXPECT_EQ(sums(all, SeriesKind::kSnapshot), given);
+  EXPECT_EQ(sums(all, SeriesKind::kTimer), given);
+  EXPECT_EQ(all.series().at({3, SeriesKind::kSnapshot, 9}).name, "step");
+  for (const auto& call : all.calls()) {
+    if (call.kind == SnapshotBlock::CallKind::kMpi) {
+      EXPECT_EQ(call.symbol, "main");
+    }
+  }
+}
+
+TEST_F(SnapshotLogTest, ACopyOfTheProcessWritesNothing) {
+  log_.begin(folder_.string(), 0, 1);
+  log_.add_program({.partition = 0, .name = "solver", .ranks = 1});
+  RankMarks marks(100, {&log_, 0, 0});
+  marks.mark({instrument::MarkKind::kSnapshot, 1, 0, 10, 1}, [](auto&&) {});
+  const pid_t copy = ::fork();
+  if (copy == 0) {
+    log_.finish();
+    ::_exit(0);
+  }
+  ::waitpid(copy, nullptr, 0);
+  EXPECT_TRUE(fs::is_empty(folder_));
+  log_.finish();
+  EXPECT_FALSE(fs::is_empty(folder_));
+}
+
+TEST_F(SnapshotLogTest, WhatCannotBeWrittenIsSaidOnce) {
+  log_.begin((folder_ / "not there").string(), 0, 1);
+  log_.add_program({.partition = 0, .name = "solver", .ranks = 1});
+  RankMarks marks(100, {&log_, 0, 0});
+  for (std::int64_t i = 1; i < 10; ++i) {
+    marks.mark({instrument::MarkKind::kSnapshot, 1, 0, i, 1}, [](auto&&) {});
+    log_.finish();
+  }
+  ASSERT_THAT(complaints_, SizeIs(1));
+  EXPECT_THAT(complaints_[0], HasSubstr("cannot be written: No such file or directory"));
+}
+
+}  // namespace
+}  // namespace ardoise::analyzer

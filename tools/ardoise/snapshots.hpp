@@ -1,0 +1,9 @@
+// `ardoise snapshots`: lists, sums, merges, cuts and converts files of snapshots (docs/snapshots.md).
+#pragma once
+
+namespace ardoise::launcher {
+
+// The command; argv[0] is "snapshots". Returns the exit status.
+[[nodiscard]] int snapshots(int argc, char** argv);
+
+}  // namespace ardoise::launcher

@@ -101,6 +101,7 @@ void SnapshotLog::take(const Series& series, const Part& part, const Snapshot& s
   Waiting waiting{.record = {.rank = series.rank,
                              .is_rest = part.is_rest,
                              .lacks_calls = part.lacks_calls,
+                             .has_spread = part.has_spread,
                              .index = part.index,
                              .number = snapshot.number,
                              .rounds = snapshot.rounds,

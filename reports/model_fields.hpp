@@ -145,8 +145,9 @@ inline constexpr auto kFields<SnapshotSeries> = ARDOISE_FIELDS(SnapshotSeries, t
                                                                longest_seconds, mpi_seconds, io_seconds, groups,
                                                                ranks_per_group, own_seconds, calls, functions, values);
 template <>
-inline constexpr auto kFields<Snapshots> = ARDOISE_FIELDS(Snapshots, series, ranks_with_gaps, unfinished_phases,
-                                                          unbegun_phases, further_marks, marks_of_other_threads);
+inline constexpr auto kFields<Snapshots> = ARDOISE_FIELDS(Snapshots, series, ranks_with_gaps, ranks_with_sums,
+                                                          unfinished_phases, unbegun_phases, further_marks,
+                                                          marks_of_other_threads);
 template <>
 inline constexpr auto kFields<Application> = ARDOISE_FIELDS(Application, name, command, working_directory, partition,
                                                             first_rank, world_ranks, ranks, threads, thread_level,

@@ -60,7 +60,8 @@ struct SnapshotSeries {
 
 struct Snapshots {
   std::vector<SnapshotSeries> series;        // those of the program's own marks first, then "iteration", then "timer"
-  std::uint32_t ranks_with_gaps = 0;         // of which calls became sums, or packs are missing: only in "timer"
+  std::uint32_t ranks_with_gaps = 0;         // of which packs are missing: only in "timer"
+  std::uint32_t ranks_with_sums = 0;         // of which calls became sums: not in "iteration", elsewhere spread evenly
   std::uint64_t unfinished_phases = 0;       // begun and not ended, over all ranks
   std::uint64_t unbegun_phases = 0;          // ended and not begun
   std::uint64_t further_marks = 0;           // of more series than an analyzer keeps of a rank

@@ -101,7 +101,7 @@ void ThreadRecorder::close_bin(Lane<Record>& lane) {
   sender_.submit(bin);
 }
 
-// Makes room in the lane's own bin.
+// Makes room in the lane's own bin; marks stay.
 template <class Record>
 void ThreadRecorder::reduce(Lane<Record>& lane) {
   note_recent(lane);
@@ -114,11 +114,18 @@ void ThreadRecorder::reduce(Lane<Record>& lane) {
                                              is_scratch(lane.bin), full);
   lane.folded = lane.folded || begin + kept != lane.cursor;
   lane.cursor = lane.whole = begin + kept;
-  if (static_cast<std::size_t>(end_of_bin(lane) - lane.cursor) < kMaxGroup) {
-    // Nothing but marks.
-    lane.cursor = lane.whole =
-        begin + reduction_.reduce(std::span<Record>(begin, lane.cursor), lane.first_begin, lane.last_end, true, full);
-  }
+  lane.is_reduced = false;
+  sender_.submit_all(full);
+}
+
+// Where it has nothing but marks.
+template <class Record>
+void ThreadRecorder::reduce_all(Lane<Record>& lane) {
+  Record* const begin = records_of<Record>(lane.bin);
+  BinList full;
+  lane.is_reduced = true;
+  lane.cursor = lane.whole =
+      begin + reduction_.reduce(std::span<Record>(begin, lane.cursor), lane.first_begin, lane.last_end, true, full);
   lane.is_reduced = false;
   sender_.submit_all(full);
 }
@@ -180,10 +187,21 @@ void ThreadRecorder::find_bin(Lane<Record>& lane, std::uint64_t begin) {
     Bin* const bin = sender_.take(class_of<Record>(), may_send);
     return begin_bin(lane, bin != nullptr ? bin : lane.scratch, begin);
   }
-  Bin* const bin = reduction_.folds_all() ? nullptr : sender_.take(class_of<Record>(), may_send);
+  const auto is_full = [&] {
+    return static_cast<std::size_t>(end_of_bin(lane) - lane.cursor) <
+           static_cast<std::size_t>(end_of_bin(lane) - records_of<Record>(lane.bin)) / 2;
+  };
+  // Where all becomes sums, the bin at hand serves until marks have filled half of it.
+  bool serves_on = false;
+  if (reduction_.folds_all() && lane.bin != nullptr && !is_scratch(lane.bin)) {
+    reduce(lane);
+    serves_on = !is_full();
+  }
+  Bin* const bin = serves_on ? nullptr : sender_.take(class_of<Record>(), may_send);
   if (bin == nullptr && lane.bin != nullptr) {
     // The bin at hand is used again.
-    reduce(lane);
+    if (!serves_on) reduce(lane);
+    if (static_cast<std::size_t>(end_of_bin(lane) - lane.cursor) < kMaxGroup) reduce_all(lane);
     if (lane.cursor == records_of<Record>(lane.bin)) lane.first_begin = begin;
     if (may_send) sender_.pump();
     return;

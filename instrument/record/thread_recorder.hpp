@@ -166,6 +166,8 @@ class alignas(64) ThreadRecorder {
   template <class Record>
   void reduce(Lane<Record>& lane);
   template <class Record>
+  void reduce_all(Lane<Record>& lane);
+  template <class Record>
   void note_recent(const Lane<Record>& lane);
   template <class Record>
   void cut_torn(Lane<Record>& lane, bool is_torn);

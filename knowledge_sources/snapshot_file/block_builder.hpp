@@ -27,8 +27,8 @@ class BlockBuilder {
     }
     SnapshotBlock::Record& record = block_.records.emplace_back();
     record.series = found->second;
-    std::tie(record.rank, record.is_rest, record.is_late, record.lacks_calls) =
-        std::tie(like.rank, like.is_rest, like.is_late, like.lacks_calls);
+    std::tie(record.rank, record.is_rest, record.is_late, record.lacks_calls, record.has_spread) =
+        std::tie(like.rank, like.is_rest, like.is_late, like.lacks_calls, like.has_spread);
     std::tie(record.index, record.number, record.rounds) = std::tie(like.index, like.number, like.rounds);
     std::tie(record.begin, record.end, record.ns) = std::tie(like.begin, like.end, like.ns);
     return record;

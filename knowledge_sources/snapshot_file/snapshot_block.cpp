@@ -6,8 +6,8 @@
 //   series    count, then of each: program, kind, number, name
 //   calls     count, then of each: program, kind, rank, place, function, module, symbol, source file, offset, line
 //   values    count, then of each: program, number, name
-//   records   count, then of each: series, rank, 1 rest | 2 late | 4 lacks calls, ±index, ±number, rounds, ±begin,
-//   ±length, ±(ns -
+//   records   count, then of each: series, rank, 1 rest | 2 late | 4 lacks calls | 8 has spread, ±index, ±number,
+//   rounds, ±begin, ±length, ±(ns -
 //             length), cells, value cells; index, number and begin less those of the record before
 //   cells     of all records: their ids (in a record: less the one before), then calls, then ns, then bytes
 //   values    of all records: id, count, then sum, least and most as 8 bytes each, little endian
@@ -29,7 +29,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 
 constexpr int kLevel = 3;
-constexpr std::uint64_t kRest = 1, kLate = 2, kLacks = 4;
+constexpr std::uint64_t kRest = 1, kLate = 2, kLacks = 4, kSpread = 8;
 
 class Encoder {
  public:
@@ -194,7 +194,8 @@ void put_records(Encoder& out, const Block& block) {
     const auto length = static_cast<std::uint64_t>(each.end - each.begin);
     out.number(each.series);
     out.number(each.rank);
-    out.number((each.is_rest ? kRest : 0) | (each.is_late ? kLate : 0) | (each.lacks_calls ? kLacks : 0));
+    out.number((each.is_rest ? kRest : 0) | (each.is_late ? kLate : 0) | (each.lacks_calls ? kLacks : 0) |
+               (each.has_spread ? kSpread : 0));
     out.difference(each.index, before->index);
     out.difference(static_cast<std::uint64_t>(each.number), static_cast<std::uint64_t>(before->number));
     out.number(each.rounds);
@@ -231,10 +232,11 @@ void get_record(Decoder& in, const Block& block, const Block::Record& before, Bl
   each.series = in.small(block.series.size());
   each.rank = in.small(block.programs[block.series[each.series].program].ranks);
   const std::uint64_t flags = in.number();
-  in.check(flags <= (kRest | kLate | kLacks), "it has a snapshot of an unknown kind");
+  in.check(flags <= (kRest | kLate | kLacks | kSpread), "it has a snapshot of an unknown kind");
   each.is_rest = (flags & kRest) != 0;
   each.is_late = (flags & kLate) != 0;
   each.lacks_calls = (flags & kLacks) != 0;
+  each.has_spread = (flags & kSpread) != 0;
   each.index = in.difference(before.index);
   each.number = static_cast<std::int64_t>(in.difference(static_cast<std::uint64_t>(before.number)));
   each.rounds = in.number();

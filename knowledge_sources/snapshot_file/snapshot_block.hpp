@@ -59,7 +59,8 @@ struct SnapshotBlock {
     std::uint32_t series = 0, rank = 0;
     bool is_rest = false;  // what came after the last cut
     bool is_late = false;  // belongs to the snapshot of its series and rank that `begin` lies in; index, number: none
-    bool lacks_calls = false;  // with is_rest: calls of the rank became sums, and are in no snapshot
+    bool lacks_calls = false;  // with is_rest: calls of the rank are missing
+    bool has_spread = false;   // with is_rest: calls of the rank became sums, and are spread evenly
     std::uint64_t index = 0;
     std::int64_t number = 0;
     std::uint64_t rounds = 1;

@@ -52,9 +52,50 @@ void RankMarks::add(std::uint64_t key, std::int64_t begin, const CallSums& sums)
     if (series.depth != 0 && begin >= series.begin) {
       add_open(series, id, sums);
     } else {
-      const bool is_in_one = series.list.add(begin, id, sums) || series.kind == SeriesKind::kTimer;
-      if (is_in_one && origin_.sink != nullptr) origin_.sink->take_late(series_in_sink(series), begin, key, sums);
+      add_taken(series, key, id, begin, sums);
     }
+  }
+}
+
+void RankMarks::add_taken(Series& series, std::uint64_t key, std::uint32_t id, std::int64_t time,
+                          const CallSums& sums) {
+  if (series.list.add(time, id, sums) && origin_.sink != nullptr)
+    origin_.sink->take_late(series_in_sink(series), time, key, sums);
+}
+
+void RankMarks::spread(std::uint64_t key, std::int64_t begin, std::int64_t end, const CallSums& sums) {
+  if (series_.empty()) return;
+  end = std::max(end, begin + 1);
+  const auto length = static_cast<std::uint64_t>(end - begin);
+  const auto until = [&](std::int64_t time) -> CallSums {  // of what lies before it
+    const auto part = static_cast<std::uint64_t>(std::clamp(time, begin, end) - begin);
+    const auto of = [&](std::uint64_t all) {
+      return static_cast<std::uint64_t>(static_cast<unsigned __int128>(all) * part / length);
+    };
+    return {of(sums.calls), of(sums.ns), of(sums.bytes)};
+  };
+  const std::uint32_t id = id_of(key, ids_, keys_);
+  for (Series& series : series_) {
+    struct Piece {
+      std::int64_t time;
+      CallSums sums;
+    };
+    std::vector<Piece> taken;
+    CallSums before;  // the part that comes before this snapshot, or is not of any
+    const auto difference = [](const CallSums& all, const CallSums& less) -> CallSums {
+      return {all.calls - less.calls, all.ns - less.ns, all.bytes - less.bytes};
+    };
+    for (const Snapshot& snapshot : series.list.between(begin, end)) {
+      if (!is_cut(series.kind)) before = until(snapshot.begin);
+      const CallSums all = until(snapshot.end);
+      taken.push_back({snapshot.begin, difference(all, before)});
+      before = all;
+    }
+    for (const Piece& piece : taken) add_taken(series, key, id, piece.time, piece.sums);
+    if (series.depth == 0) continue;
+    if (!is_cut(series.kind)) before = until(series.begin);
+    const CallSums rest = difference(sums, before);
+    if (rest != CallSums{}) add_open(series, id, rest);
   }
 }
 
@@ -104,16 +145,16 @@ void RankMarks::take(Series& series, std::int64_t time, std::int64_t number) {
   series.begin = taken.end;
   give(series, taken, {series.taken});
   ++series.taken;
-  if (series.kind != SeriesKind::kTimer) series.list.append(std::move(taken));
+  series.list.append(std::move(taken));
 }
 
 void RankMarks::give(const Series& series, const Snapshot& snapshot, const SnapshotSink::Part& part) const {
   if (origin_.sink != nullptr) origin_.sink->take(series_in_sink(series), part, snapshot, keys_, names_);
 }
 
-void RankMarks::give_rest(std::int64_t end, bool lacks_calls) const {
+void RankMarks::give_rest(std::int64_t end, bool lacks_calls, bool has_spread) const {
   for (const Series& series : series_) {
-    if (is_cut(series.kind)) give(series, rest_of(series, end), {series.taken, true, lacks_calls});
+    if (is_cut(series.kind)) give(series, rest_of(series, end), {series.taken, true, lacks_calls, has_spread});
   }
 }
 

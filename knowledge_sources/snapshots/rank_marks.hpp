@@ -4,7 +4,7 @@
 //   MPI_Pcontrol(level)         likewise; what comes next has this number, and 1 what came before the first
 //   ardoise_phase_begin, _end   all between them; phases of different names may lie in each other or overlap
 //   ardoise_value(name, x)      in all of these that are open
-//   condition, interval         as ardoise_snapshot; those of intervals are not kept here, they go to the sink
+//   condition, interval         as ardoise_snapshot
 //
 // Marks and calls come in the order of the first thread; calls of other threads, and of I/O, at any time after it.
 #pragma once
@@ -70,6 +70,9 @@ class RankMarks {
   template <class ForEachCallBefore>
   void cut(SeriesKind kind, const Mark& mark, std::int64_t number, ForEachCallBefore&& for_each_call_before);
   void add(std::uint64_t key, std::int64_t begin, const CallSums& sums);
+  // Calls of which only is known that they were in [begin, end): evenly to what lies there, an estimate; over all of a
+  // cut nothing is lost.
+  void spread(std::uint64_t key, std::int64_t begin, std::int64_t end, const CallSums& sums);
   [[nodiscard]] static bool is_cut(SeriesKind kind) { return kind != SeriesKind::kPhase; }
   [[nodiscard]] bool is_empty() const { return series_.empty(); }
   [[nodiscard]] const std::vector<Series>& series() const { return series_; }
@@ -78,7 +81,7 @@ class RankMarks {
   // Those of a series; of a cut also what is open at the end of the run, as the last one.
   [[nodiscard]] std::vector<Snapshot> snapshots_of(const Series& series, std::int64_t end) const;
   // What is open at the end of the run goes to the sink.
-  void give_rest(std::int64_t end, bool lacks_calls) const;
+  void give_rest(std::int64_t end, bool lacks_calls, bool has_spread) const;
   // Phases that are open are unfinished.
   [[nodiscard]] Complaints complaints() const;
 
@@ -93,6 +96,7 @@ class RankMarks {
   [[nodiscard]] std::uint32_t id_of(std::uint64_t key, FlatTable<std::uint64_t, std::uint32_t>& ids,
                                     std::vector<std::uint64_t>& keys);
   void add_open(Series& series, std::uint32_t id, const CallSums& sums);
+  void add_taken(Series& series, std::uint64_t key, std::uint32_t id, std::int64_t time, const CallSums& sums);
   [[nodiscard]] static Snapshot open_of(const Series& series, std::int64_t time, std::int64_t number);
   [[nodiscard]] Snapshot rest_of(const Series& series, std::int64_t end) const;
   void give(const Series& series, const Snapshot& snapshot, const SnapshotSink::Part& part) const;

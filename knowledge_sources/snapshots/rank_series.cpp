@@ -65,6 +65,7 @@ void RankSeries::for_each_call_before(Use&& use) const {
     series_.for_each_call(piece,
                           [&](std::uint32_t site, const CallSums& sums) { use(series_.sites()[site].key, sums); });
   }
+  for (const auto& [key, sums] : spread_) use(key, sums);
 }
 
 // A call that makes a condition true belongs to the snapshot that is taken then.
@@ -108,7 +109,25 @@ void RankSeries::add_other(const Moment& moment) {
   if (others_.size() > kMostWaiting) place_until(others_.begin()->first + 1);
 }
 
+void RankSeries::add_sums(std::uint64_t key, std::int64_t begin, std::int64_t end, const CallSums& sums) {
+  spreads_.emplace(end, Spread{key, begin, sums});
+  if (spreads_.size() <= kMostWaiting) return;
+  const auto first = spreads_.extract(spreads_.begin());
+  place(first.key(), first.mapped());
+}
+
+void RankSeries::place(std::int64_t end, const Spread& spread) {
+  marks_.spread(spread.key, spread.begin, end, spread.sums);
+  spread_[spread.key] += spread.sums;
+  if (!conditions_.is_empty())
+    conditions_.call(spread.key, end, spread.sums, [&](std::uint32_t condition) { cut(condition, end); });
+}
+
 void RankSeries::place_until(std::int64_t time) {
+  while (!spreads_.empty() && spreads_.begin()->first < time) {
+    const auto first = spreads_.extract(spreads_.begin());
+    place(first.key(), first.mapped());
+  }
   while (!others_.empty() && others_.begin()->first < time) {
     const Moment moment = others_.extract(others_.begin()).mapped();
     if (moment.kind == Moment::Kind::kMark) {
@@ -122,6 +141,7 @@ void RankSeries::place_until(std::int64_t time) {
 void RankSeries::write(ByteWriter& out) {
   place_until(INT64_MAX);
   out.put(std::uint32_t{is_whole_});
+  out.put(std::uint32_t{has_moments_});
   out.put(packs_.next());
   out.put(marks_of_other_threads_);
   series_.write(out);
@@ -132,6 +152,7 @@ void RankSeries::write(ByteWriter& out) {
 
 void RankSeries::read(ByteReader& in) {
   is_whole_ = in.get<std::uint32_t>() != 0;
+  has_moments_ = in.get<std::uint32_t>() != 0;
   packs_.begin_with(in.get<std::uint64_t>());
   marks_of_other_threads_ = in.get<std::uint64_t>();
   series_.read(in);

@@ -40,9 +40,15 @@ class RankSeries {
   void add_first_thread(std::uint64_t order, std::span<const Moment> moments);
   // Of any other thread, or of I/O: waits until the first thread has come by.
   void add_other(const Moment& moment);
+  // Calls that became sums, made in [begin, end): likewise.
+  void add_sums(std::uint64_t key, std::int64_t begin, std::int64_t end, const CallSums& sums);
   void lacks_calls() { is_whole_ = false; }
+  void lacks_moments() { has_moments_ = false; }
 
+  // All that it called is here, …
   [[nodiscard]] bool is_whole() const { return is_whole_; }
+  // … and when each call was: else what it called is spread evenly where it is not known.
+  [[nodiscard]] bool has_moments() const { return has_moments_; }
   [[nodiscard]] std::uint64_t marks_of_other_threads() const { return marks_of_other_threads_; }
   // When nothing more comes.
   [[nodiscard]] const CallSeries& series() {
@@ -70,6 +76,13 @@ class RankSeries {
   void for_each_call_before(Use&& use) const;
   void place_until(std::int64_t time);
 
+  struct Spread {
+    std::uint64_t key;
+    std::int64_t begin;
+    CallSums sums;
+  };
+  void place(std::int64_t end, const Spread& spread);
+
   CallSeries series_;
   RankMarks marks_;
   RankConditions conditions_;
@@ -78,8 +91,10 @@ class RankSeries {
   RankPlaces places_;
   InOrder<std::vector<Moment>> packs_;
   std::multimap<std::int64_t, Moment> others_;
+  std::multimap<std::int64_t, Spread> spreads_;  // by end
+  std::map<std::uint64_t, CallSums> spread_;     // so far, by key
   std::uint64_t marks_of_other_threads_ = 0;
-  bool is_whole_ = true;
+  bool is_whole_ = true, has_moments_ = true;
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -68,6 +68,11 @@ void SnapshotList::join_pairs() {
   snapshots_ = std::move(joined);
 }
 
+std::span<const Snapshot> SnapshotList::between(std::int64_t begin, std::int64_t end) const {
+  const auto first = std::ranges::upper_bound(snapshots_, begin, {}, &Snapshot::end);
+  return {first, std::ranges::lower_bound(first, snapshots_.end(), end, {}, &Snapshot::begin)};
+}
+
 bool SnapshotList::add(std::int64_t time, std::uint32_t id, const CallSums& sums) {
   const auto after = std::ranges::upper_bound(snapshots_, time, {}, &Snapshot::begin);
   if (after == snapshots_.begin()) return false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "knowledge_sources/byte_stream.hpp"
@@ -65,6 +66,8 @@ class SnapshotList {
   bool add(std::int64_t time, std::uint32_t id, const CallSums& sums);
 
   [[nodiscard]] const std::vector<Snapshot>& snapshots() const { return snapshots_; }
+  // Those that have a part of [begin, end).
+  [[nodiscard]] std::span<const Snapshot> between(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] std::uint64_t rounds_each() const { return rounds_each_; }  // but for the last one
 
   void write(ByteWriter& out) const;

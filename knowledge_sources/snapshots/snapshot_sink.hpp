@@ -27,7 +27,8 @@ class SnapshotSink {
   struct Part {
     std::uint64_t index = 0;   // how many rounds the series had before
     bool is_rest = false;      // what came after the last cut
-    bool lacks_calls = false;  // of the rank some became sums, and are in no snapshot; told with the rest
+    bool lacks_calls = false;  // of the rank some did not arrive; this and the next are told with the rest
+    bool has_spread = false;   // of the rank some became sums, and are spread evenly
   };
   // keys, names: by id, as in RankMarks.
   virtual void take(const Series& series, const Part& part, const Snapshot& snapshot,

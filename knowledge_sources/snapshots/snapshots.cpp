@@ -2,7 +2,8 @@
 // program marked (rank_marks.hpp), and intervals of time (timed_calls.hpp). What is kept of each rank is cut at the
 // end, when all ranks are known. Contributes Application::snapshots.
 //
-// Where records became sums for want of memory the moments are lost: such a rank is not in step.
+// Where records became sums for want of memory the moments are lost: no loop is looked for in such a rank, and its sums
+// are spread evenly over the snapshots that they may be of.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -190,7 +191,8 @@ void Snapshots::add(OfWorker& worker, const MpiSpan& span) {
       });
   const auto guard = locks_.lock(header.rank);
   RankSeries& rank = of_rank(header.rank);
-  if ((header.flags & instrument::kFolded) != 0 || header.origin_tick == 0) rank.lacks_calls();
+  if (header.origin_tick == 0) rank.lacks_calls();
+  if ((header.flags & instrument::kFolded) != 0) rank.lacks_moments();
   const std::span<const Moment> moments(worker.room.data(), next);
   if (header.thread == 0) return rank.add_first_thread(header.order, moments);
   for (const Moment& moment : moments) rank.add_other(moment);
@@ -214,21 +216,23 @@ void Snapshots::add(OfWorker& worker, const PosixSpan& span) {
   }
 }
 
-// Queries that were only counted make no gap.
+// Queries that were only counted have no moments either, and nobody misses them.
 void Snapshots::add(OfWorker& worker, const AggregateSpan& span) {
   const auto& header = *span.header;
   const PackTime time(header, ticks_per_second_);
-  bool has_records = false;
-  for (const auto& record : span.records) {
-    has_records = has_records || record.records != 0;
-    const bool is_posix = record.part == instrument::AggregatePart::kPosix;
-    if (header.origin_tick == 0 || (!is_posix && record.part != instrument::AggregatePart::kCall)) continue;
-    worker.timed.spread(key_of_call(is_posix, record.function, record.call_site), time.at(header.first_tick),
-                        time.at(header.last_tick), {record.calls, time.length(record.ticks), record.bytes});
-  }
-  if (!has_records) return;
+  const std::int64_t begin = time.at(header.first_tick), end = time.at(header.last_tick);
   const auto guard = locks_.lock(header.rank);
-  of_rank(header.rank).lacks_calls();
+  RankSeries& rank = of_rank(header.rank);
+  if (header.origin_tick == 0) return rank.lacks_calls();
+  for (const auto& record : span.records) {
+    if (record.records != 0) rank.lacks_moments();
+    const bool is_posix = record.part == instrument::AggregatePart::kPosix;
+    if (!is_posix && record.part != instrument::AggregatePart::kCall) continue;
+    const std::uint64_t key = key_of_call(is_posix, record.function, record.call_site);
+    const CallSums sums{record.calls, time.length(record.ticks), record.bytes};
+    worker.timed.spread(key, begin, end, sums);
+    rank.add_sums(key, begin, end, sums);
+  }
 }
 
 void Snapshots::add(const ContextSpan& span) {
@@ -372,7 +376,7 @@ void Snapshots::contribute_loop(const Resolver& resolver, PlaceNodes& nodes, rep
   std::vector<std::vector<Loop>> loops(ranks_.size());
   std::vector<std::uint64_t> iterations;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (!ranks_[rank] || !ranks_[rank]->is_whole()) continue;
+    if (!ranks_[rank] || !ranks_[rank]->is_whole() || !ranks_[rank]->has_moments()) continue;
     loops[rank] = loops_of(ranks_[rank]->series());
     if (const Loop* const main = main_loop(loops[rank])) iterations.push_back(main->iterations);
   }
@@ -443,7 +447,7 @@ void Snapshots::give_ends(const Resolver& resolver, PlaceNodes& nodes) const {
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     if (!ranks_[rank]) continue;
     const RankMarks& marks = ranks_[rank]->marks();
-    marks.give_rest(end_of_rank(resolver, rank), !ranks_[rank]->is_whole());
+    marks.give_rest(end_of_rank(resolver, rank), !ranks_[rank]->is_whole(), !ranks_[rank]->has_moments());
     const auto where = nodes.of_rank(rank);
     std::vector<std::uint64_t> keys = keys_of(ranks_[rank]->series());
     keys.insert(keys.end(), marks.keys().begin(), marks.keys().end());
@@ -559,6 +563,7 @@ void Snapshots::contribute_complaints(reports::Snapshots& snapshots) const {
     if (!rank) continue;
     const auto complaints = rank->marks().complaints();
     snapshots.ranks_with_gaps += rank->is_whole() ? 0 : 1;
+    snapshots.ranks_with_sums += rank->has_moments() ? 0 : 1;
     snapshots.unfinished_phases += complaints.unfinished_phases;
     snapshots.unbegun_phases += complaints.unbegun_phases;
     snapshots.further_marks += complaints.further_series;

@@ -146,10 +146,16 @@ void add_series(Section& section, const Application& a, std::size_t at) {
 void add_complaints(Section& section, const Application& a) {
   const Snapshots& snapshots = a.snapshots;
   if (snapshots.ranks_with_gaps != 0) {
+    section.blocks.push_back(
+        note(fmt::format("{} of {} ranks are in no iterations, snapshots and phases: packs of them are missing.",
+                         snapshots.ranks_with_gaps, a.ranks)));
+  }
+  if (snapshots.ranks_with_sums != 0) {
     section.blocks.push_back(note(fmt::format(
-        "{} of {} ranks are in no iterations, snapshots and phases: for want of memory calls of them became sums, or "
-        "packs of them are missing. A greater --budget, or a process more for the analyzers, would keep them.",
-        snapshots.ranks_with_gaps, a.ranks)));
+        "Calls of {} of {} ranks became sums, for want of memory or because --record says so: no iterations are found "
+        "in these ranks, and in snapshots and phases the sums are spread evenly over the time in which the calls were "
+        "made, an estimate. A greater --budget, or a process more for the analyzers, would keep the calls.",
+        snapshots.ranks_with_sums, a.ranks)));
   }
   if (snapshots.unfinished_phases + snapshots.unbegun_phases != 0) {
     section.blocks.push_back(

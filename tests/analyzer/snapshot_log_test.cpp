@@ -90,7 +90,7 @@ TEST_F(SnapshotLogTest, SumsAreThoseOfTheCallsHoweverLateTheyCome) {
       if (below(500) == 0) log_.flush();
     }
     for (const Moment& each : late) series.add_other(each);
-    series.marks().give_rest(time + 1, false);
+    series.marks().give_rest(time + 1, false, false);
   }
   log_.name_mark(3, 9, "step");
   log_.name_call(3, 0, key_of_call(false, 1, 7), {"/opt/solver", 0x1234, "main", "/src/solver.c", 12});

@@ -200,6 +200,28 @@ TEST_F(RecorderTest, MarksStayWhereCallsBecomeSums) {
   EXPECT_GT(told, marks / 2);
 }
 
+// With --record sums there is room for all marks.
+TEST_F(RecorderTest, WhereAllCallsBecomeSumsAllMarksStay) {
+  recorder_.reduction.fold_all(true);
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  constexpr std::uint64_t kCalls = 40 * kRecordsInBin;
+  std::uint64_t marks = 0;
+  for (std::uint64_t i = 0; i < kCalls; ++i) {
+    call_mpi(recorder_, thread, now());
+    if (i % 7 != 0) continue;
+    const Stay stay(thread.activity, Activity::kRecording, recorder_.active);
+    recorder_.mark(thread, MarkKind::kSnapshot, "step", marks++);
+    recorder_.sender.pump();
+  }
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.last.mpi.recorded, kCalls + marks);
+  EXPECT_EQ(capture.last.mpi.dropped, 0u);
+  EXPECT_EQ(capture.mpi_aggregated, kCalls);
+  ASSERT_EQ(capture.marks.size(), marks);
+  for (std::uint64_t i = 0; i < marks; ++i) EXPECT_EQ(capture.marks[i].value, i);
+}
+
 TEST_F(RecorderTest, MarksAloneBecomeSumsToo) {
   ThreadRecorder& thread = *recorder_.threads.adopt(0);
   constexpr std::uint64_t kMarks = 40 * kRecordsInBin;

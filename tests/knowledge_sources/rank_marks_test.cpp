@@ -213,5 +213,48 @@ TEST(RankMarks, WhatIsDamagedIsRefused) {
   }
 }
 
+// Sums without moments: by the length of what they may be of, and none is lost.
+TEST(RankMarks, SumsAreSpreadOverWhatLiesInTheirTime) {
+  MarkedProgram program;
+  program.mark(MarkKind::kPhaseBegin, 6);
+  for (program.time = 0; program.time < 400;) {
+    program.time += 100;
+    if (program.time == 200) program.mark(MarkKind::kPhaseEnd, 6);
+    program.mark(MarkKind::kSnapshot, 5, static_cast<std::uint64_t>(program.time));
+  }
+  program.marks.spread(9, 50, 450, {401, 4'000, 40'000});
+  const auto all = program.snapshots(1);
+  ASSERT_THAT(all, SizeIs(5));
+  std::vector<std::uint64_t> calls;
+  for (const Snapshot& each : all) calls.push_back(program.calls_of({each}, 9));
+  EXPECT_THAT(calls, ElementsAre(50, 100, 100, 100, 51));
+  EXPECT_EQ(program.calls_of(program.snapshots(0), 9), 150u) << "of the phase from 0 to 200";
+}
+
+TEST(RankMarks, WhateverIsSpreadAddsUp) {
+  std::mt19937_64 random(3);
+  const auto below = [&](std::uint64_t n) { return std::uniform_int_distribution<std::uint64_t>(0, n - 1)(random); };
+  for (const std::size_t room : {std::size_t{16}, std::size_t{100'000}}) {
+    MarkedProgram program(room);
+    CallSums given;
+    for (int i = 0; i < 2'000; ++i) {
+      program.time += static_cast<std::int64_t>(below(100));
+      program.mark(MarkKind::kSnapshot, 5, static_cast<std::uint64_t>(i));
+      if (below(10) != 0) continue;
+      const CallSums sums{below(1000), below(1u << 30), below(1u << 30)};
+      const auto length = static_cast<std::int64_t>(below(5'000));
+      program.marks.spread(below(5), program.time - length, program.time, sums);
+      program.marks.spread(below(5), program.time, program.time, sums);
+      given += sums;
+      given += sums;
+    }
+    CallSums all;
+    for (const Snapshot& each : program.snapshots()) {
+      for (const CallCell& cell : each.calls) all += cell.sums;
+    }
+    EXPECT_EQ(all, given);
+  }
+}
+
 }  // namespace
 }  // namespace ardoise::knowledge_sources

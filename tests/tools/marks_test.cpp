@@ -124,6 +124,20 @@ TEST_P(MarksTest, ValuesOfAnotherThreadCountAndItCutsNothing) {
   EXPECT_EQ(application.waiting.unresolved.collective_calls.other, 0u);
 }
 
+// Marks stay where calls become sums, which are spread over the time that they were made in.
+TEST_P(MarksTest, WithoutSingleCallsNoneIsLost) {
+  const auto application = application_of({MARKS_PROGRAM}, {"--record", "sums"});
+  EXPECT_EQ(application.snapshots.ranks_with_sums, kRanks);
+  EXPECT_EQ(application.snapshots.ranks_with_gaps, 0u);
+  EXPECT_EQ(series(application.snapshots, "iteration").ranks, 0u);
+  const auto& step = series(application.snapshots, "snapshot", "step");
+  ASSERT_THAT(step.seconds, SizeIs(kSteps + 1));
+  EXPECT_EQ(step.numbers[17], 117);
+  EXPECT_GT(step.seconds[17], 0.3) << "times are measured, not spread";
+  expect_all_of_it(step, application);
+  expect_all_of_it(series(application.snapshots, "pcontrol"), application);
+}
+
 TEST_P(MarksTest, ConditionsTakeSnapshotsAndMistakesAreNamed) {
   const auto application =
       application_of({MARKS_PROGRAM}, {"--snapshot-when", "calls(MPI_Allreduce) % 10 == 0", "--snapshot-when",

@@ -93,15 +93,21 @@ SnapshotTable table_of(const std::vector<std::string>& files) {
   read_files(files, [&](SnapshotBlock&& block, std::span<const std::byte>) { table.add(block); });
   if (const std::uint64_t late = table.finish(); late != 0)
     say("{} calls belong to snapshots that are not in these files, and are left out.", late);
-  std::set<std::pair<std::uint32_t, std::uint32_t>> lacking;  // program, rank
+  std::set<std::pair<std::uint32_t, std::uint32_t>> lacking, spread;  // program, rank
   for (const auto& [key, snapshots] : table.series()) {
     for (const auto& [rank, records] : snapshots.ranks) {
-      if (!records.empty() && records.back().lacks_calls) lacking.emplace(key.program, rank);
+      if (records.empty()) continue;
+      if (records.back().lacks_calls) lacking.emplace(key.program, rank);
+      if (records.back().has_spread) spread.emplace(key.program, rank);
     }
   }
   if (!lacking.empty())
-    say("calls of {} became sums where memory was short, or did not arrive: they are in no snapshot.",
-        reports::counted(lacking.size(), "rank"));
+    say("calls of {} did not arrive: they are in no snapshot.", reports::counted(lacking.size(), "rank"));
+  if (!spread.empty())
+    say("calls of {} became sums (memory was short, or --record sums): they are spread evenly over the time in which "
+        "they were "
+        "made.",
+        reports::counted(spread.size(), "rank"));
   return table;
 }
 

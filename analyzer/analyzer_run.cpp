@@ -17,7 +17,8 @@ using knowledge_sources::ByteWriter;
 using knowledge_sources::Sentences;
 
 AnalyzerRun::AnalyzerRun(Options options)
-    : board_({.workers = options.workers,
+    : rule_counts_(options.rules),
+      board_({.workers = options.workers,
               .byte_limit = options.memory_bytes,
               .on_failure =
                   [this](std::string_view source, std::string_view message) {
@@ -25,10 +26,16 @@ AnalyzerRun::AnalyzerRun(Options options)
                                          source, message));
                   }}),
       reduction_(board_, std::move(options.analyses)),
-      snapshot_conditions_(std::move(options.snapshot_conditions)) {}
+      snapshot_conditions_(std::move(options.snapshot_conditions)) {
+  for (const Rule& rule : options.rules) watched_.texts.push_back(rule.condition);
+  watched_.becomes_true = [this](std::uint32_t rule, std::uint32_t program, std::uint32_t rank) {
+    held_rules_.note({rule, program, rank});
+  };
+}
 
 void AnalyzerRun::add_program(knowledge_sources::Program program) {
   program.snapshot_conditions = snapshot_conditions_;
+  program.watched = watched_;
   programs_.push_back(program);
   reduction_.add_program(std::move(program));
 }
@@ -65,6 +72,7 @@ std::vector<std::byte> AnalyzerRun::partial() const {
     const MutexLock guard(complaints_mutex_);
     complaints_.write(out);
   }
+  rule_counts_.write(out);
   out.reserve(reduction.size() + 4096);
   out.put_bytes(reduction);
   return out.take();
@@ -74,9 +82,11 @@ void AnalyzerRun::absorb(std::span<const std::byte> partial) {
   try {
     ByteReader in(partial, "an analyzer");
     const auto complaints = Sentences::read(in);
+    const auto rule_counts = RuleCounts::read(in);
     const auto reduction = in.get_bytes();
     in.expect_end();
     reduction_.absorb(reduction);
+    rule_counts_.merge(rule_counts);
     const MutexLock guard(complaints_mutex_);
     complaints_.merge(complaints);
   } catch (const std::exception& error) {
@@ -87,8 +97,8 @@ void AnalyzerRun::absorb(std::span<const std::byte> partial) {
 void AnalyzerRun::contribute(reports::Run& run) const {
   reduction_.contribute(run);
   for (auto& application : run.applications) reports::fill_efficiencies(application);
-  const auto lines = complaints();
-  run.notices.insert(run.notices.end(), lines.begin(), lines.end());
+  for (const auto& lines : {complaints(), rule_counts_.notices()})
+    run.notices.insert(run.notices.end(), lines.begin(), lines.end());
 }
 
 }  // namespace ardoise::analyzer

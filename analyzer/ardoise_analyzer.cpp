@@ -35,6 +35,7 @@
 #include "analyzer/plugins.hpp"
 #include "analyzer/replay.hpp"
 #include "analyzer/results.hpp"
+#include "analyzer/rules/launch_rules.hpp"
 #include "analyzer/snapshot.hpp"
 #include "analyzer/stream_source.hpp"
 #include "analyzer/tree_reduction.hpp"
@@ -82,7 +83,8 @@ int serve(const Options& options, int argc, char** argv) {
   // Before MPI has threads: the board registers the process for barriers in all its threads, which takes the kernel
   // 20 ms when there are several, and programs wait for us from their MPI_Init on.
   std::optional<MpiTransport> transport;  // outlives what uses it
-  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses), options.snapshot_conditions});
+  AnalyzerRun run(
+      {workers, options.memory_bytes, std::move(plugins.analyses), options.snapshot_conditions, options.rules});
   EventLoop loop;
   const auto job = wait_for_programs(loop);
   if (job.kind == JobState::Kind::ended_without_mpi) {
@@ -126,6 +128,8 @@ int serve(const Options& options, int argc, char** argv) {
   if (rank == 0) {  // the same on all of them
     for (const auto& complaint : plugins.complaints) run.complain(complaint);
   }
+  if (!options.rules_fault.empty())
+    run.complain(fmt::format("There were no rules on {}: {}.", host_name(), options.rules_fault));
   const auto programs = programs_of_launch();
   if (ranks > 1) run.connect(transport.emplace(analyzers, run));
   for (const auto& program : programs) run.add_program(program);
@@ -137,6 +141,7 @@ int serve(const Options& options, int argc, char** argv) {
           programs,
           {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes, .output = options.output});
       watch.begin(stream);
+      const LaunchRules rules(loop, run, options, programs);
       {
         const auto entries = loop.poll([&] { return transport ? transport->poll() : Found::nothing; });
         ingest(loop, stream, run);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -58,12 +59,20 @@ struct BadPartial : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Conditions over what each rank has done (snapshots/condition.hpp) that somebody waits for while programs run.
+struct WatchedConditions {
+  std::vector<std::string> texts{};
+  // One of these has become true for a rank. Called by any worker.
+  std::function<void(std::uint32_t condition, std::uint32_t partition, std::uint32_t rank)> becomes_true{};
+};
+
 struct AnalysisContext {
   std::string level;                               // name of the level, unique in the launch
   std::uint32_t partition;                         // id of the program
   std::uint32_t ranks;                             // of the program's world
   double ticks_per_second;                         // nominal, for bounds only; exact rates are in the Resolver
   std::vector<std::string> snapshot_conditions{};  // snapshots/condition.hpp
+  WatchedConditions watched{};
 };
 
 class Analysis {

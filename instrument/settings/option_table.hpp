@@ -32,6 +32,9 @@ inline constexpr auto kOptions = [] {
     {"snapshot-when", kText, "CONDITION", "", "none", 0, 0, kForLauncher | kForAnalyzer | kRepeats,
      "snapshot of the profile of a rank whenever this becomes true, e.g. \"bytes(write) > 1 GB since last\", may be given "
      "several times (docs/marks.md)"},
+    {"rules", kText, "FILE", "", "none", 0, 0, kForLauncher | kForAnalyzer,
+     "what changes while the programs run, and when, a line each, e.g. \"when time(MPI_Wait) > 5 s since last: rate=1000 "
+     "for 10 s\""},
     {"separate", kFlag, "", "off", "", 0, 0, kForLauncher,
      "each program of the launch line has an MPI_COMM_WORLD of its own; without it all share one, as without ardoise"},
     {"partition", kText, "NAME=CONTEXT[,CONTEXT...]", "", "see --separate", 0, 0, kForLauncher | kRepeats,

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "instrument/format/event_format.hpp"
@@ -28,12 +30,22 @@ struct Moment {
   CallSums sums{};          // kMark: ns is the value
 };
 
+// Conditions that somebody waits for. They cut nothing, and are no part of what is written.
+struct Watch {
+  std::span<const Condition> conditions{};
+  std::function<void(std::uint32_t condition)> becomes_true{};
+};
+
 // Not thread safe.
 class RankSeries {
  public:
   // room: cells of each series. conditions outlive it.
-  RankSeries(std::size_t room, std::span<const Condition> conditions)
-      : series_(room), marks_(room), conditions_(conditions) {}
+  RankSeries(std::size_t room, std::span<const Condition> conditions, Watch watch = {})
+      : series_(room),
+        marks_(room),
+        conditions_(conditions),
+        watched_(watch.conditions),
+        becomes_true_(std::move(watch.becomes_true)) {}
 
   // Those of the first thread, by pack.
   void add_first_thread(std::uint64_t order, std::span<const Moment> moments);
@@ -70,7 +82,8 @@ class RankSeries {
 
   CallSeries series_;
   RankMarks marks_;
-  RankConditions conditions_;
+  RankConditions conditions_, watched_;
+  std::function<void(std::uint32_t)> becomes_true_;  // of watched_
   RankPlaces places_;
   InOrder<std::vector<Moment>> packs_;
   std::multimap<std::int64_t, Moment> others_;

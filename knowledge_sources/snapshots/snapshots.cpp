@@ -4,6 +4,7 @@
 //
 // Where records became sums for want of memory the moments are lost: such a rank is not in step.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -73,7 +74,10 @@ class Snapshots final : public Analysis {
         ticks_per_second_(context.ticks_per_second),
         ranks_(context.ranks),
         contexts_(context.ranks),
-        conditions_(context.snapshot_conditions.begin(), context.snapshot_conditions.end()) {}
+        conditions_(context.snapshot_conditions.begin(), context.snapshot_conditions.end()),
+        partition_(context.partition),
+        watched_(context.watched.texts.begin(), context.watched.texts.end()),
+        becomes_true_(context.watched.becomes_true) {}
 
   void attach(LevelSources& sources) override {
     slots_.create(sources, [] { return std::make_unique<OfWorker>(); });
@@ -93,11 +97,14 @@ class Snapshots final : public Analysis {
   void contribute(const Resolver& resolver, reports::Application& application) const override;
 
  private:
-  [[nodiscard]] std::unique_ptr<RankSeries> make_series() const {
-    return std::make_unique<RankSeries>(room_of_rank(static_cast<std::uint32_t>(ranks_.size())), conditions_);
+  [[nodiscard]] std::unique_ptr<RankSeries> make_series(Watch watch = {}) const {
+    const std::size_t room = room_of_rank(static_cast<std::uint32_t>(ranks_.size()));
+    return std::make_unique<RankSeries>(room, conditions_, std::move(watch));
   }
   [[nodiscard]] RankSeries& of_rank(std::uint32_t rank) {
-    if (!ranks_[rank]) ranks_[rank] = make_series();
+    if (!ranks_[rank])
+      ranks_[rank] = make_series(
+          {watched_, [this, rank](std::uint32_t condition) { becomes_true_(condition, partition_, rank); }});
     return *ranks_[rank];
   }
   void add(OfWorker& worker, const MpiSpan& span);
@@ -123,6 +130,9 @@ class Snapshots final : public Analysis {
   std::vector<std::unique_ptr<RankSeries>> ranks_;  // nullptr: nothing of it came here
   SampledRanks contexts_;                           // of the first threads
   const std::vector<Condition> conditions_;
+  const std::uint32_t partition_;
+  const std::vector<Condition> watched_;
+  const std::function<void(std::uint32_t condition, std::uint32_t partition, std::uint32_t rank)> becomes_true_;
   RankLocks locks_;
   WorkerSlots<OfWorker> slots_;
   TimedCalls absorbed_;

@@ -29,6 +29,7 @@
 #include "analyzer/ingest.hpp"
 #include "analyzer/job_watch.hpp"
 #include "analyzer/launch_watch.hpp"
+#include "analyzer/live_process.hpp"
 #include "analyzer/merge_states.hpp"
 #include "analyzer/mpi_transport.hpp"
 #include "analyzer/options.hpp"

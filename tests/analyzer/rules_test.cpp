@@ -7,14 +7,18 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <random>
 #include <set>
 #include <stdexcept>
 #include <thread>
 
+#include "analyzer/analyzer_run.hpp"
 #include "analyzer/command_file.hpp"
+#include "analyzer/plugins.hpp"
 #include "analyzer/rules/rule_actions.hpp"
 #include "analyzer/rules/rule_file.hpp"
+#include "replay/synthetic.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -299,6 +303,46 @@ TEST(RuleCounts, AreThoseOfAllAnalyzers) {
   EXPECT_THAT(root.notices(),
               ElementsAre("Rule 1 (when calls(mpi) > 1) held on 3 ranks, 5 times; set rate=5 on all ranks.",
                           "Rule 2 never held."));
+}
+
+// Ranks go to two analyzers.
+TEST(RulesOfARun, AreWatchedForEachRankAndToldByTheRoot) {
+  const auto rules = parse_rules(
+      "when calls(MPI_Allreduce) % 5 == 0: rate=5\n"
+      "when time(MPI_Waitall) > 1 h: rate=5\n"
+      "when bytes(MPI_Isend) > 0: rate=5",
+      "test");
+  const replay::SyntheticProgram program{.ranks = 8, .steps = 20};
+  const knowledge_sources::Program solver{.partition = 0, .name = "solver", .ranks = 8};
+  const auto plugins = load_plugins(ARDOISE_PLUGIN_DIR, {});
+  std::vector<std::unique_ptr<AnalyzerRun>> runs;
+  for (std::uint32_t analyzer = 0; analyzer < 2; ++analyzer) {
+    AnalyzerRun& run = *runs.emplace_back(std::make_unique<AnalyzerRun>(
+        AnalyzerRun::Options{.workers = 2, .analyses = plugins.analyses, .rules = rules}));
+    run.add_program(solver);
+    std::vector<replay::Pack> packs;  // in use until drain()
+    for (std::uint32_t rank = analyzer; rank < program.ranks; rank += 2) {
+      for (auto& pack : replay::synthetic_packs(program, rank)) packs.push_back(std::move(pack));
+    }
+    for (auto& pack : packs)
+      run.submit(SourcedPack{pack.writable(), [](void*, std::span<std::byte>) noexcept {}, nullptr});
+    run.drain();
+    const TimesHeld held = run.held_rules().take();
+    TimesHeld expected;
+    for (std::uint32_t rank = analyzer; rank < program.ranks; rank += 2) {
+      expected[{0, 0, rank}] = 4;
+      expected[{2, 0, rank}] = 1;
+    }
+    EXPECT_EQ(held, expected);
+    RuleActions(rules, {solver}, run.rule_counts(), {}).count(held);
+  }
+  runs[0]->absorb(runs[1]->partial());
+  reports::Run report;
+  runs[0]->contribute(report);
+  EXPECT_THAT(
+      report.notices,
+      ElementsAre("Rule 1 (when calls(MPI_Allreduce) % 5 == 0) held on 8 ranks, 32 times; set rate=5.",
+                  "Rule 3 (when bytes(MPI_Isend) > 0) held on 8 ranks, 8 times; set rate=5.", "Rule 2 never held."));
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cmath>
 #include <random>
 #include <stdexcept>
@@ -12,7 +11,6 @@
 #include "instrument/format/mark_name.hpp"
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/snapshots/rank_conditions.hpp"
-#include "knowledge_sources/snapshots/rank_series.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -111,29 +109,6 @@ TEST(RankConditions, BecomeTrueOnceUntilTheyWereNot) {
   RankConditions copy(conditions);
   copy.read(in);
   EXPECT_EQ(copy.times_held(1), 2);
-}
-
-// As RankConditions, but nothing is cut and nothing of it is in what is written.
-TEST(RankSeries, TellsWhoWatches) {
-  const std::vector<Condition> conditions{Condition("calls(MPI_Send) % 3 == 0"), Condition("value(x) < 1")};
-  std::vector<std::uint32_t> told;
-  RankSeries watched(512, {}, {conditions, [&](std::uint32_t condition) { told.push_back(condition); }});
-  RankSeries other(512, {});
-  std::vector<Moment> moments;
-  for (int i = 0; i < 7; ++i)
-    moments.push_back({.kind = Moment::Kind::kVisit, .begin = i * 100, .key = key_of("MPI_Send"), .sums = {1, 50, 8}});
-  moments.push_back({.kind = Moment::Kind::kMark,
-                     .mark = instrument::MarkKind::kValue,
-                     .begin = 800,
-                     .key = instrument::mark_name_id("x"),
-                     .sums = {0, std::bit_cast<std::uint64_t>(0.5), 0}});
-  for (RankSeries* const each : {&watched, &other}) each->add_first_thread(0, moments);
-  EXPECT_THAT(told, ElementsAre(0, 0, 1));
-  EXPECT_TRUE(watched.marks().is_empty());
-  ByteWriter with, without;
-  watched.write(with);
-  other.write(without);
-  EXPECT_EQ(with.take(), without.take());
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(Analyzers, RulesTest, ::testing::Values("1", "2"));
 TEST_P(RulesTest, ActOnTheRankForWhichTheyHoldAndEnd) {
   const std::string file = rules(
       "# a comment\n"
-      "when calls(fopen) > 0: rate=50 for 1 s\n"
+      "when calls(fopen) > 0: rate=100 for 1 s\n"
       "when calls(MPI_Barrier) > 0: flush=0.2 on all\n"
       "when calls(MPI_Alltoall) > 0: record=sums\n");
   const std::string begin = (folder_ / "begin").string(), end = (folder_ / "end").string();
@@ -39,7 +39,7 @@ TEST_P(RulesTest, ActOnTheRankForWhichTheyHoldAndEnd) {
       ::usleep(100'000);
       history = run_and_read({ARDOISE, "control", output_}).output;
     }
-    ::usleep(500'000);  // samples come
+    ::usleep(2'000'000);  // samples come
     std::ofstream(end) << "now";
   });
   const auto result =
@@ -48,7 +48,7 @@ TEST_P(RulesTest, ActOnTheRankForWhichTheyHoldAndEnd) {
   watcher.request_stop();
   watcher.join();
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_THAT(history, AllOf(HasSubstr("rate=50  ranks 0  program mpi_steered  by rule 1"),
+  EXPECT_THAT(history, AllOf(HasSubstr("rate=100  ranks 0  program mpi_steered  by rule 1"),
                              HasSubstr("flush=0.2  ranks all  program mpi_steered  by rule 2"),
                              HasSubstr("rate=launch  ranks 0  program mpi_steered  by rule 1")));
   const auto run = profile();
@@ -57,9 +57,9 @@ TEST_P(RulesTest, ActOnTheRankForWhichTheyHoldAndEnd) {
   for (const auto& change : run.applications[0].samples.rate_changes) {
     if (change.cause == "user") (change.rank == 0 ? of_first : of_others).push_back(change.hertz);
   }
-  EXPECT_THAT(of_first, ElementsAre(50, 400));
+  EXPECT_THAT(of_first, ElementsAre(100, 400));
   EXPECT_THAT(of_others, IsEmpty());
-  EXPECT_THAT(run.notices, Contains("Rule 1 (when calls(fopen) > 0) held on 1 rank, 1 time; set rate=50 for 1 s."));
+  EXPECT_THAT(run.notices, Contains("Rule 1 (when calls(fopen) > 0) held on 1 rank, 1 time; set rate=100 for 1 s."));
   EXPECT_THAT(run.notices, Contains(StartsWith("Rule 2 (when calls(MPI_Barrier) > 0) held on 3 ranks, 3 times; set "
                                                "flush=0.2 on all ranks.")));
   EXPECT_THAT(run.notices, Contains("Rule 3 never held."));

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace ardoise::analyzer {
@@ -78,11 +79,17 @@ void RuleActions::act(const TimesHeld& held, Time now) {
   }
   waiting_.merge(starting);
   for_each_group(Targets(waiting_.begin(), waiting_.end()), [&](const Targets& targets) { begin(targets, now); });
+  if (next_end_ <= now) end_those_over(now);
+}
+
+void RuleActions::end_those_over(Time now) {
   Targets over;
   for (const auto& [target, time] : ends_) {
     if (time <= now) over.push_back(target);
   }
   for_each_group(over, [&](const Targets& targets) { end(targets); });
+  next_end_ = Time::max();
+  for (const auto& [target, time] : ends_) next_end_ = std::min(next_end_, time);
 }
 
 void RuleActions::begin(const Targets& targets, Time now) {
@@ -94,8 +101,9 @@ void RuleActions::begin(const Targets& targets, Time now) {
     Acts& acts = acts_[target];
     ++acts.number;
     acts.last = now;
-    if (rule.seconds > 0 && told.number != 0)
-      ends_[target] = now + std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(rule.seconds));
+    if (rule.seconds == 0 || told.number == 0) continue;
+    ends_[target] = now + std::chrono::duration_cast<Time::duration>(std::chrono::duration<double>(rule.seconds));
+    next_end_ = std::min(next_end_, ends_[target]);
   }
 }
 

@@ -53,6 +53,7 @@ class RuleActions {
   [[nodiscard]] Appended tell(const Targets& targets, const std::string& settings, std::size_t most_bytes);
   void begin(const Targets& targets, Time now);
   void end(const Targets& targets);
+  void end_those_over(Time now);
 
   const std::vector<Rule> rules_;
   const std::map<std::uint32_t, knowledge_sources::Program> programs_;
@@ -62,6 +63,7 @@ class RuleActions {
   std::set<RuleOfRank> waiting_;  // to act
   std::map<RuleOfRank, Acts> acts_;
   std::map<RuleOfRank, Time> ends_;  // of what is set for some time
+  Time next_end_ = Time::max();      // none of these ends sooner
 };
 
 }  // namespace ardoise::analyzer

@@ -18,7 +18,7 @@ class LaunchRules {
  public:
   LaunchRules(EventLoop& loop, AnalyzerRun& run, const Options& options,
               const std::vector<knowledge_sources::Program>& programs);
-  ~LaunchRules() { actions_.count(run_.held_rules().take()); }
+  ~LaunchRules() { actions_.count_late(run_.held_rules().take()); }
   LaunchRules(const LaunchRules&) = delete;
   LaunchRules& operator=(const LaunchRules&) = delete;
 

@@ -66,6 +66,11 @@ void RuleActions::count(const TimesHeld& held) {
   }
 }
 
+void RuleActions::count_late(const TimesHeld& held) {
+  count(held);
+  for (const auto& [key, times] : held) counts_.of(key.rule).late += times;
+}
+
 void RuleActions::act(const TimesHeld& held, Time now) {
   count(held);
   std::set<RuleOfRank> starting;

@@ -38,7 +38,7 @@ class RuleActions {
   // From time to time: those that have held since the last time. Ranks for which the same rule holds are one command.
   void act(const TimesHeld& held, Time now);
   // The programs have ended: they are told nothing any more.
-  void count(const TimesHeld& held);
+  void count_late(const TimesHeld& held);
 
  private:
   struct Acts {
@@ -49,6 +49,7 @@ class RuleActions {
   // use(targets) for those of each rule and program.
   template <class Use>
   static void for_each_group(const Targets& sorted, Use&& use);
+  void count(const TimesHeld& held);
   [[nodiscard]] RuleOfRank target_of(const RuleOfRank& held) const;
   [[nodiscard]] Appended tell(const Targets& targets, const std::string& settings, std::size_t most_bytes);
   void begin(const Targets& targets, Time now);

@@ -33,6 +33,8 @@ std::vector<std::string> RuleCounts::notices() const {
     if (count.held_back != 0)
       notice += fmt::format(" It was held back {}: a rule acts on a rank at most once a second and {} times in all.",
                             counted_as(count.held_back, "time"), RuleActions::kMostActs);
+    if (count.late != 0)
+      notice += fmt::format(" It was too late {}: the programs had ended.", counted_as(count.late, "time"));
     if (count.untold != 0)
       notice += fmt::format(" The programs could not be told {}: {}.", counted_as(count.untold, "time"), count.why);
     notices.push_back(std::move(notice));
@@ -47,18 +49,18 @@ void RuleCounts::write(knowledge_sources::ByteWriter& out) const {
   for (const RuleCount& each : counts_) {
     out.put_text(each.condition);
     out.put_text(each.effect);
-    for (const std::uint64_t number : {each.ranks, each.times, each.held_back, each.untold}) out.put(number);
+    for (const std::uint64_t number : {each.ranks, each.times, each.held_back, each.late, each.untold}) out.put(number);
     out.put_text(each.why);
   }
 }
 
 RuleCounts RuleCounts::read(knowledge_sources::ByteReader& in) {
   RuleCounts counts;
-  for (auto left = in.get_count(4 * sizeof(std::uint64_t)); left != 0; --left) {
+  for (auto left = in.get_count(5 * sizeof(std::uint64_t)); left != 0; --left) {
     RuleCount& each = counts.counts_.emplace_back();
     each.condition = in.get_text();
     each.effect = in.get_text();
-    for (std::uint64_t* const number : {&each.ranks, &each.times, &each.held_back, &each.untold})
+    for (std::uint64_t* const number : {&each.ranks, &each.times, &each.held_back, &each.late, &each.untold})
       *number = in.get<std::uint64_t>();
     each.why = in.get_text();
   }
@@ -75,6 +77,7 @@ void RuleCounts::merge(const RuleCounts& other) {
     to.ranks += from.ranks;
     to.times += from.times;
     to.held_back += from.held_back;
+    to.late += from.late;
     to.untold += from.untold;
     if (to.why.empty()) to.why = from.why;
   }

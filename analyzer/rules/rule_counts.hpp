@@ -14,6 +14,7 @@ struct RuleCount {
   std::string condition{}, effect{};
   std::uint64_t ranks = 0, times = 0;  // that it held
   std::uint64_t held_back = 0;         // of these times
+  std::uint64_t late = 0;              // likewise: known when the programs had ended
   std::uint64_t untold = 0;            // of these times, and of those that it was over: no command could be written
   std::string why{};                   // the first of these
 };

@@ -334,15 +334,17 @@ TEST(RulesOfARun, AreWatchedForEachRankAndToldByTheRoot) {
       expected[{2, 0, rank}] = 1;
     }
     EXPECT_EQ(held, expected);
-    RuleActions(rules, {solver}, run.rule_counts(), {}).count(held);
+    RuleActions(rules, {solver}, run.rule_counts(), {}).count_late(held);
   }
   runs[0]->absorb(runs[1]->partial());
   reports::Run report;
   runs[0]->contribute(report);
-  EXPECT_THAT(
-      report.notices,
-      ElementsAre("Rule 1 (when calls(MPI_Allreduce) % 5 == 0) held on 8 ranks, 32 times; set rate=5.",
-                  "Rule 3 (when bytes(MPI_Isend) > 0) held on 8 ranks, 8 times; set rate=5.", "Rule 2 never held."));
+  EXPECT_THAT(report.notices,
+              ElementsAre("Rule 1 (when calls(MPI_Allreduce) % 5 == 0) held on 8 ranks, 32 times; set rate=5. It "
+                          "was too late 32 times: the programs had ended.",
+                          "Rule 3 (when bytes(MPI_Isend) > 0) held on 8 ranks, 8 times; set rate=5. It was too late 8 "
+                          "times: the programs had ended.",
+                          "Rule 2 never held."));
 }
 
 }  // namespace

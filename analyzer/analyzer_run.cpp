@@ -17,7 +17,8 @@ using knowledge_sources::ByteWriter;
 using knowledge_sources::Sentences;
 
 AnalyzerRun::AnalyzerRun(Options options)
-    : board_({.workers = options.workers,
+    : rule_counts_(options.rules),
+      board_({.workers = options.workers,
               .byte_limit = options.memory_bytes,
               .on_failure =
                   [this](std::string_view source, std::string_view message) {
@@ -25,7 +26,12 @@ AnalyzerRun::AnalyzerRun(Options options)
                                          source, message));
                   }}),
       reduction_(board_, std::move(options.analyses)),
-      snapshots_(std::move(options.snapshots)) {}
+      snapshots_(std::move(options.snapshots)) {
+  for (const Rule& rule : options.rules) snapshots_.watched.push_back(rule.condition);
+  snapshots_.becomes_true = [this](std::uint32_t rule, std::uint32_t program, std::uint32_t rank) {
+    held_rules_.note({rule, program, rank});
+  };
+}
 
 void AnalyzerRun::add_program(knowledge_sources::Program program) {
   program.snapshots = snapshots_;
@@ -65,6 +71,7 @@ std::vector<std::byte> AnalyzerRun::partial() const {
     const MutexLock guard(complaints_mutex_);
     complaints_.write(out);
   }
+  rule_counts_.write(out);
   out.reserve(reduction.size() + 4096);
   out.put_bytes(reduction);
   return out.take();
@@ -74,9 +81,11 @@ void AnalyzerRun::absorb(std::span<const std::byte> partial) {
   try {
     ByteReader in(partial, "an analyzer");
     const auto complaints = Sentences::read(in);
+    const auto rule_counts = RuleCounts::read(in);
     const auto reduction = in.get_bytes();
     in.expect_end();
     reduction_.absorb(reduction);
+    rule_counts_.merge(rule_counts);
     const MutexLock guard(complaints_mutex_);
     complaints_.merge(complaints);
   } catch (const std::exception& error) {
@@ -87,8 +96,8 @@ void AnalyzerRun::absorb(std::span<const std::byte> partial) {
 void AnalyzerRun::contribute(reports::Run& run) const {
   reduction_.contribute(run);
   for (auto& application : run.applications) reports::fill_efficiencies(application);
-  const auto lines = complaints();
-  run.notices.insert(run.notices.end(), lines.begin(), lines.end());
+  for (const auto& lines : {complaints(), rule_counts_.notices()})
+    run.notices.insert(run.notices.end(), lines.begin(), lines.end());
 }
 
 }  // namespace ardoise::analyzer

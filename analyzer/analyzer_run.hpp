@@ -15,6 +15,9 @@
 #include <vector>
 
 #include "analyzer/pack_source.hpp"
+#include "analyzer/rules/held_rules.hpp"
+#include "analyzer/rules/rule_counts.hpp"
+#include "analyzer/rules/rule_file.hpp"
 #include "blackboard/blackboard.hpp"
 #include "blackboard/mutex.hpp"
 #include "knowledge_sources/plugin.hpp"
@@ -31,6 +34,7 @@ class AnalyzerRun {
     std::size_t memory_bytes = std::size_t{256} << 20;  // of packs being worked on
     std::vector<knowledge_sources::AnalysisFactory> analyses;
     knowledge_sources::SnapshotSettings snapshots{};
+    std::vector<Rule> rules{};
   };
   explicit AnalyzerRun(Options options);
   ~AnalyzerRun() { board_.drain(); }  // so that no pack is in use when the reduction goes
@@ -68,6 +72,11 @@ class AnalyzerRun {
   void complain(const std::string& sentence);
   [[nodiscard]] std::vector<std::string> complaints() const;
 
+  // Those that have become true.
+  [[nodiscard]] HeldRules& held_rules() { return held_rules_; }
+  // What was done for them. For the thread of submit().
+  [[nodiscard]] RuleCounts& rule_counts() { return rule_counts_; }
+
   [[nodiscard]] std::vector<std::byte> partial() const;
   void absorb(std::span<const std::byte> partial);  // malformed bytes become a complaint
   void contribute(reports::Run& run) const;         // applications and notices
@@ -75,9 +84,11 @@ class AnalyzerRun {
  private:
   mutable Mutex complaints_mutex_;  // workers complain too, so it outlives board_
   knowledge_sources::Sentences complaints_ GUARDED_BY(complaints_mutex_);
+  HeldRules held_rules_;  // likewise
+  RuleCounts rule_counts_;
   blackboard::Blackboard board_;
   knowledge_sources::Reduction reduction_;
-  const knowledge_sources::SnapshotSettings snapshots_;
+  knowledge_sources::SnapshotSettings snapshots_;  // and what the rules watch
   std::vector<knowledge_sources::Program> programs_;
 };
 

@@ -30,12 +30,14 @@
 #include "analyzer/ingest.hpp"
 #include "analyzer/job_watch.hpp"
 #include "analyzer/launch_watch.hpp"
+#include "analyzer/live_process.hpp"
 #include "analyzer/merge_states.hpp"
 #include "analyzer/mpi_transport.hpp"
 #include "analyzer/options.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/replay.hpp"
 #include "analyzer/results.hpp"
+#include "analyzer/rules/launch_rules.hpp"
 #include "analyzer/snapshot.hpp"
 #include "analyzer/snapshot_log.hpp"
 #include "analyzer/stream_source.hpp"
@@ -92,7 +94,7 @@ int serve(const Options& options, int argc, char** argv) {
   // 20 ms when there are several, and programs wait for us from their MPI_Init on.
   std::optional<MpiTransport> transport;  // outlives what uses it
   SnapshotLog log(say);                   // likewise
-  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses), log.settings(options)});
+  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses), log.settings(options), options.rules});
   EventLoop loop;
   const auto job = wait_for_programs(loop);
   if (job.kind == JobState::Kind::ended_without_mpi) {
@@ -137,6 +139,8 @@ int serve(const Options& options, int argc, char** argv) {
   if (rank == 0) {  // the same on all of them
     for (const auto& complaint : plugins.complaints) run.complain(complaint);
   }
+  if (!options.rules_fault.empty())
+    run.complain(fmt::format("There were no rules on {}: {}.", host_name(), options.rules_fault));
   const auto programs = programs_of_launch();
   if (ranks > 1) run.connect(transport.emplace(analyzers, run));
   log.begin(options.output, static_cast<std::uint32_t>(rank), number_of_run(analyzers));
@@ -152,6 +156,7 @@ int serve(const Options& options, int argc, char** argv) {
           programs,
           {.block_bytes = recorder.bin_bytes, .memory_bytes = options.memory_bytes, .output = options.output});
       watch.begin(stream);
+      const LaunchRules rules(loop, run, options, programs);
       {
         const auto entries = loop.poll([&] { return transport ? transport->poll() : Found::nothing; });
         const auto flushes = loop.every(std::chrono::seconds(1), [&] { log.flush(); });

@@ -1,16 +1,10 @@
 // See control.hpp.
 #include "analyzer/control.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -20,12 +14,13 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/command_file.hpp"
 #include "analyzer/ingest.hpp"
 #include "analyzer/results.hpp"
 #include "analyzer/safe_state.hpp"
 #include "analyzer/status_file.hpp"
+#include "instrument/settings/changes.hpp"
 #include "instrument/settings/control_file.hpp"
-#include "instrument/settings/option_table.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -36,35 +31,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kAnswerLooks = 5ms;
 constexpr std::size_t kProcessesNamed = 8;
-
-// "" or what is wrong with NAME=VALUE ….
-std::string fault_of(std::string_view settings) {
-  while (!settings.empty()) {
-    const std::string_view word = instrument::take_word(settings, ' ');
-    if (word.empty()) continue;
-    const std::size_t sign = word.find('=');
-    if (sign == std::string_view::npos) return fmt::format("'{}' is not NAME=VALUE.", word);
-    const std::string_view name = word.substr(0, sign), value = word.substr(sign + 1);
-    const auto row = std::ranges::find(instrument::kOptions, name, &instrument::Option::name);
-    std::vector<std::string_view> changing;
-    for (const auto& each : instrument::kOptions) {
-      if ((each.flags & instrument::kMayChange) != 0) changing.push_back(each.name);
-    }
-    if (row == instrument::kOptions.end())
-      return fmt::format("there is no option '{}'; what can change while a launch runs: {}.", name,
-                         fmt::join(changing, ", "));
-    if ((row->flags & instrument::kMayChange) == 0)
-      return fmt::format("'{}' cannot change while a launch runs; what can: {}.", name, fmt::join(changing, ", "));
-    if (const auto wanted = instrument::what_is_wanted(*row, value))
-      return fmt::format("'{}' is not allowed for {}: it has to be {}.", value, name, *wanted);
-  }
-  return "";
-}
-
-std::string content_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 struct Process {
   std::uint32_t world, rank;  // in it
@@ -89,34 +55,6 @@ std::vector<Process> processes_of(const fs::path& folder) {
   return {};
 }
 
-// Appended as a whole; the number that the command got. 0: `why` it could not.
-std::uint32_t append(const fs::path& folder, const Options& options, std::string& why) {
-  const fs::path path = folder / instrument::kControlName;
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (file < 0 || ::flock(file, LOCK_EX) != 0) {
-    why = std::strerror(errno);
-    if (file >= 0) ::close(file);
-    return 0;
-  }
-  const std::string before = content_of(path);
-  std::uint32_t number = 1;
-  const bool is_good = before.empty() || instrument::for_each_command(before, [&](const auto& command) {
-                         number = std::max(number, command.number + 1);
-                       });
-  std::string line = before.empty() ? std::string(instrument::kControlHead) : "";
-  line +=
-      fmt::format("{}/{}/{}/{}\n", number, options.control_ranks, options.control_program, options.control_settings);
-  if (!is_good) {
-    why = "it is damaged, and processes would not read on";
-  } else if (before.size() + line.size() > instrument::kMaxControlBytes) {
-    why = "this launch was told as much as it can be told";
-  } else if (::write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
-    why = std::strerror(errno);
-  }
-  ::close(file);
-  return why.empty() ? number : 0;
-}
-
 struct Answer {
   std::uint32_t number = 0, refused = 0;
 };
@@ -139,9 +77,10 @@ int print_history(const fs::path& folder) {
   bool is_any = false;
   (void)instrument::for_each_command(text, [&](const instrument::ControlCommand& command) {
     is_any = true;
-    std::cout << fmt::format("{:>3}  {}  ranks {}  program {}\n", command.number, command.settings,
+    std::cout << fmt::format("{:>3}  {}  ranks {}  program {}{}\n", command.number, command.settings,
                              command.ranks == "*" ? "all" : command.ranks,
-                             command.program == "*" ? "all" : command.program);
+                             command.program == "*" ? "all" : command.program,
+                             command.rule != 0 ? fmt::format("  by rule {}", command.rule) : "");
   });
   if (!is_any) std::cout << "nothing was changed so far.\n";
   return kDone;
@@ -151,7 +90,7 @@ int print_history(const fs::path& folder) {
 
 int control(const Options& options) {
   const fs::path folder = options.output;
-  if (const std::string fault = fault_of(options.control_settings); !fault.empty()) {
+  if (const std::string fault = instrument::fault_of_changes(options.control_settings); !fault.empty()) {
     say(fault);
     return kUsage;
   }
@@ -166,7 +105,7 @@ int control(const Options& options) {
     return kIncomplete;
   }
   if (options.control_settings.empty()) return print_history(folder);
-  const instrument::ControlCommand command{0, options.control_ranks, options.control_program, ""};
+  const instrument::ControlCommand command{0, options.control_ranks, options.control_program, options.control_settings};
   std::vector<Process> asked;
   std::ranges::copy_if(all, std::back_inserter(asked), [&](const Process& process) {
     return instrument::is_for(command, process.program, process.rank);
@@ -176,11 +115,10 @@ int control(const Options& options) {
     return kUsage;
   }
   for (Process& process : asked) process.refused_before = answer_of(folder, process).refused;
-  std::string why;
   const auto begin = Clock::now();
-  const std::uint32_t number = append(folder, options, why);
-  if (number == 0) {
-    say(fmt::format("cannot write '{}': {}.", (folder / instrument::kControlName).string(), why));
+  const Appended appended = append_command(folder, command, WhenBusy::kWait);
+  if (appended.number == 0) {
+    say(fmt::format("cannot write '{}': {}.", (folder / instrument::kControlName).string(), appended.why));
     return kIncomplete;
   }
   std::vector<Process> missing = asked, refusing;
@@ -188,8 +126,8 @@ int control(const Options& options) {
   for (;; std::this_thread::sleep_for(kAnswerLooks)) {
     std::erase_if(missing, [&](const Process& process) {
       const Answer answer = answer_of(folder, process);
-      if (answer.number >= number && answer.refused > process.refused_before) refusing.push_back(process);
-      return answer.number >= number;
+      if (answer.number >= appended.number && answer.refused > process.refused_before) refusing.push_back(process);
+      return answer.number >= appended.number;
     });
     std::ranges::sort(refusing, {}, [](const Process& process) { return std::pair(process.world, process.rank); });
     if (missing.empty() || Clock::now() - begin > patience) break;

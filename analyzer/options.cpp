@@ -102,6 +102,22 @@ ParsedOptions parse_options(int argc, char** argv) {
       return {std::nullopt, 2};
     }
   }
+  const std::string_view rules = values.text(*option("rules"));
+  const bool is_launch = options.replay.empty() && !options.merge && !options.snapshot && !options.control;
+  if (!options.replay.empty() && !rules.empty())
+    std::cerr << "ardoise-analyzer: --rules has no effect on what was captured." << std::endl;
+  if (is_launch && !rules.empty()) {
+    try {
+      options.rules = read_rules(rules);
+    } catch (const std::invalid_argument& wrong) {
+      options.rules_fault = wrong.what();
+      // Programs that run already are not ended for it.
+      if (options.status_file.empty()) {
+        std::cerr << "ardoise-analyzer: " << wrong.what() << "." << std::endl;
+        return {std::nullopt, 2};
+      }
+    }
+  }
   options.render = !values.is_on(*option("no-report"));
   options.snapshot_seconds = values.seconds(*option("snapshot-every"));
   options.keep_safe_seconds = values.seconds(*option("keep-safe"));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/rules/rule_file.hpp"
 #include "reports/model.hpp"
 
 namespace ardoise::analyzer {
@@ -16,7 +17,9 @@ struct Options {
   std::size_t memory_bytes = std::size_t{256} << 20;
   std::vector<std::string> plugins;
   std::vector<std::string> snapshot_conditions;
-  std::string command;  // the launch line, for the report
+  std::vector<Rule> rules;  // of a launch
+  std::string rules_fault;  // why there are none, where `ardoise` could read them
+  std::string command;      // the launch line, for the report
   bool render = true;
   bool quiet = false;
   bool check = false;            // load the plug-ins, say what is wrong, end

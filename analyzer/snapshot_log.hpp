@@ -36,7 +36,11 @@ class SnapshotLog final : public knowledge_sources::SnapshotSink {
 
   // What analyses are told; none of it outlives the log.
   [[nodiscard]] knowledge_sources::SnapshotSettings settings(const Options& options) {
-    return {options.snapshot_conditions, options.snapshot_seconds > 0 ? this : nullptr, options.snapshot_seconds};
+    knowledge_sources::SnapshotSettings settings;
+    settings.conditions = options.snapshot_conditions;
+    settings.interval_seconds = options.snapshot_seconds;
+    if (options.snapshot_seconds > 0) settings.sink = this;
+    return settings;
   }
   // Before the first pack. run: of the launch, equal on all of its analyzers.
   void begin(const std::string& folder, std::uint32_t analyzer, std::uint64_t run);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -61,8 +62,11 @@ struct BadPartial : std::runtime_error {
 
 struct SnapshotSettings {
   std::vector<std::string> conditions{};  // snapshots/condition.hpp
-  SnapshotSink* sink = nullptr;           // nullptr: none; outlives the analyses
-  double interval_seconds = 0;            // between those that the sink gets of each rank; 0: none
+  std::vector<std::string> watched{};     // likewise: somebody waits for these while programs run
+  // One of them has become true for a rank. Called by any worker.
+  std::function<void(std::uint32_t watched, std::uint32_t partition, std::uint32_t rank)> becomes_true{};
+  SnapshotSink* sink = nullptr;  // nullptr: none; outlives the analyses
+  double interval_seconds = 0;   // between those that the sink gets of each rank; 0: none
 };
 
 struct AnalysisContext {

@@ -34,7 +34,9 @@ Control::Control(Session& of, const PackIdentity& identity, std::string_view pro
       path_(fmt::format("{}/{}", folder, kControlName)),
       answer_path_(fmt::format("{}/{}", folder, control_answer_name(identity.partition, identity.rank))),
       beside_(answer_path_ + ".part"),
-      program_(program) {
+      program_(program),
+      flush_ticks_(of.recorder.live.flush_ticks.load(std::memory_order_relaxed)),
+      records_sums_(of.recorder.reduction.folds_all()) {
   (void)for_each_command(read(), [this](const ControlCommand& command) { last_ = std::max(last_, command.number); });
 }
 
@@ -63,8 +65,11 @@ void Control::look() noexcept {
     if (command.number <= last_) return;
     last_ = command.number;
     if (!is_for(command, program_, rank_)) return;
+    const bool is_of_rule = command.rule != 0;  // the analyzer tells of those
     if (apply(command.settings)) {
-      session_.recorder.live.tell(command.settings);
+      if (!is_of_rule) session_.recorder.live.tell("Set while the program ran (ardoise control): ", command.settings);
+    } else if (is_of_rule) {
+      session_.recorder.live.tell("A rule could not set all of this: ", command.settings);
     } else {
       ++refused_;
     }
@@ -86,6 +91,7 @@ bool Control::apply(std::string_view settings) noexcept {
 bool Control::apply_one(std::string_view name, std::string_view value) noexcept {
   LiveSettings& live = session_.recorder.live;
   const auto is_allowed = [](const Option* row, double number) { return number >= row->least && number <= row->most; };
+  if (value == kAsLaunched) return set_back(name);
   if (name == "record") {
     if (value != "events" && value != "sums") return false;
     session_.recorder.reduction.fold_all(value == "sums");
@@ -103,6 +109,22 @@ bool Control::apply_one(std::string_view name, std::string_view value) noexcept 
     return session_.sampling.set_live_period(static_cast<std::uint64_t>(number));
   if (name == "sample-share" && is_allowed(option("sample-share"), number))
     return session_.sampling.set_live_share(number);
+  return false;
+}
+
+bool Control::set_back(std::string_view name) noexcept {
+  Sampler& sampling = session_.sampling;
+  if (name == "record") {
+    session_.recorder.reduction.fold_all(records_sums_);
+    return true;
+  }
+  if (name == "flush") {
+    session_.recorder.live.flush_ticks.store(flush_ticks_, std::memory_order_relaxed);
+    return true;
+  }
+  if (name == "rate") return sampling.set_live_rate(sampling.launch_rate());
+  if (name == "period") return sampling.set_live_period(sampling.launch_period());
+  if (name == "sample-share") return sampling.set_live_share(sampling.launch_share());
   return false;
 }
 

@@ -186,8 +186,7 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
 // What was set while the program runs, for the report.
 void Recorder::tell_changes() {
   live.take_told([this](std::string_view what) {
-    (void)definitions.add(NoticeDefinition{1, 0},
-                          fmt::format("Set while the program ran (ardoise control): {}.", what));
+    (void)definitions.add(NoticeDefinition{1, 0}, fmt::format("{}.", what));
   });
 }
 

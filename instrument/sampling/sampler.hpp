@@ -71,6 +71,10 @@ class Sampler {
   bool set_live_rate(double hertz) noexcept;
   bool set_live_period(std::uint64_t period) noexcept;
   bool set_live_share(double share) noexcept;
+  // What they are before the first of these.
+  [[nodiscard]] double launch_rate() const noexcept { return plan_.base_hertz; }
+  [[nodiscard]] std::uint64_t launch_period() const noexcept { return trigger_.period; }
+  [[nodiscard]] double launch_share() const noexcept { return plan_.share; }
 
   // The program takes our signal for itself: its handler must not be disturbed.
   void signal_was_taken() noexcept;

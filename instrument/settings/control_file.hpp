@@ -1,9 +1,11 @@
-// Commands to the processes of a running launch: a file in its output folder, to which `ardoise control` appends, and
-// which each process's survivor looks at (process/control.hpp). One line a command, whole where it ends:
+// Commands to the processes of a running launch: a file in its output folder, to which `ardoise control` and the rules
+// of the analyzers append, and which each process's survivor looks at (process/control.hpp). One line a command, whole
+// where it ends:
 //
 //   ardoise control 1
 //   1/*/*/rate=1000
-//   2/0-3,8/solver/rate=5000 flush=0.2        number/ranks in MPI_COMM_WORLD/program/settings
+//   2/0-3,8/solver/rate=5000 flush=launch     number/ranks in MPI_COMM_WORLD/program/settings
+//   3/5/solver/rule=2 rate=1000               of the second rule
 //
 // Used in the memory of the program, beside its threads: nothing here allocates or throws.
 #pragma once
@@ -21,6 +23,8 @@ namespace ardoise::instrument {
 inline constexpr const char* kControlName = ".control";
 inline constexpr const char* kControlAnswerPrefix = ".control-done-";  // what a process has applied: "2 0\n", see below
 inline constexpr std::string_view kControlHead = "ardoise control 1\n";
+inline constexpr std::string_view kAsLaunched = "launch";  // a value: what the process was started with
+inline constexpr std::string_view kOfRule = "rule=";
 inline constexpr std::size_t kMaxControlBytes = std::size_t{64} << 10;  // further commands are refused
 
 // An answer: the number of the last command that the process has looked at, and how many it could not apply.
@@ -31,6 +35,7 @@ inline constexpr std::size_t kMaxControlBytes = std::size_t{64} << 10;  // furth
 struct ControlCommand {
   std::uint32_t number = 0;
   std::string_view ranks, program, settings;
+  std::uint32_t rule = 0;  // 0: of a user
 };
 
 [[nodiscard]] inline bool read_control_number(std::string_view text, std::uint32_t& number) noexcept {
@@ -53,6 +58,12 @@ bool for_each_command(std::string_view text, Use&& use) noexcept {
     }
     command.ranks = take_word(line, '/');
     command.program = take_word(line, '/');
+    if (line.starts_with(kOfRule)) {
+      if (!read_control_number(take_word(line, ' ').substr(kOfRule.size()), command.rule)) {
+        is_good = false;
+        continue;
+      }
+    }
     command.settings = line;
     use(command);
   }

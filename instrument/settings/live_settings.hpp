@@ -16,11 +16,12 @@ class LiveSettings {
 
   std::atomic<std::uint64_t> flush_ticks;
 
-  // What was set, for the report: the survivor tells, one at a time …
-  void tell(std::string_view what) noexcept {
+  // What was set, for the report: the survivor tells, one at a time, a sentence of two parts …
+  void tell(std::string_view begin, std::string_view what) noexcept {
     const std::uint32_t number = told_.load(std::memory_order_relaxed);
     Text& text = texts_[number % kTexts];
-    text.size = what.copy(text.bytes.data(), text.bytes.size());
+    text.size = begin.copy(text.bytes.data(), text.bytes.size());
+    text.size += what.copy(text.bytes.data() + text.size, text.bytes.size() - text.size);
     told_.store(number + 1, std::memory_order_release);
   }
   // … and a thread takes it: use(text) for each that nobody took. Of more than kTexts at once the first are lost.
@@ -40,7 +41,7 @@ class LiveSettings {
   static constexpr std::uint32_t kTexts = 16;
   struct Text {
     std::size_t size = 0;
-    std::array<char, 120> bytes{};
+    std::array<char, 176> bytes{};
   };
   std::array<Text, kTexts> texts_{};
   std::atomic<std::uint32_t> told_ = 0, taken_ = 0;

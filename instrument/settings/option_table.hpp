@@ -35,6 +35,9 @@ inline constexpr auto kOptions = [] {
     {"snapshot-every", kDuration, "DURATION", "", "no file", 0.001, 36e6, kForAnalyzer,
      "write the snapshots of each rank to files, snapshots-N.ards in the folder of the report: those of its marks, "
      "conditions and iterations, and of intervals of this time; ardoise snapshots reads them (docs/snapshots.md)"},
+    {"rules", kText, "FILE", "", "none", 0, 0, kForLauncher | kForAnalyzer,
+     "what changes while the programs run, and when, a line each, e.g. \"when time(MPI_Wait) > 5 s since last: rate=1000 "
+     "for 10 s\""},
     {"separate", kFlag, "", "off", "", 0, 0, kForLauncher,
      "each program of the launch line has an MPI_COMM_WORLD of its own; without it all share one, as without ardoise"},
     {"partition", kText, "NAME=CONTEXT[,CONTEXT...]", "", "see --separate", 0, 0, kForLauncher | kRepeats,

@@ -71,9 +71,10 @@ void RankSeries::for_each_call_before(Use&& use) const {
 // A call that makes a condition true belongs to the snapshot that is taken then.
 void RankSeries::add_to_marks(const Moment& moment) {
   marks_.add(moment.key, moment.begin, moment.sums);
-  if (conditions_.is_empty() || moment.kind == Moment::Kind::kSample) return;
+  if (moment.kind == Moment::Kind::kSample) return;
   const std::int64_t end = moment.begin + static_cast<std::int64_t>(moment.sums.ns);
   conditions_.call(moment.key, end, moment.sums, [&](std::uint32_t condition) { cut(condition, end); });
+  watched_.call(moment.key, end, moment.sums, becomes_true_);
 }
 
 void RankSeries::cut(std::uint32_t condition, std::int64_t time) {
@@ -95,8 +96,9 @@ void RankSeries::add_mark(const Moment& moment) {
   const Mark mark{moment.mark, static_cast<std::uint32_t>(moment.key), moment.where, moment.begin, moment.sums.ns};
   marks_.mark(mark, [this](auto&& use) { for_each_call_before(use); });
   if (mark.kind != instrument::MarkKind::kValue) return;
-  conditions_.value(mark.name, std::bit_cast<double>(mark.value), mark.time,
-                    [&](std::uint32_t condition) { cut(condition, mark.time); });
+  const auto value = std::bit_cast<double>(mark.value);
+  conditions_.value(mark.name, value, mark.time, [&](std::uint32_t condition) { cut(condition, mark.time); });
+  watched_.value(mark.name, value, mark.time, becomes_true_);
 }
 
 void RankSeries::add_other(const Moment& moment) {
@@ -119,8 +121,8 @@ void RankSeries::add_sums(std::uint64_t key, std::int64_t begin, std::int64_t en
 void RankSeries::place(std::int64_t end, const Spread& spread) {
   marks_.spread(spread.key, spread.begin, end, spread.sums);
   spread_[spread.key] += spread.sums;
-  if (!conditions_.is_empty())
-    conditions_.call(spread.key, end, spread.sums, [&](std::uint32_t condition) { cut(condition, end); });
+  conditions_.call(spread.key, end, spread.sums, [&](std::uint32_t condition) { cut(condition, end); });
+  watched_.call(spread.key, end, spread.sums, becomes_true_);
 }
 
 void RankSeries::place_until(std::int64_t time) {

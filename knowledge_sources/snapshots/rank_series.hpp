@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "instrument/format/event_format.hpp"
@@ -28,13 +30,24 @@ struct Moment {
   CallSums sums{};          // kMark: ns is the value
 };
 
+// Conditions that somebody waits for. They cut nothing, and are no part of what is written.
+struct Watch {
+  std::span<const Condition> conditions{};
+  std::function<void(std::uint32_t condition)> becomes_true{};
+};
+
 // Not thread safe.
 class RankSeries {
  public:
   // room: cells of each series. conditions outlive it. interval: ns between snapshots for the sink; 0: none.
   RankSeries(std::size_t room, std::span<const Condition> conditions, const SnapshotOrigin& origin = {},
-             std::int64_t interval = 0)
-      : series_(room), marks_(room, origin), conditions_(conditions), interval_(interval) {}
+             std::int64_t interval = 0, Watch watch = {})
+      : series_(room),
+        marks_(room, origin),
+        conditions_(conditions),
+        watched_(watch.conditions),
+        becomes_true_(std::move(watch.becomes_true)),
+        interval_(interval) {}
 
   // Those of the first thread, by pack.
   void add_first_thread(std::uint64_t order, std::span<const Moment> moments);
@@ -85,7 +98,8 @@ class RankSeries {
 
   CallSeries series_;
   RankMarks marks_;
-  RankConditions conditions_;
+  RankConditions conditions_, watched_;
+  std::function<void(std::uint32_t)> becomes_true_;  // of watched_
   const std::int64_t interval_;
   std::int64_t this_interval_ = 0;  // from this_interval_ * interval_ on
   RankPlaces places_;

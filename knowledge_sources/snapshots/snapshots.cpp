@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -81,11 +82,13 @@ class Snapshots final : public Analysis {
         contexts_(context.ranks),
         conditions_(context.snapshots.conditions.begin(), context.snapshots.conditions.end()),
         partition_(context.partition),
+        watched_(context.snapshots.watched.begin(), context.snapshots.watched.end()),
+        becomes_true_(context.snapshots.becomes_true),
         sink_(context.snapshots.sink),
         interval_(static_cast<std::int64_t>(context.snapshots.interval_seconds * 1e9)) {
     if (sink_ == nullptr) return;
-    for (std::uint32_t i = 0; i < conditions_.size(); ++i)
-      sink_->name_series(partition_, SeriesKind::kCondition, i, conditions_[i].text());
+    for (std::uint32_t c = 0; c < conditions_.size(); ++c)
+      sink_->name_series(partition_, SeriesKind::kCondition, c, conditions_[c].text());
   }
 
   void attach(LevelSources& sources) override {
@@ -106,12 +109,15 @@ class Snapshots final : public Analysis {
   void contribute(const Resolver& resolver, reports::Application& application) const override;
 
  private:
-  [[nodiscard]] std::unique_ptr<RankSeries> make_series(std::uint32_t rank) const {
-    return std::make_unique<RankSeries>(room_of_rank(static_cast<std::uint32_t>(ranks_.size())), conditions_,
-                                        SnapshotOrigin{sink_, partition_, rank}, interval_);
+  [[nodiscard]] std::unique_ptr<RankSeries> make_series(std::uint32_t rank, Watch watch = {}) const {
+    const std::size_t room = room_of_rank(static_cast<std::uint32_t>(ranks_.size()));
+    return std::make_unique<RankSeries>(room, conditions_, SnapshotOrigin{sink_, partition_, rank}, interval_,
+                                        std::move(watch));
   }
   [[nodiscard]] RankSeries& of_rank(std::uint32_t rank) {
-    if (!ranks_[rank]) ranks_[rank] = make_series(rank);
+    if (!ranks_[rank])
+      ranks_[rank] = make_series(
+          rank, {watched_, [this, rank](std::uint32_t condition) { becomes_true_(condition, partition_, rank); }});
     return *ranks_[rank];
   }
   void add(OfWorker& worker, const MpiSpan& span);
@@ -141,6 +147,8 @@ class Snapshots final : public Analysis {
   SampledRanks contexts_;                           // of the first threads
   const std::vector<Condition> conditions_;
   const std::uint32_t partition_;
+  const std::vector<Condition> watched_;
+  const std::function<void(std::uint32_t condition, std::uint32_t partition, std::uint32_t rank)> becomes_true_;
   SnapshotSink* const sink_;     // nullptr: none
   const std::int64_t interval_;  // ns
   RankLocks locks_;

@@ -44,6 +44,17 @@ TEST(AnalyzerOptions, BadValuesOfItsOwnAreRefusedThoseOfProgramsAreNot) {
   EXPECT_TRUE(parse({}, {{"ARDOISE_RATE", "abc"}}).options);
 }
 
+// Under `ardoise`, which has read them, programs are at work already.
+TEST(AnalyzerOptions, RulesAreReadForALaunchOnly) {
+  EXPECT_EQ(parse({"--rules", "/none"}).status, 2);
+  EXPECT_EQ(parse({"--check", "--rules", "/none"}).status, 2);
+  const auto late = parse({"--rules", "/none", "--status-file", "status"});
+  ASSERT_TRUE(late.options);
+  EXPECT_NE(late.options->rules_fault, "");
+  EXPECT_TRUE(parse({"--rules", "/none", "--replay", "packs"}).options);
+  EXPECT_TRUE(parse({"--merge"}, {{"ARDOISE_RULES", "/none"}}).options);
+}
+
 TEST(AnalyzerOptions, TheRecordSaysWhoSetWhat) {
   const auto parsed = parse({"--on-command-line", "rate,bin", "--memory", "2G"},
                             {{"ARDOISE_RATE", "50"}, {"ARDOISE_BIN", "32k"}, {"ARDOISE_SAMPLE", "off"}});

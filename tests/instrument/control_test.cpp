@@ -1,19 +1,20 @@
 // Commands to running processes are read as they were written, and nothing else is believed; what changes while the
 // program runs does so.
-#include "instrument/settings/control_file.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
 
+#include "instrument/settings/changes.hpp"
+#include "instrument/settings/control_file.hpp"
 #include "instrument/settings/live_settings.hpp"
 
 namespace ardoise::instrument {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::StartsWith;
 
 std::vector<ControlCommand> commands_of(std::string_view text, bool* is_good = nullptr) {
   std::vector<ControlCommand> all;
@@ -36,6 +37,27 @@ TEST(ControlFile, CommandsComeOneALine) {
   EXPECT_TRUE(is_for(all[1], "my solver", 8));
   EXPECT_FALSE(is_for(all[1], "my solver", 4));
   EXPECT_FALSE(is_for(all[1], "other", 8));
+}
+
+TEST(ControlFile, ARuleSaysWhichItIs) {
+  bool is_good = false;
+  const auto all = commands_of("ardoise control 1\n1/3/solver/rule=12 rate=5 flush=launch\n2/*/*/rate=5\n", &is_good);
+  EXPECT_TRUE(is_good);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].rule, 12u);
+  EXPECT_EQ(all[0].settings, "rate=5 flush=launch");
+  EXPECT_EQ(all[1].rule, 0u);
+  EXPECT_TRUE(commands_of("ardoise control 1\n1/3/solver/rule=x rate=5\n", &is_good).empty());
+  EXPECT_FALSE(is_good);
+}
+
+TEST(Changes, AreOfOptionsThatMayChange) {
+  EXPECT_EQ(fault_of_changes("rate=5  flush=launch record=sums"), "");
+  EXPECT_EQ(fault_of_changes(""), "");
+  EXPECT_EQ(fault_of_changes("rate"), "'rate' is not NAME=VALUE.");
+  EXPECT_THAT(fault_of_changes("speed=launch"), StartsWith("there is no option 'speed'"));
+  EXPECT_THAT(fault_of_changes("policy=launch"), StartsWith("'policy' cannot change"));
+  EXPECT_THAT(fault_of_changes("rate=5 rate=-1"), StartsWith("'-1' is not allowed for rate"));
 }
 
 TEST(ControlFile, RanksAreNumbersAndRanges) {
@@ -75,16 +97,16 @@ TEST(LiveSettings, WhatWasSetIsToldOnce) {
   std::vector<std::string> told;
   const auto take = [&] { live.take_told([&](std::string_view what) { told.emplace_back(what); }); };
   take();
-  live.tell("rate=1");
-  live.tell("flush=2");
+  live.tell("Set: ", "rate=1");
+  live.tell("Set: ", "flush=2");
   take();
   take();
-  EXPECT_THAT(told, ElementsAre("rate=1", "flush=2"));
+  EXPECT_THAT(told, ElementsAre("Set: rate=1", "Set: flush=2"));
   told.clear();
-  for (int i = 0; i < 100; ++i) live.tell(std::to_string(i));
+  for (int i = 0; i < 100; ++i) live.tell(std::to_string(i), std::string(200, 'x'));
   take();
   EXPECT_EQ(told.size(), 16u);
-  EXPECT_EQ(told.back(), "99");
+  EXPECT_THAT(told.back(), StartsWith("99xx"));
 }
 
 }  // namespace

@@ -44,8 +44,15 @@ std::vector<std::string> analysis_words(const Options& options) {
   return words;
 }
 
+// As well, but of no use to who merges what analyzers left.
+std::vector<std::string> words_of_launch(const Options& options) {
+  std::vector<std::string> words = analysis_words(options);
+  if (!options.rules.empty()) words.insert(words.end(), {"--rules", fs::absolute(options.rules).string()});
+  return words;
+}
+
 void check_analysis(const Options& options, const Installation& installation) {
-  const auto analysis = analysis_words(options);
+  const auto analysis = words_of_launch(options);
   if (analysis.empty()) return;
   std::vector<std::string> words{installation.analyzer, "--check"};
   words.insert(words.end(), analysis.begin(), analysis.end());
@@ -98,7 +105,7 @@ Measurement describe(const Options& options, const Installation& installation, c
     measurement.analyzer.insert(measurement.analyzer.end(),
                                 {"--on-command-line", fmt::format("{}", fmt::join(options.on_command_line, ","))});
   }
-  for (auto& word : analysis_words(options)) measurement.analyzer.push_back(std::move(word));
+  for (auto& word : words_of_launch(options)) measurement.analyzer.push_back(std::move(word));
   return measurement;
 }
 

@@ -52,6 +52,7 @@ Options typed(const OptionValues& values) {
   options.short_report = values.text(*option("report")) == "short";
   options.plugins = values.texts(*option("plugin"));
   options.snapshot_conditions = values.texts(*option("snapshot-when"));
+  options.rules = values.text(*option("rules"));
   options.partitions = values.texts(*option("partition"));
   options.separate = values.is_on(*option("separate"));
   options.time_limit = time_limit(values);

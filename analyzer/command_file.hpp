@@ -1,0 +1,28 @@
+// Appends to the file of commands in the output folder (instrument/settings/control_file.hpp): for `ardoise control`
+// and for rules.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "instrument/settings/control_file.hpp"
+
+namespace ardoise::analyzer {
+
+struct Appended {
+  std::uint32_t number = 0;  // that the command got; 0: it was not appended
+  bool is_busy = false;      // another process appends just now
+  std::string why;           // it was not
+};
+
+enum class WhenBusy : std::uint8_t { kWait, kReturn };
+
+// As a whole, under a number of its own. Not where the file would be longer than most_bytes.
+[[nodiscard]] Appended append_command(const std::filesystem::path& folder, const instrument::ControlCommand& command,
+                                      WhenBusy when_busy, std::size_t most_bytes = instrument::kMaxControlBytes);
+
+[[nodiscard]] std::string content_of(const std::filesystem::path& file);
+
+}  // namespace ardoise::analyzer

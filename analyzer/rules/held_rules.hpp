@@ -1,0 +1,39 @@
+// Rules that have become true: workers note them, the event loop takes them.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "blackboard/mutex.hpp"
+
+namespace ardoise::analyzer {
+
+struct RuleOfRank {
+  std::uint32_t rule;     // index
+  std::uint32_t program;  // its partition
+  std::uint32_t rank;     // in it
+  auto operator<=>(const RuleOfRank&) const = default;
+};
+using TimesHeld = std::map<RuleOfRank, std::uint64_t>;
+
+// Thread safe. Holds no more than an entry for each rule and rank.
+class HeldRules {
+ public:
+  void note(const RuleOfRank& rule) {
+    const MutexLock guard(mutex_);
+    ++times_[rule];
+  }
+  // Those since the last take().
+  [[nodiscard]] TimesHeld take() {
+    const MutexLock guard(mutex_);
+    return std::exchange(times_, {});
+  }
+
+ private:
+  Mutex mutex_;
+  TimesHeld times_ GUARDED_BY(mutex_);
+};
+
+}  // namespace ardoise::analyzer

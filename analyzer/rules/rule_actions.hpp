@@ -1,0 +1,70 @@
+// What follows from rules that hold: commands to the processes (command_file.hpp), not too many, and the end of what
+// was set for some time. Knows no clock and no file, so that tests bring theirs.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzer/command_file.hpp"
+#include "analyzer/rules/held_rules.hpp"
+#include "analyzer/rules/rule_counts.hpp"
+#include "analyzer/rules/rule_file.hpp"
+#include "knowledge_sources/level.hpp"
+
+namespace ardoise::analyzer {
+
+// Used by one thread.
+class RuleActions {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  // A rule acts on a rank no sooner after the last time, and no more often.
+  static constexpr std::chrono::seconds kRest{1};
+  static constexpr std::uint32_t kMostActs = 64;
+  // Of the file of commands: the rest is for the ends, and for the user.
+  static constexpr std::size_t kMostBytes = instrument::kMaxControlBytes / 2;
+
+  // most_bytes: of the file, with the command.
+  using Tell = std::function<Appended(const instrument::ControlCommand& command, std::size_t most_bytes)>;
+
+  // counts outlives it.
+  RuleActions(std::vector<Rule> rules, std::vector<knowledge_sources::Program> programs, RuleCounts& counts, Tell tell);
+
+  // From time to time: those that have held since the last time. Ranks for which the same rule holds are one command.
+  void act(const TimesHeld& held, Time now);
+  // The programs have ended: they are told nothing any more.
+  void count_late(const TimesHeld& held);
+
+ private:
+  struct Acts {
+    std::uint32_t number = 0;
+    Time last{};
+  };
+  using Targets = std::vector<RuleOfRank>;
+  // use(targets) for those of each rule and program.
+  template <class Use>
+  static void for_each_group(const Targets& sorted, Use&& use);
+  void count(const TimesHeld& held);
+  [[nodiscard]] RuleOfRank target_of(const RuleOfRank& held) const;
+  [[nodiscard]] Appended tell(const Targets& targets, const std::string& settings, std::size_t most_bytes);
+  void begin(const Targets& targets, Time now);
+  void end(const Targets& targets);
+  void end_those_over(Time now);
+
+  const std::vector<Rule> rules_;
+  const std::map<std::uint32_t, knowledge_sources::Program> programs_;
+  RuleCounts& counts_;
+  const Tell tell_;
+  std::set<RuleOfRank> known_;    // have held
+  std::set<RuleOfRank> waiting_;  // to act
+  std::map<RuleOfRank, Acts> acts_;
+  std::map<RuleOfRank, Time> ends_;  // of what is set for some time
+  Time next_end_ = Time::max();      // none of these ends sooner
+};
+
+}  // namespace ardoise::analyzer

@@ -1,0 +1,39 @@
+// What rules did, for the report. All analyzers have the same rules; each counts for the ranks that it has.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/rules/rule_file.hpp"
+#include "knowledge_sources/byte_stream.hpp"
+
+namespace ardoise::analyzer {
+
+struct RuleCount {
+  std::string condition{}, effect{};
+  std::uint64_t ranks = 0, times = 0;  // that it held
+  std::uint64_t held_back = 0;         // of these times
+  std::uint64_t late = 0;              // likewise: known when the programs had ended
+  std::uint64_t untold = 0;            // of these times, and of those that it was over: no command could be written
+  std::string why{};                   // the first of these
+};
+
+// Not thread safe.
+class RuleCounts {
+ public:
+  RuleCounts() = default;
+  explicit RuleCounts(const std::vector<Rule>& rules);
+
+  [[nodiscard]] RuleCount& of(std::uint32_t rule) { return counts_[rule]; }
+  [[nodiscard]] std::vector<std::string> notices() const;
+
+  void write(knowledge_sources::ByteWriter& out) const;
+  [[nodiscard]] static RuleCounts read(knowledge_sources::ByteReader& in);
+  void merge(const RuleCounts& other);
+
+ private:
+  std::vector<RuleCount> counts_;  // by rule
+};
+
+}  // namespace ardoise::analyzer

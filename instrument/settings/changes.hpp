@@ -1,0 +1,12 @@
+// Settings that change while programs run, as `ardoise control` and rules (analyzer/rules/) take them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ardoise::instrument {
+
+// "" or what is wrong with NAME=VALUE …: a sentence.
+[[nodiscard]] std::string fault_of_changes(std::string_view settings);
+
+}  // namespace ardoise::instrument

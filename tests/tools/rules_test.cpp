@@ -1,0 +1,82 @@
+// Rules act while programs run, on the ranks that they are for, and end; what is wrong with them is said before.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "tests/tools/launch_fixture.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+class RulesTest : public LaunchFixture, public ::testing::WithParamInterface<const char*> {
+ protected:
+  std::string rules(const std::string& text) const {
+    std::ofstream(folder_ / "rules") << text;
+    return (folder_ / "rules").string();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Analyzers, RulesTest, ::testing::Values("1", "2"));
+
+// Only rank 0 opens a file; all ranks go on until the rule has ended there.
+TEST_P(RulesTest, ActOnTheRankForWhichTheyHoldAndEnd) {
+  const std::string file = rules(
+      "# a comment\n"
+      "when calls(fopen) > 0: rate=100 for 1 s\n"
+      "when calls(MPI_Barrier) > 0: flush=0.2 on all\n"
+      "when calls(MPI_Alltoall) > 0: record=sums\n");
+  const std::string begin = (folder_ / "begin").string(), end = (folder_ / "end").string();
+  std::string history;
+  std::jthread watcher([&](const std::stop_token& stop) {
+    while (!stop.stop_requested() && history.find("rate=launch") == std::string::npos) {
+      ::usleep(100'000);
+      history = run_and_read({ARDOISE, "control", output_}).output;
+    }
+    ::usleep(2'000'000);  // samples come
+    std::ofstream(end) << "now";
+  });
+  const auto result =
+      ardoise({"--rules", file, "--rate", "400", "--sample-share", "0", "--flush", "0.1", "--analyzers", GetParam()},
+              {"-n", "3", STEERED_PROGRAM, begin, end, "calls"});
+  watcher.request_stop();
+  watcher.join();
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(history, AllOf(HasSubstr("rate=100  ranks 0  program mpi_steered  by rule 1"),
+                             HasSubstr("flush=0.2  ranks all  program mpi_steered  by rule 2"),
+                             HasSubstr("rate=launch  ranks 0  program mpi_steered  by rule 1")));
+  const auto run = profile();
+  ASSERT_EQ(run.applications.size(), 1u);
+  std::vector<double> of_first, of_others;
+  for (const auto& change : run.applications[0].samples.rate_changes) {
+    if (change.cause == "user") (change.rank == 0 ? of_first : of_others).push_back(change.hertz);
+  }
+  EXPECT_THAT(of_first, ElementsAre(100, 400));
+  EXPECT_THAT(of_others, IsEmpty());
+  EXPECT_THAT(run.notices, Contains("Rule 1 (when calls(fopen) > 0) held on 1 rank, 1 time; set rate=100 for 1 s."));
+  EXPECT_THAT(run.notices, Contains(StartsWith("Rule 2 (when calls(MPI_Barrier) > 0) held on 3 ranks, 3 times; set "
+                                               "flush=0.2 on all ranks.")));
+  EXPECT_THAT(run.notices, Contains("Rule 3 never held."));
+}
+
+TEST_F(RulesTest, WhatIsWrongWithThemIsSaidBeforeTheLaunch) {
+  const auto refused = [&](const std::string& file) {
+    const auto result = ardoise({"--rules", file}, {"-n", "1", "sh", "-c", "touch " + (folder_ / "ran").string()});
+    EXPECT_EQ(result.status, 2) << result.output;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "ran"));
+    return result.output;
+  };
+  EXPECT_THAT(refused(rules("\nwhen calls(mpi) > 1: policy=block")),
+              AllOf(StartsWith("ardoise: the rules '"), HasSubstr("rules', line 2: 'policy' cannot change while")));
+  EXPECT_THAT(refused((folder_ / "none").string()), HasSubstr("none' cannot be read: No such file or directory."));
+  EXPECT_THAT(refused(folder_.string()), HasSubstr("are not a regular file."));
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

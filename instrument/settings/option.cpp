@@ -6,6 +6,8 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "instrument/format/event_format.hpp"
 #include "instrument/machine/perf_events.hpp"
@@ -153,8 +155,14 @@ std::optional<bool> parse_switch(std::string_view text) {
 }
 
 std::optional<double> parse_duration(std::string_view text) {
-  const double unit = text.ends_with('h') ? 3600 : text.ends_with('m') ? 60 : 1;
-  if (text.ends_with('h') || text.ends_with('m') || text.ends_with('s')) text.remove_suffix(1);
+  double unit = 1;
+  for (const auto& [name, seconds] :
+       {std::pair(std::string_view("ms"), 1e-3), {"s", 1.0}, {"m", 60.0}, {"h", 3600.0}}) {
+    if (!text.ends_with(name)) continue;
+    text.remove_suffix(name.size());
+    unit = seconds;
+    break;
+  }
   const auto value = parse_number(text);
   return value ? std::optional(*value * unit) : std::nullopt;
 }

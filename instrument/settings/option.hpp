@@ -16,7 +16,7 @@ enum class OptionKind : std::uint8_t {
   kCount,     // a whole number from least to most
   kNumber,    // a number from least to most
   kSize,      // bytes from least to most, with a suffix k, M, G or T
-  kDuration,  // seconds from least to most, or with a suffix s, m or h
+  kDuration,  // seconds from least to most, or with a suffix ms, s, m or h
   kChoice,    // one of the words in `value`, between '|'
   kSample,    // off, cpu or an event that a thread can be interrupted by
   kCounters,  // events, separated by commas

@@ -29,24 +29,6 @@ void put_in_order(std::vector<CallCell>& cells) {
 
 }  // namespace
 
-const char* trigger_of(SeriesKind kind) {
-  switch (kind) {
-    case SeriesKind::kSnapshot:
-      return "snapshot";
-    case SeriesKind::kPhase:
-      return "phase";
-    case SeriesKind::kPcontrol:
-      return "pcontrol";
-    case SeriesKind::kCondition:
-      return "condition";
-    case SeriesKind::kTimer:
-      return "timer";
-    case SeriesKind::kIteration:
-      break;
-  }
-  return "iteration";
-}
-
 // What one block does not know of a call another one may.
 std::uint32_t SnapshotTable::id_of(const Block& block, const Block::Call& call) {
   const std::uint32_t program = block.programs[call.program].number;

@@ -61,8 +61,6 @@ class SnapshotTable {
   std::vector<std::pair<SeriesKey, Block::Record>> late_;
 };
 
-[[nodiscard]] const char* trigger_of(SeriesKind kind);  // "snapshot", "phase", …
-
 // The table's snapshots that `wanted` says, as blocks of some thousand sums each: use(block).
 using Wanted = std::function<bool(const SnapshotTable::SeriesKey&, const SnapshotBlock::Record&)>;
 void for_each_block_of(const SnapshotTable& table, const Wanted& wanted,

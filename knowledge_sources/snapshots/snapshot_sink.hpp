@@ -12,6 +12,25 @@ namespace ardoise::knowledge_sources {
 
 enum class SeriesKind : std::uint8_t { kSnapshot, kPhase, kPcontrol, kCondition, kTimer, kIteration };
 
+// As in profile.json.
+[[nodiscard]] constexpr const char* trigger_of(SeriesKind kind) {
+  switch (kind) {
+    case SeriesKind::kSnapshot:
+      return "snapshot";
+    case SeriesKind::kPhase:
+      return "phase";
+    case SeriesKind::kPcontrol:
+      return "pcontrol";
+    case SeriesKind::kCondition:
+      return "condition";
+    case SeriesKind::kTimer:
+      return "timer";
+    case SeriesKind::kIteration:
+      break;
+  }
+  return "iteration";
+}
+
 class SnapshotSink {
  public:
   // The snapshots of one trigger in a rank. name: of a mark (mark_name.hpp), or the number of a condition.

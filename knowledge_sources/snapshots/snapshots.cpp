@@ -26,11 +26,11 @@
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"
-#include "knowledge_sources/snapshots/main_loop.hpp"
+#include "knowledge_sources/snapshots/in_step.hpp"
+#include "knowledge_sources/snapshots/loop_cuts.hpp"
 #include "knowledge_sources/snapshots/rank_series.hpp"
 #include "knowledge_sources/snapshots/series_model.hpp"
 #include "knowledge_sources/snapshots/timed_calls.hpp"
-#include "knowledge_sources/snapshots/visits_in_a_step.hpp"
 #include "knowledge_sources/worker_slots.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -327,98 +327,20 @@ void Snapshots::absorb(std::span<const std::byte> partial) {
   for (auto& [rank, series] : read) ranks_[rank] = std::move(series);
 }
 
-// The rounds of a loop as snapshots; their ids are the sites of the series.
-std::vector<Snapshot> snapshots_of(const CallSeries& series, const Loop& loop) {
-  std::vector<Snapshot> snapshots;
-  const auto rounds = rounds_of(series, loop);
-  for (std::size_t i = 0; i < rounds.size(); ++i) {
-    Snapshot& snapshot = snapshots.emplace_back();
-    snapshot.begin = rounds[i].begin;
-    snapshot.end = rounds[i].end;
-    snapshot.ns = static_cast<std::uint64_t>(rounds[i].end - rounds[i].begin);
-    snapshot.rounds = iterations_of(loop, i);
-    for (std::uint32_t piece = rounds[i].first_piece; piece < rounds[i].end_piece; ++piece) {
-      series.for_each_call(series.pieces()[piece], [&](std::uint32_t site, const CallSums& sums) {
-        snapshot.calls.push_back({site, 0, sums});
-      });
-    }
-  }
-  return snapshots;
-}
-
-std::vector<std::uint64_t> keys_of(const CallSeries& series) {
-  std::vector<std::uint64_t> keys;
-  for (const CallSeries::Site& site : series.sites()) keys.push_back(site.key);
-  return keys;
-}
-
-// What most of them are, and of these the greatest.
-template <class Value>
-Value mode_of(const std::vector<Value>& values) {
-  std::map<Value, std::size_t> votes;
-  for (const Value& each : values) ++votes[each];
-  return std::ranges::max_element(votes, {}, [](const auto& each) { return std::pair(each.second, each.first); })
-      ->first;
-}
-
-bool are_about_as_many(std::uint64_t a, std::uint64_t b) { return a + 1 >= b && a <= b + 1; }
-
-// All ranks alike, by their mean times.
-void join_visits(std::vector<RankCut>& cuts) {
-  std::size_t rounds = SIZE_MAX;
-  for (const RankCut& cut : cuts) {
-    if (cut.rounds() != cut.snapshots.size()) return;  // joined already, for want of memory
-    rounds = std::min(rounds, cut.snapshots.size());
-  }
-  std::vector<double> seconds(rounds);
-  for (const RankCut& cut : cuts) {
-    for (std::size_t i = 0; i < rounds; ++i) seconds[i] += static_cast<double>(cut.snapshots[i].ns);
-  }
-  const std::size_t visits = visits_in_a_step(seconds);
-  if (visits == 1) return;
-  for (RankCut& cut : cuts) cut.snapshots = joined_by(visits, std::move(cut.snapshots));
-}
-
-// Of the ranks that make as many rounds as most, one more or less.
 void Snapshots::contribute_loop(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const {
-  std::vector<std::vector<Loop>> loops(ranks_.size());
-  std::vector<std::uint64_t> iterations;
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    if (!ranks_[rank] || !ranks_[rank]->is_whole() || !ranks_[rank]->has_moments()) continue;
-    loops[rank] = loops_of(ranks_[rank]->series());
-    if (const Loop* const main = main_loop(loops[rank])) iterations.push_back(main->iterations);
-  }
-  if (iterations.empty()) return;
-  const std::uint64_t most = mode_of(iterations);
+  const LoopCuts loop = cut_by_main_loop(ranks_, nodes);
+  if (loop.cuts.empty()) return;
+  const Location& place = resolver.call_site(place_of_key(loop.head));
   reports::SnapshotSeries series;
-  std::vector<RankCut> cuts;
-  std::vector<std::vector<std::uint64_t>> keys(ranks_.size());
-  std::vector<std::vector<PlaceNodes::Where>> where(ranks_.size());
-  double regular = 0;
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    const auto loop =
-        std::ranges::find_if(loops[rank], [&](const Loop& each) { return are_about_as_many(each.iterations, most); });
-    if (loop == loops[rank].end()) continue;
-    const CallSeries& calls = ranks_[rank]->series();
-    keys[rank] = keys_of(calls);
-    where[rank] = nodes.of_rank(rank);
-    if (cuts.empty()) {
-      const std::uint64_t head = keys[rank][loop->head];
-      const Location& place = resolver.call_site(place_of_key(head));
-      series.trigger = "iteration";
-      series.function = function_info(instrument::PackClass::kMpi, function_of_key(head)).name;
-      series.symbol = place.symbol;
-      series.source_file = place.source_file;
-      series.line = place.line;
-      series.call_sites = loop->sites;
-    }
-    cuts.push_back({rank, snapshots_of(calls, *loop), keys[rank], {}, where[rank]});
-    regular += loop->regular;
-  }
-  join_visits(cuts);
-  give_iterations(series, cuts);
-  series.regular = regular / static_cast<double>(cuts.size());
-  fill_series(cuts, false, resolver, nodes.tree(), names_, application.ranks, kMostSnapshots, series);
+  series.trigger = trigger_of(SeriesKind::kIteration);
+  series.function = function_info(instrument::PackClass::kMpi, function_of_key(loop.head)).name;
+  series.symbol = place.symbol;
+  series.source_file = place.source_file;
+  series.line = place.line;
+  series.call_sites = loop.sites;
+  series.regular = loop.regular;
+  give_iterations(series, loop.cuts);
+  fill_series(loop.cuts, false, resolver, nodes.tree(), names_, application.ranks, kMostSnapshots, series);
   application.snapshots.series.push_back(std::move(series));
 }
 
@@ -477,22 +399,6 @@ void Snapshots::give_ends(const Resolver& resolver, PlaceNodes& nodes) const {
       }
     }
   }
-}
-
-const char* trigger_of(SeriesKind kind) {
-  switch (kind) {
-    case SeriesKind::kSnapshot:
-      return "snapshot";
-    case SeriesKind::kPhase:
-      return "phase";
-    case SeriesKind::kPcontrol:
-      return "pcontrol";
-    case SeriesKind::kCondition:
-    case SeriesKind::kTimer:
-    case SeriesKind::kIteration:
-      break;
-  }
-  return "condition";
 }
 
 const char* function_of(SeriesKind kind) {

@@ -133,6 +133,7 @@ void add_series(Section& section, const Application& a, std::size_t at) {
   }
   section.blocks.push_back(facts_of(a, s));
   if (figure) section.blocks.push_back(std::vector<Figure>{std::move(figure)});
+  if (Figure lines = series_lines_figure(a, at); lines) section.blocks.push_back(std::vector<Figure>{std::move(lines)});
   if (Figure map = series_map_figure(a, at); map) section.blocks.push_back(std::vector<Figure>{std::move(map)});
   section.blocks.push_back(side_by_side(s));
   if (!s.functions.empty()) {

@@ -40,6 +40,8 @@ struct WeightStyle {
 [[nodiscard]] Figure temporal_figure(const Application& app);
 // Of Application::snapshots: what the time of each round of a series was spent on.
 [[nodiscard]] Figure series_figure(const Application& app, std::size_t series);
+// Time, bytes and number of its costliest calls; nothing where they do not change.
+[[nodiscard]] Figure series_lines_figure(const Application& app, std::size_t series);
 // Which ranks take longer in which of them; nothing where they are much alike.
 [[nodiscard]] Figure series_map_figure(const Application& app, std::size_t series);
 // Useful time, waiting and the rest of MPI, over time.

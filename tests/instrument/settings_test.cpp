@@ -71,6 +71,7 @@ TEST(OptionTable, SizesMayNameTheirBytes) {
 TEST(OptionTable, DurationsAreSecondsUnlessTheyHaveAUnit) {
   EXPECT_EQ(parse_duration("90"), 90);
   EXPECT_EQ(parse_duration("90s"), 90);
+  EXPECT_EQ(parse_duration("500ms"), 0.5);
   EXPECT_EQ(parse_duration("30m"), 1800);
   EXPECT_EQ(parse_duration("1.5h"), 5400);
   EXPECT_EQ(what_is_wanted(*option("time-limit"), "10000h"), std::nullopt);

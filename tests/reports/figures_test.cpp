@@ -205,5 +205,28 @@ TEST(Figures, WithoutGraphvizTheGraphIsACircleAndSaysSo) {
   fs::remove_all(path);
 }
 
+// Lines of calls are drawn where they change, and where calls take some of the time.
+TEST(SeriesLines, AreThereWhereSomethingChanges) {
+  Application app;
+  SnapshotSeries& s = app.snapshots.series.emplace_back();
+  s.trigger = "iteration";
+  s.ranks = 2;
+  s.rounds.assign(40, 1);
+  s.seconds.assign(40, 0.01);
+  SnapshotCalls& calls = s.calls.emplace_back();
+  calls.function = "MPI_Alltoall";
+  calls.calls.assign(40, 4);
+  calls.bytes.assign(40, 4096);
+  calls.seconds.assign(40, 0.004);
+  EXPECT_FALSE(static_cast<bool>(series_lines_figure(app, 0)));
+  for (std::size_t i = 0; i < 40; ++i) calls.bytes[i] *= i + 1;
+  const Figure grows = series_lines_figure(app, 0);
+  ASSERT_TRUE(static_cast<bool>(grows));
+  for (std::size_t i = 0; i < 40; ++i) calls.calls[i] *= i + 1;
+  EXPECT_GT(series_lines_figure(app, 0).height, grows.height) << "time and number of calls, but not bytes of a call";
+  calls.seconds.assign(40, 0.0001);
+  EXPECT_FALSE(static_cast<bool>(series_lines_figure(app, 0))) << "a hundredth of the time";
+}
+
 }  // namespace
 }  // namespace ardoise::reports

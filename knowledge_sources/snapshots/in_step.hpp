@@ -1,0 +1,24 @@
+// Which ranks are in step: those that made as many rounds of a series as most, one more or less.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace ardoise::knowledge_sources {
+
+// What most of them are, and of these the greatest.
+template <class Value>
+[[nodiscard]] Value mode_of(const std::vector<Value>& values) {
+  std::map<Value, std::size_t> votes;
+  for (const Value& each : values) ++votes[each];
+  return std::ranges::max_element(votes, {}, [](const auto& each) { return std::pair(each.second, each.first); })
+      ->first;
+}
+
+[[nodiscard]] constexpr bool are_about_as_many(std::uint64_t a, std::uint64_t b) { return a + 1 >= b && a <= b + 1; }
+
+}  // namespace ardoise::knowledge_sources

@@ -143,6 +143,7 @@ int serve(const Options& options, int argc, char** argv) {
     run.complain(fmt::format("There were no rules on {}: {}.", host_name(), options.rules_fault));
   const auto programs = programs_of_launch();
   if (ranks > 1) run.connect(transport.emplace(analyzers, run));
+  if (rank == 0) SnapshotLog::remove_old(options.output);
   log.begin(options.output, static_cast<std::uint32_t>(rank), number_of_run(analyzers));
   for (const auto& program : programs) {
     log.add_program(program);

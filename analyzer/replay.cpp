@@ -27,6 +27,7 @@ int replay(const Options& options) {
     say("there are no packs of any program in what --replay names; nothing is written.");
     return kIncomplete;
   }
+  SnapshotLog::remove_old(options.output);
   log.begin(options.output, 0, std::random_device{}());
   RunFacts facts;
   for (const auto& program : capture.programs) {

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 #include <vector>
 
 #include "knowledge_sources/functions.hpp"
@@ -19,13 +21,22 @@ namespace {
 
 using namespace knowledge_sources;
 
+constexpr std::string_view kPrefix = "snapshots-", kEnding = ".ards";
 constexpr std::size_t kCellsOfABlock = 16384, kMostWaitingCells = std::size_t{1} << 20, kMostNames = 65536;
 
 }  // namespace
 
+void SnapshotLog::remove_old(const std::string& folder) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(kPrefix) && name.ends_with(kEnding)) std::filesystem::remove(entry.path(), ignored);
+  }
+}
+
 void SnapshotLog::begin(const std::string& folder, std::uint32_t analyzer, std::uint64_t run) {
   const MutexLock lock(mutex_);
-  path_ = fmt::format("{}/snapshots-{}.ards", folder, analyzer);
+  path_ = fmt::format("{}/{}{}{}", folder, kPrefix, analyzer, kEnding);
   process_ = ::getpid();
   builder_ = BlockBuilder(run);
 }

@@ -42,6 +42,8 @@ class SnapshotLog final : public knowledge_sources::SnapshotSink {
     if (options.snapshot_seconds > 0) settings.sink = this;
     return settings;
   }
+  // Those of an earlier run, which had more analyzers, perhaps. On one analyzer, before the others begin.
+  static void remove_old(const std::string& folder);
   // Before the first pack. run: of the launch, equal on all of its analyzers.
   void begin(const std::string& folder, std::uint32_t analyzer, std::uint64_t run);
   void add_program(const knowledge_sources::Program& program);

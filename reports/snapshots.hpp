@@ -37,7 +37,7 @@ struct SnapshotValue {
 // step. "snapshot", "pcontrol" and "condition": the first is all up to the first mark, the last all after the last one.
 struct SnapshotSeries {
   std::string trigger;  // "iteration", "snapshot", "phase", "pcontrol", "condition", "timer"
-  std::string name;     // "snapshot", "phase": as the program calls it; "condition": its text
+  std::string name;  // "snapshot", "phase": as the program calls it; "condition": its text; "iteration": "", or "inner"
   // The call that begins each iteration, or that cuts: ardoise_snapshot …, MPI_Pcontrol and where it is.
   std::string function, symbol, source_file;
   std::uint32_t line = 0;

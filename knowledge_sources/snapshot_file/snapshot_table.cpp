@@ -85,8 +85,9 @@ std::uint64_t SnapshotTable::finish() {
     // The same block may have been given twice.
     for (auto& [rank, records] : snapshots.ranks) {
       std::ranges::sort(records, {}, &Block::Record::index);
-      const auto again = std::ranges::unique(records, {}, &Block::Record::index);
-      records.erase(again.begin(), again.end());
+      const auto again =
+          std::unique(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.index == b.index; });
+      records.erase(again, records.end());
     }
   }
   std::uint64_t of_none = 0;

@@ -7,7 +7,6 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint64_t kFurtherSites = ~std::uint64_t{0};  // the key of those beyond kMostSites
 // Sites that are visited so much of what another one is are of the same loop.
 constexpr double kSameLoop = 0.8;
 constexpr std::uint32_t kMostShift = 60;

@@ -26,6 +26,7 @@ class CallSeries {
  public:
   static constexpr std::size_t kMostSites = 4096;  // further ones share one that begins no pieces
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
+  static constexpr std::uint64_t kFurtherSites = ~std::uint64_t{0};  // the key of those beyond kMostSites
 
   struct Site {
     std::uint64_t key = 0;  // as given to add()

@@ -30,7 +30,17 @@ std::vector<Snapshot> snapshots_of(const CallSeries& series, const Loop& loop) {
   return snapshots;
 }
 
-// All ranks alike, by their mean times.
+// ns outside of calls.
+std::uint64_t own_time(const RankCut& cut, const Snapshot& snapshot) {
+  std::uint64_t in_calls = 0;
+  for (const CallCell& cell : snapshot.calls) {
+    const std::uint64_t key = cut.keys[cell.id];
+    if (key == CallSeries::kFurtherSites || (key & kIsSampled) == 0) in_calls += cell.sums.ns;
+  }
+  return snapshot.ns - std::min(snapshot.ns, in_calls);
+}
+
+// All ranks alike, by what they do themselves: on a crowded machine every round waits.
 void join_visits(std::vector<RankCut>& cuts) {
   std::size_t rounds = SIZE_MAX;
   for (const RankCut& cut : cuts) {
@@ -39,32 +49,19 @@ void join_visits(std::vector<RankCut>& cuts) {
   }
   std::vector<double> seconds(rounds);
   for (const RankCut& cut : cuts) {
-    for (std::size_t i = 0; i < rounds; ++i) seconds[i] += static_cast<double>(cut.snapshots[i].ns);
+    for (std::size_t i = 0; i < rounds; ++i) seconds[i] += static_cast<double>(own_time(cut, cut.snapshots[i]));
   }
   const std::size_t visits = visits_in_a_step(seconds);
   if (visits == 1) return;
   for (RankCut& cut : cuts) cut.snapshots = joined_by(visits, std::move(cut.snapshots));
 }
 
-}  // namespace
+using Loops = std::vector<std::vector<Loop>>;  // by rank
 
-std::vector<std::uint64_t> keys_of(const CallSeries& series) {
-  std::vector<std::uint64_t> keys;
-  for (const CallSeries::Site& site : series.sites()) keys.push_back(site.key);
-  return keys;
-}
-
-LoopCuts cut_by_main_loop(std::span<const std::unique_ptr<RankSeries>> ranks, PlaceNodes& nodes) {
-  std::vector<std::vector<Loop>> loops(ranks.size());
-  std::vector<std::uint64_t> iterations;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    if (!ranks[rank] || !ranks[rank]->is_whole() || !ranks[rank]->has_moments()) continue;
-    loops[rank] = loops_of(ranks[rank]->series());
-    if (const Loop* const main = main_loop(loops[rank])) iterations.push_back(main->iterations);
-  }
+// By the loop of each rank that makes `most` rounds, one more or less.
+LoopCuts cut_by(std::uint64_t most, const Loops& loops, std::span<const std::unique_ptr<RankSeries>> ranks,
+                PlaceNodes& nodes) {
   LoopCuts found;
-  if (iterations.empty()) return found;
-  const std::uint64_t most = mode_of(iterations);
   found.keys.resize(ranks.size());
   found.where.resize(ranks.size());
   for (std::uint32_t rank = 0; rank < ranks.size(); ++rank) {
@@ -84,6 +81,32 @@ LoopCuts cut_by_main_loop(std::span<const std::unique_ptr<RankSeries>> ranks, Pl
   join_visits(found.cuts);
   found.regular /= static_cast<double>(found.cuts.size());
   return found;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> keys_of(const CallSeries& series) {
+  std::vector<std::uint64_t> keys;
+  for (const CallSeries::Site& site : series.sites()) keys.push_back(site.key);
+  return keys;
+}
+
+std::vector<LoopCuts> cut_by_loops(std::span<const std::unique_ptr<RankSeries>> ranks, PlaceNodes& nodes) {
+  Loops loops(ranks.size());
+  std::vector<std::uint64_t> of_main, of_inner;  // iterations
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (!ranks[rank] || !ranks[rank]->is_whole() || !ranks[rank]->has_moments()) continue;
+    loops[rank] = loops_of(ranks[rank]->series());
+    const Loop* const main = main_loop(loops[rank]);
+    if (main == nullptr) continue;
+    of_main.push_back(main->iterations);
+    if (const Loop* const inner = inner_loop(loops[rank], *main)) of_inner.push_back(inner->iterations);
+  }
+  std::vector<LoopCuts> cuts;
+  if (!of_main.empty()) cuts.push_back(cut_by(mode_of(of_main), loops, ranks, nodes));
+  // Of most ranks.
+  if (2 * of_inner.size() > of_main.size()) cuts.push_back(cut_by(mode_of(of_inner), loops, ranks, nodes));
+  return cuts;
 }
 
 }  // namespace ardoise::knowledge_sources

@@ -1,4 +1,4 @@
-// The main loop of a program: its iterations in each rank, as snapshots.
+// The main loop of a program, and one that lies in it: their iterations in each rank, as snapshots.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ struct LoopCuts {
   std::vector<std::vector<PlaceNodes::Where>> where;
 };
 
-// ranks: nullptr where nothing is known of one. Those whose calls have no moments are left out.
-[[nodiscard]] LoopCuts cut_by_main_loop(std::span<const std::unique_ptr<RankSeries>> ranks, PlaceNodes& nodes);
+// The main loop, then the inner one, as far as there are any. ranks: nullptr where nothing is known of one. Those whose
+// calls have no moments are left out.
+[[nodiscard]] std::vector<LoopCuts> cut_by_loops(std::span<const std::unique_ptr<RankSeries>> ranks, PlaceNodes& nodes);
 
 }  // namespace ardoise::knowledge_sources

@@ -115,6 +115,15 @@ const Loop* main_loop(std::span<const Loop> loops) {
   return found;
 }
 
+const Loop* inner_loop(std::span<const Loop> loops, const Loop& main) {
+  const Loop* found = nullptr;
+  for (const Loop& loop : loops) {
+    if (loop.iterations >= kMoreOften * main.iterations && (found == nullptr || loop.sites > found->sites))
+      found = &loop;
+  }
+  return found;
+}
+
 std::vector<Round> rounds_of(const CallSeries& series, const Loop& loop) {
   const auto& pieces = series.pieces();
   const auto& sites = series.sites();

@@ -3,7 +3,8 @@
 //
 // Sites that were visited about as often are one class. A class is a loop when it fills a good part of the run and
 // nearly each round, from one visit of its first site to the next, has nearly all of its sites. Of these the one with
-// the most sites is the main loop, or one that goes round three times as often and has half as many. An inner loop that
+// the most sites is the main loop, or one that goes round three times as often and has half as many. A loop that goes
+// round more often than that is told as the inner one. One that
 // alternates with others, as the two sweeps of a solver, is none by that; what is done in every tenth round only makes
 // one of few sites. Which of two that lie in each other is called the time step, nobody can tell from calls alone.
 #pragma once
@@ -32,6 +33,9 @@ inline constexpr std::uint64_t kFewestIterations = 5;
 [[nodiscard]] std::vector<Loop> loops_of(const CallSeries& series);
 // nullptr: there are none.
 [[nodiscard]] const Loop* main_loop(std::span<const Loop> loops);
+// One that goes round three times as often as `main` or more, as a solver does in each time step, with the most sites;
+// nullptr: there is none.
+[[nodiscard]] const Loop* inner_loop(std::span<const Loop> loops, const Loop& main);
 
 // One piece of a loop: 2^shift of its rounds.
 struct Round {

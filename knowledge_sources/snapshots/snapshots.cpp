@@ -127,10 +127,11 @@ class Snapshots final : public Analysis {
   void add_names(const DefinitionSpan& span);
   void tell_place(std::uint32_t rank, const instrument::Definition& definition);
   [[nodiscard]] TimedCalls timed() const;
-  void contribute_loop(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
+  void contribute_loops(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
   void contribute_marks(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
   void contribute_complaints(reports::Snapshots& snapshots) const;
-  void give_iterations(const reports::SnapshotSeries& series, std::span<const RankCut> cuts) const;
+  void give_iterations(std::uint32_t number, const reports::SnapshotSeries& series,
+                       std::span<const RankCut> cuts) const;
   void give_ends(const Resolver& resolver, PlaceNodes& nodes) const;
 
   using Where = std::vector<std::vector<PlaceNodes::Where>>;  // by rank
@@ -327,36 +328,40 @@ void Snapshots::absorb(std::span<const std::byte> partial) {
   for (auto& [rank, series] : read) ranks_[rank] = std::move(series);
 }
 
-void Snapshots::contribute_loop(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const {
-  const LoopCuts loop = cut_by_main_loop(ranks_, nodes);
-  if (loop.cuts.empty()) return;
-  const Location& place = resolver.call_site(place_of_key(loop.head));
-  reports::SnapshotSeries series;
-  series.trigger = trigger_of(SeriesKind::kIteration);
-  series.function = function_info(instrument::PackClass::kMpi, function_of_key(loop.head)).name;
-  series.symbol = place.symbol;
-  series.source_file = place.source_file;
-  series.line = place.line;
-  series.call_sites = loop.sites;
-  series.regular = loop.regular;
-  give_iterations(series, loop.cuts);
-  fill_series(loop.cuts, false, resolver, nodes.tree(), names_, application.ranks, kMostSnapshots, series);
-  application.snapshots.series.push_back(std::move(series));
+void Snapshots::contribute_loops(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const {
+  std::uint32_t number = 0;
+  for (const LoopCuts& loop : cut_by_loops(ranks_, nodes)) {
+    const Location& place = resolver.call_site(place_of_key(loop.head));
+    reports::SnapshotSeries series;
+    series.trigger = trigger_of(SeriesKind::kIteration);
+    if (number != 0) series.name = "inner";
+    series.function = function_info(instrument::PackClass::kMpi, function_of_key(loop.head)).name;
+    series.symbol = place.symbol;
+    series.source_file = place.source_file;
+    series.line = place.line;
+    series.call_sites = loop.sites;
+    series.regular = loop.regular;
+    give_iterations(number++, series, loop.cuts);
+    fill_series(loop.cuts, false, resolver, nodes.tree(), names_, application.ranks, kMostSnapshots, series);
+    application.snapshots.series.push_back(std::move(series));
+  }
 }
 
-void Snapshots::give_iterations(const reports::SnapshotSeries& series, std::span<const RankCut> cuts) const {
+void Snapshots::give_iterations(std::uint32_t number, const reports::SnapshotSeries& series,
+                                std::span<const RankCut> cuts) const {
   if (sink_ == nullptr) return;
   const std::string place = series.symbol.empty() ? "" : fmt::format(" in {}", series.symbol);
   const std::string line =
       series.source_file.empty()
           ? ""
           : fmt::format(" ({}:{})", std::filesystem::path(series.source_file).filename().string(), series.line);
-  sink_->name_series(partition_, SeriesKind::kIteration, 0, series.function + place + line);
+  sink_->name_series(partition_, SeriesKind::kIteration, number,
+                     (series.name.empty() ? "" : series.name + ": ") + series.function + place + line);
   for (const RankCut& cut : cuts) {
     std::uint64_t index = 0;
     for (Snapshot snapshot : cut.snapshots) {
       snapshot.number = static_cast<std::int64_t>(index + snapshot.rounds);
-      sink_->take({partition_, cut.rank, SeriesKind::kIteration, 0}, {index}, snapshot, cut.keys, cut.names);
+      sink_->take({partition_, cut.rank, SeriesKind::kIteration, number}, {index}, snapshot, cut.keys, cut.names);
       index += snapshot.rounds;
     }
   }
@@ -382,7 +387,7 @@ void Snapshots::give_ends(const Resolver& resolver, PlaceNodes& nodes) const {
     std::vector<std::uint64_t> keys = keys_of(ranks_[rank]->series());
     keys.insert(keys.end(), marks.keys().begin(), marks.keys().end());
     std::ranges::sort(keys);
-    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
     for (const std::uint64_t key : keys) {
       if (key == RankMarks::kFurther) continue;
       if ((key & kIsSampled) == 0) {
@@ -493,7 +498,7 @@ void Snapshots::contribute(const Resolver& resolver, reports::Application& appli
   PlaceNodes nodes(resolver, places, contexts_);
   contribute_complaints(application.snapshots);
   contribute_marks(resolver, nodes, application);
-  contribute_loop(resolver, nodes, application);
+  contribute_loops(resolver, nodes, application);
   if (sink_ != nullptr) give_ends(resolver, nodes);
   if (auto series = series_of(timed(), resolver, application))
     application.snapshots.series.push_back(std::move(*series));

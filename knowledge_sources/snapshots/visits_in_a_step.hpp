@@ -11,7 +11,7 @@
 namespace ardoise::knowledge_sources {
 
 // 2, 3, 4 or 6 where one in so many rounds, always at the same place, takes four times as long as any other; else 1.
-// seconds: of each round.
+// seconds: of each round, less what it spent in calls.
 [[nodiscard]] std::size_t visits_in_a_step(std::span<const double> seconds);
 
 // Each `visits` rounds as one; what is left at the end goes with the last whole one.

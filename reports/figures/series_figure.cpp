@@ -58,7 +58,9 @@ std::string caption_of(const SnapshotSeries& s) {
   if (s.trigger == "timer")
     return fmt::format("What was called in intervals of {} since MPI_Init, mean of the ranks.",
                        human_seconds(s.interval_seconds));
-  const std::string what = s.trigger == "iteration" ? "an iteration of the main loop" : "each " + round_word(s, true);
+  const std::string what = s.trigger != "iteration" ? "each " + round_word(s, true)
+                           : s.name.empty()         ? "an iteration of the main loop"
+                                                    : fmt::format("an iteration of the {} loop", s.name);
   std::string caption =
       fmt::format("Time of {} by what it was spent on, mean of the ranks{}; the line is the rank that took longest.",
                   what, s.functions.empty() ? "" : " (functions: estimates, by samples)");

@@ -209,19 +209,23 @@ void find_time_outside_of_the_loop(const Facts& facts, const SnapshotSeries& s, 
 
 }  // namespace
 
-// The program's own marks say better than a loop that was found what belongs together.
+// The program's own marks say better than a loop that was found what belongs together, and what the main loop tells
+// need not be said of one in it.
 void find_iterations(const Facts& facts, std::vector<Finding>& out) {
   const auto is_told = [&](const SnapshotSeries& s) {
     return s.seconds.size() >= kFewestSnapshots && s.trigger != "timer" &&
            std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0) >= kLeastOfRun * facts.app.wall_seconds;
   };
-  bool are_marked = false;
+  bool are_marked = false, loop_tells = false;
   for (const SnapshotSeries& s : facts.app.snapshots.series) {
-    if (!is_told(s) || (s.trigger == "iteration" && are_marked)) continue;
-    are_marked = are_marked || s.trigger != "iteration";
+    const bool is_loop = s.trigger == "iteration", is_inner = is_loop && !s.name.empty();
+    if (!is_told(s) || (is_loop && are_marked) || (is_inner && loop_tells)) continue;
+    are_marked = are_marked || !is_loop;
+    const std::size_t before = out.size();
     find_slow_rounds(facts, s, out);
     if (!find_change(facts, s, out)) find_trend(facts, s, out);
-    if (s.trigger == "iteration") find_time_outside_of_the_loop(facts, s, out);
+    loop_tells = loop_tells || out.size() != before;
+    if (is_loop && !is_inner) find_time_outside_of_the_loop(facts, s, out);
   }
 }
 

@@ -134,7 +134,8 @@ SnapshotRange alike(const SnapshotSeries& s) {
 }
 
 std::string round_word(const SnapshotSeries& s, bool is_one) {
-  if (s.trigger == "iteration") return is_one ? "iteration" : "iterations";
+  if (s.trigger == "iteration")
+    return fmt::format("{}{}iteration{}", s.name, s.name.empty() ? "" : " ", is_one ? "" : "s");
   if (s.trigger == "timer") return is_one ? "interval" : "intervals";
   if (s.trigger == "pcontrol") return is_one ? "part" : "parts";
   if (s.trigger == "condition") return fmt::format("snapshot{} when {}, no.", is_one ? "" : "s", s.name);

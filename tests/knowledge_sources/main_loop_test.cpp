@@ -46,6 +46,22 @@ std::uint64_t calls_in(const CallSeries& series) {
 class MainLoop : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(Room, MainLoop, testing::Values(100'000, 2'000, 500));
 
+TEST_P(MainLoop, HasASolverAsItsInnerLoop) {
+  Program program(GetParam());
+  for (int step = 0; step < 100; ++step) {
+    program.calls_of({10, 11, 12, 13, 14});
+    for (int i = 0; i < 20; ++i) program.calls_of({20, 21});
+  }
+  const auto loops = loops_of(program.series);
+  const Loop* const main = main_loop(loops);
+  ASSERT_NE(main, nullptr);
+  EXPECT_EQ(main->iterations, 100u);
+  const Loop* const inner = inner_loop(loops, *main);
+  ASSERT_NE(inner, nullptr);
+  EXPECT_EQ(inner->iterations, 2000u);
+  EXPECT_EQ(inner_loop(loops, *inner), nullptr);
+}
+
 TEST_P(MainLoop, IsCutIntoItsIterations) {
   Program program(GetParam());
   program.calls_of({1, 2});

@@ -58,7 +58,8 @@ void SnapshotLog::name_series(std::uint32_t program, SeriesKind kind, std::uint3
 
 void SnapshotLog::name_call_site(std::uint32_t program, std::uint32_t call_site, const Place& place) {
   const MutexLock lock(mutex_);
-  if (sites_.size() < kMostNames) sites_.try_emplace({program, call_site}, std::string(place.module), place.offset);
+  if (sites_.size() < kMostNames)
+    sites_.try_emplace({program, call_site}, Site{std::string(place.module), place.offset});
 }
 
 void SnapshotLog::name_call(std::uint32_t program, std::uint32_t rank, std::uint64_t key, const Place& place) {

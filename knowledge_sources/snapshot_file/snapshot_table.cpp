@@ -16,15 +16,7 @@ void use_if_empty(std::string& text, const std::string& other) {
 // Sorted by id, each once.
 void put_in_order(std::vector<CallCell>& cells) {
   std::ranges::sort(cells, {}, &CallCell::id);
-  std::size_t last = 0;
-  for (std::size_t i = 1; i < cells.size(); ++i) {
-    if (cells[i].id == cells[last].id) {
-      cells[last].sums += cells[i].sums;
-    } else {
-      cells[++last] = cells[i];
-    }
-  }
-  if (!cells.empty()) cells.resize(last + 1);
+  add_up_equals(cells);
 }
 
 }  // namespace

@@ -14,15 +14,7 @@ void join_cells(std::vector<Cell>& into, const std::vector<Cell>& more) {
   std::vector<Cell> all;
   all.reserve(std::max(into.size(), more.size()));
   std::ranges::merge(into, more, std::back_inserter(all), {}, &Cell::id, &Cell::id);
-  std::size_t last = 0;
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    if (all[i].id == all[last].id) {
-      all[last].sums += all[i].sums;
-    } else {
-      all[++last] = all[i];
-    }
-  }
-  if (!all.empty()) all.resize(last + 1);
+  add_up_equals(all);
   into = std::move(all);
 }
 

@@ -38,6 +38,20 @@ struct ValueCell {
   ValueSums sums;
 };
 
+// Of cells that are sorted by id, those of the same become one.
+template <class Cell>
+void add_up_equals(std::vector<Cell>& cells) {
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < cells.size(); ++i) {
+    if (cells[i].id == cells[last].id) {
+      cells[last].sums += cells[i].sums;
+    } else {
+      cells[++last] = cells[i];
+    }
+  }
+  if (!cells.empty()) cells.resize(last + 1);
+}
+
 // Times in ns on the program's time axis. Cells are sorted by id.
 struct Snapshot {
   std::int64_t number = 0;  // that the program gave its last round

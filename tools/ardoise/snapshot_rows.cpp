@@ -84,8 +84,8 @@ ShownRow row_of(const SnapshotTable& table, const Key& key, const std::string& n
                          seconds(seconds_of(record.begin)), seconds(seconds_of(record.ns))});
   return row;
 }
-const std::vector<ShownColumn> kRankColumns{{"rank", "rank"},     {"index", "index"},   {"number", "number"},
-                                            {"rounds", "rounds"}, {"begin_s", "begin"}, {"seconds_s", "time"}};
+const std::vector<ShownColumn> kRankColumns{{"rank", "rank"},     {"index", "index"},         {"number", "number"},
+                                            {"rounds", "rounds"}, {"begin_seconds", "begin"}, {"seconds", "time"}};
 
 void put_call(const Block::Call& call, const CallSums& sums, ShownRow& row) {
   row.insert(row.end(),
@@ -94,7 +94,7 @@ void put_call(const Block::Call& call, const CallSums& sums, ShownRow& row) {
 const std::vector<ShownColumn> kCallColumns{{"function", "function"},
                                             {"called_from", "called from"},
                                             {"calls", "calls"},
-                                            {"call_seconds_s", "in it"},
+                                            {"call_seconds", "in it"},
                                             {"bytes", "bytes"}};
 
 }  // namespace
@@ -141,11 +141,11 @@ SnapshotRows rows_of_series(const SnapshotTable& table, const SnapshotSelection&
   });
   SnapshotRows rows{with_series({{"ranks", "ranks"},
                                  {"snapshots_per_rank", "snapshots"},
-                                 {"begin_s", "begin"},
-                                 {"end_s", "end"},
+                                 {"begin_seconds", "begin"},
+                                 {"end_seconds", "end"},
                                  {"calls", "calls"},
-                                 {"mpi_seconds_s", "in MPI"},
-                                 {"io_seconds_s", "in I/O"},
+                                 {"mpi_seconds", "in MPI"},
+                                 {"io_seconds", "in I/O"},
                                  {"bytes", "bytes"}}),
                     {}};
   for (const auto& [key, series] : all) {
@@ -183,13 +183,13 @@ SnapshotRows rows_of_snapshots(const SnapshotTable& table, const SnapshotSelecti
                                  {"number", "number"},
                                  {"rounds", "rounds"},
                                  {"ranks", "ranks"},
-                                 {"begin_s", "begin"},
-                                 {"seconds_mean_s", "mean time"},
-                                 {"seconds_longest_s", "longest"},
+                                 {"begin_seconds", "begin"},
+                                 {"mean_seconds", "mean time"},
+                                 {"longest_seconds", "longest"},
                                  {"calls", "calls"},
-                                 {"mpi_seconds_s", "in MPI"},
-                                 {"io_seconds_s", "in I/O"},
-                                 {"sampled_seconds_s", "sampled"},
+                                 {"mpi_seconds", "in MPI"},
+                                 {"io_seconds", "in I/O"},
+                                 {"sampled_seconds", "sampled"},
                                  {"bytes", "bytes"}}),
                     {}};
   std::map<Key, Sums> before;

@@ -65,7 +65,7 @@ struct Sums {
   }
 };
 
-const std::vector<ShownColumn> kSeriesColumns{{"program", "program"}, {"trigger", "trigger"}, {"name", "name"}};
+const std::vector<ShownColumn> kSeriesColumns{{"program", "Program"}, {"trigger", "Trigger"}, {"name", "Name"}};
 
 std::vector<ShownColumn> with_series(std::vector<ShownColumn> columns) {
   columns.insert(columns.begin(), kSeriesColumns.begin(), kSeriesColumns.end());
@@ -84,18 +84,18 @@ ShownRow row_of(const SnapshotTable& table, const Key& key, const std::string& n
                          seconds(seconds_of(record.begin)), seconds(seconds_of(record.ns))});
   return row;
 }
-const std::vector<ShownColumn> kRankColumns{{"rank", "rank"},     {"index", "index"},         {"number", "number"},
-                                            {"rounds", "rounds"}, {"begin_seconds", "begin"}, {"seconds", "time"}};
+const std::vector<ShownColumn> kRankColumns{{"rank", "Rank"},     {"index", "Index"},         {"number", "Number"},
+                                            {"rounds", "Rounds"}, {"begin_seconds", "Begin"}, {"seconds", "Time"}};
 
 void put_call(const Block::Call& call, const CallSums& sums, ShownRow& row) {
   row.insert(row.end(),
              {name_of(call), place_of(call), whole(sums.calls), seconds(seconds_of(sums.ns)), bytes(sums.bytes)});
 }
-const std::vector<ShownColumn> kCallColumns{{"function", "function"},
-                                            {"called_from", "called from"},
-                                            {"calls", "calls"},
-                                            {"call_seconds", "in it"},
-                                            {"bytes", "bytes"}};
+const std::vector<ShownColumn> kCallColumns{{"function", "Function"},
+                                            {"called_from", "Called from"},
+                                            {"calls", "Calls"},
+                                            {"call_seconds", "In it"},
+                                            {"bytes", "Bytes"}};
 
 }  // namespace
 
@@ -139,14 +139,14 @@ SnapshotRows rows_of_series(const SnapshotTable& table, const SnapshotSelection&
     series.end = std::max(series.end, record.end);
     series.sums.add(table, record);
   });
-  SnapshotRows rows{with_series({{"ranks", "ranks"},
-                                 {"snapshots_per_rank", "snapshots"},
-                                 {"begin_seconds", "begin"},
-                                 {"end_seconds", "end"},
-                                 {"calls", "calls"},
-                                 {"mpi_seconds", "in MPI"},
-                                 {"io_seconds", "in I/O"},
-                                 {"bytes", "bytes"}}),
+  SnapshotRows rows{with_series({{"ranks", "Ranks"},
+                                 {"snapshots_per_rank", "Snapshots"},
+                                 {"begin_seconds", "Begin"},
+                                 {"end_seconds", "End"},
+                                 {"calls", "Calls"},
+                                 {"mpi_seconds", "In MPI"},
+                                 {"io_seconds", "In I/O"},
+                                 {"bytes", "Bytes"}}),
                     {}};
   for (const auto& [key, series] : all) {
     std::uint64_t most = 0;
@@ -179,18 +179,18 @@ SnapshotRows rows_of_snapshots(const SnapshotTable& table, const SnapshotSelecti
     snapshot.longest = std::max(snapshot.longest, record.ns);
     snapshot.sums.add(table, record);
   });
-  SnapshotRows rows{with_series({{"index", "index"},
-                                 {"number", "number"},
-                                 {"rounds", "rounds"},
-                                 {"ranks", "ranks"},
-                                 {"begin_seconds", "begin"},
-                                 {"mean_seconds", "mean time"},
-                                 {"longest_seconds", "longest"},
-                                 {"calls", "calls"},
-                                 {"mpi_seconds", "in MPI"},
-                                 {"io_seconds", "in I/O"},
-                                 {"sampled_seconds", "sampled"},
-                                 {"bytes", "bytes"}}),
+  SnapshotRows rows{with_series({{"index", "Index"},
+                                 {"number", "Number"},
+                                 {"rounds", "Rounds"},
+                                 {"ranks", "Ranks"},
+                                 {"begin_seconds", "Begin"},
+                                 {"mean_seconds", "Mean time"},
+                                 {"longest_seconds", "Longest"},
+                                 {"calls", "Calls"},
+                                 {"mpi_seconds", "In MPI"},
+                                 {"io_seconds", "In I/O"},
+                                 {"sampled_seconds", "Sampled"},
+                                 {"bytes", "Bytes"}}),
                     {}};
   std::map<Key, Sums> before;
   for (const auto& [key, snapshot] : all) {
@@ -236,7 +236,7 @@ SnapshotRows rows_of_calls(const SnapshotTable& table, const SnapshotSelection& 
 SnapshotRows rows_of_values(const SnapshotTable& table, const SnapshotSelection& selection) {
   SnapshotRows rows{with_series(kRankColumns), {}};
   const std::vector<ShownColumn> columns{
-      {"value", "value"}, {"count", "count"}, {"mean", "mean"}, {"least", "least"}, {"most", "most"}};
+      {"value", "Value"}, {"count", "Count"}, {"mean", "Mean"}, {"least", "Least"}, {"most", "Most"}};
   rows.columns.insert(rows.columns.end(), columns.begin(), columns.end());
   for_each(table, selection, [&](const Key& key, const std::string& name, const Block::Record& record) {
     for (const ValueCell& cell : record.values) {
@@ -276,7 +276,7 @@ SnapshotRows rows_of_profile(const SnapshotTable& table, const SnapshotSelection
   for (const Entry& entry : all) order.push_back(&entry);
   std::ranges::stable_sort(order, std::ranges::greater{}, [](const Entry* entry) { return entry->second.second.ns; });
   SnapshotRows rows{kCallColumns, {}};
-  rows.columns.insert(rows.columns.begin(), {"program", "program"});
+  rows.columns.insert(rows.columns.begin(), {"program", "Program"});
   for (const Entry* const entry : order) {
     const auto& [call, sums] = entry->second;
     put_call(call, sums, rows.rows.emplace_back(ShownRow{table.programs().at(std::get<0>(entry->first)).name}));

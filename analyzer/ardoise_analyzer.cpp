@@ -115,7 +115,6 @@ int serve(const Options& options, int argc, char** argv) {
   // recorder count here too.
   const auto recorder =
       ardoise::instrument::read_settings([](const char* name) -> const char* { return std::getenv(name); });
-  ::setenv("UCX_HANDLE_ERRORS", "none", 0);  // no stack of ours on the terminal when a program has died
   VMPI_Set_partition_name(ardoise::instrument::kAnalyzerPartition);
   int level = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level);

@@ -22,7 +22,7 @@ namespace {
 using namespace knowledge_sources;
 
 constexpr std::string_view kPrefix = "snapshots-", kEnding = ".ards";
-constexpr std::size_t kCellsOfABlock = 16384, kMostWaitingCells = std::size_t{1} << 20, kMostNames = 65536;
+constexpr std::size_t kMostWaitingCells = std::size_t{1} << 20, kMostNames = 65536;
 
 }  // namespace
 
@@ -73,7 +73,7 @@ void SnapshotLog::name_call(std::uint32_t program, std::uint32_t rank, std::uint
   // A block has one text for a call: the one that it began with may know less.
   if (!builder_.block().records.empty()) write();
   (void)builder_.id_of(programs_.at(program), call);
-  if (builder_.add_cells(1) >= kCellsOfABlock) write();
+  if (builder_.add_cells(1)) write();
 }
 
 std::string SnapshotLog::name_of(const Series& series) const {
@@ -106,6 +106,13 @@ SnapshotLog::Block::Call SnapshotLog::call_of(std::uint32_t program, std::uint32
     call.offset = site->second.offset;
   }
   return call;
+}
+
+// What is called is looked up once for a block.
+std::uint32_t SnapshotLog::id_of(const Block::Program& program, std::uint32_t rank, std::uint64_t key) {
+  const auto [found, is_new] = call_ids_.try_emplace({program.number, rank, key}, 0);
+  if (is_new) found->second = builder_.id_of(program, call_of(program.number, rank, key));
+  return found->second;
 }
 
 void SnapshotLog::take(const Series& series, const Part& part, const Snapshot& snapshot,
@@ -150,14 +157,14 @@ void SnapshotLog::settle(const Series& series, const Waiting& waiting) {
   if (program == programs_.end()) return;
   Block::Record& record = builder_.add(program->second, {0, series.kind, series.name, name_of(series)}, waiting.record);
   for (const auto& [key, sums] : waiting.calls)
-    record.calls.push_back({builder_.id_of(program->second, call_of(series.program, series.rank, key)), 0, sums});
+    record.calls.push_back({id_of(program->second, series.rank, key), 0, sums});
   for (const auto& [name, sums] : waiting.values) {
     const auto number = static_cast<std::uint32_t>(name);
     const auto text = marks_.find({series.program, number});
     const Block::Value value{0, number, text != marks_.end() ? text->second : ""};
     record.values.push_back({builder_.id_of(program->second, value), 0, sums});
   }
-  if (builder_.add_cells(1 + waiting.calls.size() + waiting.values.size()) >= kCellsOfABlock) write();
+  if (builder_.add_cells(1 + waiting.calls.size() + waiting.values.size())) write();
 }
 
 // Those that came before that.
@@ -192,6 +199,7 @@ void SnapshotLog::write() {
   const Block& block = builder_.block();
   if (!block.records.empty() || !block.calls.empty()) write_block(block);
   builder_.clear();
+  call_ids_.clear();
 }
 
 void SnapshotLog::write_block(const Block& block) {

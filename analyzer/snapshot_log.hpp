@@ -79,6 +79,8 @@ class SnapshotLog final : public knowledge_sources::SnapshotSink {
   void fail(const std::string& sentence) REQUIRES(mutex_);
   [[nodiscard]] Block::Call call_of(std::uint32_t program, std::uint32_t rank, std::uint64_t key) const
       REQUIRES(mutex_);
+  [[nodiscard]] std::uint32_t id_of(const Block::Program& program, std::uint32_t rank, std::uint64_t key)
+      REQUIRES(mutex_);
   [[nodiscard]] std::string name_of(const Series& series) const REQUIRES(mutex_);
 
   const std::function<void(const std::string&)> complain_;
@@ -91,6 +93,8 @@ class SnapshotLog final : public knowledge_sources::SnapshotSink {
   std::uint64_t left_out_ GUARDED_BY(mutex_) = 0;  // snapshots
   bool has_failed_ GUARDED_BY(mutex_) = false;
   knowledge_sources::BlockBuilder builder_ GUARDED_BY(mutex_){0};
+  // By program, rank and key; of the block that is made.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> call_ids_ GUARDED_BY(mutex_);
   std::map<std::uint32_t, Block::Program> programs_ GUARDED_BY(mutex_);
   std::map<Series, std::deque<Waiting>> waiting_ GUARDED_BY(mutex_);
   std::size_t waiting_cells_ GUARDED_BY(mutex_) = 0;

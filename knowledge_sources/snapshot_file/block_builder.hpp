@@ -1,6 +1,7 @@
 // Makes a block: gives numbers to what its snapshots refer to.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -53,13 +54,15 @@ class BlockBuilder {
     if (is_new) block_.values.push_back({id_of(program), value.number, value.name});
     return found->second;
   }
-  // How many cells it has then.
-  std::size_t add_cells(std::size_t cells) { return cells_ += cells; }
+  // True: it has enough now.
+  [[nodiscard]] bool add_cells(std::size_t cells) { return (cells_ += cells) >= kEnoughCells; }
 
   [[nodiscard]] const SnapshotBlock& block() const { return block_; }
   void clear() { *this = BlockBuilder(block_.run); }
 
  private:
+  static constexpr std::size_t kEnoughCells = 16384;
+
   SnapshotBlock block_;
   std::size_t cells_ = 0;
   std::map<std::uint32_t, std::uint32_t> programs_;

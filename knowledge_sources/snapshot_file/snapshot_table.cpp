@@ -100,7 +100,6 @@ std::uint64_t SnapshotTable::finish() {
 
 void for_each_block_of(const SnapshotTable& table, const Wanted& wanted,
                        const std::function<void(const SnapshotBlock&)>& use) {
-  constexpr std::size_t kCells = 16384;
   BlockBuilder builder(table.run());
   for (const auto& [key, snapshots] : table.series()) {
     const SnapshotBlock::Program& program = table.programs().at(key.program);
@@ -114,7 +113,7 @@ void for_each_block_of(const SnapshotTable& table, const Wanted& wanted,
         }
         for (const ValueCell& cell : record.values)
           into.values.push_back({builder.id_of(program, table.values()[cell.id]), 0, cell.sums});
-        if (builder.add_cells(record.calls.size() + record.values.size()) < kCells) continue;
+        if (!builder.add_cells(record.calls.size() + record.values.size())) continue;
         use(builder.block());
         builder.clear();
       }

@@ -91,7 +91,9 @@ void RankMarks::spread(std::uint64_t key, std::int64_t begin, std::int64_t end, 
       taken.push_back({snapshot.begin, difference(all, before)});
       before = all;
     }
-    for (const Piece& piece : taken) add_taken(series, key, id, piece.time, piece.sums);
+    for (const Piece& piece : taken) {
+      if (piece.sums != CallSums{}) add_taken(series, key, id, piece.time, piece.sums);
+    }
     if (series.depth == 0) continue;
     if (!is_cut(series.kind)) before = until(series.begin);
     const CallSums rest = difference(sums, before);

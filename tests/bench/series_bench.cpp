@@ -92,7 +92,7 @@ FileCost file() {
       record.calls.push_back(
           {builder.id_of(program, call), 0, {1 + site % 3, ns + random() % (ns / 10), 1024u * (site % 5)}});
     }
-    if (builder.add_cells(kValues) >= 16'384) write();
+    if (builder.add_cells(kValues)) write();
   }
   write();
   const double values = 3.0 * kValues * kIterations;

@@ -31,6 +31,12 @@ AnalyzerRun::AnalyzerRun(Options options)
   snapshots_.becomes_true = [this](std::uint32_t rule, std::uint32_t program, std::uint32_t rank) {
     held_rules_.note({rule, program, rank});
   };
+  for (const Rule& rule : options.rules) targets_.push_back(rule.target);
+  snapshots_.becomes_true_of_program = [this](std::uint32_t rule, std::uint32_t program,
+                                              std::span<const std::uint32_t> differing) {
+    if (targets_[rule] != RuleTarget::kDiffering) return held_rules_.note({rule, program, kAllRanks});
+    for (const std::uint32_t rank : differing) held_rules_.note({rule, program, rank});
+  };
 }
 
 void AnalyzerRun::add_program(knowledge_sources::Program program) {

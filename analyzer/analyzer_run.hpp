@@ -86,6 +86,7 @@ class AnalyzerRun {
   knowledge_sources::Sentences complaints_ GUARDED_BY(complaints_mutex_);
   HeldRules held_rules_;  // likewise
   RuleCounts rule_counts_;
+  std::vector<RuleTarget> targets_;  // by rule
   blackboard::Blackboard board_;
   knowledge_sources::Reduction reduction_;
   knowledge_sources::SnapshotSettings snapshots_;  // and what the rules watch

@@ -1,10 +1,13 @@
 // See options.hpp.
 #include "analyzer/options.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <stdexcept>
 
 #include "analyzer/option_rows.hpp"
 #include "knowledge_sources/snapshots/condition.hpp"
@@ -96,7 +99,10 @@ ParsedOptions parse_options(int argc, char** argv) {
   options.snapshot_conditions = values.texts(*option("snapshot-when"));
   for (const std::string& text : options.snapshot_conditions) {
     try {
-      (void)knowledge_sources::Condition(text);
+      if (knowledge_sources::Condition(text).is_of_program())
+        throw std::invalid_argument(fmt::format(
+            "the condition \"{}\" is of all ranks of a program, and a snapshot of one: balance() is for --rules",
+            text));
     } catch (const std::invalid_argument& wrong) {
       std::cerr << "ardoise-analyzer: " << wrong.what() << "." << std::endl;
       return {std::nullopt, 2};

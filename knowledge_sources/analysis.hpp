@@ -63,8 +63,11 @@ struct BadPartial : std::runtime_error {
 struct SnapshotSettings {
   std::vector<std::string> conditions{};  // snapshots/condition.hpp
   std::vector<std::string> watched{};     // likewise: somebody waits for these while programs run
-  // One of them has become true for a rank. Called by any worker.
+  // One of them has become true for a rank. Called by any worker, as the next one.
   std::function<void(std::uint32_t watched, std::uint32_t partition, std::uint32_t rank)> becomes_true{};
+  // One that is of a program has (snapshots/balances.hpp); these ranks differ from the others.
+  std::function<void(std::uint32_t watched, std::uint32_t partition, std::span<const std::uint32_t> differing)>
+      becomes_true_of_program{};
   SnapshotSink* sink = nullptr;  // nullptr: none; outlives the analyses
   double interval_seconds = 0;   // between those that the sink gets of each rank; 0: none
 };

@@ -76,6 +76,14 @@ class Keyed {
     if (to.bytes.size() >= kBatchBytes) submit(to);
   }
 
+  // What is held back goes now.
+  void flush() {
+    for (const auto& to : outgoing_) {
+      const std::scoped_lock guard(to->mutex);
+      if (!to->bytes.empty()) submit(*to);
+    }
+  }
+
   [[nodiscard]] KeyedTraffic traffic() const {
     KeyedTraffic sum;
     for (const auto& to : outgoing_) {
@@ -123,12 +131,6 @@ class Keyed {
     ++to.header.number;
     to.bytes.clear();
     board_->submit_keyed(std::move(entry), to.key);
-  }
-  void flush() {
-    for (const auto& to : outgoing_) {
-      const std::scoped_lock guard(to->mutex);
-      if (!to->bytes.empty()) submit(*to);
-    }
   }
 
   void arrive(const blackboard::EntryRef& entry) {

@@ -10,10 +10,12 @@
 
 namespace ardoise::analyzer {
 
+inline constexpr std::uint32_t kAllRanks = UINT32_MAX;
+
 struct RuleOfRank {
   std::uint32_t rule;     // index
   std::uint32_t program;  // its partition
-  std::uint32_t rank;     // in it
+  std::uint32_t rank;     // in it; or kAllRanks
   auto operator<=>(const RuleOfRank&) const = default;
 };
 using TimesHeld = std::map<RuleOfRank, std::uint64_t>;

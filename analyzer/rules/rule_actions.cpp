@@ -9,8 +9,6 @@
 namespace ardoise::analyzer {
 namespace {
 
-constexpr std::uint32_t kAllRanks = UINT32_MAX;
-
 std::map<std::uint32_t, knowledge_sources::Program> by_partition(std::vector<knowledge_sources::Program> programs) {
   std::map<std::uint32_t, knowledge_sources::Program> all;
   for (auto& each : programs) all.emplace(each.partition, std::move(each));
@@ -34,8 +32,9 @@ std::string settings_of_launch(std::string_view settings) {
   std::string back;
   while (!settings.empty()) {
     std::string_view setting = instrument::take_word(settings, ' ');
-    back +=
-        fmt::format("{}{}={}", back.empty() ? "" : " ", instrument::take_word(setting, '='), instrument::kAsLaunched);
+    const std::string_view name = instrument::take_word(setting, '=');
+    if (name != instrument::kSnapshotNow)
+      back += fmt::format("{}{}={}", back.empty() ? "" : " ", name, instrument::kAsLaunched);
   }
   return back;
 }
@@ -55,14 +54,14 @@ void RuleActions::for_each_group(const Targets& sorted, Use&& use) {
 }
 
 RuleOfRank RuleActions::target_of(const RuleOfRank& held) const {
-  return {held.rule, held.program, rules_[held.rule].on_all ? kAllRanks : held.rank};
+  return {held.rule, held.program, rules_[held.rule].target == RuleTarget::kAll ? kAllRanks : held.rank};
 }
 
 void RuleActions::count(const TimesHeld& held) {
   for (const auto& [key, times] : held) {
     RuleCount& count = counts_.of(key.rule);
     count.times += times;
-    if (known_.insert(key).second) ++count.ranks;
+    if (key.rank != kAllRanks && known_.insert(key).second) ++count.ranks;
   }
 }
 

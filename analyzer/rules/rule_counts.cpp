@@ -28,8 +28,10 @@ std::vector<std::string> RuleCounts::notices() const {
       never.push_back(i + 1);
       continue;
     }
-    std::string notice = fmt::format("Rule {} (when {}) held on {}, {}; {}.", i + 1, count.condition,
-                                     counted_as(count.ranks, "rank"), counted_as(count.times, "time"), count.effect);
+    const std::string on_ranks =  // none: it is of a program
+        count.ranks == 0 ? std::string() : fmt::format("on {}, ", counted_as(count.ranks, "rank"));
+    std::string notice = fmt::format("Rule {} (when {}) held {}{}; {}.", i + 1, count.condition, on_ranks,
+                                     counted_as(count.times, "time"), count.effect);
     if (count.held_back != 0)
       notice += fmt::format(" It was held back {}: a rule acts on a rank at most once a second and {} times in all.",
                             counted_as(count.held_back, "time"), RuleActions::kMostActs);

@@ -43,7 +43,7 @@ class RuleParser {
     }
     Rule rule;
     rule.condition = trimmed(rest_.substr(0, colon));
-    (void)knowledge_sources::Condition(rule.condition);
+    const bool is_of_program = knowledge_sources::Condition(rule.condition).is_of_program();
     rest_.remove_prefix(colon + 1);
     while (next().find('=') != std::string_view::npos) {
       rule.settings += fmt::format("{}{}", rule.settings.empty() ? "" : " ", take());
@@ -53,19 +53,19 @@ class RuleParser {
       fault.pop_back();
       throw std::invalid_argument(fault);
     }
+    bool is_on = false;
     while (!next().empty()) {
       if (next() == "for" && rule.seconds == 0) {
         duration(rule);
-      } else if (next() == "on" && !rule.on_all) {
-        take();
-        if (next() != "all") fail("\"all\"");
-        take();
-        rule.on_all = true;
+      } else if (next() == "on" && !is_on) {
+        target(rule, is_of_program);
+        is_on = true;
       } else {
-        fail(rule.seconds != 0 || rule.on_all ? "\"for\" or \"on all\", once each, or the end"
-                                              : "NAME=VALUE, \"for\", \"on all\" or the end");
+        fail(rule.seconds != 0 || is_on ? "\"for\" or \"on\", once each, or the end"
+                                        : "NAME=VALUE, \"for\", \"on\" or the end");
       }
     }
+    if (is_of_program && !is_on) rule.target = RuleTarget::kAll;
     return rule;
   }
 
@@ -93,6 +93,21 @@ class RuleParser {
     rest_ = trimmed(rest_).substr(word.size());
     return word;
   }
+  void target(Rule& rule, bool is_of_program) {
+    take();
+    if (next() == "all") {
+      take();
+      rule.target = RuleTarget::kAll;
+      return;
+    }
+    if (next() != "ranks") fail("\"all\" or \"ranks that differ\"");
+    if (!is_of_program) fail("\"all\": ranks differ where the condition has balance()");
+    for (const std::string_view word : {"ranks", "that", "differ"}) {
+      if (next() != word) fail("\"ranks that differ\"");
+      take();
+    }
+    rule.target = RuleTarget::kDiffering;
+  }
   // "10 s", or "10s".
   void duration(Rule& rule) {
     take();
@@ -116,7 +131,8 @@ class RuleParser {
 }  // namespace
 
 std::string Rule::effect() const {
-  return fmt::format("set {}{}{}", settings, on_all ? " on all ranks" : "",
+  constexpr std::array<std::string_view, 3> kOn{"", " on all ranks", " on ranks that differ"};
+  return fmt::format("set {}{}{}", settings, kOn[static_cast<std::size_t>(target)],
                      duration.empty() ? std::string() : " for " + duration);
 }
 

@@ -2,15 +2,18 @@
 //
 //   # comments and empty lines are allowed
 //   when calls(MPI_Alltoall) > 1000: rate=1000 for 10 s
-//   when bytes(write) > 1 GB: flush=0.25 on all
+//   when bytes(write) > 1 GB: flush=0.25 snapshot=written on all
+//   when balance(step) < 0.8: rate=1000 for 10 s on ranks that differ
 //
-//   rule  = "when" condition ":" NAME=VALUE { NAME=VALUE } { "for" number unit | "on" "all" }
+//   rule  = "when" condition ":" NAME=VALUE { NAME=VALUE } { "for" number unit | "on" target }
+//   target = "all" | "ranks" "that" "differ"
 //   unit  = "ms" | "s" | "min" | "h"
 //
 // The condition is that of knowledge_sources/snapshots/condition.hpp, the settings are those of `ardoise control`
 // (instrument/settings/changes.hpp).
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -18,11 +21,17 @@
 
 namespace ardoise::analyzer {
 
+enum class RuleTarget : std::uint8_t {
+  kRank,      // that for which it holds
+  kAll,       // of the program
+  kDiffering  // from the others (knowledge_sources/snapshots/balances.hpp)
+};
+
 struct Rule {
   std::string condition, settings;
   double seconds = 0;    // after which the settings are those of the launch again; 0: never
   std::string duration;  // likewise, "10 s"
-  bool on_all = false;   // ranks of the program; else on that for which it holds
+  RuleTarget target = RuleTarget::kRank;
 
   // "set rate=1000 on all ranks for 10 s"
   [[nodiscard]] std::string effect() const;

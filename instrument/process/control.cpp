@@ -36,7 +36,7 @@ Control::Control(Session& of, const PackIdentity& identity, std::string_view pro
       beside_(answer_path_ + ".part"),
       program_(program),
       flush_ticks_(of.recorder.live.flush_ticks.load(std::memory_order_relaxed)),
-      records_sums_(of.recorder.reduction.folds_all()) {
+      sums_(of.recorder.reduction.folded_at_once()) {
   (void)for_each_command(read(), [this](const ControlCommand& command) { last_ = std::max(last_, command.number); });
 }
 
@@ -66,10 +66,11 @@ void Control::look() noexcept {
     last_ = command.number;
     if (!is_for(command, program_, rank_)) return;
     const bool is_of_rule = command.rule != 0;  // the analyzer tells of those
-    if (apply(command.settings)) {
-      if (!is_of_rule) session_.recorder.live.tell("Set while the program ran (ardoise control): ", command.settings);
+    LiveTexts& changes = session_.recorder.live.changes;
+    if (apply(command)) {
+      if (!is_of_rule) changes.tell("Set while the program ran (ardoise control): ", command.settings);
     } else if (is_of_rule) {
-      session_.recorder.live.tell("A rule could not set all of this: ", command.settings);
+      changes.tell("A rule could not set all of this: ", command.settings);
     } else {
       ++refused_;
     }
@@ -78,12 +79,18 @@ void Control::look() noexcept {
 }
 
 // All of them, or as many as can be.
-bool Control::apply(std::string_view settings) noexcept {
+bool Control::apply(const ControlCommand& command) noexcept {
+  std::string_view settings = command.settings;
   bool all = !settings.empty();
   while (!settings.empty()) {
     std::string_view value = take_word(settings, ' ');
     const std::string_view name = take_word(value, '=');
-    all = apply_one(name, value) && all;
+    if (name == kSnapshotNow) {
+      session_.recorder.live.snapshots.tell(value, "", command.number);
+      session_.recorder.threads.hurry_first();
+    } else {
+      all = apply_one(name, value) && all;
+    }
   }
   return all;
 }
@@ -93,9 +100,10 @@ bool Control::apply_one(std::string_view name, std::string_view value) noexcept 
   const auto is_allowed = [](const Option* row, double number) { return number >= row->least && number <= row->most; };
   if (value == kAsLaunched) return set_back(name);
   if (name == "record") {
-    if (value != "events" && value != "sums") return false;
-    session_.recorder.reduction.fold_all(value == "sums");
-    return true;
+    FunctionSet sums;
+    const bool is_good = parse_record(value, sums);
+    if (is_good) session_.recorder.reduction.fold_at_once(sums);
+    return is_good;
   }
   double number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -115,7 +123,7 @@ bool Control::apply_one(std::string_view name, std::string_view value) noexcept 
 bool Control::set_back(std::string_view name) noexcept {
   Sampler& sampling = session_.sampling;
   if (name == "record") {
-    session_.recorder.reduction.fold_all(records_sums_);
+    session_.recorder.reduction.fold_at_once(sums_);
     return true;
   }
   if (name == "flush") {

@@ -32,7 +32,7 @@ class Control {
 
  private:
   [[nodiscard]] std::string_view read() noexcept;
-  [[nodiscard]] bool apply(std::string_view settings) noexcept;
+  [[nodiscard]] bool apply(const ControlCommand& command) noexcept;
   [[nodiscard]] bool apply_one(std::string_view name, std::string_view value) noexcept;
   [[nodiscard]] bool set_back(std::string_view name) noexcept;  // to what the process was started with
   void answer(std::uint32_t number, std::uint32_t refused) noexcept;
@@ -42,7 +42,7 @@ class Control {
   const std::uint32_t rank_;
   const std::string path_, answer_path_, beside_, program_;
   const std::uint64_t flush_ticks_;
-  const bool records_sums_;
+  const FunctionSet sums_;
   std::uint64_t size_ = 0;     // of the file when it was read last
   std::uint32_t last_ = 0;     // command
   std::uint32_t refused_ = 0;  // commands

@@ -21,15 +21,13 @@ bool is_call(const MpiRecord& record) {
   return record.shape() != Shape::kCompletion && record.shape() != Shape::kExtension;
 }
 
-// What the program said of itself stays where that is possible: there is little of it, and it cuts what is left.
-template <class Record>
-bool is_kept_mark(const Record& record) {
-  if constexpr (std::is_same_v<Record, MpiRecord>) {
-    return is_mark(record);
-  } else {
-    return false;
-  }
-}
+std::uint32_t function_of(const PosixRecord& record) { return record.function; }
+std::uint32_t function_of(const MpiRecord& record) { return record.function(); }
+
+// What the program said of itself stays where that is possible: there is little of it, and it cuts what is left. So
+// does what was sampled between calls that stay.
+bool is_kept(const PosixRecord&) { return false; }
+bool is_kept(const MpiRecord& record) { return is_mark(record) || is_sampled(record); }
 
 }  // namespace
 
@@ -40,6 +38,17 @@ void CallDepths::set(std::uint32_t call_site, std::uint32_t depth) {
   while ((known == 0 || wanted < known) &&
          !slot_depth.compare_exchange_weak(known, wanted, std::memory_order_relaxed)) {
   }
+}
+
+void EventReduction::fold_at_once(const FunctionSet& functions) noexcept {
+  for (std::size_t i = 0; i < at_once_.size(); ++i) at_once_[i].store(functions.words()[i], std::memory_order_relaxed);
+  folds_some_.store(functions != FunctionSet(), std::memory_order_relaxed);
+}
+
+FunctionSet EventReduction::folded_at_once() const noexcept {
+  FunctionSet::Words words{};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = at_once_[i].load(std::memory_order_relaxed);
+  return FunctionSet(words);
 }
 
 template <class Record>
@@ -77,7 +86,8 @@ template <class Record>
 std::size_t EventReduction::reduce(std::span<Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
                                    bool all, BinList& full) {
   if (all) return keep(records, first_tick, last_tick, full, [](const Record&) { return false; });
-  if (by_ == ReduceBy::kClass) return keep(records, first_tick, last_tick, full, is_kept_mark<Record>);
+  if (by_ == ReduceBy::kClass)
+    return keep(records, first_tick, last_tick, full, [](const Record& record) { return is_kept(record); });
   // The records of each rank, then the first rank that stays: at least half of all records go.
   std::array<std::uint32_t, kRanks> counts{};
   std::size_t current = 0;
@@ -90,11 +100,24 @@ std::size_t EventReduction::reduce(std::span<Record> records, std::uint64_t firs
   current = 0;
   return keep(records, first_tick, last_tick, full, [&](const Record& record) {
     if (is_call(record)) current = rank(record);
-    return current >= stays || is_kept_mark(record);
+    return current >= stays || is_kept(record);
+  });
+}
+
+template <class Record>
+std::size_t EventReduction::reduce_chosen(std::span<Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
+                                          BinList& full) {
+  const FunctionSet chosen = folded_at_once();
+  bool stays = true;
+  return keep(records, first_tick, last_tick, full, [&](const Record& record) {
+    if (is_call(record)) stays = !chosen.has(class_of<Record>() == PackClass::kPosix, function_of(record));
+    return stays || is_kept(record);
   });
 }
 
 template std::size_t EventReduction::reduce(std::span<MpiRecord>, std::uint64_t, std::uint64_t, bool, BinList&);
 template std::size_t EventReduction::reduce(std::span<PosixRecord>, std::uint64_t, std::uint64_t, bool, BinList&);
+template std::size_t EventReduction::reduce_chosen(std::span<MpiRecord>, std::uint64_t, std::uint64_t, BinList&);
+template std::size_t EventReduction::reduce_chosen(std::span<PosixRecord>, std::uint64_t, std::uint64_t, BinList&);
 
 }  // namespace ardoise::instrument

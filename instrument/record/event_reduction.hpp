@@ -13,6 +13,7 @@
 
 #include "instrument/buffer/ledger.hpp"
 #include "instrument/record/aggregates.hpp"
+#include "instrument/settings/function_set.hpp"
 #include "instrument/settings/settings.hpp"
 
 namespace ardoise::instrument {
@@ -35,9 +36,11 @@ class CallDepths {
 // Thread safe.
 class EventReduction {
  public:
-  // From now on all records become sums, whether there is a bin or not. Relaxed: each bin asks again.
-  void fold_all(bool all) noexcept { folds_all_.store(all, std::memory_order_relaxed); }
-  [[nodiscard]] bool folds_all() const noexcept { return folds_all_.load(std::memory_order_relaxed); }
+  // From now on the records of these functions become sums, whether there is a bin or not. Relaxed: each bin asks
+  // again.
+  void fold_at_once(const FunctionSet& functions) noexcept;
+  [[nodiscard]] FunctionSet folded_at_once() const noexcept;
+  [[nodiscard]] bool folds_some_at_once() const noexcept { return folds_some_.load(std::memory_order_relaxed); }
 
   EventReduction(ReduceBy by, const CallDepths& depths, Aggregates& aggregates, Ledger& ledger)
       : by_(by), depths_(depths), aggregates_(aggregates), ledger_(ledger) {}
@@ -49,6 +52,10 @@ class EventReduction {
   template <class Record>
   [[nodiscard]] std::size_t reduce(std::span<Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
                                    bool all, BinList& full);
+  // As reduce(), those of functions that are folded at once; all others stay.
+  template <class Record>
+  [[nodiscard]] std::size_t reduce_chosen(std::span<Record> records, std::uint64_t first_tick, std::uint64_t last_tick,
+                                          BinList& full);
 
  private:
   // Folds all for which stays(record) is false, asked in their order.
@@ -62,7 +69,8 @@ class EventReduction {
   template <class Record>
   [[nodiscard]] std::size_t rank(const Record& record) const;
 
-  std::atomic<bool> folds_all_ = false;
+  std::array<std::atomic<std::uint64_t>, FunctionSet::kWords> at_once_{};
+  std::atomic<bool> folds_some_ = false;
   const ReduceBy by_;
   const CallDepths& depths_;
   Aggregates& aggregates_;

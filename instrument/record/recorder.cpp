@@ -52,7 +52,7 @@ Recorder::Recorder(const Settings& settings, Transport& transport, const PackIde
       requests(pool, threads_call_mpi),
       unwinder_(settings.reduce == ReduceBy::kDepth ? std::make_unique<Unwinder>() : nullptr) {
   sender.set_samples(&threads);
-  reduction.fold_all(settings.records_sums);
+  reduction.fold_at_once(settings.sums);
 }
 
 std::uint32_t Recorder::new_call_site(ThreadRecorder& thread, std::uint64_t address) {
@@ -158,10 +158,11 @@ void Recorder::lose_call(PackClass pack_class) {
 
 void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
   assert_may_wait();
-  const bool first = thread.next_flush == 0;
+  const bool first = thread.next_flush.load(std::memory_order_relaxed) == 0;
   const std::uint64_t flush_ticks = live.flush_ticks.load(std::memory_order_relaxed);
-  thread.next_flush = end + flush_ticks;
+  thread.next_flush.store(end + flush_ticks, std::memory_order_relaxed);
   memory.look(end);
+  take_snapshots(thread);
   if (first) return;
   // While the stream is full a partly filled bin would wait in line for its turn, better it is filled; and totals,
   // which may go beyond the budget, would wait in an ever longer line.
@@ -185,8 +186,17 @@ void Recorder::flush_old(ThreadRecorder& thread, std::uint64_t end) {
 
 // What was set while the program runs, for the report.
 void Recorder::tell_changes() {
-  live.take_told([this](std::string_view what) {
+  live.changes.take([this](std::string_view what, std::uint32_t) {
     (void)definitions.add(NoticeDefinition{1, 0}, fmt::format("{}.", what));
+  });
+}
+
+// Those that a command has asked for: marks of the first thread, whose marks cut.
+void Recorder::take_snapshots(ThreadRecorder& thread) {
+  if (thread.number() != 0) return;
+  live.snapshots.take([&](std::string_view name, std::uint32_t number) {
+    thread.add_mark(
+        {now(), number, mark_names.id_of(name, definitions), kNoCallSite, MarkKind::kSnapshot, {}, kMarkWord});
   });
 }
 
@@ -243,7 +253,10 @@ Bin* Recorder::last_pack(std::uint64_t tick) {
 
 bool Recorder::finish(std::uint64_t tick) {
   if (active.load(std::memory_order_relaxed)) (void)stop();
-  threads.flush_all([&](ThreadRecorder& thread) { tell_queries(thread, tick); });
+  threads.flush_all([&](ThreadRecorder& thread) {
+    tell_queries(thread, tick);
+    take_snapshots(thread);
+  });
   tell_changes();
   if (!all_left_) {
     // A note of the loss is all that can be done; the ledger of the last pack can't count what it can't see.

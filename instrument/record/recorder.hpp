@@ -88,7 +88,7 @@ class Recorder {
 
   // After the records of a call were written: sends what has become old.
   void after_event(ThreadRecorder& thread, std::uint64_t end) {
-    if (end >= thread.next_flush) [[unlikely]] {
+    if (end >= thread.next_flush.load(std::memory_order_relaxed)) [[unlikely]] {
       const std::uint64_t started = now();
       flush_old(thread, end);
       thread.count_sending(started);
@@ -152,6 +152,7 @@ class Recorder {
   std::uint32_t new_call_site(ThreadRecorder& thread, std::uint64_t address);
   void flush_old(ThreadRecorder& thread, std::uint64_t end);
   void tell_changes();
+  void take_snapshots(ThreadRecorder& thread);
   [[nodiscard]] Bin* totals_pack();
   [[nodiscard]] Bin* last_pack(std::uint64_t tick);  // the totals at the end
 

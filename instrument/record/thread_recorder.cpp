@@ -47,7 +47,7 @@ ThreadRecorder::ThreadRecorder(BinPool& pool, Sender& sender, Ledger& ledger, Ev
 void ThreadRecorder::restart(std::uint32_t number) {
   number_ = number;
   may_send = false;
-  next_flush = 0;
+  next_flush.store(0, std::memory_order_relaxed);
   mpi_.closed = posix_.closed = 0;
   mpi_.folded = posix_.folded = mpi_.counted = false;
   noted_ = {};
@@ -79,8 +79,13 @@ void ThreadRecorder::recent(RecentCalls& mpi, RecentCalls& posix) const {
 template <class Record>
 void ThreadRecorder::close_bin(Lane<Record>& lane) {
   if (lane.bin == nullptr) return;
-  note_recent(lane);
-  if (is_scratch(lane.bin) || reduction_.folds_all()) reduce(lane);
+  if (is_scratch(lane.bin)) {
+    reduce(lane);
+  } else if (reduction_.folds_some_at_once()) {
+    reduce_chosen(lane);
+  } else {
+    note_recent(lane);
+  }
   const auto records = static_cast<std::uint32_t>(lane.cursor - records_of<Record>(lane.bin));
   Bin* const bin = std::exchange(lane.bin, nullptr);
   lane.cursor = lane.limit = lane.whole = nullptr;
@@ -101,33 +106,52 @@ void ThreadRecorder::close_bin(Lane<Record>& lane) {
   sender_.submit(bin);
 }
 
+// fold(records, full): how many of the lane's bin stay.
+template <class Record, class Fold>
+void ThreadRecorder::fold(Lane<Record>& lane, Fold&& fold) {
+  Record* const begin = records_of<Record>(lane.bin);
+  BinList full;
+  lane.is_reduced = true;
+  Record* const end = begin + fold(std::span<Record>(begin, lane.cursor), full);
+  lane.folded = lane.folded || end != lane.cursor;
+  lane.cursor = lane.whole = end;
+  lane.is_reduced = false;
+  sender_.submit_all(full);
+}
+
+template <class Record>
+void ThreadRecorder::remove_sampled(Lane<Record>& lane) {
+  if constexpr (std::is_same_v<Record, MpiRecord>)
+    lane.cursor = std::remove_if(records_of<Record>(lane.bin), lane.cursor, is_sampled);
+  lane.sampled = 0;
+}
+
 // Makes room in the lane's own bin; marks stay.
 template <class Record>
 void ThreadRecorder::reduce(Lane<Record>& lane) {
   note_recent(lane);
-  Record* const begin = records_of<Record>(lane.bin);
-  if constexpr (std::is_same_v<Record, MpiRecord>) lane.cursor = std::remove_if(begin, lane.cursor, is_sampled);
-  lane.sampled = 0;
-  BinList full;
-  lane.is_reduced = true;
-  const std::size_t kept = reduction_.reduce(std::span<Record>(begin, lane.cursor), lane.first_begin, lane.last_end,
-                                             is_scratch(lane.bin), full);
-  lane.folded = lane.folded || begin + kept != lane.cursor;
-  lane.cursor = lane.whole = begin + kept;
-  lane.is_reduced = false;
-  sender_.submit_all(full);
+  remove_sampled(lane);
+  fold(lane, [&](std::span<Record> records, BinList& full) {
+    return reduction_.reduce(records, lane.first_begin, lane.last_end, is_scratch(lane.bin), full);
+  });
+}
+
+// The records of functions that become sums at once.
+template <class Record>
+void ThreadRecorder::reduce_chosen(Lane<Record>& lane) {
+  note_recent(lane);
+  if (reduction_.folded_at_once() == FunctionSet::all()) remove_sampled(lane);
+  fold(lane, [&](std::span<Record> records, BinList& full) {
+    return reduction_.reduce_chosen(records, lane.first_begin, lane.last_end, full);
+  });
 }
 
 // Where it has nothing but marks.
 template <class Record>
 void ThreadRecorder::reduce_all(Lane<Record>& lane) {
-  Record* const begin = records_of<Record>(lane.bin);
-  BinList full;
-  lane.is_reduced = true;
-  lane.cursor = lane.whole =
-      begin + reduction_.reduce(std::span<Record>(begin, lane.cursor), lane.first_begin, lane.last_end, true, full);
-  lane.is_reduced = false;
-  sender_.submit_all(full);
+  fold(lane, [&](std::span<Record> records, BinList& full) {
+    return reduction_.reduce(records, lane.first_begin, lane.last_end, true, full);
+  });
 }
 
 template <class Record>
@@ -191,10 +215,10 @@ void ThreadRecorder::find_bin(Lane<Record>& lane, std::uint64_t begin) {
     return static_cast<std::size_t>(end_of_bin(lane) - lane.cursor) <
            static_cast<std::size_t>(end_of_bin(lane) - records_of<Record>(lane.bin)) / 2;
   };
-  // Where all becomes sums, the bin at hand serves until marks have filled half of it.
+  // Where calls become sums at once, the bin at hand serves until the rest has filled half of it.
   bool serves_on = false;
-  if (reduction_.folds_all() && lane.bin != nullptr && !is_scratch(lane.bin)) {
-    reduce(lane);
+  if (reduction_.folds_some_at_once() && lane.bin != nullptr && !is_scratch(lane.bin)) {
+    reduce_chosen(lane);
     serves_on = !is_full();
   }
   Bin* const bin = serves_on ? nullptr : sender_.take(class_of<Record>(), may_send);

@@ -118,8 +118,11 @@ class alignas(64) ThreadRecorder {
   bool between_idups = false;
   std::uint32_t handle_generation = 0;                 // HandleIds::generation() that `handles` belongs to
   std::uint32_t until_timed = RecordingCost::kPeriod;  // calls
-  std::uint64_t next_flush = 0;                        // tick at which the bins are old
-  ThreadRecorder* next = nullptr;                      // of ThreadRegistry
+  // Tick at which the bins are old; kAtOnce from who wants something of the thread at its next call. Relaxed: if that
+  // is overwritten, it is done when they are old.
+  std::atomic<std::uint64_t> next_flush = 0;
+  static constexpr std::uint64_t kAtOnce = 1;
+  ThreadRecorder* next = nullptr;  // of ThreadRegistry
   // Of the call that is being recorded, its completions and the queries that are told with it included.
   CallSums call_sums;
   QueryCounts queries;
@@ -163,8 +166,14 @@ class alignas(64) ThreadRecorder {
   void find_bin(Lane<Record>& lane, std::uint64_t begin);
   template <class Record>
   void close_bin(Lane<Record>& lane);
+  template <class Record, class Fold>
+  void fold(Lane<Record>& lane, Fold&& fold);
+  template <class Record>
+  void remove_sampled(Lane<Record>& lane);
   template <class Record>
   void reduce(Lane<Record>& lane);
+  template <class Record>
+  void reduce_chosen(Lane<Record>& lane);
   template <class Record>
   void reduce_all(Lane<Record>& lane);
   template <class Record>

@@ -6,6 +6,7 @@
 //   1/*/*/rate=1000
 //   2/0-3,8/solver/rate=5000 flush=launch     number/ranks in MPI_COMM_WORLD/program/settings
 //   3/5/solver/rule=2 rate=1000               of the second rule
+//   4/*/solver/snapshot=warm                  a snapshot of this name, number 4
 //
 // Used in the memory of the program, beside its threads: nothing here allocates or throws.
 #pragma once
@@ -23,7 +24,8 @@ namespace ardoise::instrument {
 inline constexpr const char* kControlName = ".control";
 inline constexpr const char* kControlAnswerPrefix = ".control-done-";  // what a process has applied: "2 0\n", see below
 inline constexpr std::string_view kControlHead = "ardoise control 1\n";
-inline constexpr std::string_view kAsLaunched = "launch";  // a value: what the process was started with
+inline constexpr std::string_view kAsLaunched = "launch";     // a value: what the process was started with
+inline constexpr std::string_view kSnapshotNow = "snapshot";  // not a setting: its value is a name
 inline constexpr std::string_view kOfRule = "rule=";
 inline constexpr std::size_t kMaxControlBytes = std::size_t{64} << 10;  // further commands are refused
 

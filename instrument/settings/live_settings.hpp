@@ -1,5 +1,5 @@
 // Settings that change while the program runs (`ardoise control`). Stored by the survivor (process/control.hpp) in the
-// program's memory; threads see them at their next slow moment or sample. Relaxed but for `applied`: each stands alone.
+// program's memory; threads see them at their next slow moment or sample. Relaxed: each stands alone.
 #pragma once
 
 #include <array>
@@ -10,30 +10,28 @@
 
 namespace ardoise::instrument {
 
-class LiveSettings {
+// Texts with a number, from the survivor, one at a time, to the thread that comes first. Allocates nothing.
+class LiveTexts {
  public:
-  explicit LiveSettings(std::uint64_t ticks) : flush_ticks(ticks) {}
-
-  std::atomic<std::uint64_t> flush_ticks;
-
-  // What was set, for the report: the survivor tells, one at a time, a sentence of two parts …
-  void tell(std::string_view begin, std::string_view what) noexcept {
-    const std::uint32_t number = told_.load(std::memory_order_relaxed);
-    Text& text = texts_[number % kTexts];
+  // A text of two parts.
+  void tell(std::string_view begin, std::string_view what, std::uint32_t number = 0) noexcept {
+    const std::uint32_t told = told_.load(std::memory_order_relaxed);
+    Text& text = texts_[told % kTexts];
     text.size = begin.copy(text.bytes.data(), text.bytes.size());
     text.size += what.copy(text.bytes.data() + text.size, text.bytes.size() - text.size);
-    told_.store(number + 1, std::memory_order_release);
+    text.number = number;
+    told_.store(told + 1, std::memory_order_release);
   }
-  // … and a thread takes it: use(text) for each that nobody took. Of more than kTexts at once the first are lost.
+  // use(text, number) for each that nobody took. Of more than kTexts at once the first are lost.
   template <class Use>
-  void take_told(Use&& use) {
+  void take(Use&& use) {
     const std::uint32_t told = told_.load(std::memory_order_acquire);
     std::uint32_t taken = taken_.load(std::memory_order_relaxed);
     if (taken == told || !taken_.compare_exchange_strong(taken, told, std::memory_order_relaxed)) return;
     if (told - taken > kTexts) taken = told - kTexts;
     for (; taken != told; ++taken) {
       const Text& text = texts_[taken % kTexts];
-      use(std::string_view(text.bytes.data(), text.size));
+      use(std::string_view(text.bytes.data(), text.size), text.number);
     }
   }
 
@@ -41,10 +39,19 @@ class LiveSettings {
   static constexpr std::uint32_t kTexts = 16;
   struct Text {
     std::size_t size = 0;
+    std::uint32_t number = 0;
     std::array<char, 176> bytes{};
   };
   std::array<Text, kTexts> texts_{};
   std::atomic<std::uint32_t> told_ = 0, taken_ = 0;
+};
+
+struct LiveSettings {
+  explicit LiveSettings(std::uint64_t ticks) : flush_ticks(ticks) {}
+
+  std::atomic<std::uint64_t> flush_ticks;
+  LiveTexts changes;    // what was set, for the report
+  LiveTexts snapshots;  // that are asked for, by name, with the numbers of the commands
 };
 
 }  // namespace ardoise::instrument

@@ -11,6 +11,7 @@
 
 #include "instrument/format/event_format.hpp"
 #include "instrument/machine/perf_events.hpp"
+#include "instrument/settings/function_set.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -111,6 +112,13 @@ std::optional<std::string> what_is_wanted(const Option& option, std::string_view
     case OptionKind::kCounters:
       if (are_counters(value)) return std::nullopt;
       return fmt::format("a list of at most {} events with commas between them ({})", kMaxCounters, perf_event_names());
+    case OptionKind::kRecord: {
+      FunctionSet sums;
+      if (parse_record(value, sums)) return std::nullopt;
+      return "events, sums, or sums: and functions of MPI or POSIX that are measured, or mpi or io, with commas "
+             "between "
+             "them (sums:MPI_Iprobe,io)";
+    }
     case OptionKind::kText:
       return std::nullopt;
     case OptionKind::kFolder:

@@ -20,6 +20,7 @@ enum class OptionKind : std::uint8_t {
   kChoice,    // one of the words in `value`, between '|'
   kSample,    // off, cpu or an event that a thread can be interrupted by
   kCounters,  // events, separated by commas
+  kRecord,    // as function_set.hpp reads it
   kText,      // anything
   kFolder     // a path, made absolute before it is forwarded
 };

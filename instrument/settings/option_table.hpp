@@ -68,8 +68,9 @@ inline constexpr auto kOptions = [] {
     {"policy", kChoice, "adapt|block", "adapt", "", 0, 0, kForProgram,
      "when that memory is used up: record less (samples at a lower rate, events as exact sums), or let the program "
      "wait for the analyzer"},
-    {"record", kChoice, "events|sums", "events", "", 0, 0, kForProgram | kMayChange,
-     "sums: each call becomes part of exact sums at once, nothing that needs single calls is known (waiting, iterations)"},
+    {"record", kRecord, "events|sums|sums:FUNCTION,...", "events", "", 0, 0, kForProgram | kMayChange,
+     "sums: each call, or each of these functions (mpi and io: all), becomes part of exact sums at once, nothing that "
+     "needs single calls is known (waiting, iterations)"},
     {"reduce", kChoice, "class|depth|duration", "class", "", 0, 0, kForProgram,
      "which events become sums first: all of a class, those of the deepest call sites, the shortest"},
     {"mpi-share", kNumber, "X", "0.5", "", 0, 1, kForProgram,

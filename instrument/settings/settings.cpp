@@ -32,7 +32,7 @@ Settings read_settings(GetVariable get) {
     settings.budget_bytes = least;
   }
   settings.policy = values.text(*option("policy")) == "block" ? Policy::kBlock : Policy::kAdapt;
-  settings.records_sums = values.text(*option("record")) == "sums";
+  (void)parse_record(values.text(*option("record")), settings.sums);
   settings.reduce = reduce_by(values.text(*option("reduce")));
   settings.mpi_share = values.number(*option("mpi-share"));
   settings.hang_seconds = values.seconds(*option("hang"));

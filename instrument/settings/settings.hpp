@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 
+#include "instrument/settings/function_set.hpp"
 #include "instrument/settings/option_values.hpp"
 
 namespace ardoise::instrument {
@@ -25,7 +26,7 @@ struct Settings {
   Policy policy = Policy::kAdapt;
   double mpi_share = 0.5;  // part of the budget for records of MPI, and of I/O
   ReduceBy reduce = ReduceBy::kClass;
-  bool records_sums = false;      // every call becomes part of sums at once
+  FunctionSet sums;               // whose calls become part of sums at once
   double patience_seconds = 5;    // at MPI_Finalize, with an analyzer that takes nothing; 0: without end
   double hang_seconds = 60;       // without progress in MPI, after which a launch is said to hang; 0: never
   double flush_seconds = 1.0;     // age at which a partly filled bin is sent

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -150,10 +151,11 @@ class Parser {
     for (const auto& [word, measure] : {std::pair{std::string_view("calls"), Measure::kCalls},
                                         {"time", Measure::kTime},
                                         {"bytes", Measure::kBytes},
-                                        {"value", Measure::kValue}}) {
+                                        {"value", Measure::kValue},
+                                        {"balance", Measure::kBalance}}) {
       if (take(word)) return variable(measure);
     }
-    fail("a number, or one of calls(), time(), bytes(), value()");
+    fail("a number, or one of calls(), time(), bytes(), value(), balance()");
   }
   void number() {
     double value = 0;
@@ -172,15 +174,19 @@ class Parser {
     if (!take("(")) fail("\"(\"");
     const std::size_t place = at_;
     const std::string_view of = name();
-    Condition::Variable variable{measure, false, false, -1, ""};
-    if (measure == Measure::kValue) {
+    Condition::Variable variable{measure, false, false, false, -1, ""};
+    if (measure == Measure::kBalance) {
+      variable.name = of;
+    } else if (measure == Measure::kValue) {
       if (of.empty()) fail("the name of a value that the program tells with ardoise_value()");
       variable.name = of;
     } else if (of.empty()) {
-      if (measure != Measure::kTime) fail("the name of a function, \"mpi\" or \"io\"");
+      if (measure != Measure::kTime) fail("the name of a function, \"mpi\", \"io\" or \"world\"");
       variable.measure = Measure::kElapsed;
     } else if (of == "mpi" || of == "io") {
       (of == "mpi" ? variable.is_mpi : variable.is_posix) = true;
+    } else if (of == "world") {
+      variable.is_mpi = variable.is_world = true;
     } else if (const auto mpi = number_of(instrument::PackClass::kMpi, of)) {
       variable.is_mpi = true;
       variable.function = static_cast<std::int32_t>(*mpi);
@@ -189,7 +195,7 @@ class Parser {
       variable.function = static_cast<std::int32_t>(*posix);
     } else {
       at_ = place;
-      fail("a function of MPI or of I/O that is measured, \"mpi\" or \"io\"");
+      fail("a function of MPI or of I/O that is measured, \"mpi\", \"io\" or \"world\"");
     }
     if (!take(")")) fail("\")\"");
     variables_.push_back(std::move(variable));
@@ -244,6 +250,20 @@ Condition::Condition(std::string_view text) : text_(text) {
   is_since_last_ = Parser(text_, variables_, steps_).parse();
   if (variables_.empty())
     throw std::invalid_argument(fmt::format("the condition \"{}\" names nothing that is measured", text));
+  const auto is_of_rank = [](const Variable& each) {
+    return each.measure != Measure::kBalance && each.measure != Measure::kElapsed;
+  };
+  if (!is_of_program()) return;
+  if (std::ranges::any_of(variables_, is_of_rank))
+    throw std::invalid_argument(
+        fmt::format("the condition \"{}\" has balance(), of all ranks, beside what is of one rank", text));
+  if (is_since_last_)
+    throw std::invalid_argument(
+        fmt::format("the condition \"{}\" has \"since last\", which balance() knows not", text));
+}
+
+bool Condition::is_of_program() const {
+  return std::ranges::any_of(variables_, [](const Variable& each) { return each.measure == Measure::kBalance; });
 }
 
 bool Condition::holds(const std::vector<double>& values) const {

@@ -2,6 +2,7 @@
 //
 //   calls(MPI_Alltoall) % 1000 == 0        time(MPI_Wait) > 5 s since last        bytes(write) > 1 GB since last
 //   time(mpi) / time() > 0.5 and time() > 10 s                                    value(residual) < 1e-6
+//   calls(world) % 100 == 0                                                       balance(step) < 0.8
 //
 //   condition  = any { "or" any } [ "since last" ]           any     = comparison { "and" comparison }
 //   comparison = sum ( "==" | "!=" | "<" | "<=" | ">" | ">=" ) sum
@@ -9,10 +10,12 @@
 //   factor     = number [ unit ] | measure "(" [ name ] ")" | "(" sum ")"
 //   unit       = "s" | "ms" | "us" | "min" | "h" | "kB" | "MB" | "GB" | "KiB" | "MiB" | "GiB"
 //
-// Measures: calls, time (s) and bytes of a function of MPI or POSIX, of all of "mpi", or of "io"; time() since
-// MPI_Init; value(NAME), the last one that the program told with ardoise_value(). With "since last" calls, times and
-// bytes count from the last snapshot of this condition on. Looked at when a call of a function that it names has ended,
-// and, where it names none, after each call.
+// Measures: calls, time (s) and bytes of a function of MPI or POSIX, of all of "mpi", of "io", or of the collectives on
+// MPI_COMM_WORLD, "world"; time() since MPI_Init; value(NAME), the last one that the program told with ardoise_value().
+// balance(NAME) is of all ranks of the program, and stands with none but time(): the balance of their load in the
+// latest round (load.hpp) of the snapshots or phases of this name, or, balance(), in the latest second. With "since
+// last" calls, times and bytes count from the last snapshot of this condition on. Looked at when a call of a function
+// that it names has ended, and, where it names none, after each call.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +27,13 @@ namespace ardoise::knowledge_sources {
 
 class Condition {
  public:
-  enum class Measure : std::uint8_t { kCalls, kTime, kBytes, kElapsed, kValue };
+  enum class Measure : std::uint8_t { kCalls, kTime, kBytes, kElapsed, kValue, kBalance };
   struct Variable {
     Measure measure;
     bool is_mpi = false, is_posix = false;  // of all functions of these, or of one
+    bool is_world = false;                  // of the collectives on MPI_COMM_WORLD
     std::int32_t function = -1;             // one: its number
-    std::string name;                       // of a value
+    std::string name;                       // of a value, or of marks
   };
 
   // Throws std::invalid_argument with a sentence that names the place and what was expected.
@@ -38,6 +42,8 @@ class Condition {
   [[nodiscard]] const std::string& text() const { return text_; }
   [[nodiscard]] const std::vector<Variable>& variables() const { return variables_; }
   [[nodiscard]] bool is_since_last() const { return is_since_last_; }
+  // Not of a rank, but of a program.
+  [[nodiscard]] bool is_of_program() const;
   // values: of the variables, in the same order.
   [[nodiscard]] bool holds(const std::vector<double>& values) const;
 

@@ -12,9 +12,10 @@ using Measure = Condition::Measure;
 
 bool is_of_calls(const Condition::Variable& variable) { return variable.is_mpi || variable.is_posix; }
 
-bool is_of(const Condition::Variable& variable, std::uint64_t key) {
+bool is_of(const Condition::Variable& variable, std::uint64_t key, bool is_in_world) {
   const bool is_posix = (key & kIsPosix) != 0;
   if (!(is_posix ? variable.is_posix : variable.is_mpi)) return false;
+  if (variable.is_world && !is_in_world) return false;
   return variable.function < 0 || static_cast<std::uint32_t>(variable.function) == function_of_key(key);
 }
 
@@ -28,6 +29,7 @@ double amount(const Condition::Variable& variable, const CallSums& sums) {
       return static_cast<double>(sums.bytes);
     case Measure::kElapsed:
     case Measure::kValue:
+    case Measure::kBalance:
       break;
   }
   return 0;
@@ -43,12 +45,13 @@ RankConditions::RankConditions(std::span<const Condition> conditions)
   }
 }
 
-bool RankConditions::add(std::uint32_t at, std::uint64_t key, std::int64_t end, const CallSums& sums) {
+bool RankConditions::add(std::uint32_t at, std::uint64_t key, std::int64_t end, const CallSums& sums,
+                         bool is_in_world) {
   const auto& variables = conditions_[at].variables();
   bool changed = false, names_calls = false;
   for (std::size_t i = 0; i < variables.size(); ++i) {
     names_calls = names_calls || is_of_calls(variables[i]);
-    if (!is_of(variables[i], key)) continue;
+    if (!is_of(variables[i], key, is_in_world)) continue;
     states_[at].values[i] += amount(variables[i], sums);
     changed = true;
   }

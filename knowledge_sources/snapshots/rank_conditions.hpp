@@ -14,16 +14,16 @@ namespace ardoise::knowledge_sources {
 // Not thread safe.
 class RankConditions {
  public:
-  // conditions outlive it.
+  // Of ranks: Condition::is_of_program() is false. They outlive it.
   explicit RankConditions(std::span<const Condition> conditions);
 
   [[nodiscard]] bool is_empty() const { return states_.empty(); }
   [[nodiscard]] std::int64_t times_held(std::uint32_t condition) const { return states_[condition].times; }
-  // A call has ended. taken(i): condition i has become true.
+  // A call has ended; is_in_world: a collective on MPI_COMM_WORLD. taken(i): condition i has become true.
   template <class Taken>
-  void call(std::uint64_t key, std::int64_t end, const CallSums& sums, Taken&& taken) {
+  void call(std::uint64_t key, std::int64_t end, const CallSums& sums, bool is_in_world, Taken&& taken) {
     for (std::uint32_t i = 0; i < states_.size(); ++i) {
-      if (add(i, key, end, sums)) taken(i);
+      if (add(i, key, end, sums, is_in_world)) taken(i);
     }
   }
   template <class Taken>
@@ -43,7 +43,7 @@ class RankConditions {
     std::int64_t times = 0;  // it became true
     bool held = false;
   };
-  [[nodiscard]] bool add(std::uint32_t at, std::uint64_t key, std::int64_t end, const CallSums& sums);
+  [[nodiscard]] bool add(std::uint32_t at, std::uint64_t key, std::int64_t end, const CallSums& sums, bool is_in_world);
   [[nodiscard]] bool tell(std::uint32_t at, std::uint32_t name, double x, std::int64_t time);
   [[nodiscard]] bool looks(std::uint32_t at, std::int64_t time);
 

@@ -146,6 +146,8 @@ void RankMarks::take(Series& series, std::int64_t time, std::int64_t number) {
   series.values.clear();
   series.begin = taken.end;
   give(series, taken, {series.taken});
+  if (origin_.load != nullptr && (series.kind == SeriesKind::kSnapshot || series.kind == SeriesKind::kPhase))
+    origin_.load->took(series.name, series.taken, taken, keys_);
   ++series.taken;
   series.list.append(std::move(taken));
 }

@@ -18,6 +18,7 @@
 #include "instrument/format/event_format.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/flat_table.hpp"
+#include "knowledge_sources/snapshots/load.hpp"
 #include "knowledge_sources/snapshots/snapshot_list.hpp"
 #include "knowledge_sources/snapshots/snapshot_sink.hpp"
 
@@ -34,6 +35,7 @@ struct Mark {
 struct SnapshotOrigin {
   SnapshotSink* sink = nullptr;  // nullptr: nowhere
   std::uint32_t program = 0, rank = 0;
+  RankLoad* load = nullptr;  // likewise, those of marks
 };
 
 // Not thread safe. May be copied.

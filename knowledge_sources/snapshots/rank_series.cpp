@@ -28,10 +28,12 @@ void RankSeries::add_first_thread(std::uint64_t order, std::span<const Moment> m
 }
 
 void RankSeries::deliver(std::span<const Moment> moments, bool after_gap) {
-  is_whole_ = is_whole_ && !after_gap;
+  if (after_gap) lacks_calls();
   for (const Moment& moment : moments) {
     if (moment.begin > series_.last_begin()) place_until(moment.begin);
     if (interval_ != 0) cut_intervals(moment.begin);
+    if (load_ != nullptr && (moment.kind == Moment::Kind::kVisit || moment.kind == Moment::Kind::kCall))
+      load_->call(moment.begin, moment.begin + static_cast<std::int64_t>(moment.sums.ns));
     switch (moment.kind) {
       case Moment::Kind::kVisit:
         series_.visit(moment.key, moment.begin, moment.sums);
@@ -73,8 +75,9 @@ void RankSeries::add_to_marks(const Moment& moment) {
   marks_.add(moment.key, moment.begin, moment.sums);
   if (moment.kind == Moment::Kind::kSample) return;
   const std::int64_t end = moment.begin + static_cast<std::int64_t>(moment.sums.ns);
-  conditions_.call(moment.key, end, moment.sums, [&](std::uint32_t condition) { cut(condition, end); });
-  watched_.call(moment.key, end, moment.sums, becomes_true_);
+  conditions_.call(moment.key, end, moment.sums, moment.is_in_world,
+                   [&](std::uint32_t condition) { cut(condition, end); });
+  watched_.call(moment.key, end, moment.sums, moment.is_in_world, becomes_true_);
 }
 
 void RankSeries::cut(std::uint32_t condition, std::int64_t time) {
@@ -121,8 +124,8 @@ void RankSeries::add_sums(std::uint64_t key, std::int64_t begin, std::int64_t en
 void RankSeries::place(std::int64_t end, const Spread& spread) {
   marks_.spread(spread.key, spread.begin, end, spread.sums);
   spread_[spread.key] += spread.sums;
-  conditions_.call(spread.key, end, spread.sums, [&](std::uint32_t condition) { cut(condition, end); });
-  watched_.call(spread.key, end, spread.sums, becomes_true_);
+  conditions_.call(spread.key, end, spread.sums, false, [&](std::uint32_t condition) { cut(condition, end); });
+  watched_.call(spread.key, end, spread.sums, false, becomes_true_);
 }
 
 void RankSeries::place_until(std::int64_t time) {

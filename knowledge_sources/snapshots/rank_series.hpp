@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "knowledge_sources/in_order.hpp"
 #include "knowledge_sources/samples/rank_places.hpp"
 #include "knowledge_sources/snapshots/call_series.hpp"
+#include "knowledge_sources/snapshots/load.hpp"
 #include "knowledge_sources/snapshots/rank_conditions.hpp"
 #include "knowledge_sources/snapshots/rank_marks.hpp"
 
@@ -24,16 +26,18 @@ struct Moment {
   enum class Kind : std::uint8_t { kVisit, kCall, kSample, kMark };
   Kind kind;
   instrument::MarkKind mark = instrument::MarkKind::kSnapshot;
-  std::uint32_t where = 0;  // kMark: the call site; kSample: the context
-  std::int64_t begin = 0;   // ns on the program's time axis
-  std::uint64_t key = 0;    // kMark: the name; kSample: function << 8 | flags of the sample
-  CallSums sums{};          // kMark: ns is the value
+  bool is_in_world = false;  // a collective on MPI_COMM_WORLD
+  std::uint32_t where = 0;   // kMark: the call site; kSample: the context
+  std::int64_t begin = 0;    // ns on the program's time axis
+  std::uint64_t key = 0;     // kMark: the name; kSample: function << 8 | flags of the sample
+  CallSums sums{};           // kMark: ns is the value
 };
 
 // Conditions that somebody waits for. They cut nothing, and are no part of what is written.
 struct Watch {
   std::span<const Condition> conditions{};
   std::function<void(std::uint32_t condition)> becomes_true{};
+  const LoadWatch* load = nullptr;  // nullptr: nobody
 };
 
 // Not thread safe.
@@ -43,7 +47,8 @@ class RankSeries {
   RankSeries(std::size_t room, std::span<const Condition> conditions, const SnapshotOrigin& origin = {},
              std::int64_t interval = 0, Watch watch = {})
       : series_(room),
-        marks_(room, origin),
+        load_(watch.load != nullptr ? std::make_unique<RankLoad>(*watch.load, origin.rank) : nullptr),
+        marks_(room, {origin.sink, origin.program, origin.rank, load_.get()}),
         conditions_(conditions),
         watched_(watch.conditions),
         becomes_true_(std::move(watch.becomes_true)),
@@ -55,8 +60,14 @@ class RankSeries {
   void add_other(const Moment& moment);
   // Calls that became sums, made in [begin, end): likewise.
   void add_sums(std::uint64_t key, std::int64_t begin, std::int64_t end, const CallSums& sums);
-  void lacks_calls() { is_whole_ = false; }
-  void lacks_moments() { has_moments_ = false; }
+  void lacks_calls() {
+    is_whole_ = false;
+    if (load_ != nullptr) load_->stop();
+  }
+  void lacks_moments() {
+    has_moments_ = false;
+    if (load_ != nullptr) load_->stop();
+  }
 
   // All that it called is here, …
   [[nodiscard]] bool is_whole() const { return is_whole_; }
@@ -97,6 +108,7 @@ class RankSeries {
   void place(std::int64_t end, const Spread& spread);
 
   CallSeries series_;
+  const std::unique_ptr<RankLoad> load_;  // nullptr: nobody wants it
   RankMarks marks_;
   RankConditions conditions_, watched_;
   std::function<void(std::uint32_t)> becomes_true_;  // of watched_

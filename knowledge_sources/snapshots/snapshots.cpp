@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -23,9 +25,11 @@
 #include "instrument/format/definition_reader.hpp"
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/functions.hpp"
+#include "knowledge_sources/keyed.hpp"
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"
+#include "knowledge_sources/snapshots/balances.hpp"
 #include "knowledge_sources/snapshots/in_step.hpp"
 #include "knowledge_sources/snapshots/loop_cuts.hpp"
 #include "knowledge_sources/snapshots/rank_series.hpp"
@@ -48,6 +52,12 @@ std::size_t room_of_rank(std::uint32_t ranks) {
 // Of calls without communication some are counted only after a while.
 Moment::Kind kind_of(const instrument::MpiRecord& record) {
   return record.shape() == instrument::Shape::kLocal ? Moment::Kind::kCall : Moment::Kind::kVisit;
+}
+
+bool is_in_world(const instrument::MpiRecord& record) {
+  const instrument::Shape shape = record.shape();
+  return (shape == instrument::Shape::kCollective || shape == instrument::Shape::kRooted) &&
+         record.comm() == instrument::kWorldComm;
 }
 
 // Ticks of a pack on the program's time axis.
@@ -82,8 +92,16 @@ class Snapshots final : public Analysis {
         contexts_(context.ranks),
         conditions_(context.snapshots.conditions.begin(), context.snapshots.conditions.end()),
         partition_(context.partition),
-        watched_(context.snapshots.watched.begin(), context.snapshots.watched.end()),
+        watched_(context.snapshots.watched, false),
         becomes_true_(context.snapshots.becomes_true),
+        watched_balances_(context.snapshots.watched, true),
+        balances_(context.ranks, watched_balances_.conditions,
+                  [numbers = watched_balances_.numbers, partition = context.partition,
+                   tell = context.snapshots.becomes_true_of_program](std::size_t condition, auto differing) {
+                    tell(numbers[condition], partition, differing);
+                  }),
+        load_watch_{balances_.names(), [this](const Load& load) { tell(load); }},
+        load_key_(std::hash<std::string>()(context.level)),
         sink_(context.snapshots.sink),
         interval_(static_cast<std::int64_t>(context.snapshots.interval_seconds * 1e9)) {
     if (sink_ == nullptr) return;
@@ -92,6 +110,7 @@ class Snapshots final : public Analysis {
   }
 
   void attach(LevelSources& sources) override {
+    loads_.attach(sources, "snapshots", level_, [this](const Load& load) { add(load); });
     slots_.create(sources, [] { return std::make_unique<OfWorker>(); });
     subscribe<MpiSpan>(sources, "snapshots", level_, kMpiEvents, slots_,
                        [this](OfWorker& worker, const MpiSpan& span) { add(worker, span); });
@@ -116,14 +135,20 @@ class Snapshots final : public Analysis {
   }
   [[nodiscard]] RankSeries& of_rank(std::uint32_t rank) {
     if (!ranks_[rank])
-      ranks_[rank] = make_series(
-          rank, {watched_, [this, rank](std::uint32_t condition) { becomes_true_(condition, partition_, rank); }});
+      ranks_[rank] = make_series(rank, {watched_.conditions,
+                                        [this, rank](std::uint32_t condition) {
+                                          becomes_true_(watched_.numbers[condition], partition_, rank);
+                                        },
+                                        balances_.names().empty() ? nullptr : &load_watch_});
     return *ranks_[rank];
   }
   void add(OfWorker& worker, const MpiSpan& span);
   void add(OfWorker& worker, const PosixSpan& span);
   void add(OfWorker& worker, const AggregateSpan& span);
   void add(const ContextSpan& span);
+  void tell(const Load& load);
+  void add(const Load& load);
+  void send_loads();
   void add_names(const DefinitionSpan& span);
   void tell_place(std::uint32_t rank, const instrument::Definition& definition);
   [[nodiscard]] TimedCalls timed() const;
@@ -148,10 +173,30 @@ class Snapshots final : public Analysis {
   SampledRanks contexts_;                           // of the first threads
   const std::vector<Condition> conditions_;
   const std::uint32_t partition_;
-  const std::vector<Condition> watched_;
+  // Those that are of a program, or of a rank, with their numbers among all.
+  struct Watched {
+    Watched(const std::vector<std::string>& all, bool of_program) {
+      for (std::uint32_t number = 0; number < all.size(); ++number) {
+        Condition condition(all[number]);
+        if (condition.is_of_program() != of_program) continue;
+        conditions.push_back(std::move(condition));
+        numbers.push_back(number);
+      }
+    }
+    std::vector<Condition> conditions;
+    std::vector<std::uint32_t> numbers;
+  };
+  const Watched watched_;
   const std::function<void(std::uint32_t condition, std::uint32_t partition, std::uint32_t rank)> becomes_true_;
-  SnapshotSink* const sink_;     // nullptr: none
-  const std::int64_t interval_;  // ns
+  const Watched watched_balances_;
+  std::mutex balances_mutex_;  // taken after a rank's
+  Balances balances_;          // where the loads of this program's ranks meet
+  const LoadWatch load_watch_;
+  const std::uint64_t load_key_;
+  Keyed<Load> loads_;
+  std::atomic<std::int64_t> loads_sent_ = 0;  // when; ns of the steady clock, relaxed: once more does no harm
+  SnapshotSink* const sink_;                  // nullptr: none
+  const std::int64_t interval_;               // ns
   RankLocks locks_;
   WorkerSlots<OfWorker> slots_;
   TimedCalls absorbed_;
@@ -173,6 +218,7 @@ void Snapshots::add(OfWorker& worker, const MpiSpan& span) {
         const std::int64_t begin = time.at(record.begin);
         const std::uint64_t ns = time.length(event.duration);
         *next++ = {.kind = kind_of(record),
+                   .is_in_world = is_in_world(record),
                    .begin = begin,
                    .key = key,
                    .sums = {header.weight, ns * header.weight, event.bytes * header.weight}};
@@ -203,8 +249,31 @@ void Snapshots::add(OfWorker& worker, const MpiSpan& span) {
   if (header.origin_tick == 0) rank.lacks_calls();
   if ((header.flags & instrument::kFolded) != 0) rank.lacks_moments();
   const std::span<const Moment> moments(worker.room.data(), next);
-  if (header.thread == 0) return rank.add_first_thread(header.order, moments);
+  if (header.thread == 0) {
+    rank.add_first_thread(header.order, moments);
+    if (!balances_.names().empty()) send_loads();
+    return;
+  }
   for (const Moment& moment : moments) rank.add_other(moment);
+}
+
+void Snapshots::tell(const Load& load) {
+  if (loads_.is_own(load_key_)) return add(load);
+  loads_.send(load_key_, load);
+}
+
+void Snapshots::add(const Load& load) {
+  const std::scoped_lock guard(balances_mutex_);
+  balances_.add(load);
+}
+
+// Rules wait for them.
+void Snapshots::send_loads() {
+  constexpr std::int64_t kOften = 50'000'000;
+  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  if (now - loads_sent_.load(std::memory_order_relaxed) < kOften) return;
+  loads_sent_.store(now, std::memory_order_relaxed);
+  loads_.flush();
 }
 
 void Snapshots::add(OfWorker& worker, const PosixSpan& span) {

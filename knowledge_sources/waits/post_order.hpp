@@ -78,11 +78,11 @@ class PostOrder {
     std::uint32_t label = 0;
     bool held = false;       // in held_
     bool has_ended = false;  // one of it, at:
-    Moment last_end{};
+    ThreadProgress last_end{};
     [[nodiscard]] Stretch stretch(const CallMoments& call) const {
       return stretch_between(has_ended ? last_end : call.before, call.begin);
     }
-    void end_at(const Moment& moment) {
+    void end_at(const ThreadProgress& moment) {
       last_end = moment;
       has_ended = true;
     }

@@ -111,7 +111,7 @@ class RankCalls::Reader {
     return part;
   }
   [[nodiscard]] CallMoments moments_of(const MpiEvent& event) const {
-    const Moment begin{ns(event.record.begin), thread_.now.mpi, thread_.now.sampled};
+    const ThreadProgress begin{ns(event.record.begin), thread_.now.mpi, thread_.now.sampled};
     const double duration = static_cast<double>(event.duration) * pack_.ns_per_tick;
     return {begin, {begin.time + duration, begin.mpi + duration, begin.sampled}, thread_.last_wait};
   }
@@ -511,7 +511,7 @@ void RankCalls::tell_life(Arrivals& out) {
   part.end = std::max(kNotKnown, *finalize_);
   part.function = static_cast<std::uint32_t>(vmpi::FunctionId::kFinalize);
   if (const auto thread = threads_.find(0); thread != threads_.end() && !folded_) {
-    const Moment now{*finalize_, thread->second.now.mpi, thread->second.now.sampled};
+    const ThreadProgress now{*finalize_, thread->second.now.mpi, thread->second.now.sampled};
     part.stretch = stretch_between(thread->second.last_wait, now);
     if (part.stretch.sampled > 0)
       part.stretch.place = thread->second.samples.draw(now.time - part.stretch.all, now.time);

@@ -21,11 +21,11 @@
 #include "instrument/format/definitions.hpp"
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/in_order.hpp"
+#include "knowledge_sources/samples/rank_places.hpp"
+#include "knowledge_sources/waits/latest_samples.hpp"
 #include "knowledge_sources/waits/meetings.hpp"
 #include "knowledge_sources/waits/messages.hpp"
 #include "knowledge_sources/waits/post_order.hpp"
-#include "knowledge_sources/samples/rank_places.hpp"
-#include "knowledge_sources/waits/latest_samples.hpp"
 #include "knowledge_sources/waits/rank_timeline.hpp"
 #include "knowledge_sources/waits/rank_windows.hpp"
 #include "knowledge_sources/waits/started.hpp"
@@ -134,7 +134,7 @@ class RankCalls {
     std::uint32_t own_rank = 0, thread = 0, receives_ended = 0;
     bool defined = false, within_program = true, several_threads = false;
     bool has_ended = false;  // a collective on it, at:
-    Moment last{};
+    ThreadProgress last{};
   };
   struct Collective {
     Part part;
@@ -181,9 +181,9 @@ class RankCalls {
   struct Thread {
     bool has_called = false;  // a thread may just make marks
     InOrder<KeptPack> packs;
-    Moment now{};        // all but its time
-    Moment last_wait{};  // end of the last call in which it could wait, else of MPI_Init
-    CallMoments call{};  // the latest
+    ThreadProgress now{};        // all but its time
+    ThreadProgress last_wait{};  // end of the last call in which it could wait, else of MPI_Init
+    CallMoments call{};          // the latest
     LatestSamples samples;
     Part completing{};  // the call that ends operations, while its completions come
     CallMoments completing_call{};

@@ -20,7 +20,7 @@ struct RankWindows::Now {
   const CallMoments& moments;
   const LatestSamples& samples;
 
-  [[nodiscard]] Stretch stretch(const Moment& from, const Moment& to) const {
+  [[nodiscard]] Stretch stretch(const ThreadProgress& from, const ThreadProgress& to) const {
     Stretch stretch = stretch_between(from, to);
     if (stretch.sampled > 0) stretch.place = samples.draw(from.time, to.time);
     return stretch;
@@ -99,14 +99,14 @@ bool RankWindows::has_room() {
 }
 
 void RankWindows::start(Window& window, const Now& now) {
-  const Moment since = window.has_ended ? window.last_end : now.moments.before;
+  const ThreadProgress since = window.has_ended ? window.last_end : now.moments.before;
   window.access = OpenAccess{now.call, since, now.moments.end, now.call.end, now.stretch(since, now.moments.begin), {}};
   group_of_ = &window;
   group_starts_ = true;
 }
 
 void RankWindows::post(Window& window, const Now& now) {
-  const Moment since = window.has_ended ? window.last_end : now.moments.before;
+  const ThreadProgress since = window.has_ended ? window.last_end : now.moments.before;
   window.exposure = OpenExposure{now.call.begin, since, now.stretch(since, now.moments.begin), {}};
   group_of_ = &window;
   group_starts_ = false;

@@ -63,26 +63,26 @@ class RankWindows {
   using Group = std::map<std::uint32_t, With>;
   struct OpenAccess {
     WindowCall start;
-    Moment since, last_end;  // the end of the epoch before, of the last operation
-    double last_end_time;    // whole
+    ThreadProgress since, last_end;  // the end of the epoch before, of the last operation
+    double last_end_time;            // whole
     Stretch to_start;
     Group targets;
   };
   struct OpenExposure {
     double post;
-    Moment since;
+    ThreadProgress since;
     Stretch to_post;
     Group origins;
   };
   struct OpenLock {
     LockEpoch epoch;
-    Moment got;  // the end of the lock
+    ThreadProgress got;  // the end of the lock
     bool has_operation = false, has_flush = false;
   };
   struct Window {
     std::uint32_t comm = 0, number = 0;
     bool has_ended = false;  // an epoch, at:
-    Moment last_end{};
+    ThreadProgress last_end{};
     std::optional<OpenAccess> access;
     std::optional<OpenExposure> exposure;
     std::map<std::uint32_t, OpenLock> locks;               // by target

@@ -7,7 +7,7 @@
 namespace ardoise::knowledge_sources {
 
 // A point in a thread's time, and what it has done up to there.
-struct Moment {
+struct ThreadProgress {
   double time = 0;     // ns on the program's time axis
   double mpi = 0;      // ns in calls of MPI
   double sampled = 0;  // ns of CPU time that samples outside of MPI stand for
@@ -15,7 +15,7 @@ struct Moment {
 
 // Of one call, and the end of the last one before it in which the thread could wait.
 struct CallMoments {
-  Moment begin, end, before;
+  ThreadProgress begin, end, before;
 };
 
 // ns, since the last meeting.
@@ -24,7 +24,7 @@ struct Stretch {
   std::uint32_t place;  // of one of its samples (rank_places.hpp); 0: none
 };
 
-[[nodiscard]] inline Stretch stretch_between(const Moment& from, const Moment& to) {
+[[nodiscard]] inline Stretch stretch_between(const ThreadProgress& from, const ThreadProgress& to) {
   const auto ns = [](double difference) { return static_cast<float>(std::max(0.0, difference)); };
   return {ns(to.time - from.time), ns(to.mpi - from.mpi), ns(to.sampled - from.sampled), 0};
 }

@@ -53,17 +53,32 @@ TEST(RuleFile, LinesAreRulesCommentsOrEmpty) {
   EXPECT_EQ(rules[0].condition, "calls(MPI_Alltoall) > 1000");
   EXPECT_EQ(rules[0].settings, "rate=1000");
   EXPECT_DOUBLE_EQ(rules[0].seconds, 10);
-  EXPECT_FALSE(rules[0].on_all);
+  EXPECT_EQ(rules[0].target, RuleTarget::kRank);
   EXPECT_EQ(rules[0].effect(), "set rate=1000 for 10 s");
   EXPECT_EQ(rules[1].condition, "time(MPI_Wait) > 5 s since last");
   EXPECT_EQ(rules[1].settings, "rate=1000 record=events");
   EXPECT_EQ(rules[1].seconds, 0);
   EXPECT_EQ(rules[2].effect(), "set flush=0.25 on all ranks");
   EXPECT_DOUBLE_EQ(rules[3].seconds, 90);
-  EXPECT_TRUE(rules[3].on_all);
+  EXPECT_EQ(rules[3].target, RuleTarget::kAll);
   EXPECT_DOUBLE_EQ(rules[4].seconds, 0.5);
   EXPECT_EQ(rules[4].settings, "rate=launch sample-share=0");
   EXPECT_THAT(parse_rules("", "none"), IsEmpty());
+}
+
+TEST(RuleFile, ARuleMayBeOfAllRanks) {
+  const auto rules = parse_rules(
+      "when balance() < 0.8: rate=1000 for 10 s on ranks that differ\n"
+      "when balance(step) < 0.8: snapshot=uneven rate=1000\n",
+      "steer.rules");
+  ASSERT_EQ(rules.size(), 2u);
+  EXPECT_EQ(rules[0].target, RuleTarget::kDiffering);
+  EXPECT_EQ(rules[0].effect(), "set rate=1000 on ranks that differ for 10 s");
+  EXPECT_EQ(rules[1].target, RuleTarget::kAll);
+  EXPECT_THAT(fault_of_rules("when calls(mpi) > 1: rate=1 on ranks that differ"),
+              HasSubstr("ranks differ where the condition has balance()"));
+  EXPECT_THAT(fault_of_rules("when balance() < 1: rate=1 on ranks"), HasSubstr("expected \"ranks that differ\""));
+  EXPECT_THAT(fault_of_rules("when balance() < 1: snapshot=a/b"), HasSubstr("'a/b' is no name of a snapshot"));
 }
 
 TEST(RuleFile, AMistakeIsNamedWithItsLineAndPlace) {
@@ -101,8 +116,26 @@ TEST(RuleFile, ManyAreRefused) {
 
 TEST(RuleFile, AnyTextIsReadOrRefused) {
   std::mt19937 random(5);
-  const std::string pieces[] = {"when ", "calls(mpi) > 1", ":",  " rate=1", " for", " 10", " s", " on", " all", "\n",
-                                "#",     "\xff",           "s=", " =",      "10s",  "\0x", "\r", "\t"};
+  const std::string pieces[] = {"when ",
+                                "calls(mpi) > 1",
+                                ":",
+                                " rate=1",
+                                " for",
+                                " 10",
+                                " s",
+                                " on",
+                                " all",
+                                "\n",
+                                "#",
+                                "\xff",
+                                "s=",
+                                " =",
+                                "10s",
+                                "\0x",
+                                "\r",
+                                "\t",
+                                "ranks that differ",
+                                "balance() < 1"};
   for (int i = 0; i < 20'000; ++i) {
     std::string text;
     for (auto left = random() % 12; left != 0; --left) text += pieces[random() % std::size(pieces)];

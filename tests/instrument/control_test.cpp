@@ -1,5 +1,6 @@
 // Commands to running processes are read as they were written, and nothing else is believed; what changes while the
 // program runs does so.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,12 +9,15 @@
 
 #include "instrument/settings/changes.hpp"
 #include "instrument/settings/control_file.hpp"
+#include "instrument/settings/function_set.hpp"
 #include "instrument/settings/live_settings.hpp"
+#include "vmpi/mpi_functions.hpp"
 
 namespace ardoise::instrument {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 std::vector<ControlCommand> commands_of(std::string_view text, bool* is_good = nullptr) {
@@ -60,6 +64,33 @@ TEST(Changes, AreOfOptionsThatMayChange) {
   EXPECT_THAT(fault_of_changes("rate=5 rate=-1"), StartsWith("'-1' is not allowed for rate"));
 }
 
+TEST(Changes, MayBeSnapshots) {
+  EXPECT_EQ(fault_of_changes("snapshot=before-restart_2.0 rate=5"), "");
+  for (const char* const bad : {"snapshot=", "snapshot=a/b", "snapshot=a\nb", "snapshot=\xc3\xa9"})
+    EXPECT_THAT(fault_of_changes(bad), HasSubstr("is no name of a snapshot")) << bad;
+  EXPECT_THAT(fault_of_changes("snapshot=" + std::string(65, 'x')), HasSubstr("up to 64 letters"));
+}
+
+TEST(FunctionSet, IsReadByNames) {
+  FunctionSet sums;
+  EXPECT_TRUE(parse_record("sums", sums));
+  EXPECT_EQ(sums, FunctionSet::all());
+  EXPECT_TRUE(parse_record("sums:mpi,io", sums));
+  EXPECT_EQ(sums, FunctionSet::all());
+  EXPECT_TRUE(parse_record("events", sums));
+  EXPECT_EQ(sums, FunctionSet());
+  EXPECT_TRUE(parse_record("sums:read,MPI_Iprobe", sums));
+  const auto iprobe = static_cast<std::uint32_t>(vmpi::FunctionId::kIprobe);
+  EXPECT_TRUE(sums.has(true, static_cast<std::uint32_t>(PosixFunction::kRead)));
+  EXPECT_FALSE(sums.has(true, static_cast<std::uint32_t>(PosixFunction::kWrite)));
+  EXPECT_TRUE(sums.has(false, iprobe));
+  EXPECT_FALSE(sums.has(false, iprobe + 1));
+  for (const char* const bad : {"", "sum", "sums:", "sums:,", "sums:read,", "sums:reads", "sums: read", "mpi"}) {
+    if (std::string_view(bad) == "sums:read,") continue;  // as sums:read
+    EXPECT_FALSE(parse_record(bad, sums)) << bad;
+  }
+}
+
 TEST(ControlFile, RanksAreNumbersAndRanges) {
   EXPECT_TRUE(is_in_ranks("*", 7));
   EXPECT_TRUE(is_in_ranks("1,5-9", 7));
@@ -92,21 +123,23 @@ TEST(ControlFile, AnyTextCanBeRead) {
   }
 }
 
-TEST(LiveSettings, WhatWasSetIsToldOnce) {
-  LiveSettings live(5);
+TEST(LiveTexts, AreTakenOnce) {
+  LiveTexts live;
   std::vector<std::string> told;
-  const auto take = [&] { live.take_told([&](std::string_view what) { told.emplace_back(what); }); };
+  const auto take = [&] {
+    live.take([&](std::string_view what, std::uint32_t number) { told.push_back(fmt::format("{} {}", number, what)); });
+  };
   take();
   live.tell("Set: ", "rate=1");
-  live.tell("Set: ", "flush=2");
+  live.tell("Set: ", "flush=2", 7);
   take();
   take();
-  EXPECT_THAT(told, ElementsAre("Set: rate=1", "Set: flush=2"));
+  EXPECT_THAT(told, ElementsAre("0 Set: rate=1", "7 Set: flush=2"));
   told.clear();
   for (int i = 0; i < 100; ++i) live.tell(std::to_string(i), std::string(200, 'x'));
   take();
   EXPECT_EQ(told.size(), 16u);
-  EXPECT_THAT(told.back(), StartsWith("99xx"));
+  EXPECT_THAT(told.back(), StartsWith("0 99xx"));
 }
 
 }  // namespace

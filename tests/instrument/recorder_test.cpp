@@ -13,6 +13,7 @@
 #include "instrument/machine/clock.hpp"
 #include "tests/instrument/capture.hpp"
 #include "tests/instrument/fake_transport.hpp"
+#include "vmpi/mpi_functions.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -119,9 +120,9 @@ AggregateRecord sum_of(const std::vector<AggregateRecord>& aggregates) {
 }
 
 // A local MPI call, and a sample of `weight` ns in `context`, as the handler of the thread takes it.
-void call_mpi(Recorder& recorder, ThreadRecorder& thread, std::uint64_t tick) {
+void call_mpi(Recorder& recorder, ThreadRecorder& thread, std::uint64_t tick, std::uint32_t function = 1) {
   const Stay stay(thread.activity, Activity::kRecording, recorder.active);
-  *thread.mpi_room(1, tick, tick + 1) = {tick, 1, 0, kNoPeer, 0, 0, make_word(kNoComm, 1, Shape::kLocal)};
+  *thread.mpi_room(1, tick, tick + 1) = {tick, 1, 0, kNoPeer, 0, 0, make_word(kNoComm, function, Shape::kLocal)};
 }
 void take_sample(ThreadRecorder& thread, std::uint32_t context, std::uint64_t weight, std::uint64_t tick) {
   SampleRecord sample{};
@@ -202,7 +203,7 @@ TEST_F(RecorderTest, MarksStayWhereCallsBecomeSums) {
 
 // With --record sums there is room for all marks.
 TEST_F(RecorderTest, WhereAllCallsBecomeSumsAllMarksStay) {
-  recorder_.reduction.fold_all(true);
+  recorder_.reduction.fold_at_once(FunctionSet::all());
   ThreadRecorder& thread = *recorder_.threads.adopt(0);
   constexpr std::uint64_t kCalls = 40 * kRecordsInBin;
   std::uint64_t marks = 0;
@@ -220,6 +221,26 @@ TEST_F(RecorderTest, WhereAllCallsBecomeSumsAllMarksStay) {
   EXPECT_EQ(capture.mpi_aggregated, kCalls);
   ASSERT_EQ(capture.marks.size(), marks);
   for (std::uint64_t i = 0; i < marks; ++i) EXPECT_EQ(capture.marks[i].value, i);
+}
+
+// With --record sums:FUNCTION the calls of others stay as they were, in their order.
+TEST_F(RecorderTest, OnlyCallsOfChosenFunctionsBecomeSums) {
+  FunctionSet chosen;
+  ASSERT_TRUE(chosen.add("MPI_Iprobe"));
+  const auto iprobe = static_cast<std::uint32_t>(vmpi::FunctionId::kIprobe);
+  recorder_.reduction.fold_at_once(chosen);
+  ThreadRecorder& thread = *recorder_.threads.adopt(0);
+  constexpr std::uint64_t kCalls = 10 * kRecordsInBin;
+  for (std::uint64_t i = 0; i < kCalls; ++i) {
+    call_mpi(recorder_, thread, now(), i % 3 == 0 ? iprobe + 1 : iprobe);
+    if (i % 100 == 0) recorder_.sender.pump();
+  }
+  const Capture capture = finish();
+  EXPECT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.last.mpi.recorded, kCalls);
+  EXPECT_EQ(capture.last.mpi.dropped, 0u);
+  EXPECT_EQ(capture.mpi_records, (kCalls + 2) / 3);
+  EXPECT_EQ(capture.mpi_aggregated, kCalls - (kCalls + 2) / 3);
 }
 
 TEST_F(RecorderTest, MarksAloneBecomeSumsToo) {

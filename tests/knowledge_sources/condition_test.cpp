@@ -65,11 +65,19 @@ TEST(Condition, AMistakeIsNamedWithItsPlace) {
   EXPECT_THAT(fault(longest + " > 1"), HasSubstr("a shorter condition"));
 }
 
+TEST(Condition, OfAProgramStandsAlone) {
+  EXPECT_TRUE(Condition("balance() < 0.8").is_of_program());
+  EXPECT_TRUE(Condition("balance(step) < 0.8 and time() > 1 min or balance() < 0.1").is_of_program());
+  EXPECT_FALSE(Condition("calls(world) % 100 == 0").is_of_program());
+  EXPECT_THAT(fault("balance() < 0.8 and calls(mpi) > 1"), HasSubstr("beside what is of one rank"));
+  EXPECT_THAT(fault("balance() < 0.8 since last"), HasSubstr("which balance() knows not"));
+}
+
 TEST(Condition, AnyTextIsReadOrRefused) {
   std::mt19937 random(5);
-  const std::string pieces[] = {"calls", "(", ")", "mpi", "io",  " ",    "time",          "1",    "2.5e300",
-                                "s",     "%", "<", "==",  "and", "or",   "since",         "last", "value",
-                                "x",     "+", "-", "*",   "/",   "\xff", "bytes(mpi) > 1"};
+  const std::string pieces[] = {"calls", "(", ")", "mpi", "io",  " ",    "time",           "1",       "2.5e300",
+                                "s",     "%", "<", "==",  "and", "or",   "since",          "last",    "value",
+                                "x",     "+", "-", "*",   "/",   "\xff", "bytes(mpi) > 1", "balance", "world"};
   for (int i = 0; i < 20'000; ++i) {
     std::string text;
     for (auto left = random() % 12; left != 0; --left) text += pieces[random() % std::size(pieces)];
@@ -90,7 +98,7 @@ TEST(RankConditions, BecomeTrueOnceUntilTheyWereNot) {
   std::int64_t time = 0;
   const auto call = [&](std::uint64_t key, std::uint64_t bytes) {
     time += 100'000'000;
-    rank.call(key, time, {1, 5, bytes}, [&](std::uint32_t i) { taken.emplace_back(i, time); });
+    rank.call(key, time, {1, 5, bytes}, false, [&](std::uint32_t i) { taken.emplace_back(i, time); });
   };
   const auto send = key_of("MPI_Send"), recv = key_of("MPI_Recv"), write = key_of("write", true);
   for (int i = 0; i < 6; ++i) call(send, 8);   // 3rd, 6th
@@ -102,6 +110,12 @@ TEST(RankConditions, BecomeTrueOnceUntilTheyWereNot) {
   for (const auto& each : taken) order.push_back(each.first);
   EXPECT_THAT(order, ElementsAre(0, 0, 1, 3, 1, 2, 2));
   EXPECT_EQ(rank.times_held(1), 2);
+  const std::vector<Condition> of_world{Condition("calls(world) % 2 == 0")};
+  RankConditions in_world(of_world);
+  taken.clear();
+  for (const bool is_in_world : {true, false, true, true, false, true})
+    in_world.call(recv, ++time, {1, 5, 0}, is_in_world, [&](std::uint32_t i) { taken.emplace_back(i, time); });
+  EXPECT_EQ(taken.size(), 2u);
   ByteWriter out;
   rank.write(out);
   const auto bytes = out.take();

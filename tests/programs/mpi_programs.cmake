@@ -6,8 +6,10 @@ foreach(program counted end endings hangs iterations launch levels marks pmpi qu
 endforeach()
 
 # With the interface for programs, which needs the loader's library where the C library is older than 2.34.
-target_include_directories(mpi_marks PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(mpi_marks PRIVATE ${CMAKE_DL_LIBS})
+foreach(program mpi_marks mpi_steered)
+  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${program} PRIVATE ${CMAKE_DL_LIBS})
+endforeach()
 
 # Without MPI: a program that starts others before the libraries in it are ready.
 add_executable(exec_early exec_early.c)

@@ -1,8 +1,28 @@
-// Computes until the file argv[2] is there; makes argv[1] when all ranks do so. With argv[3] each step has an
-// MPI_Iprobe, without it no call of MPI at all. Prints how many calls of it all ranks have made.
+// Computes until the file argv[2] is there; makes argv[1] when all ranks do so. With argv[3] "calls" each step has an
+// MPI_Iprobe; with "uneven" a call of MPI_Allreduce, for which rank 1 comes last, and is told as "step"; without it
+// there is no call of MPI at all. Prints how many calls of MPI_Iprobe all ranks have made.
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+#include "instrument/api/ardoise.h"
+
+static volatile double sum = 0;
+
+static void compute(long times) {
+  for (long i = 0; i < times; ++i) sum += i * 0.5;
+}
+
+// Rank 1 has four times the work of the others.
+static void step_unevenly(const char* end, int rank) {
+  for (int step = 1, is_over = 0; !is_over; ++step) {
+    compute(rank == 1 ? 20000000 : 5000000);
+    is_over = rank == 0 && access(end, F_OK) == 0;
+    MPI_Allreduce(MPI_IN_PLACE, &is_over, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    ardoise_snapshot("step", step);
+  }
+}
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -10,11 +30,12 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == 0) fclose(fopen(argv[1], "w"));
-  volatile double sum = 0;
+  const char* const how = argc > 3 ? argv[3] : "";
+  if (strcmp(how, "uneven") == 0) step_unevenly(argv[2], rank);
   long calls = 0, all = 0;
-  for (long step = 1; step % 64 != 0 || access(argv[2], F_OK) != 0; ++step) {
-    for (int i = 0; i < 20000; ++i) sum += i * 0.5;
-    if (argc < 4) continue;
+  for (long step = 1; strcmp(how, "uneven") != 0 && (step % 64 != 0 || access(argv[2], F_OK) != 0); ++step) {
+    compute(20000);
+    if (strcmp(how, "calls") != 0) continue;
     MPI_Iprobe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
     ++calls;
   }

@@ -123,5 +123,40 @@ TEST_P(SumsTest, LoseNoCall) {
   EXPECT_EQ(in_intervals, calls);
 }
 
+// Only calls of one function become sums; a snapshot is taken at the next call of each rank.
+TEST_F(ControlTest, OneFunctionBecomesSumsAndSnapshotsAreTaken) {
+  Captured snapshot, again, wrong;
+  const auto result = launch({"--record", "sums:MPI_Iprobe,io"}, {"calls"}, [&] {
+    ::usleep(200'000);
+    snapshot = control({"snapshot=warm"});
+    ::usleep(300'000);
+    again = control({"snapshot=warm", "record=events"});
+    wrong = control({"record=sums:MPI_Probes"});
+    ::usleep(100'000);
+  });
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(snapshot.output, StartsWith("snapshot=warm: done on 3 of 3 ranks in "));
+  EXPECT_THAT(again.output, StartsWith("snapshot=warm record=events: done on 3 of 3 ranks in "));
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.output, HasSubstr("'sums:MPI_Probes' is not allowed for record: it has to be events, sums, or"));
+  const std::uint64_t calls = std::stoull(result.output.substr(result.output.find("probes ") + 7));
+  const auto run = profile();
+  ASSERT_EQ(run.applications.size(), 1u);
+  EXPECT_EQ(function(run.applications[0].mpi, "MPI_Iprobe").calls, calls);
+  EXPECT_EQ(run.applications[0].snapshots.ranks_with_sums, 3u);
+  const auto* const series = reports::find_series(run.applications[0].snapshots, "snapshot");
+  ASSERT_NE(series, nullptr);
+  EXPECT_EQ(series->name, "warm");
+  EXPECT_EQ(series->ranks, 3u);
+  EXPECT_THAT(series->numbers, ::testing::ElementsAre(1, 2, 3)) << "the last one is of what came after them";
+  EXPECT_GT(series->seconds[1], 0.25);
+  EXPECT_LT(series->seconds[1], series->seconds[0] + series->seconds[2] + 60);
+  std::uint64_t in_snapshots = 0;
+  for (const auto& each : series->calls) {
+    for (const std::uint64_t n : each.calls) in_snapshots += each.function == "MPI_Iprobe" ? n : 0;
+  }
+  EXPECT_EQ(in_snapshots, calls);
+}
+
 }  // namespace
 }  // namespace ardoise::launcher

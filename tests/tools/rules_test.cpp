@@ -65,6 +65,41 @@ TEST_P(RulesTest, ActOnTheRankForWhichTheyHoldAndEnd) {
   EXPECT_THAT(run.notices, Contains("Rule 3 never held."));
 }
 
+// Rank 1 works four times as long as the others: of each second, and of each step that the program marks.
+TEST_P(RulesTest, ActOnRanksThatDifferFromTheOthers) {
+  const std::string file = rules(
+      "when balance() < 0.7: rate=100 on ranks that differ\n"
+      "when balance(step) < 0.7 and time() > 100 ms: snapshot=uneven\n"
+      "when balance(step) < 0.1: rate=1\n");
+  const std::string begin = (folder_ / "begin").string(), end = (folder_ / "end").string();
+  std::string history;
+  std::jthread watcher([&](const std::stop_token& stop) {
+    const auto has = [&](const char* what) { return history.find(what) != std::string::npos; };
+    while (!stop.stop_requested() && !(has("by rule 1") && has("by rule 2"))) {
+      ::usleep(100'000);
+      history = run_and_read({ARDOISE, "control", output_}).output;
+    }
+    ::usleep(1'000'000);
+    std::ofstream(end) << "now";
+  });
+  const auto result = ardoise({"--rules", file, "--flush", "0.1", "--analyzers", GetParam()},
+                              {"-n", "2", STEERED_PROGRAM, begin, end, "uneven"});
+  watcher.request_stop();
+  watcher.join();
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(history, AllOf(HasSubstr("rate=100  ranks 0-1  program mpi_steered  by rule 1"),
+                             HasSubstr("snapshot=uneven  ranks all  program mpi_steered  by rule 2")));
+  const auto run = profile();
+  ASSERT_EQ(run.applications.size(), 1u);
+  EXPECT_THAT(run.notices, Contains(StartsWith("Rule 1 (when balance() < 0.7) held on 2 ranks, ")));
+  EXPECT_THAT(run.notices, Contains(StartsWith("Rule 2 (when balance(step) < 0.7 and time() > 100 ms) held ")));
+  EXPECT_THAT(run.notices, Contains("Rule 3 never held."));
+  const auto& series = run.applications[0].snapshots.series;
+  const auto uneven = std::ranges::find(series, "uneven", &reports::SnapshotSeries::name);
+  ASSERT_NE(uneven, series.end());
+  EXPECT_EQ(uneven->ranks, 2u);
+}
+
 TEST_F(RulesTest, WhatIsWrongWithThemIsSaidBeforeTheLaunch) {
   const auto refused = [&](const std::string& file) {
     const auto result = ardoise({"--rules", file}, {"-n", "1", "sh", "-c", "touch " + (folder_ / "ran").string()});

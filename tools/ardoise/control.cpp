@@ -22,8 +22,8 @@ namespace ardoise::launcher {
 
 int control(int argc, char** argv) {
   CLI::App app{
-      "Changes settings of a running launch: rate, period, sample-share, record, flush (see ardoise --help). Without "
-      "settings it prints what was changed so far.",
+      "Changes settings of a running launch: rate, period, sample-share, record, flush (see ardoise --help); "
+      "snapshot=NAME takes a snapshot. Without settings it prints what was changed so far.",
       "ardoise control"};
   std::vector<std::string> settings;
   std::string ranks = "*", program = "*", wait = "10";

@@ -6,6 +6,7 @@
 
 #include "fixture.hpp"
 #include "knowledge_sources/waits/rank_calls.hpp"
+#include "tests/rounds.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -327,7 +328,7 @@ Pairs pairs_of(std::span<const Threads> ranks_records, std::mt19937& random, boo
 
 TEST(MessageOrder, RandomProgramsHaveNoWrongPairAndMissNone) {
   std::size_t messages = 0;
-  for (std::uint32_t seed = 0; seed < 10'000; ++seed) {
+  for (std::uint32_t seed = 0; seed < rounds(10'000); ++seed) {
     const std::uint32_t ranks = 2 + seed % 4;
     Simulation simulation(seed, ranks);
     simulation.run(600);
@@ -335,12 +336,12 @@ TEST(MessageOrder, RandomProgramsHaveNoWrongPairAndMissNone) {
     ASSERT_EQ(pairs_of(of_all_ranks(simulation, ranks), random, false).found, simulation.pairs) << "seed " << seed;
     messages += simulation.pairs.size();
   }
-  EXPECT_GT(messages, 300'000u);
+  EXPECT_GT(messages, rounds(300'000));
 }
 
 TEST(MessageOrder, WhereRecordsBecameSumsThereAreFewerPairsAndNoWrongOne) {
   std::size_t found = 0;
-  for (std::uint32_t seed = 0; seed < 2000; ++seed) {
+  for (std::uint32_t seed = 0; seed < rounds(2000); ++seed) {
     Simulation simulation(seed, 3);
     simulation.run(600);
     std::mt19937 random(seed);
@@ -348,13 +349,13 @@ TEST(MessageOrder, WhereRecordsBecameSumsThereAreFewerPairsAndNoWrongOne) {
     ASSERT_TRUE(std::ranges::includes(simulation.pairs, pairs.found)) << "seed " << seed;
     found += pairs.found.size();
   }
-  EXPECT_GT(found, 40'000u);
+  EXPECT_GT(found, rounds(40'000));
 }
 
 // MPI leaves the order between threads open.
 TEST(MessageOrder, WhereASecondThreadMakesCallsThereAreFewerPairsAndNoWrongOne) {
   std::size_t found = 0;
-  for (std::uint32_t seed = 0; seed < 2000; ++seed) {
+  for (std::uint32_t seed = 0; seed < rounds(2000); ++seed) {
     const std::uint32_t ranks = 2 + seed % 3;
     Simulation simulation(seed, ranks);
     simulation.run(600);
@@ -366,7 +367,7 @@ TEST(MessageOrder, WhereASecondThreadMakesCallsThereAreFewerPairsAndNoWrongOne) 
     ASSERT_TRUE(std::ranges::includes(simulation.pairs, pairs.found)) << "seed " << seed;
     found += pairs.found.size();
   }
-  EXPECT_GT(found, 10'000u);
+  EXPECT_GT(found, rounds(10'000));
 }
 
 // Marks are no calls, of whatever thread.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fixture.hpp"
+#include "tests/rounds.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -278,7 +279,7 @@ class RandomEpochs {
 };
 
 TEST(Epochs, OfRandomProgramsAreWaitedForByTheRightRanks) {
-  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+  for (std::uint32_t seed = 0; seed < rounds(100); ++seed) {
     SCOPED_TRACE(seed);
     RandomEpochs program(seed, 2 + seed % 5);
     const auto waiting = program.ranks().waiting();

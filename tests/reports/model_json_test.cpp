@@ -12,6 +12,7 @@
 
 #include "reports/model_check.hpp"
 #include "tests/reports/synthetic_run.hpp"
+#include "tests/rounds.hpp"
 
 namespace ardoise::reports {
 namespace {
@@ -90,7 +91,7 @@ TEST(ModelJson, AnyBytesInNamesStillGiveValidJson) {
 
 TEST(ModelJson, EveryTruncationIsOneSentence) {
   const std::string text = profile_to_json(testing::synthetic_run(2));
-  for (std::size_t length = 0; length + 1 < text.size(); length += 211) {
+  for (std::size_t length = 0; length + 1 < text.size(); length += 21100 / rounds(100)) {
     const Result<reports::Run> run = profile_from_json(std::string_view(text).substr(0, length));
     ASSERT_FALSE(run) << length;
     EXPECT_EQ(run.error.find('\n'), std::string::npos);

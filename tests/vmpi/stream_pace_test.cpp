@@ -7,6 +7,8 @@
 #include <iostream>
 #include <random>
 
+#include "tests/rounds.hpp"
+
 namespace ardoise::vmpi {
 namespace {
 
@@ -20,12 +22,12 @@ TEST(StreamPace, EverythingArrivesOnceAndInOrderWhateverThePace) {
   const auto seed = first_seed();
   std::cout << "seeds from " << seed << std::endl;
   std::uint64_t blocks = 0;
-  for (std::uint64_t i = 0; i < 150; ++i) {
+  for (std::uint64_t i = 0; i < rounds(150); ++i) {
     PaceRun run(seed + i);
     ASSERT_EQ(run.run(), "") << "ARDOISE_TEST_SEED=" << seed + i << ", " << run.shape();
     blocks += run.blocks();
   }
-  EXPECT_GT(blocks, 1000U);
+  EXPECT_GT(blocks, rounds(1000));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ build_packages=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libb
 report_packages=(graphviz texlive-xetex texlive-latex-recommended texlive-fonts-recommended lmodern fonts-dejavu-core)
 # To build and run every test and benchmark.
 # MPICH's alternatives (mpicc, mpirun) have a lower priority than Open MPI's: the defaults stay.
-test_packages=(libgtest-dev libgmock-dev mpich libmpich-dev gfortran clang libclang-rt-dev libtbb-dev python3-mpi4py poppler-utils file netpipe-openmpi
+test_packages=(libgtest-dev libgmock-dev mpich libmpich-dev gfortran clang libclang-rt-dev libtbb-dev python3-mpi4py ccache poppler-utils file netpipe-openmpi
   iproute2 slurmctld slurmd slurm-client)
 
 # install_missing PACKAGE...: asks dpkg, installs only what is not there, says what it does.
@@ -45,6 +45,12 @@ install_missing() {
 # step TEXT: one line before each thing that takes time, with the time since the start.
 step() {
   printf '[%3d s] %s\n' "$SECONDS" "$*"
+}
+
+# What several stages compile alike, dev and mpich, is compiled once: the cache is in the tree, beside the builds.
+compile_once() {
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_C_COMPILER_LAUNCHER=ccache
+  export CCACHE_DIR=$PWD/build-cache CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 }
 
 # What Open MPI wants of a container: root allowed, more ranks than cores, ranks that wait give way.

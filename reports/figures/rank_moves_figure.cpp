@@ -1,0 +1,184 @@
+// Ranks in two metrics at some parts of a series, their clusters and how these move; see figures.hpp.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "reports/figures/canvas.hpp"
+#include "reports/figures/figures.hpp"
+#include "reports/figures/time_axis.hpp"
+#include "reports/findings/rank_moves.hpp"
+#include "reports/findings/series_view.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr double kLeft = 52, kPanelGap = 9, kPlotHeight = 96, kLegendHeight = 11;
+constexpr double kMark = 2.4, kLeastArrow = 8, kLeastLetter = 0.15;
+constexpr std::size_t kColours = 7;  // the last one is too light for points
+
+Rgb colour_of(std::uint32_t cluster) { return kClassColours[cluster % kColours]; }
+
+// Clusters differ in colour and shape, so that they do in grey, too.
+void draw_mark(Canvas& canvas, double x, double y, std::uint32_t cluster) {
+  const double r = kMark;
+  switch (cluster % 4) {
+    case 0:
+      return canvas.circle(x, y, r, colour_of(cluster));
+    case 1:
+      return canvas.polygon({{x - r, y - r}, {x + r, y - r}, {x + r, y + r}, {x - r, y + r}}, colour_of(cluster));
+    case 2:
+      return canvas.polygon({{x, y - 1.3 * r}, {x + 1.2 * r, y + r}, {x - 1.2 * r, y + r}}, colour_of(cluster));
+    default:
+      return canvas.polygon({{x, y - 1.4 * r}, {x + 1.4 * r, y}, {x, y + 1.4 * r}, {x - 1.4 * r, y}},
+                            colour_of(cluster));
+  }
+}
+
+// One axis of all panels, from 0 on.
+struct PlaneAxis {
+  double high = 1;
+  std::vector<double> ticks{};
+};
+
+PlaneAxis axis_of(const RankMoves& moves, double PlanePoint::*coordinate, MoveMetric metric, int most_ticks) {
+  PlaneAxis axis{0, {}};
+  for (const RankMoves::Part& part : moves.parts) {
+    for (const PlanePoint& point : part.points) axis.high = std::max(axis.high, point.*coordinate);
+  }
+  axis.high = axis.high > 0 ? 1.1 * axis.high : 1;
+  double unit = 1;
+  while (metric == MoveMetric::bytes && axis.high / unit >= 1024) unit *= 1024;
+  for (const double tick : round_ticks(axis.high / unit, most_ticks)) {
+    if (metric == MoveMetric::io || tick * unit == std::floor(tick * unit)) axis.ticks.push_back(tick * unit);
+  }
+  return axis;
+}
+
+// What a cluster is named in the legend: its ranks in the last part that it is in.
+std::string legend_of(const Application& app, const SnapshotSeries& s, const RankMoves& moves, std::uint32_t cluster) {
+  for (std::size_t part = moves.parts.size(); part-- > 0;) {
+    if (std::ranges::count(moves.parts[part].cluster, cluster) != 0)
+      return fmt::format("{}: {}", letter_of(cluster), ranks_of_cluster(app, s, moves, part, cluster));
+  }
+  return letter_of(cluster);
+}
+
+const char* title_of(MoveMetric metric) {
+  switch (metric) {
+    case MoveMetric::bytes:
+      return "bytes in MPI calls";
+    case MoveMetric::io:
+      return "time in I/O";
+    case MoveMetric::calls:
+      break;
+  }
+  return "MPI calls";
+}
+
+// The part of the figure that one tenth has.
+class Panel {
+ public:
+  Panel(Canvas& canvas, double left, double top, double width, const PlaneAxis& x, const PlaneAxis& y)
+      : canvas_(canvas), left_(left), top_(top), width_(width), x_(x), y_(y) {}
+
+  void draw_frame(const std::string& title, bool is_first, MoveMetric metric) const {
+    canvas_.box(left_, top_, width_, kPlotHeight);
+    canvas_.text(left_ + width_ / 2, top_ - 4, title, Align::centre, 7, true);
+    const double bottom = top_ + kPlotHeight;
+    for (const double tick : x_.ticks) {
+      canvas_.line(x_of(tick), bottom, x_of(tick), bottom + 3);
+      canvas_.text(x_of(tick), bottom + 10, tick == 0 ? "0" : human_seconds(tick), Align::centre, 6.5);
+    }
+    for (const double tick : y_.ticks) {
+      if (is_first) canvas_.line(left_ - 3, y_of(tick), left_, y_of(tick));
+      if (is_first) canvas_.text(left_ - 5, y_of(tick) + 2.5, in_axis(metric, tick), Align::right, 6.5);
+      if (tick != 0) canvas_.line(left_, y_of(tick), left_ + width_, y_of(tick), 0.25, {0.85, 0.86, 0.88});
+    }
+  }
+  void draw_points(const RankMoves& moves, std::size_t at) const {
+    const RankMoves::Part& part = moves.parts[at];
+    for (std::size_t i = 0; i < part.points.size(); ++i)
+      draw_mark(canvas_, x_of(part.points[i].x), y_of(part.points[i].y), part.cluster[i]);
+    for (const std::uint32_t cluster : moves.clusters(at)) {
+      const PlanePoint now = moves.centre(at, cluster, at);
+      const double x = x_of(now.x), y = y_of(now.y);
+      if (at != 0) draw_arrow(moves.centre(at, cluster, at - 1), x, y, cluster);
+      const bool is_at_right = x > left_ + width_ * (1 - kLeastLetter);
+      canvas_.text(is_at_right ? x - 5 : x + 5, y < top_ + 12 ? y + 10 : y - 4, letter_of(cluster),
+                   is_at_right ? Align::right : Align::left, 8, true);
+    }
+  }
+
+ private:
+  [[nodiscard]] double x_of(double value) const { return left_ + width_ * value / x_.high; }
+  [[nodiscard]] double y_of(double value) const { return top_ + kPlotHeight * (1 - value / y_.high); }
+  [[nodiscard]] static std::string in_axis(MoveMetric metric, double value) {
+    return value == 0 ? "0" : metric == MoveMetric::calls ? human_count(value) : in_metric(metric, value);
+  }
+  void draw_arrow(const PlanePoint& before, double x, double y, std::uint32_t cluster) const {
+    const double from_x = x_of(before.x), from_y = y_of(before.y);
+    if (std::hypot(x - from_x, y - from_y) < kLeastArrow) return;
+    canvas_.arrow(from_x, from_y, x, y, kMark + 0.6, 0.9, colour_of(cluster));
+  }
+
+  Canvas& canvas_;
+  double left_, top_, width_;
+  const PlaneAxis &x_, &y_;
+};
+
+std::string caption_of_moves(const SnapshotSeries& s, const RankMoves& moves) {
+  const std::string round = s.trigger == "condition" ? "snapshot" : round_word(s, true);
+  const std::string points = s.ranks_per_group == 1
+                                 ? "Each point is a rank"
+                                 : fmt::format("Each point is the mean of {} ranks", s.ranks_per_group);
+  return fmt::format(
+      "{}, in each {} of some tenths of the run of them{}. Letters are clusters: ranks that lie together; an arrow is "
+      "the way from where they were in the panel before.",
+      points, round, moves.parts.size() > 3 ? " (first, middle, last and the most unlike)" : "");
+}
+
+}  // namespace
+
+Figure rank_moves_figure(const Application& app, std::size_t series) {
+  const SnapshotSeries& s = app.snapshots.series[series];
+  const RankMoves moves = rank_moves(s);
+  if (moves.parts.empty()) return {};
+  std::uint32_t clusters = 0;
+  for (const RankMoves::Part& part : moves.parts) clusters = std::max(clusters, std::ranges::max(part.cluster) + 1);
+  constexpr std::uint32_t kInARow = 2;
+  const double top = 10 + kLegendHeight * ((clusters + kInARow - 1) / kInARow) + 10;
+  const auto draw = [=, &app, &s](Canvas& canvas, FigureFolder&) {
+    for (std::uint32_t cluster = 0; cluster < clusters; ++cluster) {
+      const double x = kLeft + (kTimeWidth - kLeft) / kInARow * (cluster % kInARow),
+                   y = 8 + kLegendHeight * (cluster / kInARow);
+      draw_mark(canvas, x + 3, y - 2.5, cluster);
+      canvas.text(x + 10, y, shortened(legend_of(app, s, moves, cluster), 44));
+    }
+    const PlaneAxis x = axis_of(moves, &PlanePoint::x, MoveMetric::io, 3),
+                    y = axis_of(moves, &PlanePoint::y, moves.metric, 4);
+    const auto count = static_cast<double>(moves.parts.size());
+    const double width = (kTimeWidth - kLeft - 12 - kPanelGap * (count - 1)) / count;
+    for (std::size_t at = 0; at < moves.parts.size(); ++at) {
+      const RankMoves::Part& part = moves.parts[at];
+      const Panel panel(canvas, kLeft + static_cast<double>(at) * (width + kPanelGap), top, width, x, y);
+      panel.draw_frame(
+          fmt::format("{} tenth, {}–{}", part.name, first_number(s, part.begin), last_number(s, part.end - 1)), at == 0,
+          moves.metric);
+      panel.draw_points(moves, at);
+    }
+    canvas.text_upwards(8, top + kPlotHeight / 2, title_of(moves.metric));
+    canvas.text(kLeft + (kTimeWidth - kLeft - 12) / 2, top + kPlotHeight + 21, "time outside of MPI and I/O",
+                Align::centre);
+  };
+  return {fmt::format("snapshots_{}_ranks", series),
+          caption_of_moves(s, moves),
+          1.0,
+          kTimeWidth,
+          top + kPlotHeight + 26,
+          draw};
+}
+
+}  // namespace ardoise::reports

@@ -48,7 +48,7 @@ PlaneAxis axis_of(const RankMoves& moves, double PlanePoint::*coordinate, MoveMe
   for (const RankMoves::Part& part : moves.parts) {
     for (const PlanePoint& point : part.points) axis.high = std::max(axis.high, point.*coordinate);
   }
-  axis.high = axis.high > 0 ? 1.1 * axis.high : 1;
+  axis.high = axis.high > 0 ? 1.15 * axis.high : 1;
   double unit = 1;
   while (metric == MoveMetric::bytes && axis.high / unit >= 1024) unit *= 1024;
   for (const double tick : round_ticks(axis.high / unit, most_ticks)) {
@@ -129,15 +129,20 @@ class Panel {
   const PlaneAxis &x_, &y_;
 };
 
+// "an iteration", "a phase solve"
+std::string of_a(const SnapshotSeries& s) {
+  if (s.trigger == "condition") return "a snapshot";
+  return (s.trigger == "iteration" ? "an " : "a ") + round_word(s, true);
+}
+
 std::string caption_of_moves(const SnapshotSeries& s, const RankMoves& moves) {
-  const std::string round = s.trigger == "condition" ? "snapshot" : round_word(s, true);
-  const std::string points = s.ranks_per_group == 1
-                                 ? "Each point is a rank"
-                                 : fmt::format("Each point is the mean of {} ranks", s.ranks_per_group);
   return fmt::format(
-      "{}, in each {} of some tenths of the run of them{}. Letters are clusters: ranks that lie together; an arrow is "
-      "the way from where they were in the panel before.",
-      points, round, moves.parts.size() > 3 ? " (first, middle, last and the most unlike)" : "");
+      "Ranks in {} tenth of the {}: each point is {}, as the mean of {}. Letters are clusters of ranks that "
+      "lie together; arrows go from where they were in the panel before.",
+      moves.parts.size() > 3 ? "the first, the middle, the last and the most unlike"
+                             : "the first, the middle and the last",
+      s.trigger == "condition" ? "snapshots" : round_word(s, false),
+      s.ranks_per_group == 1 ? "a rank" : fmt::format("{} ranks", s.ranks_per_group), of_a(s));
 }
 
 }  // namespace
@@ -157,7 +162,7 @@ Figure rank_moves_figure(const Application& app, std::size_t series) {
       draw_mark(canvas, x + 3, y - 2.5, cluster);
       canvas.text(x + 10, y, shortened(legend_of(app, s, moves, cluster), 44));
     }
-    const PlaneAxis x = axis_of(moves, &PlanePoint::x, MoveMetric::io, 3),
+    const PlaneAxis x = axis_of(moves, &PlanePoint::x, MoveMetric::io, moves.parts.size() > 3 ? 3 : 4),
                     y = axis_of(moves, &PlanePoint::y, moves.metric, 4);
     const auto count = static_cast<double>(moves.parts.size());
     const double width = (kTimeWidth - kLeft - 12 - kPanelGap * (count - 1)) / count;
@@ -170,8 +175,8 @@ Figure rank_moves_figure(const Application& app, std::size_t series) {
       panel.draw_points(moves, at);
     }
     canvas.text_upwards(8, top + kPlotHeight / 2, title_of(moves.metric));
-    canvas.text(kLeft + (kTimeWidth - kLeft - 12) / 2, top + kPlotHeight + 21, "time outside of MPI and I/O",
-                Align::centre);
+    canvas.text(kLeft + (kTimeWidth - kLeft - 12) / 2, top + kPlotHeight + 21,
+                fmt::format("time outside of MPI and I/O, of {}", of_a(s)), Align::centre);
   };
   return {fmt::format("snapshots_{}_ranks", series),
           caption_of_moves(s, moves),

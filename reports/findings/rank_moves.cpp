@@ -159,7 +159,8 @@ std::vector<std::uint32_t> RankMoves::clusters(std::size_t part) const {
 RankMoves rank_moves(const SnapshotSeries& s) {
   const auto [begin, end] = alike(s);
   RankMoves moves;
-  if (end - begin < kTenths || s.own_seconds.empty() || s.group_calls.empty()) return moves;
+  const bool has_calls = std::ranges::any_of(s.mpi_seconds, [](double each) { return each > 0; });
+  if (end - begin < kTenths || (has_calls && s.group_calls.empty())) return moves;
   moves.groups = groups_in_step(s);
   if (moves.groups.size() < kFewestPoints) return moves;
   const Tenths tenths(s, moves.groups);

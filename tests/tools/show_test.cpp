@@ -37,7 +37,8 @@ TEST(Show, ATableIsWhole) {
   EXPECT_EQ(lines_of(shown_table(run, {.table = "sites", .program = "ocean"})),
             run.applications[0].call_sites.size() + 1);
   EXPECT_THAT(shown_table(run, {.table = "calls", .limit = 2}), HasSubstr(" more\n"));
-  for (const char* table : {"functions", "files", "edges", "waits", "causes", "path", "snapshots", "snapshot-calls"})
+  for (const char* table :
+       {"functions", "files", "edges", "waits", "causes", "path", "snapshots", "snapshot-calls", "snapshot-ranks"})
     EXPECT_GT(lines_of(shown_table(run, {.table = table})), 3u);
 }
 
@@ -77,7 +78,7 @@ TEST(Show, SortsByAnyColumn) {
 TEST(Show, WhatIsNotThereIsOneSentence) {
   EXPECT_EQ(why_not({.table = "nodes"}),
             "there is no table 'nodes'; there are calls, sites, waits, causes, path, edges, functions, files, "
-            "snapshots, snapshot-calls.");
+            "snapshots, snapshot-calls, snapshot-ranks.");
   EXPECT_EQ(why_not({.table = "calls", .program = "x"}), "the run has no program 'x'; it has ocean, atmosphere, post.");
   EXPECT_THAT(why_not({.table = "calls", .sort = "x"}),
               StartsWith("calls has no column 'x'; it has program, function, "));

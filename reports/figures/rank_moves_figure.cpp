@@ -16,10 +16,15 @@ namespace ardoise::reports {
 namespace {
 
 constexpr double kLeft = 52, kPanelGap = 9, kPlotHeight = 96, kLegendHeight = 11;
-constexpr double kMark = 2.4, kLeastArrow = 8, kLeastLetter = 0.15;
+constexpr double kMark = 2.4, kLeastArrow = 8, kLetter = 9;
+constexpr double kInk = 0.7;         // letters are darker than marks
 constexpr std::size_t kColours = 7;  // the last one is too light for points
 
 Rgb colour_of(std::uint32_t cluster) { return kClassColours[cluster % kColours]; }
+Rgb ink_of(std::uint32_t cluster) {
+  const Rgb c = colour_of(cluster);
+  return {kInk * c.r, kInk * c.g, kInk * c.b};
+}
 
 // Clusters differ in colour and shape, so that they do in grey, too.
 void draw_mark(Canvas& canvas, double x, double y, std::uint32_t cluster) {
@@ -60,22 +65,12 @@ PlaneAxis axis_of(const RankMoves& moves, double PlanePoint::*coordinate, MoveMe
 // What a cluster is named in the legend: its ranks in the last part that it is in.
 std::string legend_of(const Application& app, const SnapshotSeries& s, const RankMoves& moves, std::uint32_t cluster) {
   for (std::size_t part = moves.parts.size(); part-- > 0;) {
-    if (std::ranges::count(moves.parts[part].cluster, cluster) != 0)
-      return fmt::format("{}: {}", letter_of(cluster), ranks_of_cluster(app, s, moves, part, cluster));
+    const auto points = moves.points_of(part, cluster);
+    if (points.empty()) continue;
+    return fmt::format("{}: {}{}", letter_of(cluster), ranks_of_points(app, s, moves, points),
+                       part + 1 == moves.parts.size() ? "" : fmt::format(" in the {} tenth", moves.parts[part].name));
   }
   return letter_of(cluster);
-}
-
-const char* title_of(MoveMetric metric) {
-  switch (metric) {
-    case MoveMetric::bytes:
-      return "bytes in MPI calls";
-    case MoveMetric::io:
-      return "time in I/O";
-    case MoveMetric::calls:
-      break;
-  }
-  return "MPI calls";
 }
 
 // The part of the figure that one tenth has.
@@ -102,13 +97,14 @@ class Panel {
     const RankMoves::Part& part = moves.parts[at];
     for (std::size_t i = 0; i < part.points.size(); ++i)
       draw_mark(canvas_, x_of(part.points[i].x), y_of(part.points[i].y), part.cluster[i]);
+    for (const auto& path : moves.paths) {
+      if (at != 0) draw_arrow(moves.centre(path, at - 1), moves.centre(path, at), part.cluster[path[0]]);
+    }
+    std::vector<PlanePoint> letters;
     for (const std::uint32_t cluster : moves.clusters(at)) {
-      const PlanePoint now = moves.centre(at, cluster, at);
-      const double x = x_of(now.x), y = y_of(now.y);
-      if (at != 0) draw_arrow(moves.centre(at, cluster, at - 1), x, y, cluster);
-      const bool is_at_right = x > left_ + width_ * (1 - kLeastLetter);
-      canvas_.text(is_at_right ? x - 5 : x + 5, y < top_ + 12 ? y + 10 : y - 4, letter_of(cluster),
-                   is_at_right ? Align::right : Align::left, 8, true);
+      const PlanePoint now = moves.centre(moves.points_of(at, cluster), at);
+      letters.push_back(place_of_letter({x_of(now.x), y_of(now.y)}, letters));
+      canvas_.text(letters.back().x, letters.back().y, letter_of(cluster), Align::centre, 8, true, ink_of(cluster));
     }
   }
 
@@ -118,8 +114,21 @@ class Panel {
   [[nodiscard]] static std::string in_axis(MoveMetric metric, double value) {
     return value == 0 ? "0" : metric == MoveMetric::calls ? human_count(value) : in_metric(metric, value);
   }
-  void draw_arrow(const PlanePoint& before, double x, double y, std::uint32_t cluster) const {
-    const double from_x = x_of(before.x), from_y = y_of(before.y);
+  // Beside a point, within the panel and off the letters that are there; where that is nowhere, above it at the right.
+  [[nodiscard]] PlanePoint place_of_letter(const PlanePoint& at, const std::vector<PlanePoint>& letters) const {
+    for (const PlanePoint& off : {PlanePoint{7, -4}, PlanePoint{-7, -4}, PlanePoint{7, 10}, PlanePoint{-7, 10}}) {
+      const PlanePoint place{at.x + off.x, at.y + off.y};
+      const bool is_within = place.x > left_ + kLetter / 2 && place.x < left_ + width_ - kLetter / 2 &&
+                             place.y > top_ + kLetter && place.y < top_ + kPlotHeight - 1;
+      const bool is_free = std::ranges::none_of(letters, [&](const PlanePoint& each) {
+        return std::abs(each.x - place.x) < kLetter && std::abs(each.y - place.y) < kLetter;
+      });
+      if (is_within && is_free) return place;
+    }
+    return {at.x + 7, at.y - 4};
+  }
+  void draw_arrow(const PlanePoint& before, const PlanePoint& now, std::uint32_t cluster) const {
+    const double from_x = x_of(before.x), from_y = y_of(before.y), x = x_of(now.x), y = y_of(now.y);
     if (std::hypot(x - from_x, y - from_y) < kLeastArrow) return;
     canvas_.arrow(from_x, from_y, x, y, kMark + 0.6, 0.9, colour_of(cluster));
   }
@@ -163,7 +172,7 @@ Figure rank_moves_figure(const Application& app, std::size_t series) {
       canvas.text(x + 10, y, shortened(legend_of(app, s, moves, cluster), 44));
     }
     const PlaneAxis x = axis_of(moves, &PlanePoint::x, MoveMetric::io, moves.parts.size() > 3 ? 3 : 4),
-                    y = axis_of(moves, &PlanePoint::y, moves.metric, 4);
+                    y = axis_of(moves, &PlanePoint::y, moves.metric, 5);
     const auto count = static_cast<double>(moves.parts.size());
     const double width = (kTimeWidth - kLeft - 12 - kPanelGap * (count - 1)) / count;
     for (std::size_t at = 0; at < moves.parts.size(); ++at) {
@@ -174,7 +183,7 @@ Figure rank_moves_figure(const Application& app, std::size_t series) {
           moves.metric);
       panel.draw_points(moves, at);
     }
-    canvas.text_upwards(8, top + kPlotHeight / 2, title_of(moves.metric));
+    canvas.text_upwards(8, top + kPlotHeight / 2, name_of_metric(moves.metric));
     canvas.text(kLeft + (kTimeWidth - kLeft - 12) / 2, top + kPlotHeight + 21,
                 fmt::format("time outside of MPI and I/O, of {}", of_a(s)), Align::centre);
   };

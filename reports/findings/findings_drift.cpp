@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "reports/findings/findings.hpp"
@@ -18,16 +20,16 @@ constexpr double kDriftsAway = 1.25, kClearDrift = 1.5;  // times what the other
 constexpr double kLeastCost = 0.02;                      // of the run
 constexpr double kPairsInOrder = 0.6;
 
-// How much longer the ranks of a cluster of the last part are outside of MPI and I/O than the others, by snapshot.
-std::vector<double> ahead_of_others(const SnapshotSeries& s, const RankMoves& moves, std::uint32_t cluster) {
+// How much longer some points are outside of MPI and I/O than the others, by snapshot.
+std::vector<double> ahead_of_others(const SnapshotSeries& s, const RankMoves& moves,
+                                    const std::vector<std::uint32_t>& some) {
   std::vector<double> ahead(s.seconds.size(), 0.0);
-  const std::vector<std::uint32_t>& clusters = moves.parts.back().cluster;
-  const auto in_cluster = static_cast<double>(std::ranges::count(clusters, cluster));
-  const double others = static_cast<double>(clusters.size()) - in_cluster;
-  for (std::size_t i = 0; i < clusters.size(); ++i) {
-    const double weight = clusters[i] == cluster ? 1 / in_cluster : -1 / others;
+  const auto in_some = static_cast<double>(some.size());
+  const double others = static_cast<double>(moves.groups.size()) - in_some;
+  for (std::uint32_t point = 0; point < moves.groups.size(); ++point) {
+    const double weight = std::ranges::binary_search(some, point) ? 1 / in_some : -1 / others;
     for (std::size_t at = 0; at < ahead.size(); ++at)
-      ahead[at] += weight * s.own_seconds[moves.groups[i] * s.seconds.size() + at];
+      ahead[at] += weight * s.own_seconds[moves.groups[point] * s.seconds.size() + at];
   }
   return ahead;
 }
@@ -49,41 +51,64 @@ bool grows(const std::vector<double>& values, SnapshotRange range) {
   return static_cast<double>(in_order) >= kPairsInOrder * static_cast<double>(pairs);
 }
 
+double growth_of(const RankMoves& moves, std::span<const std::uint32_t> some) {
+  const double before = moves.centre(some, 0).x;
+  return before > 0 ? moves.centre(some, moves.parts.size() - 1).x / before : 0;
+}
+
+double usual_growth(const RankMoves& moves) {
+  std::vector<double> all;
+  for (std::uint32_t point = 0; point < moves.groups.size(); ++point)
+    all.push_back(growth_of(moves, std::span(&point, 1)));
+  return std::max(1.0, median(std::move(all)));
+}
+
+// Points that went far to a longer time, in ascending order.
+std::vector<std::uint32_t> drifting_points(const RankMoves& moves, double usual) {
+  std::vector<std::uint32_t> points;
+  const std::size_t last = moves.parts.size() - 1;
+  for (const auto& path : moves.paths) {
+    const double longer = moves.centre(path, last).x - moves.centre(path, 0).x;
+    if (longer > RankMoves::kReach * moves.scale.x && growth_of(moves, path) >= kDriftsAway * usual)
+      points.insert(points.end(), path.begin(), path.end());
+  }
+  std::ranges::sort(points);
+  return points;
+}
+
 }  // namespace
 
 void find_rank_drift(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
   const RankMoves moves = rank_moves(s);
   if (moves.parts.empty()) return;
+  const double usual = usual_growth(moves);
+  const std::vector<std::uint32_t> drifting = drifting_points(moves, usual);
+  if (drifting.empty() || drifting.size() == moves.groups.size()) return;
+  const std::vector<double> ahead = ahead_of_others(s, moves, drifting);
+  const RankMoves::Part& first = moves.parts.front();
+  const double at_first = std::accumulate(ahead.begin() + static_cast<std::ptrdiff_t>(first.begin),
+                                          ahead.begin() + static_cast<std::ptrdiff_t>(first.end), 0.0) /
+                          static_cast<double>(first.end - first.begin);
+  const SnapshotRange range = alike(s);
+  double cost = 0;  // what the others wait more than at first
+  for (std::size_t i = range.begin; i < range.end; ++i) cost += std::max(0.0, ahead[i] - std::max(0.0, at_first));
+  const double share = cost / std::max(facts.app.wall_seconds, 1e-12);
+  if (share < kLeastCost || !grows(ahead, range)) return;
   const std::size_t last = moves.parts.size() - 1;
-  const auto [begin, end] = alike(s);
-  for (const std::uint32_t cluster : moves.clusters(last)) {
-    const PlanePoint before = moves.centre(last, cluster, 0), now = moves.centre(last, cluster, last);
-    const GrowthOfOthers others = growth_of_others(moves, last, cluster);
-    if (!others.is_known || !(before.x > 0) || now.x - before.x <= RankMoves::kReach * moves.scale.x) continue;
-    const double ratio = now.x / before.x;
-    if (ratio < kDriftsAway * std::max(1.0, others.most)) continue;
-    const std::vector<double> ahead = ahead_of_others(s, moves, cluster);
-    const auto& first_part = moves.parts.front();
-    const double at_first = std::accumulate(ahead.begin() + static_cast<std::ptrdiff_t>(first_part.begin),
-                                            ahead.begin() + static_cast<std::ptrdiff_t>(first_part.end), 0.0) /
-                            static_cast<double>(first_part.end - first_part.begin);
-    double cost = 0;  // what the others wait more than at first
-    for (std::size_t i = begin; i < end; ++i) cost += std::max(0.0, ahead[i] - std::max(0.0, at_first));
-    const double share = cost / std::max(facts.app.wall_seconds, 1e-12);
-    if (share < kLeastCost || !grows(ahead, {begin, end})) continue;
-    const std::string ranks = ranks_of_cluster(facts.app, s, moves, last, cluster);
-    out.push_back(
-        {"rank_drift",
-         facts.crowded() || ratio < kClearDrift * std::max(1.0, others.most) ? Severity::note : Severity::medium,
-         share,
-         fmt::format("{} {} longer and longer outside of MPI and I/O: {} in each {} of the last tenth, {} in the "
-                     "first, {} times as long{}.",
-                     capitalised(ranks), ranks.starts_with("ranks ") ? "are" : "is", human_seconds(now.x),
-                     round_word(s, true), human_seconds(before.x), times_in_words(ratio), others_in_words(others)),
-         "The others wait for these ranks more and more: what grows there, and can the work be divided anew while the "
-         "program runs?",
-         {{"first_seconds", before.x}, {"last_seconds", now.x}, {"ratio", ratio}, {"share", share}}});
-  }
+  const double before = moves.centre(drifting, 0).x, now = moves.centre(drifting, last).x;
+  const std::string ranks = ranks_of_points(facts.app, s, moves, drifting);
+  out.push_back(
+      {"rank_drift",
+       facts.crowded() || now < kClearDrift * usual * before ? Severity::note : Severity::medium,
+       share,
+       fmt::format("{} {} longer and longer outside of MPI and I/O: {} in each {} of the last tenth, {} in the first, "
+                   "{} times as long{}.",
+                   capitalised(ranks), ranks.starts_with("ranks ") ? "are" : "is", human_seconds(now),
+                   round_word(s, true), human_seconds(before), times_in_words(now / before),
+                   others_in_words(growth_of_others(moves, last, drifting))),
+       "The others wait for these ranks more and more: what grows there, and can the work be divided anew while the "
+       "program runs?",
+       {{"first_seconds", before}, {"last_seconds", now}, {"ratio", now / before}, {"share", share}}});
 }
 
 }  // namespace ardoise::reports

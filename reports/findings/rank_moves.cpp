@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "reports/findings/series_view.hpp"
 
@@ -122,31 +124,50 @@ std::vector<std::size_t> chosen_tenths(const Values& x, const Values& y, PlanePo
   return chosen;
 }
 
+std::vector<std::vector<std::uint32_t>> paths_of(const RankMoves& moves) {
+  std::map<std::vector<std::uint32_t>, std::size_t> number_of;  // by the clusters of all parts
+  std::vector<std::vector<std::uint32_t>> paths;
+  for (std::uint32_t point = 0; point < moves.groups.size(); ++point) {
+    std::vector<std::uint32_t> path;
+    for (const RankMoves::Part& part : moves.parts) path.push_back(part.cluster[point]);
+    const auto [found, is_new] = number_of.try_emplace(std::move(path), paths.size());
+    if (is_new) paths.emplace_back();
+    paths[found->second].push_back(point);
+  }
+  return paths;
+}
+
 bool has_something_to_see(const RankMoves& moves) {
+  if (moves.paths.size() > 1) return true;
   for (std::size_t part = 0; part < moves.parts.size(); ++part) {
-    const auto clusters = moves.clusters(part);
-    if (clusters.size() > 1 || moves.way(part, clusters[0], 0, part) > RankMoves::kReach) return true;
+    if (moves.way(moves.paths[0], 0, part) > RankMoves::kReach) return true;
   }
   return false;
 }
 
 }  // namespace
 
-PlanePoint RankMoves::centre(std::size_t of, std::uint32_t cluster, std::size_t at) const {
+PlanePoint RankMoves::centre(std::span<const std::uint32_t> some, std::size_t part) const {
   PlanePoint sum;
-  double count = 0;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    if (parts[of].cluster[i] != cluster) continue;
-    sum.x += parts[at].points[i].x;
-    sum.y += parts[at].points[i].y;
-    ++count;
+  for (const std::uint32_t each : some) {
+    sum.x += parts[part].points[each].x;
+    sum.y += parts[part].points[each].y;
   }
-  return count > 0 ? PlanePoint{sum.x / count, sum.y / count} : sum;
+  const auto count = static_cast<double>(std::max<std::size_t>(some.size(), 1));
+  return {sum.x / count, sum.y / count};
 }
 
-double RankMoves::way(std::size_t of, std::uint32_t cluster, std::size_t from, std::size_t to) const {
-  const PlanePoint before = centre(of, cluster, from), now = centre(of, cluster, to);
+double RankMoves::way(std::span<const std::uint32_t> some, std::size_t from, std::size_t to) const {
+  const PlanePoint before = centre(some, from), now = centre(some, to);
   return std::hypot((now.x - before.x) / scale.x, (now.y - before.y) / scale.y);
+}
+
+std::vector<std::uint32_t> RankMoves::points_of(std::size_t part, std::uint32_t cluster) const {
+  std::vector<std::uint32_t> some;
+  for (std::uint32_t point = 0; point < groups.size(); ++point) {
+    if (parts[part].cluster[point] == cluster) some.push_back(point);
+  }
+  return some;
 }
 
 std::vector<std::uint32_t> RankMoves::clusters(std::size_t part) const {
@@ -190,6 +211,7 @@ RankMoves rank_moves(const SnapshotSeries& s) {
   }
   clusters = same_at_all_times(clusters);
   for (std::size_t i = 0; i < moves.parts.size(); ++i) moves.parts[i].cluster = std::move(clusters[i]);
+  moves.paths = paths_of(moves);
   if (!has_something_to_see(moves)) moves.parts.clear();
   return moves;
 }

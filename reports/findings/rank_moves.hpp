@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,10 +32,14 @@ struct RankMoves {
   PlanePoint scale{1, 1};
   std::vector<Part> parts{};  // by time
 
-  // Means of the points of a cluster of part `of`, where they are in part `at`.
-  [[nodiscard]] PlanePoint centre(std::size_t of, std::uint32_t cluster, std::size_t at) const;
+  // Numbers of points that are in one cluster in each part: they go one way. By the first point.
+  std::vector<std::vector<std::uint32_t>> paths{};
+
+  // Mean of some points in a part.
+  [[nodiscard]] PlanePoint centre(std::span<const std::uint32_t> some, std::size_t part) const;
   // How far they went from one part to another, in units of the scale.
-  [[nodiscard]] double way(std::size_t of, std::uint32_t cluster, std::size_t from, std::size_t to) const;
+  [[nodiscard]] double way(std::span<const std::uint32_t> some, std::size_t from, std::size_t to) const;
+  [[nodiscard]] std::vector<std::uint32_t> points_of(std::size_t part, std::uint32_t cluster) const;
   // Clusters that there are in a part, in ascending order.
   [[nodiscard]] std::vector<std::uint32_t> clusters(std::size_t part) const;
 };
@@ -55,26 +60,32 @@ struct RankMoves {
 
 // "A" … "Z", then "A1" …
 [[nodiscard]] std::string letter_of(std::uint32_t cluster);
-// The ranks of some points, of MPI_COMM_WORLD in the program: "ranks 0–3 and 7".
-[[nodiscard]] std::string ranks_of_cluster(const Application& app, const SnapshotSeries& series, const RankMoves& moves,
-                                           std::size_t part, std::uint32_t cluster);
+// The ranks of some points, as those of the world: "ranks 0–3 and 7".
+[[nodiscard]] std::string ranks_of_points(const Application& app, const SnapshotSeries& series, const RankMoves& moves,
+                                          std::span<const std::uint32_t> some);
+// "bytes in MPI calls" …
+[[nodiscard]] const char* name_of_metric(MoveMetric metric);
 // "1.50 MiB" …
 [[nodiscard]] std::string in_metric(MoveMetric metric, double value);
 
-// By how much the time outside of MPI and I/O grew, from the first part on, of the points that are not in a cluster.
+// By how much the time outside of MPI and I/O grew from the first part on, of the points that are not among some and
+// stay where they are in it.
 struct GrowthOfOthers {
   double least = 0, most = 0;
-  bool is_known = false;
+  std::size_t staying = 0;
+  bool all_stay = true;
 };
-[[nodiscard]] GrowthOfOthers growth_of_others(const RankMoves& moves, std::size_t part, std::uint32_t cluster);
+[[nodiscard]] GrowthOfOthers growth_of_others(const RankMoves& moves, std::size_t part,
+                                              std::span<const std::uint32_t> some);
 // "1.8", "12": of times as long.
 [[nodiscard]] std::string times_in_words(double ratio);
-// ", all others 1.0 times"; "" where there are none.
+// ", all others 1.0 times", ", those that stay 0.9 to 1.1 times"; "" where there are none.
 [[nodiscard]] std::string others_in_words(const GrowthOfOthers& others);
 // "the last tenth of the iterations"
 [[nodiscard]] std::string part_in_words(const SnapshotSeries& series, const RankMoves::Part& part);
 
-// Sentences on how clusters moved from the first part on; where none did, on how they differ.
+// Sentences on how ranks moved from the first part on, those that went one way together; where none did, on how
+// clusters differ.
 [[nodiscard]] std::vector<std::string> moves_in_words(const Application& app, const SnapshotSeries& series,
                                                       const RankMoves& moves);
 

@@ -1,8 +1,9 @@
-// Clusters of ranks and how they move, in sentences; see rank_moves.hpp.
+// Ranks, their clusters and how they move, in sentences; see rank_moves.hpp.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 #include <utility>
 
 #include "reports/findings/ending_view.hpp"
@@ -26,14 +27,14 @@ class Sentences {
   Sentences(const Application& app, const SnapshotSeries& s, const RankMoves& moves)
       : app_(app), s_(s), moves_(moves) {}
 
-  // Where the ranks of a cluster went from the first part to this one; "" where they stayed.
-  [[nodiscard]] std::string move(std::size_t part, std::uint32_t cluster) const {
-    const PlanePoint before = moves_.centre(part, cluster, 0), now = moves_.centre(part, cluster, part);
-    const std::string who = capitalised(subject(part, cluster));
-    const bool is_one = !is_plural(part, cluster);
+  // Where some points went from the first part to this one; "" where they stayed.
+  [[nodiscard]] std::string move(std::size_t part, std::span<const std::uint32_t> some) const {
+    const PlanePoint before = moves_.centre(some, 0), now = moves_.centre(some, part);
+    const std::string who = capitalised(subject(0, part, some));
+    const bool is_one = !is_plural(some);
     std::string text;
     if (std::abs(now.x - before.x) > RankMoves::kReach * moves_.scale.x) {
-      const GrowthOfOthers others = growth_of_others(moves_, part, cluster);
+      const GrowthOfOthers others = growth_of_others(moves_, part, some);
       const std::string in = part_in_words(s_, moves_.parts[part]);
       text = before.x > 0 ? fmt::format(
                                 "{} {} {} times as long outside of MPI and I/O in {} as in the first ({} each instead "
@@ -54,22 +55,25 @@ class Sentences {
     return text;
   }
 
-  // How a cluster is in the last part.
+  // "27.8 ms and 1.50 MiB for rank 2 (cluster B)", in the last part.
   [[nodiscard]] std::string state(std::uint32_t cluster) const {
     const std::size_t part = moves_.parts.size() - 1;
-    const PlanePoint now = moves_.centre(part, cluster, part);
-    const bool is_one = !is_plural(part, cluster);
-    return fmt::format("{} {} {} outside of MPI and I/O in each {} of the last tenth and {}.",
-                       capitalised(subject(part, cluster)), is_one ? "takes" : "take", human_seconds(now.x),
-                       word_of_rounds(s_, true), does(is_one, now.y));
+    const auto some = moves_.points_of(part, cluster);
+    const PlanePoint now = moves_.centre(some, part);
+    return fmt::format("{} and {} for {}", human_seconds(now.x), in_metric(moves_.metric, now.y),
+                       subject(part, part, some));
   }
 
  private:
-  [[nodiscard]] std::string subject(std::size_t part, std::uint32_t cluster) const {
-    return fmt::format("{} (cluster {})", ranks_of_cluster(app_, s_, moves_, part, cluster), letter_of(cluster));
+  // "ranks 12–15 (cluster A, then B)"
+  [[nodiscard]] std::string subject(std::size_t first, std::size_t then, std::span<const std::uint32_t> some) const {
+    const std::string before = letter_of(moves_.parts[first].cluster[some[0]]),
+                      now = letter_of(moves_.parts[then].cluster[some[0]]);
+    return fmt::format("{} (cluster {}{})", ranks_of_points(app_, s_, moves_, some), before,
+                       before == now ? "" : ", then " + now);
   }
-  [[nodiscard]] bool is_plural(std::size_t part, std::uint32_t cluster) const {
-    return ranks_of_cluster(app_, s_, moves_, part, cluster).starts_with("ranks ");
+  [[nodiscard]] bool is_plural(std::span<const std::uint32_t> some) const {
+    return ranks_of_points(app_, s_, moves_, some).starts_with("ranks ");
   }
   // "moves 1.50 MiB in MPI calls"
   [[nodiscard]] std::string does(bool is_one, double value) const {
@@ -92,15 +96,17 @@ class Sentences {
 
 }  // namespace
 
-GrowthOfOthers growth_of_others(const RankMoves& moves, std::size_t part, std::uint32_t cluster) {
+GrowthOfOthers growth_of_others(const RankMoves& moves, std::size_t part, std::span<const std::uint32_t> some) {
   GrowthOfOthers growth;
-  for (std::size_t i = 0; i < moves.groups.size(); ++i) {
-    const double before = moves.parts[0].points[i].x;
-    if (moves.parts[part].cluster[i] == cluster || !(before > 0)) continue;
-    const double ratio = moves.parts[part].points[i].x / before;
-    growth.least = growth.is_known ? std::min(growth.least, ratio) : ratio;
-    growth.most = growth.is_known ? std::max(growth.most, ratio) : ratio;
-    growth.is_known = true;
+  for (std::uint32_t point = 0; point < moves.groups.size(); ++point) {
+    const double before = moves.parts[0].points[point].x, now = moves.parts[part].points[point].x;
+    if (std::ranges::binary_search(some, point)) continue;
+    const bool stays = std::abs(now - before) <= RankMoves::kReach * moves.scale.x;
+    growth.all_stay = growth.all_stay && stays;
+    if (!stays || !(before > 0)) continue;
+    growth.least = growth.staying == 0 ? now / before : std::min(growth.least, now / before);
+    growth.most = std::max(growth.most, now / before);
+    ++growth.staying;
   }
   return growth;
 }
@@ -110,10 +116,10 @@ std::string times_in_words(double ratio) {
 }
 
 std::string others_in_words(const GrowthOfOthers& others) {
-  if (!others.is_known) return "";
+  if (others.staying == 0) return "";
   const std::string least = times_in_words(others.least), most = times_in_words(others.most);
-  return least == most ? fmt::format(", all others {} times", least)
-                       : fmt::format(", the others {} to {} times", least, most);
+  return fmt::format(", {} {}{} times", others.all_stay ? "all others" : "those that stay", least,
+                     least == most ? "" : " to " + most);
 }
 
 std::string part_in_words(const SnapshotSeries& s, const RankMoves::Part& part) {
@@ -125,16 +131,27 @@ std::string letter_of(std::uint32_t cluster) {
   return cluster < 26 ? letter : fmt::format("{}{}", letter, cluster / 26);
 }
 
-std::string ranks_of_cluster(const Application& app, const SnapshotSeries& s, const RankMoves& moves, std::size_t part,
-                             std::uint32_t cluster) {
+std::string ranks_of_points(const Application& app, const SnapshotSeries& s, const RankMoves& moves,
+                            std::span<const std::uint32_t> some) {
   std::vector<std::uint32_t> ranks;
-  for (std::size_t i = 0; i < moves.groups.size(); ++i) {
-    if (moves.parts[part].cluster[i] != cluster) continue;
-    const std::uint32_t first = moves.groups[i] * s.ranks_per_group;
+  for (const std::uint32_t point : some) {
+    const std::uint32_t first = moves.groups[point] * s.ranks_per_group;
     for (std::uint32_t rank = first; rank < std::min(first + s.ranks_per_group, app.ranks); ++rank)
       ranks.push_back(rank);
   }
   return ranks_in_words(app, ranks);
+}
+
+const char* name_of_metric(MoveMetric metric) {
+  switch (metric) {
+    case MoveMetric::bytes:
+      return "bytes in MPI calls";
+    case MoveMetric::io:
+      return "time in I/O";
+    case MoveMetric::calls:
+      break;
+  }
+  return "MPI calls";
 }
 
 std::string in_metric(MoveMetric metric, double value) {
@@ -157,11 +174,10 @@ std::vector<std::string> moves_in_words(const Application& app, const SnapshotSe
   const std::size_t last = moves.parts.size() - 1;
   // Those that went farthest first; of a part before the last one those that came back since.
   const auto add_moves = [&](std::size_t part) {
-    auto clusters = moves.clusters(part);
-    std::ranges::stable_sort(clusters, std::ranges::greater{},
-                             [&](std::uint32_t each) { return moves.way(part, each, 0, part); });
-    for (const std::uint32_t each : clusters) {
-      if (part != last && moves.way(part, each, 0, last) > RankMoves::kReach) continue;
+    auto paths = moves.paths;
+    std::ranges::stable_sort(paths, std::ranges::greater{}, [&](const auto& each) { return moves.way(each, 0, part); });
+    for (const auto& each : paths) {
+      if (part != last && moves.way(each, 0, last) > RankMoves::kReach) continue;
       std::string text = words.move(part, each);
       if (!text.empty() && sentences.size() < kMostSentences) sentences.push_back(std::move(text));
     }
@@ -169,9 +185,10 @@ std::vector<std::string> moves_in_words(const Application& app, const SnapshotSe
   add_moves(last);
   for (std::size_t part = 1; part < last; ++part) add_moves(part);
   if (!sentences.empty()) return sentences;
-  for (const std::uint32_t each : moves.clusters(last)) {
-    if (sentences.size() < kMostSentences) sentences.push_back(words.state(each));
-  }
+  std::vector<std::string> states;
+  for (const std::uint32_t each : moves.clusters(last)) states.push_back(words.state(each));
+  sentences.push_back(fmt::format("In each {} of the last tenth, time outside of MPI and I/O and {} are {}.",
+                                  word_of_rounds(s, true), name_of_metric(moves.metric), fmt::join(states, ", ")));
   sentences.emplace_back("The clusters stay where they are.");
   return sentences;
 }

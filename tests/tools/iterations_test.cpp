@@ -103,7 +103,7 @@ TEST_P(IterationsTest, ADriftIsATrendAndAClusterThatMoves) {
   EXPECT_NE(last.cluster[2], last.cluster[0]);
   EXPECT_NE(last.cluster[2], last.cluster[1]);
   const std::size_t at = moves.parts.size() - 1;
-  EXPECT_GT(moves.way(at, last.cluster[2], 0, at), 0.5);
+  EXPECT_GT(moves.way(moves.points_of(at, last.cluster[2]), 0, at), 0.5);
   const auto words = reports::moves_in_words(application, loop_of(application), moves);
   ASSERT_THAT(words, Not(IsEmpty()));
   EXPECT_THAT(words[0],

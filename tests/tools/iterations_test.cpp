@@ -74,6 +74,9 @@ TEST_P(IterationsTest, WhatIsDoneInEvery25thIsThere) {
   const auto& writes = calls_of(loop_of(application), "fwrite");
   ASSERT_THAT(writes.calls, SizeIs(kIterations));
   for (std::uint64_t i = 1; i <= kIterations; ++i) EXPECT_EQ(writes.calls[i - 1], i % 25 == 0 ? kRanks : 0u) << i;
+  const auto& in_io = loop_of(application).group_io_seconds;
+  ASSERT_THAT(in_io, SizeIs(kRanks * kIterations));
+  for (std::uint64_t i = 0; i < in_io.size(); ++i) EXPECT_EQ(in_io[i] > 0, (i % kIterations + 1) % 25 == 0) << i;
   // The barrier in it is another one than those before and behind the loop.
   const auto& barriers = calls_of(loop_of(application), "MPI_Barrier");
   EXPECT_EQ(std::accumulate(barriers.calls.begin(), barriers.calls.end(), std::uint64_t{0}), 4 * kRanks);

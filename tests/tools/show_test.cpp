@@ -65,6 +65,17 @@ TEST(Show, RanksAreThoseOfTheWorld) {
   EXPECT_EQ(lines_of(functions), run.applications[1].samples.per_rank.functions.size() + 1);
 }
 
+// Of ranks 14 and 15, which drift: all snapshots, with the clusters of the tenths that the report shows.
+TEST(Show, SnapshotsOfRanksHaveTheirClusters) {
+  auto run = reports::testing::coupled_run();
+  run.applications = {reports::testing::synthetic_application("drifts", {.ranks = 16})};
+  const auto& s = run.applications[0].snapshots.series[0];
+  const auto text = shown_table(run, {.table = "snapshot-ranks", .sort = "number", .rank = 14, .csv = true});
+  EXPECT_EQ(lines_of(text), s.seconds.size() + 1);
+  EXPECT_THAT(text, AllOf(StartsWith("series,number,first_rank,last_rank,cluster,own_seconds,mpi_bytes,"),
+                          HasSubstr("\niteration,2,14,14,C,"), HasSubstr("\niteration,100,14,14,,")));
+}
+
 TEST(Show, SortsByAnyColumn) {
   auto run = reports::testing::coupled_run();
   run.applications = {run.applications[0]};

@@ -143,7 +143,8 @@ inline constexpr auto kFields<SnapshotSeries> = ARDOISE_FIELDS(SnapshotSeries, t
                                                                source_file, line, rounds, interval_seconds, numbers,
                                                                ranks, call_sites, regular, begin_seconds, seconds,
                                                                longest_seconds, mpi_seconds, io_seconds, groups,
-                                                               ranks_per_group, own_seconds, calls, functions, values);
+                                                               ranks_per_group, own_seconds, group_bytes, group_calls,
+                                                               group_io_seconds, calls, functions, values);
 template <>
 inline constexpr auto kFields<Snapshots> = ARDOISE_FIELDS(Snapshots, series, ranks_with_gaps, ranks_with_sums,
                                                           unfinished_phases, unbegun_phases, further_marks,

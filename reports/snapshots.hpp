@@ -53,6 +53,7 @@ struct SnapshotSeries {
   // Outside of MPI and I/O, by groups of consecutive ranks: [group * snapshots + snapshot]; "timer": none.
   std::uint32_t groups = 0, ranks_per_group = 1;
   std::vector<double> own_seconds;
+  std::vector<double> group_bytes, group_calls, group_io_seconds;  // likewise, of MPI and in I/O; empty: nothing
   std::vector<SnapshotCalls> calls;         // by seconds, descending; the costly ones, and the others
   std::vector<SnapshotFunction> functions;  // likewise, without others
   std::vector<SnapshotValue> values;        // by name

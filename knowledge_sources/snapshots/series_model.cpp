@@ -126,8 +126,15 @@ class ValuesOverSnapshots {
 // What a rank did in each snapshot, in s. own: outside of MPI and I/O.
 struct RankTimes {
   std::vector<double> begin, all, mpi, io, own;
+  std::vector<double> calls, bytes;  // of MPI; no times
   explicit RankTimes(std::size_t snapshots)
-      : begin(snapshots), all(snapshots), mpi(snapshots), io(snapshots), own(snapshots) {}
+      : begin(snapshots),
+        all(snapshots),
+        mpi(snapshots),
+        io(snapshots),
+        own(snapshots),
+        calls(snapshots),
+        bytes(snapshots) {}
 };
 
 }  // namespace
@@ -203,7 +210,8 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
     list->assign(count, 0);
   series.ranks_per_group = (ranks + kMostGroups - 1) / kMostGroups;
   series.groups = (ranks + series.ranks_per_group - 1) / series.ranks_per_group;
-  series.own_seconds.assign(series.groups * count, 0);
+  for (auto* const list : {&series.own_seconds, &series.group_bytes, &series.group_calls, &series.group_io_seconds})
+    list->assign(series.groups * count, 0);
   std::vector<std::uint32_t> ranks_of_group(series.groups);
   for (const RankCut& cut : cuts) ++ranks_of_group[cut.rank / series.ranks_per_group];
 
@@ -228,7 +236,10 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
           functions.add(cut.where[place < cut.where.size() ? place : 0].node, at, spent);
           continue;
         }
-        (key != RankMarks::kFurther && (key & kIsPosix) != 0 ? times.io : times.mpi)[at] += spent;
+        const bool is_posix = key != RankMarks::kFurther && (key & kIsPosix) != 0;
+        (is_posix ? times.io : times.mpi)[at] += spent;
+        times.calls[at] += is_posix ? 0 : static_cast<double>(cell.sums.calls);
+        times.bytes[at] += is_posix ? 0 : static_cast<double>(cell.sums.bytes);
         in_calls += spent;
         calls.add(key, at, cell.sums);
       }
@@ -244,7 +255,13 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
       series.io_seconds[at] += times.io[at] / in_step;
       series.longest_seconds[at] = std::max(series.longest_seconds[at], times.all[at]);
       series.own_seconds[group * count + at] += times.own[at] / ranks_of_group[group];
+      series.group_bytes[group * count + at] += times.bytes[at] / ranks_of_group[group];
+      series.group_calls[group * count + at] += times.calls[at] / ranks_of_group[group];
+      series.group_io_seconds[group * count + at] += times.io[at] / ranks_of_group[group];
     }
+  }
+  for (auto* const list : {&series.group_bytes, &series.group_calls, &series.group_io_seconds}) {
+    if (std::ranges::none_of(*list, [](double each) { return each > 0; })) list->clear();
   }
   series.calls = calls.take(resolver);
   series.functions = functions.take();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "reports/document/sections.hpp"
+#include "reports/findings/rank_moves.hpp"
 #include "reports/findings/series_view.hpp"
 #include "reports/text/units.hpp"
 
@@ -124,6 +125,16 @@ Table values_of(const SnapshotSeries& s) {
   return table;
 }
 
+void add_rank_moves(Section& section, const Application& a, std::size_t at) {
+  Figure figure = rank_moves_figure(a, at);
+  if (!figure) return;
+  section.blocks.push_back(std::vector<Figure>{std::move(figure)});
+  std::string text;
+  for (const std::string& each : moves_in_words(a, a.snapshots.series[at], rank_moves(a.snapshots.series[at])))
+    text += (text.empty() ? "" : " ") + each;
+  section.blocks.push_back(Paragraph{text});
+}
+
 void add_series(Section& section, const Application& a, std::size_t at) {
   const SnapshotSeries& s = a.snapshots.series[at];
   Figure figure = series_figure(a, at);
@@ -135,6 +146,7 @@ void add_series(Section& section, const Application& a, std::size_t at) {
   if (figure) section.blocks.push_back(std::vector<Figure>{std::move(figure)});
   if (Figure lines = series_lines_figure(a, at); lines) section.blocks.push_back(std::vector<Figure>{std::move(lines)});
   if (Figure map = series_map_figure(a, at); map) section.blocks.push_back(std::vector<Figure>{std::move(map)});
+  if (&s == main_series(a.snapshots)) add_rank_moves(section, a, at);
   section.blocks.push_back(side_by_side(s));
   if (!s.functions.empty()) {
     section.blocks.push_back(remark(fmt::format(

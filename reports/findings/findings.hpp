@@ -2,7 +2,7 @@
 // model, so the same model gives the same sentences. Shown first in the summary and on the report's cover; also written
 // into profile.json. Each rule is one function in findings_ending, findings_time, findings_work,
 // findings_threads, findings_communication, findings_calls, findings_io, findings_memory,
-// findings_samples, findings_iterations, findings_program or findings_quality.
+// findings_samples, findings_iterations, findings_drift, findings_program or findings_quality.
 #pragma once
 
 #include <cstdint>
@@ -64,6 +64,8 @@ void find_io(const Facts& facts, std::vector<Finding>& out);
 void find_memory(const Facts& facts, std::vector<Finding>& out);
 void find_samples(const Facts& facts, std::vector<Finding>& out);
 void find_iterations(const Facts& facts, std::vector<Finding>& out);
+// One of find_iterations, where it says of a series neither a trend nor a change.
+void find_rank_drift(const Facts& facts, const SnapshotSeries& series, std::vector<Finding>& out);
 void find_program(const Facts& facts, std::vector<Finding>& out);
 
 // A place in a program. "solve_step (solver.cpp:214)", "solver+0x4a20" when not resolved.

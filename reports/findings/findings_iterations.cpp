@@ -223,7 +223,9 @@ void find_iterations(const Facts& facts, std::vector<Finding>& out) {
     are_marked = are_marked || !is_loop;
     const std::size_t before = out.size();
     find_slow_rounds(facts, s, out);
+    const std::size_t without_trend = out.size();
     if (!find_change(facts, s, out)) find_trend(facts, s, out);
+    if (out.size() == without_trend) find_rank_drift(facts, s, out);
     loop_tells = loop_tells || out.size() != before;
     if (is_loop && !is_inner) find_time_outside_of_the_loop(facts, s, out);
   }

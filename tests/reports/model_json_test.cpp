@@ -131,6 +131,10 @@ TEST(ModelJson, ArraysThatDoNotFitTheRanksAreRefused) {
   EXPECT_THAT(error(changed([](Json&, Json& a) { a["ranks"] = 4000000000U; })), HasSubstr("ranks must be given"));
   EXPECT_THAT(error(changed([](Json&, Json& a) { a.erase("ranks"); })), HasSubstr("ranks must be given"));
   EXPECT_THAT(error(changed([](Json&, Json& a) { a["mpi"][0]["seconds"] = -1; })), HasSubstr("mpi[0]"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["snapshots"]["series"][0]["group_bytes"].erase(0); })),
+              HasSubstr("series[0] has lists by groups of ranks of different lengths"));
+  EXPECT_THAT(error(changed([](Json&, Json& a) { a["snapshots"]["series"][0]["group_calls"][3] = -1; })),
+              HasSubstr("series[0]"));
   EXPECT_THAT(error(changed([](Json&, Json& a) { a["extensions"] = 1; })), HasSubstr("extensions must be an object"));
 }
 

@@ -299,7 +299,12 @@ void add_snapshots(Application& a, const SyntheticOptions& o) {
     }
   }
   for (std::uint32_t group = 0; group < s.groups; ++group) {
-    for (const double each : s.seconds) s.own_seconds.push_back(0.68 * each);
+    for (std::size_t i = 0; i < kSnapshots; ++i) {
+      const double share = static_cast<double>(i) / kSnapshots;
+      s.own_seconds.push_back((group * 8 >= 7 * s.groups ? 0.3 + 0.4 * share : 0.68) * s.seconds[i]);
+      s.group_bytes.push_back(4e6 * static_cast<double>(s.rounds[i]) * (group == 0 || group + 1 == s.groups ? 1 : 2));
+      s.group_calls.push_back(10 * static_cast<double>(s.rounds[i]));
+    }
   }
 }
 

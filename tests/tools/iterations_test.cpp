@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "reports/findings/findings.hpp"
+#include "reports/findings/rank_moves.hpp"
 #include "tests/tools/launch_fixture.hpp"
 
 namespace ardoise::launcher {
@@ -12,7 +13,11 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Each;
+using ::testing::Ge;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Le;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr std::uint64_t kIterations = 100;  // of the program
@@ -69,6 +74,9 @@ TEST_P(IterationsTest, WhatIsDoneInEvery25thIsThere) {
   const auto& writes = calls_of(loop_of(application), "fwrite");
   ASSERT_THAT(writes.calls, SizeIs(kIterations));
   for (std::uint64_t i = 1; i <= kIterations; ++i) EXPECT_EQ(writes.calls[i - 1], i % 25 == 0 ? kRanks : 0u) << i;
+  const auto& in_io = loop_of(application).group_io_seconds;
+  ASSERT_THAT(in_io, SizeIs(kRanks * kIterations));
+  for (std::uint64_t i = 0; i < in_io.size(); ++i) EXPECT_EQ(in_io[i] > 0, (i % kIterations + 1) % 25 == 0) << i;
   // The barrier in it is another one than those before and behind the loop.
   const auto& barriers = calls_of(loop_of(application), "MPI_Barrier");
   EXPECT_EQ(std::accumulate(barriers.calls.begin(), barriers.calls.end(), std::uint64_t{0}), 4 * kRanks);
@@ -81,12 +89,29 @@ TEST_P(IterationsTest, WhatComesTwiceInAStepIsOneIteration) {
   EXPECT_THAT(calls_of(loop, "MPI_Sendrecv").calls, Each(2 * kRanks));
 }
 
-TEST_P(IterationsTest, ADriftIsATrend) {
+TEST_P(IterationsTest, ADriftIsATrendAndAClusterThatMoves) {
   const auto application = application_of("drift");
   EXPECT_THAT(loop_of(application).rounds, SizeIs(kIterations));
   // Where ranks share processors the first iterations take a time slice each, and the drift looks like a step.
   EXPECT_THAT(text_of(application, "iterations_trend") + text_of(application, "iterations_change"),
               HasSubstr("rank 2 is outside of MPI and I/O for"));
+  EXPECT_EQ(text_of(application, "rank_drift"), "") << "the trend says it";
+  // Bytes of MPI_Sendrecv and MPI_Allreduce, one call of each.
+  EXPECT_THAT(loop_of(application).group_bytes, AllOf(SizeIs(kRanks * kIterations), Each(2 * sizeof(double))));
+  EXPECT_THAT(loop_of(application).group_calls, AllOf(SizeIs(kRanks * kIterations), Each(2)));
+  EXPECT_THAT(loop_of(application).group_io_seconds, IsEmpty());
+  const reports::RankMoves moves = reports::rank_moves(loop_of(application));
+  ASSERT_THAT(moves.parts, SizeIs(AllOf(Ge(3u), Le(4u))));
+  const auto& last = moves.parts.back();
+  EXPECT_NE(last.cluster[2], last.cluster[0]);
+  EXPECT_NE(last.cluster[2], last.cluster[1]);
+  const std::size_t at = moves.parts.size() - 1;
+  EXPECT_GT(moves.way(moves.points_of(at, last.cluster[2]), 0, at), 0.5);
+  const auto words = reports::moves_in_words(application, loop_of(application), moves);
+  ASSERT_THAT(words, Not(IsEmpty()));
+  EXPECT_THAT(words[0],
+              AllOf(HasSubstr("Rank 2 (cluster "), HasSubstr(" times as long outside of MPI and I/O in the "
+                                                             "last tenth of the iterations as in the first (")));
 }
 
 TEST_P(IterationsTest, AProgramWithoutALoopHasNone) {

@@ -37,7 +37,8 @@ TEST(Show, ATableIsWhole) {
   EXPECT_EQ(lines_of(shown_table(run, {.table = "sites", .program = "ocean"})),
             run.applications[0].call_sites.size() + 1);
   EXPECT_THAT(shown_table(run, {.table = "calls", .limit = 2}), HasSubstr(" more\n"));
-  for (const char* table : {"functions", "files", "edges", "waits", "causes", "path", "snapshots", "snapshot-calls"})
+  for (const char* table :
+       {"functions", "files", "edges", "waits", "causes", "path", "snapshots", "snapshot-calls", "snapshot-ranks"})
     EXPECT_GT(lines_of(shown_table(run, {.table = table})), 3u);
 }
 
@@ -64,6 +65,17 @@ TEST(Show, RanksAreThoseOfTheWorld) {
   EXPECT_EQ(lines_of(functions), run.applications[1].samples.per_rank.functions.size() + 1);
 }
 
+// Of ranks 14 and 15, which drift: all snapshots, with the clusters of the tenths that the report shows.
+TEST(Show, SnapshotsOfRanksHaveTheirClusters) {
+  auto run = reports::testing::coupled_run();
+  run.applications = {reports::testing::synthetic_application("drifts", {.ranks = 16})};
+  const auto& s = run.applications[0].snapshots.series[0];
+  const auto text = shown_table(run, {.table = "snapshot-ranks", .sort = "number", .rank = 14, .csv = true});
+  EXPECT_EQ(lines_of(text), s.seconds.size() + 1);
+  EXPECT_THAT(text, AllOf(StartsWith("series,number,first_rank,last_rank,cluster,own_seconds,mpi_bytes,"),
+                          HasSubstr("\niteration,2,14,14,C,"), HasSubstr("\niteration,100,14,14,,")));
+}
+
 TEST(Show, SortsByAnyColumn) {
   auto run = reports::testing::coupled_run();
   run.applications = {run.applications[0]};
@@ -77,7 +89,7 @@ TEST(Show, SortsByAnyColumn) {
 TEST(Show, WhatIsNotThereIsOneSentence) {
   EXPECT_EQ(why_not({.table = "nodes"}),
             "there is no table 'nodes'; there are calls, sites, waits, causes, path, edges, functions, files, "
-            "snapshots, snapshot-calls.");
+            "snapshots, snapshot-calls, snapshot-ranks.");
   EXPECT_EQ(why_not({.table = "calls", .program = "x"}), "the run has no program 'x'; it has ocean, atmosphere, post.");
   EXPECT_THAT(why_not({.table = "calls", .sort = "x"}),
               StartsWith("calls has no column 'x'; it has program, function, "));

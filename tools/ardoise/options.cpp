@@ -22,7 +22,8 @@ constexpr const char* kDescription =
     "  ardoise status [folder]\n"
     "  ardoise control [folder] rate=1000 ... [--ranks 0-3,8] [--program name]\n"
     "  ardoise report profile.json [--output folder]\n"
-    "  ardoise show profile.json calls|sites|waits|causes|path|edges|functions|files|snapshots|snapshot-calls [--rank "
+    "  ardoise show profile.json "
+    "calls|sites|waits|causes|path|edges|functions|files|snapshots|snapshot-calls|snapshot-ranks [--rank "
     "R] [--csv]\n"
     "  ardoise snapshots list|each|calls|values|profile|merge|extract|tau file.ards ... [--csv] [-o file]\n"
     "  ardoise export --format folded|speedscope [--program name] profile.json [-o file]\n";

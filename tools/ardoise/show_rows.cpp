@@ -8,6 +8,7 @@
 #include "reports/document/sections.hpp"
 #include "reports/findings/file_view.hpp"
 #include "reports/findings/findings.hpp"
+#include "reports/findings/rank_moves.hpp"
 #include "reports/findings/sample_view.hpp"
 #include "reports/findings/series_view.hpp"
 
@@ -182,6 +183,37 @@ Rows snapshot_calls(const Run&, const Application& a, Rank) {
   return rows;
 }
 
+// Letters of the clusters that the report shows; "" of tenths that it does not.
+std::string cluster_at(const RankMoves& moves, std::size_t snapshot, std::uint32_t group) {
+  const auto point = std::ranges::find(moves.groups, group) - moves.groups.begin();
+  for (const RankMoves::Part& part : moves.parts) {
+    if (part.begin <= snapshot && snapshot < part.end && static_cast<std::size_t>(point) < part.cluster.size())
+      return letter_of(part.cluster[static_cast<std::size_t>(point)]);
+  }
+  return "";
+}
+
+Rows snapshot_ranks(const Run&, const Application& a, Rank rank) {
+  Rows rows;
+  for (const SnapshotSeries& s : a.snapshots.series) {
+    const RankMoves moves = &s == main_series(a.snapshots) ? rank_moves(s) : RankMoves{};
+    for (std::uint32_t group = 0; group < s.groups; ++group) {
+      const std::uint32_t first = a.world_rank(group * s.ranks_per_group),
+                          last = a.world_rank(std::min((group + 1) * s.ranks_per_group, a.ranks) - 1);
+      if (rank && (*rank < first || *rank > last)) continue;
+      for (std::size_t i = 0; i < s.seconds.size(); ++i) {
+        const auto of = [&](const std::vector<double>& list) {
+          return list.empty() ? 0 : list[group * s.seconds.size() + i];
+        };
+        rows.push_back({name_of_series(s), exact(last_number(s, i)), exact(first), exact(last),
+                        cluster_at(moves, i, group), seconds(of(s.own_seconds)), bytes(of(s.group_bytes)),
+                        count(of(s.group_calls)), seconds(of(s.group_io_seconds))});
+      }
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 const std::vector<ShownTable>& shown_tables() {
@@ -339,7 +371,22 @@ const std::vector<ShownTable>& shown_tables() {
         {"time_seconds", "Time"},
         {"bytes", "Bytes"}},
        {},
-       snapshot_calls}};
+       snapshot_calls},
+      // Means of the ranks in step from the first to the last one.
+      {"snapshot-ranks",
+       "own_seconds",
+       true,
+       {{"series", "Series"},
+        {"number", "Number"},
+        {"first_rank", "First rank"},
+        {"last_rank", "Last rank"},
+        {"cluster", "Cluster"},
+        {"own_seconds", "Outside of MPI and I/O"},
+        {"mpi_bytes", "Bytes in MPI"},
+        {"mpi_calls", "MPI calls"},
+        {"io_seconds", "I/O"}},
+       {},
+       snapshot_ranks}};
   return tables;
 }
 

@@ -1,0 +1,114 @@
+// Ranks that drift away from the others over the rounds of a series: what a trend of the rounds does not show where
+// others do as much less.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "reports/findings/findings.hpp"
+#include "reports/findings/rank_moves.hpp"
+#include "reports/findings/series_view.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::reports {
+namespace {
+
+constexpr double kDriftsAway = 1.25, kClearDrift = 1.5;  // times what the others grew
+constexpr double kLeastCost = 0.02;                      // of the run
+constexpr double kPairsInOrder = 0.6;
+
+// How much longer some points are outside of MPI and I/O than the others, by snapshot.
+std::vector<double> ahead_of_others(const SnapshotSeries& s, const RankMoves& moves,
+                                    const std::vector<std::uint32_t>& some) {
+  std::vector<double> ahead(s.seconds.size(), 0.0);
+  const auto in_some = static_cast<double>(some.size());
+  const double others = static_cast<double>(moves.groups.size()) - in_some;
+  for (std::uint32_t point = 0; point < moves.groups.size(); ++point) {
+    const double weight = std::ranges::binary_search(some, point) ? 1 / in_some : -1 / others;
+    for (std::size_t at = 0; at < ahead.size(); ++at)
+      ahead[at] += weight * s.own_seconds[moves.groups[point] * s.seconds.size() + at];
+  }
+  return ahead;
+}
+
+// Whether it grows from tenth to tenth, by most pairs of them.
+bool grows(const std::vector<double>& values, SnapshotRange range) {
+  constexpr std::size_t kParts = 10;
+  std::vector<double> medians;
+  for (std::size_t part = 0; part < kParts; ++part) {
+    const auto at = [&, range](std::size_t i) {
+      return values.begin() + static_cast<std::ptrdiff_t>(range.begin + (range.end - range.begin) * i / kParts);
+    };
+    medians.push_back(median({at(part), at(part + 1)}));
+  }
+  std::size_t in_order = 0, pairs = 0;
+  for (std::size_t i = 0; i < kParts; ++i) {
+    for (std::size_t later = i + 1; later < kParts; ++later, ++pairs) in_order += medians[later] > medians[i] ? 1 : 0;
+  }
+  return static_cast<double>(in_order) >= kPairsInOrder * static_cast<double>(pairs);
+}
+
+double growth_of(const RankMoves& moves, std::span<const std::uint32_t> some) {
+  const double before = moves.centre(some, 0).x;
+  return before > 0 ? moves.centre(some, moves.parts.size() - 1).x / before : 0;
+}
+
+double usual_growth(const RankMoves& moves) {
+  std::vector<double> all;
+  for (std::uint32_t point = 0; point < moves.groups.size(); ++point)
+    all.push_back(growth_of(moves, std::span(&point, 1)));
+  return std::max(1.0, median(std::move(all)));
+}
+
+// Points that went far to a longer time, in ascending order.
+std::vector<std::uint32_t> drifting_points(const RankMoves& moves, double usual) {
+  std::vector<std::uint32_t> points;
+  const std::size_t last = moves.parts.size() - 1;
+  for (const auto& path : moves.paths) {
+    const double longer = moves.centre(path, last).x - moves.centre(path, 0).x;
+    if (longer > RankMoves::kReach * moves.scale.x && growth_of(moves, path) >= kDriftsAway * usual)
+      points.insert(points.end(), path.begin(), path.end());
+  }
+  std::ranges::sort(points);
+  return points;
+}
+
+}  // namespace
+
+void find_rank_drift(const Facts& facts, const SnapshotSeries& s, std::vector<Finding>& out) {
+  const RankMoves moves = rank_moves(s);
+  if (moves.parts.empty()) return;
+  const double usual = usual_growth(moves);
+  const std::vector<std::uint32_t> drifting = drifting_points(moves, usual);
+  if (drifting.empty() || drifting.size() == moves.groups.size()) return;
+  const std::vector<double> ahead = ahead_of_others(s, moves, drifting);
+  const RankMoves::Part& first = moves.parts.front();
+  const double at_first = std::accumulate(ahead.begin() + static_cast<std::ptrdiff_t>(first.begin),
+                                          ahead.begin() + static_cast<std::ptrdiff_t>(first.end), 0.0) /
+                          static_cast<double>(first.end - first.begin);
+  const SnapshotRange range = alike(s);
+  double cost = 0;  // what the others wait more than at first
+  for (std::size_t i = range.begin; i < range.end; ++i) cost += std::max(0.0, ahead[i] - std::max(0.0, at_first));
+  const double share = cost / std::max(facts.app.wall_seconds, 1e-12);
+  if (share < kLeastCost || !grows(ahead, range)) return;
+  const std::size_t last = moves.parts.size() - 1;
+  const double before = moves.centre(drifting, 0).x, now = moves.centre(drifting, last).x;
+  const std::string ranks = ranks_of_points(facts.app, s, moves, drifting);
+  out.push_back(
+      {"rank_drift",
+       facts.crowded() || now < kClearDrift * usual * before ? Severity::note : Severity::medium,
+       share,
+       fmt::format("{} {} longer and longer outside of MPI and I/O: {} in each {} of the last tenth, {} in the first, "
+                   "{} times as long{}.",
+                   capitalised(ranks), ranks.starts_with("ranks ") ? "are" : "is", human_seconds(now),
+                   round_word(s, true), human_seconds(before), times_in_words(now / before),
+                   others_in_words(growth_of_others(moves, last, drifting))),
+       "The others wait for these ranks more and more: what grows there, and can the work be divided anew while the "
+       "program runs?",
+       {{"first_seconds", before}, {"last_seconds", now}, {"ratio", now / before}, {"share", share}}});
+}
+
+}  // namespace ardoise::reports

@@ -70,6 +70,7 @@ void SnapshotLog::name_call(std::uint32_t program, std::uint32_t rank, std::uint
   call.symbol = place.symbol;
   call.source_file = place.source_file;
   call.line = place.line;
+  call.stack = place.stack;
   // A block has one text for a call: the one that it began with may know less.
   if (!builder_.block().records.empty()) write();
   (void)builder_.id_of(programs_.at(program), call);
@@ -92,6 +93,7 @@ SnapshotLog::Block::Call SnapshotLog::call_of(std::uint32_t program, std::uint32
     call.function = "(further calls)";
     return call;
   }
+  call.thread = thread_of_key(key);
   if ((key & kIsSampled) != 0) {
     call.kind = Block::CallKind::kSampled;
     call.rank = rank;

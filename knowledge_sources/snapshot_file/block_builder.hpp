@@ -40,8 +40,8 @@ class BlockBuilder {
     return found->second;
   }
   std::uint32_t id_of(const SnapshotBlock::Program& program, const SnapshotBlock::Call& call) {
-    const auto [found, is_new] =
-        calls_.try_emplace({program.number, call.kind, call.rank, call.place, call.function}, block_.calls.size());
+    const auto [found, is_new] = calls_.try_emplace(
+        {program.number, call.kind, call.rank, call.place, call.thread, call.function}, block_.calls.size());
     if (is_new) {
       const std::uint32_t number = id_of(program);
       block_.calls.push_back(call);
@@ -67,7 +67,8 @@ class BlockBuilder {
   std::size_t cells_ = 0;
   std::map<std::uint32_t, std::uint32_t> programs_;
   std::map<std::tuple<std::uint32_t, SeriesKind, std::uint32_t>, std::uint32_t> series_;
-  std::map<std::tuple<std::uint32_t, SnapshotBlock::CallKind, std::uint32_t, std::uint32_t, std::string>, std::uint32_t>
+  std::map<std::tuple<std::uint32_t, SnapshotBlock::CallKind, std::uint32_t, std::uint32_t, std::uint32_t, std::string>,
+           std::uint32_t>
       calls_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> values_;
 };

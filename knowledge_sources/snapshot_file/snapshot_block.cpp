@@ -4,7 +4,8 @@
 //   texts     count, then of each: bytes, them
 //   programs  count, then of each: number, ranks, first rank, name
 //   series    count, then of each: program, kind, number, name
-//   calls     count, then of each: program, kind, rank, place, function, module, symbol, source file, offset, line
+//   calls     count, then of each: program, kind, rank, place, thread, function, stack, module, symbol, source file,
+//             offset, line
 //   values    count, then of each: program, number, name
 //   records   count, then of each: series, rank, 1 rest | 2 late | 4 lacks calls | 8 has spread, ±index, ±number,
 //   rounds, ±begin, ±length, ±(ns -
@@ -141,7 +142,8 @@ void put_tables(Encoder& out, const Block& block) {
     out.number(static_cast<std::uint64_t>(each.kind));
     out.number(each.rank);
     out.number(each.place);
-    for (const std::string* const text : {&each.function, &each.module, &each.symbol, &each.source_file})
+    out.number(each.thread);
+    for (const std::string* const text : {&each.function, &each.stack, &each.module, &each.symbol, &each.source_file})
       out.text(*text);
     out.number(each.offset);
     out.number(each.line);
@@ -168,13 +170,15 @@ void get_tables(Decoder& in, Block& block) {
     each.number = in.small();
     each.name = in.text();
   }
-  block.calls.resize(in.count(10));
+  block.calls.resize(in.count(12));
   for (Block::Call& each : block.calls) {
     each.program = in.small(programs);
     each.kind = static_cast<Block::CallKind>(in.small(static_cast<std::uint64_t>(Block::CallKind::kSampled) + 1));
     each.rank = in.small();
     each.place = in.small();
-    for (std::string* const text : {&each.function, &each.module, &each.symbol, &each.source_file}) *text = in.text();
+    each.thread = in.small();
+    for (std::string* const text : {&each.function, &each.stack, &each.module, &each.symbol, &each.source_file})
+      *text = in.text();
     each.offset = in.number();
     each.line = in.small();
   }

@@ -46,7 +46,9 @@ struct SnapshotBlock {
     CallKind kind{};
     std::uint32_t rank = 0;  // kSampled: whose place it is
     std::uint32_t place = 0;
-    std::string function;  // kSampled: none
+    std::uint32_t thread = 0;  // 0: the first of its process
+    std::string function;      // kSampled: none
+    std::string stack;         // kSampled: "main;step;relax"; "": not known yet
     std::string module, symbol, source_file;
     std::uint64_t offset = 0;  // in the module
     std::uint32_t line = 0;

@@ -25,7 +25,7 @@ void put_in_order(std::vector<CallCell>& cells) {
 std::uint32_t SnapshotTable::id_of(const Block& block, const Block::Call& call) {
   const std::uint32_t program = block.programs[call.program].number;
   const auto [found, is_new] =
-      call_ids_.try_emplace({program, call.kind, call.rank, call.place, call.function}, calls_.size());
+      call_ids_.try_emplace({program, call.kind, call.rank, call.place, call.thread, call.function}, calls_.size());
   if (is_new) {
     calls_.push_back(call);
     calls_.back().program = program;
@@ -33,6 +33,7 @@ std::uint32_t SnapshotTable::id_of(const Block& block, const Block::Call& call) 
   }
   Block::Call& known = calls_[found->second];
   use_if_empty(known.symbol, call.symbol);
+  use_if_empty(known.stack, call.stack);
   if (known.module.empty()) std::tie(known.module, known.offset) = std::tie(call.module, call.offset);
   if (known.source_file.empty()) std::tie(known.source_file, known.line) = std::tie(call.source_file, call.line);
   return found->second;

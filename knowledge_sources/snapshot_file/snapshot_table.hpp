@@ -47,7 +47,7 @@ class SnapshotTable {
   [[nodiscard]] std::uint64_t run() const { return run_.value_or(0); }
 
  private:
-  using CallKey = std::tuple<std::uint32_t, Block::CallKind, std::uint32_t, std::uint32_t, std::string>;
+  using CallKey = std::tuple<std::uint32_t, Block::CallKind, std::uint32_t, std::uint32_t, std::uint32_t, std::string>;
   std::uint32_t id_of(const Block& block, const Block::Call& call);
   std::uint32_t id_of(const Block& block, const Block::Value& value);
 

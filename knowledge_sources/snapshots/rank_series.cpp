@@ -45,14 +45,18 @@ void RankSeries::deliver(std::span<const Moment> moments, bool after_gap) {
       case Moment::Kind::kMark:
         add_mark(moment);
         break;
-      case Moment::Kind::kSample: {
-        Moment call = moment;
-        call.key = kIsSampled | places_.number_of(0, sample_of(moment));
-        add_call(call);
+      case Moment::Kind::kSample:
+        add_sample(moment);
         break;
-      }
     }
   }
+}
+
+void RankSeries::add_sample(const Moment& moment) {
+  const auto thread = static_cast<std::uint32_t>(moment.key >> 32);
+  Moment call = moment;
+  call.key = kIsSampled | in_thread(thread) | places_.number_of(thread, sample_of(moment));
+  add_call(call);
 }
 
 void RankSeries::add_call(const Moment& moment) {
@@ -109,7 +113,6 @@ void RankSeries::add_other(const Moment& moment) {
     ++marks_of_other_threads_;
     return;
   }
-  if (moment.kind == Moment::Kind::kSample) return;
   others_.emplace(moment.begin, moment);
   if (others_.size() > kMostWaiting) place_until(others_.begin()->first + 1);
 }
@@ -137,6 +140,8 @@ void RankSeries::place_until(std::int64_t time) {
     const Moment moment = others_.extract(others_.begin()).mapped();
     if (moment.kind == Moment::Kind::kMark) {
       add_mark(moment);
+    } else if (moment.kind == Moment::Kind::kSample) {
+      add_sample(moment);
     } else {
       add_call(moment);
     }

@@ -29,8 +29,13 @@ struct Moment {
   bool is_in_world = false;  // a collective on MPI_COMM_WORLD
   std::uint32_t where = 0;   // kMark: the call site; kSample: the context
   std::int64_t begin = 0;    // ns on the program's time axis
-  std::uint64_t key = 0;     // kMark: the name; kSample: function << 8 | flags of the sample
+  std::uint64_t key = 0;     // kMark: the name; kSample: key_of_sample()
   CallSums sums{};           // kMark: ns is the value
+
+  [[nodiscard]] static constexpr std::uint64_t key_of_sample(std::uint32_t thread, std::uint16_t function,
+                                                             std::uint32_t flags) {
+    return std::uint64_t{thread} << 32 | std::uint64_t{function} << 8 | (flags & 0xFF);
+  }
 };
 
 // Conditions that somebody waits for. They cut nothing, and are no part of what is written.
@@ -83,7 +88,10 @@ class RankSeries {
     place_until(INT64_MAX);
     return marks_;
   }
-  [[nodiscard]] const std::vector<SampledPlace>& places() const { return places_.places(); }
+  [[nodiscard]] const std::vector<SampledPlace>& places() {
+    place_until(INT64_MAX);
+    return places_.places();
+  }
 
   void write(ByteWriter& out);
   void read(ByteReader& in);  // into an empty one
@@ -92,6 +100,7 @@ class RankSeries {
   static constexpr std::size_t kMostWaiting = 4096;
   void deliver(std::span<const Moment> moments, bool after_gap);
   void add_call(const Moment& moment);
+  void add_sample(const Moment& moment);
   void add_mark(const Moment& moment);
   void add_to_marks(const Moment& moment);
   void cut(std::uint32_t condition, std::int64_t time);

@@ -233,7 +233,7 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
         const double spent = in_seconds(cell.sums.ns);
         if (key != RankMarks::kFurther && (key & kIsSampled) != 0) {
           const std::uint32_t place = place_of_key(key);
-          functions.add(cut.where[place < cut.where.size() ? place : 0].node, at, spent);
+          if (thread_of_key(key) == 0) functions.add(cut.where[place < cut.where.size() ? place : 0].node, at, spent);
           continue;
         }
         const bool is_posix = key != RankMarks::kFurther && (key & kIsPosix) != 0;
@@ -241,7 +241,7 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
         times.calls[at] += is_posix ? 0 : static_cast<double>(cell.sums.calls);
         times.bytes[at] += is_posix ? 0 : static_cast<double>(cell.sums.bytes);
         in_calls += spent;
-        calls.add(key, at, cell.sums);
+        calls.add(key == RankMarks::kFurther ? key : without_thread(key), at, cell.sums);
       }
       for (const ValueCell& cell : snapshot.values) values.add(cut.names[cell.id], at, cell.sums);
       times.all[at] += in_seconds(snapshot.ns);

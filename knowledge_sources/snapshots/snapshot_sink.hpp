@@ -65,6 +65,7 @@ class SnapshotSink {
     std::uint64_t offset = 0;  // in it
     std::string_view symbol, source_file;
     std::uint32_t line = 0;
+    std::string_view stack{};  // where it was sampled: "main;step;relax"
   };
   // While it runs, when only the module is known.
   virtual void name_call_site(std::uint32_t program, std::uint32_t call_site, const Place& place) = 0;

@@ -24,6 +24,7 @@
 
 #include "instrument/format/definition_reader.hpp"
 #include "instrument/format/event_reader.hpp"
+#include "instrument/format/pack_reader.hpp"
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/keyed.hpp"
 #include "knowledge_sources/pack_time.hpp"
@@ -118,6 +119,8 @@ class Snapshots final : public Analysis {
                          [this](OfWorker& worker, const PosixSpan& span) { add(worker, span); });
     subscribe<AggregateSpan>(sources, "snapshots", level_, kAggregates, slots_,
                              [this](OfWorker& worker, const AggregateSpan& span) { add(worker, span); });
+    subscribe<SampleSpan>(sources, "snapshots", level_, kSamples, slots_,
+                          [this](OfWorker&, const SampleSpan& span) { add(span); });
     subscribe<ContextSpan>(sources, "snapshots", level_, kContexts, slots_,
                            [this](OfWorker&, const ContextSpan& span) { add(span); });
     subscribe<DefinitionSpan>(sources, "snapshots", level_, kDefinitions, slots_,
@@ -145,6 +148,7 @@ class Snapshots final : public Analysis {
   void add(OfWorker& worker, const MpiSpan& span);
   void add(OfWorker& worker, const PosixSpan& span);
   void add(OfWorker& worker, const AggregateSpan& span);
+  void add(const SampleSpan& span);
   void add(const ContextSpan& span);
   void tell(const Load& load);
   void add(const Load& load);
@@ -170,7 +174,8 @@ class Snapshots final : public Analysis {
   std::string level_;
   double ticks_per_second_;
   std::vector<std::unique_ptr<RankSeries>> ranks_;  // nullptr: nothing of it came here
-  SampledRanks contexts_;                           // of the first threads
+  SampledRanks contexts_;
+  std::atomic<bool> samples_events_ = false;  // relaxed: it is told before the first sample
   const std::vector<Condition> conditions_;
   const std::uint32_t partition_;
   // Those that are of a program, or of a rank, with their numbers among all.
@@ -214,7 +219,7 @@ void Snapshots::add(OfWorker& worker, const MpiSpan& span) {
       span.records,
       [&](const instrument::MpiEvent& event) {
         const auto& record = event.record;
-        const std::uint64_t key = key_of_call(false, record.function(), record.call_site);
+        const std::uint64_t key = key_of_call(false, record.function(), record.call_site, header.thread);
         const std::int64_t begin = time.at(record.begin);
         const std::uint64_t ns = time.length(event.duration);
         *next++ = {.kind = kind_of(record),
@@ -223,8 +228,8 @@ void Snapshots::add(OfWorker& worker, const MpiSpan& span) {
                    .key = key,
                    .sums = {header.weight, ns * header.weight, event.bytes * header.weight}};
         if (header.origin_tick != 0)
-          worker.timed.add(key, begin, begin + static_cast<std::int64_t>(ns), event.bytes * header.weight,
-                           header.weight);
+          worker.timed.add(without_thread(key), begin, begin + static_cast<std::int64_t>(ns),
+                           event.bytes * header.weight, header.weight);
       },
       [](const instrument::CompletionRecord&) {}, [](const instrument::NeighbourExtension&) {},
       [](const instrument::StartedExtension&) {},
@@ -232,7 +237,7 @@ void Snapshots::add(OfWorker& worker, const MpiSpan& span) {
         *next++ = {.kind = Moment::Kind::kSample,
                    .where = sample.context,
                    .begin = time.at(sample.tick),
-                   .key = std::uint64_t{sample.function} << 8 | sample.flags,
+                   .key = Moment::key_of_sample(0, sample.function, sample.flags),
                    .sums = {0, sample.weight, 0}};
       },
       [](const instrument::GroupExtension&) {},
@@ -282,7 +287,7 @@ void Snapshots::add(OfWorker& worker, const PosixSpan& span) {
   const auto guard = locks_.lock(header.rank);
   RankSeries& rank = of_rank(header.rank);
   for (const auto& record : span.records) {
-    const std::uint64_t key = key_of_call(true, record.function, record.call_site);
+    const std::uint64_t key = key_of_call(true, record.function, record.call_site, header.thread);
     const std::int64_t begin = time.at(record.begin);
     const std::uint64_t ns = time.length(record.duration);
     rank.add_other({.kind = Moment::Kind::kCall,
@@ -290,7 +295,8 @@ void Snapshots::add(OfWorker& worker, const PosixSpan& span) {
                     .key = key,
                     .sums = {header.weight, ns * header.weight, record.bytes * header.weight}});
     if (header.origin_tick != 0)
-      worker.timed.add(key, begin, begin + static_cast<std::int64_t>(ns), record.bytes * header.weight, header.weight);
+      worker.timed.add(without_thread(key), begin, begin + static_cast<std::int64_t>(ns), record.bytes * header.weight,
+                       header.weight);
   }
 }
 
@@ -313,11 +319,29 @@ void Snapshots::add(OfWorker& worker, const AggregateSpan& span) {
   }
 }
 
+// Of threads beside the first one, whose samples come in line with its calls.
+void Snapshots::add(const SampleSpan& span) {
+  const auto& header = *span.header;
+  if (header.thread == 0 || header.origin_tick == 0 || samples_events_.load(std::memory_order_relaxed)) return;
+  const instrument::PackView pack(&header);
+  const PackTime time(header, ticks_per_second_);
+  const auto guard = locks_.lock(header.rank);
+  RankSeries& rank = of_rank(header.rank);
+  for (std::size_t i = 0; i < header.record_count; ++i) {
+    const instrument::SampleRecord& sample = pack.sample(i).record;
+    if (sample.weight == 0 || (sample.flags & (instrument::kInsideMpi | instrument::kInsideTool)) != 0) continue;
+    rank.add_other({.kind = Moment::Kind::kSample,
+                    .where = sample.context,
+                    .begin = time.at(sample.tick),
+                    .key = Moment::key_of_sample(header.thread, sample.function, sample.flags),
+                    .sums = {0, std::uint64_t{sample.weight} * header.weight, 0}});
+  }
+}
+
 void Snapshots::add(const ContextSpan& span) {
-  if (span.header->thread != 0) return;
   const auto entries = entries_of(span.records);
   const auto guard = locks_.lock(span.header->rank);
-  add_sums(contexts_.of(span.header->rank, 0).contexts, entries);
+  add_sums(contexts_.of(span.header->rank, span.header->thread).contexts, entries);
 }
 
 void Snapshots::add_names(const DefinitionSpan& span) {
@@ -326,6 +350,8 @@ void Snapshots::add_names(const DefinitionSpan& span) {
       const std::scoped_lock guard(names_mutex_);
       if (names_.size() < kMostNames) names_.try_emplace(name->fixed.name, name->name);
       if (sink_ != nullptr) sink_->name_mark(partition_, name->fixed.name, name->name);
+    } else if (const auto* const counters = std::get_if<instrument::DecodedCounters>(&*definition)) {
+      samples_events_.store(counters->fixed.unit == instrument::SampleUnit::kEvents, std::memory_order_relaxed);
     } else if (sink_ != nullptr) {
       tell_place(span.header->rank, *definition);
     }
@@ -340,7 +366,7 @@ void Snapshots::tell_place(std::uint32_t rank, const instrument::Definition& def
   } else if (const auto* const site = std::get_if<instrument::DecodedCallSite>(&definition)) {
     const auto found = modules_.find({rank, site->fixed.module});
     if (found == modules_.end()) return;
-    sink_->name_call_site(partition_, site->fixed.call_site, {found->second, site->fixed.offset, "", "", 0});
+    sink_->name_call_site(partition_, site->fixed.call_site, {found->second, site->fixed.offset, "", "", 0, {}});
   }
 }
 
@@ -445,6 +471,21 @@ std::int64_t end_of_rank(const Resolver& resolver, std::uint32_t rank) {
   return static_cast<std::int64_t>(ticks * 1e9 * resolver.seconds_per_tick(rank));
 }
 
+// "main;step;relax", as folded stacks are: from the outermost caller on. Deeper ones lack the outermost.
+std::string stack_of(const ContextTree& tree, std::uint32_t node) {
+  constexpr std::size_t kMostFrames = 128;
+  std::vector<std::string> frames;
+  for (; node != kNoNode && frames.size() < kMostFrames; node = tree.nodes()[node].parent) {
+    const ContextTree::Function& function = tree.functions()[tree.nodes()[node].function];
+    std::string name =
+        function.symbol.empty() ? std::filesystem::path(function.module).filename().string() : function.symbol;
+    std::ranges::replace(name, ';', ':');
+    frames.push_back(std::move(name));
+  }
+  std::ranges::reverse(frames);
+  return fmt::format("{}", fmt::join(frames, ";"));
+}
+
 // What came after the last cuts, and where all calls were made.
 void Snapshots::give_ends(const Resolver& resolver, PlaceNodes& nodes) const {
   std::set<std::uint64_t> named;  // calls, which are the same in all ranks
@@ -463,13 +504,14 @@ void Snapshots::give_ends(const Resolver& resolver, PlaceNodes& nodes) const {
         if (!named.insert(key).second) continue;
         const Location& place = resolver.call_site(place_of_key(key));
         sink_->name_call(partition_, rank, key,
-                         {place.module, place.offset, place.symbol, place.source_file, place.line});
+                         {place.module, place.offset, place.symbol, place.source_file, place.line, {}});
       } else if (const std::uint32_t number = place_of_key(key); number < where.size()) {
         if (where[number].node == kNoNode) continue;
         const ContextTree& tree = nodes.tree();
         const auto& function = tree.functions()[tree.nodes()[where[number].node].function];
+        const std::string stack = stack_of(tree, where[number].node);
         sink_->name_call(partition_, rank, key,
-                         {function.module, 0, function.symbol, function.source_file, function.line});
+                         {function.module, 0, function.symbol, function.source_file, function.line, stack});
       }
     }
   }

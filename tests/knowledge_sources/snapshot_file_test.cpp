@@ -47,6 +47,7 @@ class SnapshotFileTest : public ::testing::Test {
       Block::Call of;
       of.place = call;
       of.function = "MPI_Call" + std::to_string(call);
+      of.thread = call == 4 ? 2 : 0;
       if (random(2) != 0) of.symbol = "main", of.source_file = "/a/ring.cpp", of.line = 31;
       record.calls.push_back({builder.id_of(kProgram, of), 0, {1 + random(9), random(1u << 30), random(1u << 20)}});
     }

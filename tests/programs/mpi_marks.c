@@ -1,6 +1,7 @@
 // A program that says what it does: 40 steps, each with a phase "solve" (an MPI_Allreduce, 4 bytes), in every tenth a
 // phase "output" (a write of 1000 bytes), values, a snapshot "step" with a number, and MPI_Pcontrol around the loop.
-// Argument "bad": also phases without an end or a begin, and many names. "thread": a second thread tells values.
+// Argument "bad": also phases without an end or a begin, and many names. "thread": a second thread computes, opens a
+// file and tells values.
 // Prints what it has done, the same with and without Ardoise.
 #include <mpi.h>
 #include <pthread.h>
@@ -18,8 +19,20 @@ static void pass(long us) {
   nanosleep(&time, NULL);
 }
 
+static volatile double sum_beside = 0;
+
+// A fifth of a second of CPU time.
+__attribute__((noinline)) static void compute_beside(void) {
+  const clock_t end = clock() + CLOCKS_PER_SEC / 5;
+  while (clock() < end) {
+    for (int i = 0; i < 100000; ++i) sum_beside += i * 0.5;
+  }
+}
+
 static void* tell(void* unused) {
   (void)unused;
+  compute_beside();
+  fclose(fopen("/dev/null", "w"));
   for (int i = 0; i < 1000; ++i) ardoise_value("beside", i);
   ardoise_snapshot("step", -1);
   return NULL;

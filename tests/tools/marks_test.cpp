@@ -11,6 +11,8 @@
 namespace ardoise::launcher {
 namespace {
 
+using ::testing::AnyOf;
+using ::testing::ContainsRegex;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -249,6 +251,39 @@ TEST_P(MarksTest, AFileHasAllSnapshotsOfAllRanks) {
   const auto several = run_and_read({ARDOISE, "snapshots", "profile", output_});
   EXPECT_EQ(several.status, 2);
   EXPECT_THAT(several.output, HasSubstr("--trigger phase --name 'solve'"));
+}
+
+// What a second thread does is told apart, and where it was sampled with its callers.
+TEST_P(MarksTest, AFileOfSnapshotsKnowsThreadsAndStacks) {
+  const auto result = ardoise({"--no-report", "--quiet", "--snapshot-every", "0.05", "--analyzers", GetParam()},
+                              {"-n", "2", MARKS_PROGRAM, "thread"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  const auto rows = run_and_read({ARDOISE, "snapshots", "calls", output_, "--csv", "--trigger", "timer"});
+  EXPECT_EQ(rows.status, 0) << rows.output;
+  std::istringstream lines(rows.output);
+  std::string line;
+  std::map<std::string, std::map<std::string, double>> first, second;  // calls and seconds by function
+  for (std::getline(lines, line); std::getline(lines, line);) {
+    std::vector<std::string> fields;
+    std::istringstream of_line(line);
+    for (std::string field; std::getline(of_line, field, ',');) fields.push_back(field);
+    ASSERT_EQ(fields.size(), 15u) << line;
+    auto& of_function = (fields[9] == "0" ? first : second)[fields[10]];
+    EXPECT_THAT(fields[9], AnyOf("0", "1"));
+    of_function["calls"] += std::stod(fields[12]);
+    of_function["seconds"] += std::stod(fields[13]);
+  }
+  EXPECT_EQ(first["MPI_Allreduce"]["calls"], 80);
+  EXPECT_EQ(first["fopen"]["calls"], 2);
+  EXPECT_EQ(second["fopen"]["calls"], 2);
+  EXPECT_EQ(second.count("MPI_Allreduce"), 0u);
+  EXPECT_EQ(first.count("compute_beside"), 0u);
+  EXPECT_NEAR(second["compute_beside"]["seconds"], 0.4, 0.2) << "of two ranks, an estimate";
+  const auto stacks = run_and_read({ARDOISE, "snapshots", "stacks", output_, "--trigger", "timer", "--ranks", "1"});
+  EXPECT_EQ(stacks.status, 0) << stacks.output;
+  EXPECT_THAT(stacks.output, ContainsRegex("mpi_marks;.*tell;compute_beside [0-9]+"));
+  const auto several = run_and_read({ARDOISE, "snapshots", "stacks", output_});
+  EXPECT_EQ(several.status, 2);
 }
 
 TEST_P(MarksTest, FortranAndPythonSayTheSame) {

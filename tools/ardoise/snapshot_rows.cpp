@@ -87,9 +87,16 @@ ShownRow row_of(const SnapshotTable& table, const Key& key, const std::string& n
 const std::vector<ShownColumn> kRankColumns{{"rank", "Rank"},     {"index", "Index"},         {"number", "Number"},
                                             {"rounds", "Rounds"}, {"begin_seconds", "Begin"}, {"seconds", "Time"}};
 
-void put_call(const Block::Call& call, const CallSums& sums, ShownRow& row) {
-  row.insert(row.end(),
-             {name_of(call), place_of(call), whole(sums.calls), seconds(seconds_of(sums.ns)), bytes(sums.bytes)});
+// Calls and functions that are shown as one: of a thread, from whatever callers.
+struct OneCall {
+  std::uint32_t thread;
+  std::string name, place;
+  friend auto operator<=>(const OneCall&, const OneCall&) = default;
+};
+OneCall one_of(const Block::Call& call) { return {call.thread, name_of(call), place_of(call)}; }
+
+void put_call(const OneCall& call, const CallSums& sums, ShownRow& row) {
+  row.insert(row.end(), {call.name, call.place, whole(sums.calls), seconds(seconds_of(sums.ns)), bytes(sums.bytes)});
 }
 const std::vector<ShownColumn> kCallColumns{{"function", "Function"},
                                             {"called_from", "Called from"},
@@ -214,21 +221,19 @@ SnapshotRows rows_of_snapshots(const SnapshotTable& table, const SnapshotSelecti
 
 SnapshotRows rows_of_calls(const SnapshotTable& table, const SnapshotSelection& selection, bool cumulative) {
   SnapshotRows rows{with_series(kRankColumns), {}};
+  rows.columns.push_back({"thread", "Thread"});
   rows.columns.insert(rows.columns.end(), kCallColumns.begin(), kCallColumns.end());
-  std::map<std::uint32_t, CallSums> sums;  // by call, of one series and rank
+  std::map<OneCall, CallSums> sums;  // of one series and rank
   std::optional<std::pair<Key, std::uint32_t>> of;
   for_each(table, selection, [&](const Key& key, const std::string& name, const Block::Record& record) {
     if (!cumulative || of != std::pair(key, record.rank)) sums.clear();
     of = {key, record.rank};
-    for (const CallCell& cell : record.calls) sums[cell.id] += cell.sums;
-    const ShownRow begin = row_of(table, key, name, record);
-    const std::size_t first = rows.rows.size();
-    for (const auto& [id, sum] : sums) put_call(table.calls()[id], sum, rows.rows.emplace_back(begin));
-    // Their numbers are as the blocks came.
-    const auto name_and_place = [&](const ShownRow& row) {
-      return std::tie(row[begin.size()].raw, row[begin.size() + 1].raw);
-    };
-    std::ranges::sort(rows.rows.begin() + static_cast<std::ptrdiff_t>(first), rows.rows.end(), {}, name_and_place);
+    for (const CallCell& cell : record.calls) sums[one_of(table.calls()[cell.id])] += cell.sums;
+    for (const auto& [call, sum] : sums) {
+      ShownRow& row = rows.rows.emplace_back(row_of(table, key, name, record));
+      row.push_back(whole(std::uint64_t{call.thread}));
+      put_call(call, sum, row);
+    }
   });
   return rows;
 }
@@ -250,18 +255,10 @@ SnapshotRows rows_of_values(const SnapshotTable& table, const SnapshotSelection&
   return rows;
 }
 
-SnapshotRows rows_of_profile(const SnapshotTable& table, const SnapshotSelection& selection) {
-  std::map<std::tuple<std::uint32_t, std::string, std::string>, std::pair<Block::Call, CallSums>> all;
+void be_of_one_series(const SnapshotTable& table, const SnapshotSelection& selection) {
   std::map<std::uint32_t, std::map<Key, std::string>> series;  // by program
-  for_each(table, selection, [&](const Key& key, const std::string& name, const Block::Record& record) {
-    series[key.program][key] = name;
-    for (const CallCell& cell : record.calls) {
-      const Block::Call& call = table.calls()[cell.id];
-      auto& [known, sums] = all[{key.program, name_of(call), place_of(call)}];
-      known = call;
-      sums += cell.sums;
-    }
-  });
+  for_each(table, selection,
+           [&](const Key& key, const std::string& name, const Block::Record&) { series[key.program][key] = name; });
   for (const auto& [program, list] : series) {
     if (list.size() < 2) continue;
     std::string names;
@@ -271,17 +268,47 @@ SnapshotRows rows_of_profile(const SnapshotTable& table, const SnapshotSelection
     }
     throw UsageError(fmt::format("these snapshots are of several series, which overlap; choose one: {}.", names));
   }
+}
+
+SnapshotRows rows_of_profile(const SnapshotTable& table, const SnapshotSelection& selection) {
+  be_of_one_series(table, selection);
+  std::map<std::pair<std::uint32_t, OneCall>, CallSums> all;  // by program; of all threads
+  for_each(table, selection, [&](const Key& key, const std::string&, const Block::Record& record) {
+    for (const CallCell& cell : record.calls) {
+      OneCall call = one_of(table.calls()[cell.id]);
+      call.thread = 0;
+      all[{key.program, call}] += cell.sums;
+    }
+  });
   using Entry = decltype(all)::value_type;
   std::vector<const Entry*> order;
   for (const Entry& entry : all) order.push_back(&entry);
-  std::ranges::stable_sort(order, std::ranges::greater{}, [](const Entry* entry) { return entry->second.second.ns; });
+  std::ranges::stable_sort(order, std::ranges::greater{}, [](const Entry* entry) { return entry->second.ns; });
   SnapshotRows rows{kCallColumns, {}};
   rows.columns.insert(rows.columns.begin(), {"program", "Program"});
   for (const Entry* const entry : order) {
-    const auto& [call, sums] = entry->second;
-    put_call(call, sums, rows.rows.emplace_back(ShownRow{table.programs().at(std::get<0>(entry->first)).name}));
+    const auto& [program, call] = entry->first;
+    put_call(call, entry->second, rows.rows.emplace_back(ShownRow{table.programs().at(program).name}));
   }
   return rows;
+}
+
+std::string folded_stacks(const SnapshotTable& table, const SnapshotSelection& selection) {
+  be_of_one_series(table, selection);
+  std::map<std::string, std::uint64_t> all;  // ns
+  for_each(table, selection, [&](const Key& key, const std::string&, const Block::Record& record) {
+    for (const CallCell& cell : record.calls) {
+      const Block::Call& call = table.calls()[cell.id];
+      if (call.kind != Block::CallKind::kSampled) continue;
+      const std::string stack = call.stack.empty() ? name_of(call) : call.stack;
+      all[fmt::format("{};{}", program_of(table, key).name, stack)] += cell.sums.ns;
+    }
+  });
+  std::string text;
+  for (const auto& [stack, ns] : all) {
+    if (const std::uint64_t us = (ns + 500) / 1000; us != 0) text += fmt::format("{} {}\n", stack, us);
+  }
+  return text;
 }
 
 }  // namespace ardoise::launcher

@@ -34,7 +34,7 @@ using knowledge_sources::SnapshotTable;
 // A row for each snapshot, over the ranks. cumulative: of all up to it.
 [[nodiscard]] SnapshotRows rows_of_snapshots(const SnapshotTable& table, const SnapshotSelection& selection,
                                              bool cumulative);
-// A row for each call, or function, of each snapshot of each rank.
+// A row for each call, or function, of each thread in each snapshot of each rank.
 [[nodiscard]] SnapshotRows rows_of_calls(const SnapshotTable& table, const SnapshotSelection& selection,
                                          bool cumulative);
 // A row for each value that the program told, of each snapshot of each rank.
@@ -42,6 +42,9 @@ using knowledge_sources::SnapshotTable;
 // A row for each call, or function: the sums of all selected snapshots, which must be of one series of a program.
 // Throws UsageError where they are of several.
 [[nodiscard]] SnapshotRows rows_of_profile(const SnapshotTable& table, const SnapshotSelection& selection);
+
+// The call stacks of all selected snapshots, likewise: "solver;main;step;relax 1234", a line each, in us of CPU time.
+[[nodiscard]] std::string folded_stacks(const SnapshotTable& table, const SnapshotSelection& selection);
 
 // "MPI_Send", or the function that was sampled; and "main (solver.c:31)".
 [[nodiscard]] std::string name_of(const knowledge_sources::SnapshotBlock::Call& call);

@@ -152,8 +152,7 @@ int extract(const Request& request) {
   return finish(out, request.output, blocks, bytes);
 }
 
-int print(const SnapshotRows& rows, bool csv) {
-  const std::string text = csv ? csv_text(rows.columns, rows.rows) : plain_text(rows.columns, rows.rows);
+int print(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
   if (!written) say("Cannot write to standard output.");
   return written ? 0 : kFailedStatus;
@@ -164,6 +163,7 @@ int act(const Request& request) {
   if (request.action == "extract") return extract(request);
   const SnapshotTable table = table_of(request.files);
   const SnapshotSelection& selection = request.selection;
+  if (request.action == "stacks") return print(folded_stacks(table, selection));
   if (request.action == "tau") return write_tau_profiles(table, selection, request.output);
   SnapshotRows rows;
   if (request.action == "list") rows = rows_of_series(table, selection);
@@ -172,13 +172,13 @@ int act(const Request& request) {
   if (request.action == "values") rows = rows_of_values(table, selection);
   if (request.action == "profile") rows = rows_of_profile(table, selection);
   if (rows.rows.empty() && !request.csv) return say("there are no such snapshots."), 0;
-  return print(rows, request.csv);
+  return print(request.csv ? csv_text(rows.columns, rows.rows) : plain_text(rows.columns, rows.rows));
 }
 
 }  // namespace
 
 int snapshots(int argc, char** argv) {
-  constexpr std::array kActions{"list", "each", "calls", "values", "profile", "merge", "extract", "tau"};
+  constexpr std::array kActions{"list", "each", "calls", "values", "profile", "stacks", "merge", "extract", "tau"};
   CLI::App app{
       "Reads files of snapshots, which a run with --snapshot-every writes.\n\n"
       "  list     the series: what took snapshots, how many, from when to when\n"
@@ -186,6 +186,7 @@ int snapshots(int argc, char** argv) {
       "  calls    the calls and functions of each snapshot of each rank\n"
       "  values   what the program told with ardoise_value(), likewise\n"
       "  profile  the calls and functions of all chosen snapshots together\n"
+      "  stacks   the call stacks that were sampled in them, folded, in microseconds, for flamegraph.pl or speedscope\n"
       "  merge    all files as one, --output\n"
       "  extract  the chosen snapshots as a file, --output\n"
       "  tau      a profile of TAU for each rank, snapshot.RANK.0.0 in the folder --output, for ParaProf\n",

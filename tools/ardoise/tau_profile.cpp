@@ -77,9 +77,9 @@ class TauProfile {
     define_new(record);
     total_ += record.ns;
     std::uint64_t calls = 0, inside = 0;
-    for (const CallCell& cell : record.calls) events_[cell.id].sums += cell.sums;
+    for (const CallCell& cell : record.calls) events_[tau_name(table_.calls()[cell.id])].sums += cell.sums;
     std::string lines;
-    for (const auto& [id, event] : events_) {
+    for (const auto& [name, event] : events_) {
       calls += event.sums.calls;
       inside += event.sums.ns;
       const double us = microseconds(event.sums.ns);
@@ -107,11 +107,11 @@ class TauProfile {
   void define_new(const Block::Record& record) {
     std::string lines;
     for (const CallCell& cell : record.calls) {
-      const auto [event, is_new] = events_.try_emplace(cell.id, Event{events_.size() + 1, {}});
-      if (!is_new) continue;
       const Block::Call& call = table_.calls()[cell.id];
-      lines += fmt::format("<event id=\"{}\"><name>{}</name><group>{}</group></event>\n", event->second.number,
-                           in_xml(tau_name(call)), tau_group(call.kind));
+      const auto [event, is_new] = events_.try_emplace(tau_name(call), Event{events_.size() + 1, {}});
+      if (is_new)
+        lines += fmt::format("<event id=\"{}\"><name>{}</name><group>{}</group></event>\n", event->second.number,
+                             in_xml(event->first), tau_group(call.kind));
     }
     for (const ValueCell& cell : record.values) {
       const auto [value, is_new] = values_.try_emplace(cell.id, Value{values_.size(), {}});
@@ -137,7 +137,7 @@ class TauProfile {
 
   const SnapshotTable& table_;
   std::string thread_, text_;
-  std::map<std::uint32_t, Event> events_;
+  std::map<std::string, Event> events_;  // by name: of all threads and callers
   std::map<std::uint32_t, Value> values_;
   std::uint64_t total_ = 0;
 };

@@ -1,4 +1,5 @@
-// Of the costly calls of a series, round by round: time and bytes of a call, and how many there are; see figures.hpp.
+// Of the costly calls of a series, round by round: time and bytes of a call, how many there are, and what part of all
+// time went to them up to there; see figures.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,22 +58,27 @@ bool has_changes(const LinesPanel& panel, SnapshotRange range) {
 // Those in which something changes.
 std::vector<LinesPanel> panels_of(const SnapshotSeries& s, const std::vector<const SnapshotCalls*>& shown) {
   LinesPanel time{"time of a call", human_seconds, 10, {}}, bytes{"bytes of a call", human_bytes, 2, {}},
-      calls{"calls, of a rank", human_count, 10, {}};
+      calls{"calls, of a rank", human_count, 10, {}}, share{"part of all time so far", human_share, 2, {}};
   const auto ranks = static_cast<double>(std::max(s.ranks, 1u));
   for (const SnapshotCalls* const each : shown) {
-    std::vector<double> of_time, of_bytes, of_calls;
+    std::vector<double> of_time, of_bytes, of_calls, of_all;
+    double in_call = 0, all = 0;
     for (std::size_t i = 0; i < s.seconds.size(); ++i) {
       const auto count = static_cast<double>(each->calls[i]);
       of_time.push_back(count > 0 ? each->seconds[i] / count : kNone);
       of_bytes.push_back(count > 0 && each->bytes[i] > 0 ? static_cast<double>(each->bytes[i]) / count : kNone);
+      in_call += each->seconds[i];
+      all += s.seconds[i] * ranks;
+      of_all.push_back(all > 0 ? in_call / all : kNone);
       of_calls.push_back(count > 0 ? count / ranks / static_cast<double>(s.rounds[i]) : kNone);
     }
     time.lines.push_back(std::move(of_time));
     bytes.lines.push_back(std::move(of_bytes));
     calls.lines.push_back(std::move(of_calls));
+    share.lines.push_back(std::move(of_all));
   }
   std::vector<LinesPanel> panels;
-  for (LinesPanel* const panel : {&time, &bytes, &calls}) {
+  for (LinesPanel* const panel : {&time, &bytes, &calls, &share}) {
     if (has_changes(*panel, alike(s))) panels.push_back(std::move(*panel));
   }
   return panels;
@@ -144,15 +150,14 @@ Figure series_lines_figure(const Application& app, std::size_t series) {
       draw_panel(canvas, y0 + static_cast<double>(i) * (kPanelHeight + kBetweenPanels), panels[i]);
     round_axis(canvas, end, s);
   };
-  return {
-      fmt::format("snapshot_lines_{}", series),
-      fmt::format("The costliest calls in each {}, means over its calls; axes are logarithmic. Time, bytes and number "
-                  "of calls are shown where they change.",
-                  round_word(s, true)),
-      1.0,
-      kTimeWidth,
-      end + 26,
-      draw};
+  return {fmt::format("snapshot_lines_{}", series),
+          fmt::format("The costliest calls in each {}, means over its calls; axes are logarithmic. Time, bytes, number "
+                      "of calls and their part of all time are shown where they change.",
+                      round_word(s, true)),
+          1.0,
+          kTimeWidth,
+          end + 26,
+          draw};
 }
 
 }  // namespace ardoise::reports

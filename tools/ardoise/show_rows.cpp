@@ -173,10 +173,14 @@ Rows snapshot_calls(const Run&, const Application& a, Rank) {
       const ShownCell place = c.function.empty() ? ShownCell("")
                                                  : place_cell(c.source_file, c.line,
                                                               fmt::format("{}+{:#x}", base_name(c.module), c.offset));
+      double so_far = 0, all = 0;
       for (std::size_t i = 0; i < c.calls.size(); ++i) {
+        so_far += c.seconds[i];
+        all += s.seconds[i] * s.ranks;
         if (c.calls[i] == 0 && c.seconds[i] == 0) continue;
         rows.push_back({name_of_series(s), exact(last_number(s, i)), c.function.empty() ? "(others)" : c.function, from,
-                        place, count(c.calls[i]), seconds(c.seconds[i]), bytes(c.bytes[i])});
+                        place, count(c.calls[i]), seconds(c.seconds[i]), bytes(c.bytes[i]),
+                        share(all > 0 ? so_far / all : 0)});
       }
     }
   }
@@ -369,7 +373,8 @@ const std::vector<ShownTable>& shown_tables() {
         {"place", "Place"},
         {"calls", "Calls"},
         {"time_seconds", "Time"},
-        {"bytes", "Bytes"}},
+        {"bytes", "Bytes"},
+        {"share_so_far", "Of all time so far"}},
        {},
        snapshot_calls},
       // Means of the ranks in step from the first to the last one.

@@ -143,7 +143,8 @@ TEST_P(MarksTest, WithoutSingleCallsNoneIsLost) {
 TEST_P(MarksTest, ConditionsTakeSnapshotsAndMistakesAreNamed) {
   const auto application =
       application_of({MARKS_PROGRAM}, {"--snapshot-when", "calls(MPI_Allreduce) % 10 == 0", "--snapshot-when",
-                                       "bytes(fwrite) >= 2 kB since last", "--snapshot-when", "value(residual) < 0.1"});
+                                       "bytes(fwrite) >= 2 kB since last", "--snapshot-when", "value(residual) < 0.1",
+                                       "--snapshot-when", "calls(world) % 21 == 0"});
   const auto& tens = series(application.snapshots, "condition", "calls(MPI_Allreduce) % 10 == 0");
   EXPECT_THAT(tens.numbers, ElementsAre(1, 2, 3, 4, 5));
   const auto reduce = std::ranges::find(tens.calls, "MPI_Allreduce", &reports::SnapshotCalls::function);
@@ -152,6 +153,12 @@ TEST_P(MarksTest, ConditionsTakeSnapshotsAndMistakesAreNamed) {
   expect_all_of_it(tens, application);
   EXPECT_THAT(series(application.snapshots, "condition", "bytes(fwrite) >= 2 kB since last").rounds, SizeIs(3));
   EXPECT_THAT(series(application.snapshots, "condition", "value(residual) < 0.1").rounds, SizeIs(2));
+  const auto& in_step = series(application.snapshots, "condition", "calls(world) % 21 == 0");
+  EXPECT_THAT(in_step.rounds, SizeIs(3)) << "40 of MPI_Allreduce, 2 of MPI_Barrier";
+  EXPECT_EQ(in_step.ranks, kRanks);
+  const auto of_all = ardoise({"--snapshot-when", "balance() < 0.5"}, {"-n", "1", MARKS_PROGRAM});
+  EXPECT_EQ(of_all.status, 2);
+  EXPECT_THAT(of_all.output, HasSubstr("balance() is for --rules"));
   const auto wrong = ardoise({"--snapshot-when", "calls(MPI_Altoall) > 1"}, {"-n", "1", MARKS_PROGRAM});
   EXPECT_EQ(wrong.status, 2);
   EXPECT_THAT(wrong.output, HasSubstr("\"calls(MPI_Altoall) > 1\" cannot be read at \"MPI_Altoall) > 1\""));

@@ -88,14 +88,12 @@ const std::vector<ShownColumn> kRankColumns{{"rank", "Rank"},     {"index", "Ind
                                             {"rounds", "Rounds"}, {"begin_seconds", "Begin"}, {"seconds", "Time"}};
 
 void put_call(const Block::Call& call, const CallSums& sums, ShownRow& row) {
-  row.insert(row.end(),
-             {name_of(call), place_of(call), whole(sums.calls), seconds(seconds_of(sums.ns)), bytes(sums.bytes)});
+  row.insert(row.end(), {name_of(call), place_of(call), whole(sums.calls), seconds(seconds_of(sums.ns)),
+                         seconds(seconds_of(sums.waited)), bytes(sums.bytes)});
 }
-const std::vector<ShownColumn> kCallColumns{{"function", "Function"},
-                                            {"called_from", "Called from"},
-                                            {"calls", "Calls"},
-                                            {"call_seconds", "In it"},
-                                            {"bytes", "Bytes"}};
+const std::vector<ShownColumn> kCallColumns{
+    {"function", "Function"},  {"called_from", "Called from"}, {"calls", "Calls"},
+    {"call_seconds", "In it"}, {"waiting_seconds", "Waiting"}, {"bytes", "Bytes"}};
 
 }  // namespace
 
@@ -188,6 +186,7 @@ SnapshotRows rows_of_snapshots(const SnapshotTable& table, const SnapshotSelecti
                                  {"longest_seconds", "Longest"},
                                  {"calls", "Calls"},
                                  {"mpi_seconds", "In MPI"},
+                                 {"waiting_seconds", "Waiting"},
                                  {"io_seconds", "In I/O"},
                                  {"sampled_seconds", "Sampled"},
                                  {"bytes", "Bytes"}}),
@@ -202,12 +201,12 @@ SnapshotRows rows_of_snapshots(const SnapshotTable& table, const SnapshotSelecti
       sums = sum;
     }
     ShownRow& row = rows.rows.emplace_back(row_of(table, key.first, snapshot.name));
-    row.insert(
-        row.end(),
-        {whole(key.second), whole(snapshot.number), whole(snapshot.rounds), whole(snapshot.ranks),
-         seconds(seconds_of(snapshot.begin)), seconds(seconds_of(snapshot.ns) / static_cast<double>(snapshot.ranks)),
-         seconds(seconds_of(snapshot.longest)), whole(sums.all.calls), seconds(seconds_of(sums.mpi.ns)),
-         seconds(seconds_of(sums.io.ns)), seconds(sums.sampled), bytes(sums.all.bytes)});
+    row.insert(row.end(), {whole(key.second), whole(snapshot.number), whole(snapshot.rounds), whole(snapshot.ranks),
+                           seconds(seconds_of(snapshot.begin)),
+                           seconds(seconds_of(snapshot.ns) / static_cast<double>(snapshot.ranks)),
+                           seconds(seconds_of(snapshot.longest)), whole(sums.all.calls),
+                           seconds(seconds_of(sums.mpi.ns)), seconds(seconds_of(sums.mpi.waited)),
+                           seconds(seconds_of(sums.io.ns)), seconds(sums.sampled), bytes(sums.all.bytes)});
   }
   return rows;
 }

@@ -43,27 +43,30 @@ TimedCalls::Stretch TimedCalls::reach(std::int64_t begin, std::int64_t end) {
   return stretch;
 }
 
-void TimedCalls::add_time(CallSums* bins, std::uint64_t CallSums::*part, Stretch stretch, std::uint64_t weight) const {
+template <std::uint64_t CallSums::*kPart>
+void TimedCalls::add_time(CallSums* bins, Stretch stretch, std::uint64_t weight) const {
   std::size_t bin = stretch.from >> shift_;
   for (; bin < stretch.to >> shift_; ++bin) {
     const std::uint64_t next = std::uint64_t{bin + 1} << shift_;
-    bins[bin].*part += (next - stretch.from) * weight;
+    bins[bin].*kPart += (next - stretch.from) * weight;
     stretch.from = next;
   }
-  bins[bin].*part += (stretch.to - stretch.from) * weight;
+  bins[bin].*kPart += (stretch.to - stretch.from) * weight;
 }
 
 void TimedCalls::add(std::uint64_t key, std::int64_t begin, std::int64_t end, std::uint64_t bytes,
                      std::uint64_t weight) {
   const Stretch stretch = reach(begin, end);
   CallSums* const bins = row_of(key);
-  bins[stretch.from >> shift_] += {weight, 0, bytes};
-  add_time(bins, &CallSums::ns, stretch, weight);
+  CallSums& first = bins[stretch.from >> shift_];
+  first.calls += weight;
+  first.bytes += bytes;
+  add_time<&CallSums::ns>(bins, stretch, weight);
 }
 
 void TimedCalls::add_wait(std::uint64_t key, std::int64_t begin, std::int64_t end) {
   const Stretch stretch = reach(begin, end);
-  add_time(row_of(key), &CallSums::waited, stretch, 1);
+  add_time<&CallSums::waited>(row_of(key), stretch, 1);
 }
 
 void TimedCalls::spread(std::uint64_t key, std::int64_t begin, std::int64_t end, const CallSums& sums) {

@@ -45,7 +45,8 @@ class TimedCalls {
     std::uint64_t from, to;  // ns since MPI_Init
   };
   [[nodiscard]] Stretch reach(std::int64_t begin, std::int64_t end);
-  void add_time(CallSums* bins, std::uint64_t CallSums::*part, Stretch stretch, std::uint64_t weight) const;
+  template <std::uint64_t CallSums::*kPart>
+  void add_time(CallSums* bins, Stretch stretch, std::uint64_t weight) const;
   void reach(std::uint64_t ns);
   void widen_to(unsigned shift);
 

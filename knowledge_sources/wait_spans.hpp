@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "blackboard/blackboard.hpp"
+#include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/level_sources.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -54,19 +55,25 @@ class WaitSpans {
   [[nodiscard]] std::size_t homes() const { return to_.size(); }
   // home: the analyzer that has the packs of the rank.
   void add(unsigned home, const RankWait& wait) {
-    if (is_over_) return;
     To& to = to_[home];
     to.waits.push_back(wait);
-    if (to.waits.size() == kWaits) submit(to);
+    if (to.waits.size() >= kWaits && !holds_) submit(to);
   }
   // At quiet: what is held back.
   void flush() {
     for (To& to : to_) {
-      if (!to.waits.empty() && !is_over_) submit(to);
+      if (!to.waits.empty()) submit(to);
     }
   }
-  // The board is drained for good: nobody takes more.
-  void end() { is_over_ = true; }
+  // While the board has to stay drained, all is held back.
+  void hold(bool holds) { holds_ = holds; }
+
+  // What is held back, in the state of a run that goes on.
+  void write(ByteWriter& out) const {
+    std::vector<RankWait> all;
+    for (const To& to : to_) all.insert(all.end(), to.waits.begin(), to.waits.end());
+    out.put_array(std::span<const RankWait>(all));
+  }
 
  private:
   struct To {
@@ -85,7 +92,7 @@ class WaitSpans {
   blackboard::Blackboard* board_ = nullptr;
   blackboard::EntryType type_{};
   std::vector<To> to_;  // by analyzer
-  bool is_over_ = false;
+  bool holds_ = false;
 };
 
 // The waits of an entry, by rank.

@@ -101,10 +101,12 @@ class Waits final : public Analysis {
       travelling_.send(key, SharedWait{wait, homes_[wait.waiter]});
       return true;
     });
-    sums_.tell_waiters([this](const Wait& wait) {
-      found_.add(homes_[wait.waiter],
-                 {wait.waiter, wait.function, wait.call_site, 0, static_cast<std::int64_t>(wait.call_begin),
-                  static_cast<std::int64_t>(wait.begin), wait.ns});
+    sums_.tell_waiters([this](const Wait& wait) { tell_waiter(wait); });
+    sources.at_end([this] {
+      const std::lock_guard guard(mutex_);
+      WaitSums of_locks(static_cast<std::uint32_t>(ranks_.size()));
+      of_locks.tell_waiters([this](const Wait& wait) { tell_waiter(wait); });
+      locks_of_windows_.judge(of_locks);
     });
     sums_.tell_waits([this](const Wait& wait) {
       if (travelling_.is_own(path_key_)) return add_jump(path_, wait);
@@ -132,6 +134,7 @@ class Waits final : public Analysis {
     for (const auto& places : all_places()) out.put_array(std::span<const SampledPlace>(places));
     for (const RankTimeline* timeline : all_timelines()) timeline->write(out);
     path.write(out);
+    found_.write(out);
     return out.take();
   }
 
@@ -153,8 +156,13 @@ class Waits final : public Analysis {
     for (auto& each : timelines) each.read(in);
     CriticalPath path(count);
     path.read(in);
+    const auto found = in.get_array<RankWait>();
+    in.check(std::ranges::all_of(found, [&](const RankWait& wait) { return wait.rank < count; }),
+             "names a rank that is not there");
     in.expect_end();
-    found_.end();
+    // What meets now goes to the calls of the waiter when the board runs again, if it does.
+    found_.hold(true);
+    for (const RankWait& wait : found) found_.add(homes_[wait.rank], wait);
     for (std::uint32_t rank = 0; rank < count; ++rank) {
       if (!places[rank].empty()) places_[rank] = std::move(places[rank]);
       if (timelines[rank].values().size() != 0) timelines_[rank] = std::move(timelines[rank]);
@@ -164,6 +172,7 @@ class Waits final : public Analysis {
     sums_.merge(sums);
     meetings_.merge(meetings, sums_);
     messages_.merge(messages, sums_);
+    found_.hold(false);
   }
 
   void contribute(const Resolver& resolver, reports::Application& application) const override {
@@ -186,6 +195,12 @@ class Waits final : public Analysis {
   void tell_lives();
   void meet(RankCalls& rank, std::span<const Arrived> arrived);
   void meet_in_windows(RankCalls& rank);
+  // mutex_ is held.
+  void tell_waiter(const Wait& wait) {
+    found_.add(homes_[wait.waiter],
+               {wait.waiter, wait.function, wait.call_site, 0, static_cast<std::int64_t>(wait.call_begin),
+                static_cast<std::int64_t>(wait.begin), wait.ns});
+  }
   void add(const WindowPart& part);
   void arrive(const Travelling& record, unsigned from);
   void contribute_path(const Resolver& resolver, CriticalPath& jumps, std::span<const std::vector<SampledPlace>> places,

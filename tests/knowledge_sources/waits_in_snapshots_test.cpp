@@ -140,6 +140,20 @@ TEST(WaitsInSnapshots, AreAtTheirStepAndOfTheirRanks) {
   EXPECT_EQ(std::ranges::max_element(step.waiting_seconds) - step.waiting_seconds.begin(), 40 - 1);
 }
 
+// An analyzer dies after the packs of three ranks; from its state another one goes on with the fourth. What was found
+// and not told yet is part of the state.
+TEST(WaitsInSnapshots, GoOnFromTheStateOfAnAnalyzer) {
+  Session first({{0, "program", kRanks}}), second({{0, "program", kRanks}});
+  for (std::uint32_t rank = 0; rank + 1 < kRanks; ++rank) first.submit(packs_of(rank));
+  first.board().drain();
+  second.reduction().absorb(first.reduction().partial());
+  second.submit(packs_of(kRanks - 1));
+  const auto application = second.application();
+  EXPECT_EQ(of_waits(application), of_waits(application_of(0, 1, 0)));
+  expect_all_of_it(*reports::find_series(application.snapshots, "snapshot"), application);
+  expect_all_of_it(*reports::find_series(application.snapshots, "timer"), application);
+}
+
 TEST(WaitsInSnapshots, EitherWorksAlone) {
   std::vector<std::string> others = replay::kAllPlugins;
   std::erase(others, "waits");

@@ -54,6 +54,9 @@ class AnalyzerRun {
     drain();
     flush();
     drain();
+    end();
+    flush();
+    drain();
   }
 
   // As those of Blackboard.
@@ -67,6 +70,8 @@ class AnalyzerRun {
   void submit(blackboard::EntryRef entry) { board_.submit(std::move(entry)); }
   // Needs a drained run: sends what is held back for other analyzers.
   void flush() const { reduction_.flush(); }
+  // When nothing moves any more between the analyzers: what can only be told then.
+  void end() const { reduction_.end(); }
 
   // A sentence for the report, and a reason for an exit status that is not 0.
   void complain(const std::string& sentence);

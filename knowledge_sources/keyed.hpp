@@ -5,10 +5,10 @@
 //   ends_.attach(sources, "tag_usage", level, [this](const Record& record) { use(record); });
 //   if (ends_.is_own(key)) use(record); else ends_.send(key, record);       // in operations
 //
-// Records that one thread sends to one analyzer, or several threads under one lock, are used there in that order. use()
-// runs on workers, for the records of one analyzer never twice at the same time. What has been sent has been used when
-// partial() is called. Memory: a batch for each analyzer, and what is on its way, which counts on the byte limit of the
-// boards it is on.
+// Records that one thread sends to one analyzer, or several threads under one lock, are used there in that order.
+// use(), which may take the number of the analyzer that has sent the record as well, runs on workers, for the records
+// of one analyzer never twice at the same time. What has been sent has been used when partial() is called. Memory: a
+// batch for each analyzer, and what is on its way, which counts on the byte limit of the boards it is on.
 #pragma once
 
 #include <atomic>
@@ -20,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -50,12 +51,16 @@ class Keyed {
   static constexpr std::size_t kBatchBytes = std::size_t{16} << 10;
 
   // In Analysis::attach(), once. name: unique among those of the plug-in on this level.
-  void attach(LevelSources& sources, std::string name, const std::string& level,
-              std::function<void(const Record&)> use) {
+  template <class Use>
+  void attach(LevelSources& sources, std::string name, const std::string& level, Use use) {
     board_ = &sources.board();
     name_ = std::move(name);
     type_ = blackboard::entry_type(level, "keyed/" + name_);
-    use_ = std::move(use);
+    if constexpr (std::is_invocable_v<Use&, const Record&, unsigned>) {
+      use_ = std::move(use);
+    } else {
+      use_ = [use = std::move(use)](const Record& record, unsigned) mutable { use(record); };
+    }
     if (board_->boards() == 1) return;
     for (unsigned i = 0; i < board_->boards(); ++i) {
       outgoing_.push_back(std::make_unique<Outgoing>());
@@ -150,14 +155,14 @@ class Keyed {
     ByteReader in(payload, name_);
     const auto header = in.get<Header>();
     Codec codec;
-    for (std::uint32_t i = 0; i < header.records; ++i) use_(codec.get(in));
+    for (std::uint32_t i = 0; i < header.records; ++i) use_(codec.get(in), header.from);
     in.expect_end();
   }
 
   blackboard::Blackboard* board_ = nullptr;
   std::string name_;
   blackboard::EntryType type_;
-  std::function<void(const Record&)> use_;
+  std::function<void(const Record&, unsigned from)> use_;
   std::vector<std::unique_ptr<Outgoing>> outgoing_;  // by analyzer
   std::vector<std::unique_ptr<Incoming>> incoming_;
 };

@@ -110,6 +110,10 @@ void Level::flush() const {
   for (const Member& member : members_) member.sources->run_at_quiet();
 }
 
+void Level::end() const {
+  for (const Member& member : members_) member.sources->run_at_end();
+}
+
 void Level::shorten() {
   for (const Member& member : members_) member.analysis->shorten();
 }

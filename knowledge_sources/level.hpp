@@ -62,6 +62,8 @@ class Level {
   // Sends what is held back for other analyzers. When nothing of it is on its way any more anywhere, partial() is
   // whole.
   void flush() const;
+  // When that is so: what can only be told now (LevelSources::at_end). Then flush() and drain again as before.
+  void end() const;
   void shorten();  // as Analysis
   [[nodiscard]] std::vector<std::byte> partial() const;
   // Adds the partial results of another analyzer's level of the same program. Throws BadPartial when the whole can't be

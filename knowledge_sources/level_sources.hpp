@@ -31,11 +31,17 @@ class LevelSources {
   void run_at_quiet() const {
     for (const auto& action : at_quiet_) action();
   }
+  // Calls action() once, when all programs have ended and nothing moves any more between any analyzers: for what can
+  // only be told then. What it submits, or holds back until it is quiet again, is still used before partial().
+  void at_end(std::function<void()> action) { at_end_.push_back(std::move(action)); }
+  void run_at_end() const {
+    for (const auto& action : at_end_) action();
+  }
 
  private:
   blackboard::Blackboard& board_;
   std::vector<blackboard::SourceId> ids_;
-  std::vector<std::function<void()>> at_quiet_;
+  std::vector<std::function<void()>> at_quiet_, at_end_;
 };
 
 }  // namespace ardoise::knowledge_sources

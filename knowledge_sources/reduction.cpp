@@ -90,6 +90,10 @@ void Reduction::flush() const {
   for (const auto& [partition, level] : levels_) level->flush();
 }
 
+void Reduction::end() const {
+  for (const auto& [partition, level] : levels_) level->end();
+}
+
 void Reduction::shorten() {
   for (const auto& [partition, level] : levels_) level->shorten();
 }

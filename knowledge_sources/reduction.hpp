@@ -5,7 +5,8 @@
 //   Reduction reduction(board, registrar.factories());
 //   reduction.add_program({.partition = 0, .name = "solver", .ranks = 64});
 //   board.submit(blackboard::adopt_entry(Reduction::pack_type(), block, release, context));   // for every pack
-//   board.drain();                   // with others: flush(), drain() until nothing moves between them
+//   board.drain();                   // with others: flush(), drain() until nothing moves between them; once more
+//                                    // after end()
 //   … on the other analyzers: bytes = reduction.partial();  on the root: reduction.absorb(bytes), any order
 //   reduction.contribute(run);
 //
@@ -47,6 +48,7 @@ class Reduction {
 
   // The following need a drained board.
   void flush() const;  // as Level::flush()
+  void end() const;    // as Level::end()
   void shorten();      // as Analysis
   [[nodiscard]] std::vector<std::byte> partial() const;
   void absorb(std::span<const std::byte> partial);  // throws BadPartial; programs that are not here are ignored

@@ -119,7 +119,8 @@ void check_series(Check& check, const std::string& at, const SnapshotSeries& ser
   const std::size_t count = series.seconds.size();
   check.require(series.rounds.size() == count && std::ranges::all_of(series.rounds, [](auto n) { return n != 0; }),
                 "{}.rounds has no number for each of {} snapshots", at, count);
-  for (const auto* list : {&series.begin_seconds, &series.longest_seconds, &series.mpi_seconds, &series.io_seconds})
+  for (const auto* list : {&series.begin_seconds, &series.longest_seconds, &series.mpi_seconds, &series.io_seconds,
+                           &series.waiting_seconds})
     check.require(list->size() == count, "{} has lists of different lengths", at);
   check.require(series.numbers.empty() || series.numbers.size() == count, "{}.numbers is too long or short", at);
   check.require(series.own_seconds.size() == std::uint64_t{series.groups} * count,
@@ -130,10 +131,14 @@ void check_series(Check& check, const std::string& at, const SnapshotSeries& ser
                   "{} has lists by groups of ranks of different lengths", at);
     check_each(check, at, *list);
   }
+  check.require(series.group_waiting_seconds.size() == series.own_seconds.size(),
+                "{}.group_waiting_seconds has {} cells, not as many as own_seconds ({})", at,
+                series.group_waiting_seconds.size(), series.own_seconds.size());
   check.require(series.groups <= ranks && series.ranks_per_group >= 1 && series.ranks <= ranks,
                 "{} has more groups than ranks", at);
   for (const SnapshotCalls& each : series.calls) {
-    check.require(each.calls.size() == count && each.bytes.size() == count && each.seconds.size() == count,
+    check.require(each.calls.size() == count && each.bytes.size() == count && each.seconds.size() == count &&
+                      each.waiting_seconds.size() == count,
                   "{}.calls has lists of different lengths", at);
   }
   for (const SnapshotFunction& each : series.functions)
@@ -147,8 +152,9 @@ void check_series(Check& check, const std::string& at, const SnapshotSeries& ser
   }
   check_each(check, at + ".calls", series.calls);
   check_each(check, at + ".functions", series.functions);
-  for (const auto* list : {&series.begin_seconds, &series.seconds, &series.longest_seconds, &series.mpi_seconds,
-                           &series.io_seconds, &series.own_seconds})
+  for (const auto* list :
+       {&series.begin_seconds, &series.seconds, &series.longest_seconds, &series.mpi_seconds, &series.io_seconds,
+        &series.own_seconds, &series.waiting_seconds, &series.group_waiting_seconds})
     check_each(check, at, *list);
   check.require(std::isfinite(series.regular) && series.regular >= 0 && std::isfinite(series.interval_seconds) &&
                     series.interval_seconds >= 0,

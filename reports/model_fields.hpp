@@ -133,7 +133,7 @@ template <>
 inline constexpr auto kFields<Ending> = ARDOISE_FIELDS(Ending, ends, stands, moment_seconds, memory_kills);
 template <>
 inline constexpr auto kFields<SnapshotCalls> = ARDOISE_FIELDS(SnapshotCalls, function, symbol, source_file, line,
-                                                              module, offset, calls, bytes, seconds);
+                                                              module, offset, calls, bytes, seconds, waiting_seconds);
 template <>
 inline constexpr auto kFields<SnapshotFunction> = ARDOISE_FIELDS(SnapshotFunction, symbol, source_file, line, seconds);
 template <>
@@ -142,8 +142,9 @@ template <>
 inline constexpr auto kFields<SnapshotSeries> = ARDOISE_FIELDS(SnapshotSeries, trigger, name, function, symbol,
                                                                source_file, line, rounds, interval_seconds, numbers,
                                                                ranks, call_sites, regular, begin_seconds, seconds,
-                                                               longest_seconds, mpi_seconds, io_seconds, groups,
-                                                               ranks_per_group, own_seconds, group_bytes, group_calls,
+                                                               longest_seconds, mpi_seconds, io_seconds,
+                                                               waiting_seconds, groups, ranks_per_group, own_seconds,
+                                                               group_waiting_seconds, group_bytes, group_calls,
                                                                group_io_seconds, calls, functions, values);
 template <>
 inline constexpr auto kFields<Snapshots> = ARDOISE_FIELDS(Snapshots, series, ranks_with_gaps, ranks_with_sums,

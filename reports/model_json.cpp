@@ -73,6 +73,20 @@ void fill_in(Run& run) {
   }
 }
 
+// What older files of this version did not have.
+void fill_in_waiting(Run& run) {
+  const auto fill = [](std::vector<double>& list, std::size_t size) {
+    if (list.empty()) list.resize(size);
+  };
+  for (Application& a : run.applications) {
+    for (SnapshotSeries& s : a.snapshots.series) {
+      fill(s.waiting_seconds, s.seconds.size());
+      fill(s.group_waiting_seconds, s.own_seconds.size());
+      for (SnapshotCalls& each : s.calls) fill(each.waiting_seconds, each.seconds.size());
+    }
+  }
+}
+
 }  // namespace
 
 Result<Run> profile_from_json(std::string_view text) {
@@ -92,6 +106,7 @@ Result<Run> profile_from_json(std::string_view text) {
   if (run.schema_version <= 0)
     return Result<Run>::fail("it has no schema_version; give a profile.json that ardoise wrote");
   if (run.schema_version < kSchemaVersion) fill_in(run);
+  fill_in_waiting(run);
   if (Outcome check = check_model(run); !check) {
     return Result<Run>::fail(check.error + "; the file is damaged, copy it again or profile again");
   }

@@ -15,7 +15,7 @@ struct SnapshotCalls {
   std::string module;
   std::uint64_t offset = 0;
   std::vector<std::uint64_t> calls, bytes;
-  std::vector<double> seconds;
+  std::vector<double> seconds, waiting_seconds;  // waiting: of seconds, as far as it is known
 };
 
 // Where the ranks' first threads were sampled outside of MPI: CPU time in the function itself. Estimates.
@@ -50,9 +50,10 @@ struct SnapshotSeries {
   std::vector<double> begin_seconds;             // since the program's MPI_Init
   std::vector<double> seconds, longest_seconds;  // longest: of a rank
   std::vector<double> mpi_seconds, io_seconds;
-  // Outside of MPI and I/O, by groups of consecutive ranks: [group * snapshots + snapshot]; "timer": none.
+  std::vector<double> waiting_seconds;  // of mpi_seconds, as far as it is known
+  // Outside of MPI and I/O, and waiting, by groups of consecutive ranks: [group * snapshots + snapshot]; "timer": none.
   std::uint32_t groups = 0, ranks_per_group = 1;
-  std::vector<double> own_seconds;
+  std::vector<double> own_seconds, group_waiting_seconds;
   std::vector<double> group_bytes, group_calls, group_io_seconds;  // likewise, of MPI and in I/O; empty: nothing
   std::vector<SnapshotCalls> calls;         // by seconds, descending; the costly ones, and the others
   std::vector<SnapshotFunction> functions;  // likewise, without others

@@ -10,7 +10,8 @@
 //   records   count, then of each: series, rank, 1 rest | 2 late | 4 lacks calls | 8 has spread, ±index, ±number,
 //   rounds, ±begin, ±length, ±(ns -
 //             length), cells, value cells; index, number and begin less those of the record before
-//   cells     of all records: their ids (in a record: less the one before), then calls, then ns, then bytes
+//   cells     of all records: their ids (in a record: less the one before), then calls, then ns, then bytes,
+//             then ns of waiting
 //   values    of all records: id, count, then sum, least and most as 8 bytes each, little endian
 #include "knowledge_sources/snapshot_file/snapshot_block.hpp"
 
@@ -217,7 +218,7 @@ void put_records(Encoder& out, const Block& block) {
       last = cell.id;
     }
   }
-  for (const auto part : {&CallSums::calls, &CallSums::ns, &CallSums::bytes}) {
+  for (const auto part : {&CallSums::calls, &CallSums::ns, &CallSums::bytes, &CallSums::waited}) {
     for (const Block::Record& each : block.records) {
       for (const CallCell& cell : each.calls) out.number(cell.sums.*part);
     }
@@ -254,8 +255,8 @@ void get_record(Decoder& in, const Block& block, const Block::Record& before, Bl
   each.ns = in.difference(length);
   const std::uint64_t calls = in.number(), values = in.number();
   cells += calls + values;
-  // A cell of a call takes four bytes, one of a value more.
-  in.check(calls <= in.left() && values <= in.left() && cells <= in.left() / 4,
+  // A cell of a call takes five bytes, one of a value more.
+  in.check(calls <= in.left() && values <= in.left() && cells <= in.left() / 5,
            "it has a count that is greater than its bytes allow");
   each.calls.resize(static_cast<std::size_t>(calls));
   each.values.resize(static_cast<std::size_t>(values));
@@ -278,7 +279,7 @@ void get_records(Decoder& in, Block& block) {
       cell.id = static_cast<std::uint32_t>(last);
     }
   }
-  for (const auto part : {&CallSums::calls, &CallSums::ns, &CallSums::bytes}) {
+  for (const auto part : {&CallSums::calls, &CallSums::ns, &CallSums::bytes, &CallSums::waited}) {
     for (Block::Record& each : block.records) {
       for (CallCell& cell : each.calls) cell.sums.*part = in.number();
     }

@@ -2,7 +2,7 @@
 // a file is any number of blocks in any order, each of which can be read alone.
 //
 //   offset  bytes
-//   0       8      magic "ARDSNAP1"
+//   0       8      magic "ARDSNAP2"
 //   8       8      number of the run
 //   16      4      bytes of the frame
 //   20      4      bytes of the payload
@@ -79,7 +79,8 @@ struct SnapshotBlock {
   std::vector<Record> records;
 };
 
-inline constexpr char kSnapshotMagic[9] = "ARDSNAP1";
+inline constexpr char kSnapshotMagic[9] = "ARDSNAP2";
+inline constexpr char kSnapshotMagicBefore[9] = "ARDSNAP1";  // of files that do not tell waiting
 inline constexpr std::size_t kSnapshotHead = 24;
 inline constexpr std::uint32_t kMostPayload = std::uint32_t{64} << 20, kMostFrame = std::uint32_t{64} << 20;
 

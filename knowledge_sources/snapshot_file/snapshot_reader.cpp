@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <string_view>
 #include <system_error>
@@ -41,6 +42,10 @@ class Window {
   std::size_t at_ = 0;
 };
 
+bool has_magic(std::span<const std::byte> bytes, const char* magic) {
+  return bytes.size() >= 8 && std::memcmp(bytes.data(), magic, 8) == 0;
+}
+
 // Up to where the next block may begin, one byte at least.
 std::size_t until_next(std::span<const std::byte> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -61,6 +66,7 @@ ReadSnapshots for_each_block(const std::string& path,
   for (;;) {
     auto bytes = window.look(kSnapshotHead);
     if (bytes.empty()) return read;
+    read.is_of_older_version = read.is_of_older_version || has_magic(bytes, kSnapshotMagicBefore);
     SnapshotHead head{};
     if (read_head(bytes, head)) {
       const std::size_t size = kSnapshotHead + head.frame_bytes;

@@ -15,6 +15,7 @@ struct ReadSnapshots {
   std::uint64_t blocks = 0;
   std::uint64_t skipped_bytes = 0;     // that are no block, or a damaged one
   std::uint64_t unfinished_bytes = 0;  // of a block at the end that is not there yet, or was cut off
+  bool is_of_older_version = false;    // begins with a block that this version does not read
   std::string damage;                  // of the first damaged block, what is wrong with it
 };
 

@@ -9,10 +9,12 @@ namespace ardoise::knowledge_sources {
 
 struct CallSums {
   std::uint64_t calls = 0, ns = 0, bytes = 0;
+  std::uint64_t waited = 0;  // of ns, as far as the knowledge source `waits` knows
   CallSums& operator+=(const CallSums& other) {
     calls += other.calls;
     ns += other.ns;
     bytes += other.bytes;
+    waited += other.waited;
     return *this;
   }
   friend bool operator==(const CallSums&, const CallSums&) = default;

@@ -131,7 +131,25 @@ void RankSeries::place(std::int64_t end, const Spread& spread) {
   watched_.call(spread.key, end, spread.sums, false, becomes_true_);
 }
 
+void RankSeries::add_wait(std::uint64_t key, std::int64_t call_begin, std::uint64_t ns) {
+  if (call_begin < series_.last_begin()) return place_wait(call_begin, {key, ns});
+  waits_.emplace(call_begin, EarlyWait{key, ns});
+  if (waits_.size() <= kMostEarlyWaits) return;
+  const auto first = waits_.extract(waits_.begin());
+  place_wait(first.key(), first.mapped());
+}
+
+void RankSeries::place_wait(std::int64_t call_begin, const EarlyWait& wait) {
+  const CallSums sums{0, 0, 0, wait.ns};
+  series_.add(wait.key, call_begin, sums);
+  marks_.add(wait.key, call_begin, sums);
+}
+
 void RankSeries::place_until(std::int64_t time) {
+  while (!waits_.empty() && waits_.begin()->first < time) {
+    const auto first = waits_.extract(waits_.begin());
+    place_wait(first.key(), first.mapped());
+  }
   while (!spreads_.empty() && spreads_.begin()->first < time) {
     const auto first = spreads_.extract(spreads_.begin());
     place(first.key(), first.mapped());

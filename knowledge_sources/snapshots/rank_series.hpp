@@ -65,6 +65,8 @@ class RankSeries {
   void add_other(const Moment& moment);
   // Calls that became sums, made in [begin, end): likewise.
   void add_sums(std::uint64_t key, std::int64_t begin, std::int64_t end, const CallSums& sums);
+  // What a call that began then waited for, as soon as that is known: likewise.
+  void add_wait(std::uint64_t key, std::int64_t call_begin, std::uint64_t ns);
   void lacks_calls() {
     is_whole_ = false;
     if (load_ != nullptr) load_->stop();
@@ -97,7 +99,7 @@ class RankSeries {
   void read(ByteReader& in);  // into an empty one
 
  private:
-  static constexpr std::size_t kMostWaiting = 4096;
+  static constexpr std::size_t kMostWaiting = 4096, kMostEarlyWaits = 16384;
   void deliver(std::span<const Moment> moments, bool after_gap);
   void add_call(const Moment& moment);
   void add_sample(const Moment& moment);
@@ -115,6 +117,10 @@ class RankSeries {
     CallSums sums;
   };
   void place(std::int64_t end, const Spread& spread);
+  struct EarlyWait {
+    std::uint64_t key, ns;
+  };
+  void place_wait(std::int64_t call_begin, const EarlyWait& wait);
 
   CallSeries series_;
   const std::unique_ptr<RankLoad> load_;  // nullptr: nobody wants it
@@ -126,8 +132,9 @@ class RankSeries {
   RankPlaces places_;
   InOrder<std::vector<Moment>> packs_;
   std::multimap<std::int64_t, Moment> others_;
-  std::multimap<std::int64_t, Spread> spreads_;  // by end
-  std::map<std::uint64_t, CallSums> spread_;     // so far, by key
+  std::multimap<std::int64_t, Spread> spreads_;   // by end
+  std::multimap<std::int64_t, EarlyWait> waits_;  // by begin of their calls, which have not come yet
+  std::map<std::uint64_t, CallSums> spread_;      // so far, by key
   std::uint64_t marks_of_other_threads_ = 0;
   bool is_whole_ = true, has_moments_ = true;
 };

@@ -123,9 +123,9 @@ class ValuesOverSnapshots {
   std::map<std::uint64_t, std::vector<ValueSums>> sums_;
 };
 
-// What a rank did in each snapshot, in s. own: outside of MPI and I/O.
+// What a rank did in each snapshot, in s. own: outside of MPI and I/O; waiting: of mpi.
 struct RankTimes {
-  std::vector<double> begin, all, mpi, io, own;
+  std::vector<double> begin, all, mpi, io, own, waiting;
   std::vector<double> calls, bytes;  // of MPI; no times
   explicit RankTimes(std::size_t snapshots)
       : begin(snapshots),
@@ -133,6 +133,7 @@ struct RankTimes {
         mpi(snapshots),
         io(snapshots),
         own(snapshots),
+        waiting(snapshots),
         calls(snapshots),
         bytes(snapshots) {}
 };
@@ -159,10 +160,12 @@ void CallsOverSnapshots::add(std::uint64_t key, std::size_t snapshot, const Call
     call.calls.assign(snapshots_, 0);
     call.bytes.assign(snapshots_, 0);
     call.seconds.assign(snapshots_, 0);
+    call.waiting_seconds.assign(snapshots_, 0);
   }
   call.calls[snapshot] += sums.calls;
   call.bytes[snapshot] += sums.bytes;
   call.seconds[snapshot] += in_seconds(sums.ns);
+  call.waiting_seconds[snapshot] += in_seconds(sums.waited);
 }
 
 std::vector<reports::SnapshotCalls> CallsOverSnapshots::take(const Resolver& resolver) {
@@ -191,6 +194,7 @@ std::vector<reports::SnapshotCalls> CallsOverSnapshots::take(const Resolver& res
       others.calls[i] += call.calls[i];
       others.bytes[i] += call.bytes[i];
       others.seconds[i] += call.seconds[i];
+      others.waiting_seconds[i] += call.waiting_seconds[i];
     }
   }
   result.push_back(std::move(others));
@@ -205,12 +209,13 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
   const auto in_step = static_cast<double>(cuts.size());
   series.rounds = grid.rounds();
   series.ranks = static_cast<std::uint32_t>(cuts.size());
-  for (auto* const list :
-       {&series.begin_seconds, &series.seconds, &series.longest_seconds, &series.mpi_seconds, &series.io_seconds})
+  for (auto* const list : {&series.begin_seconds, &series.seconds, &series.longest_seconds, &series.mpi_seconds,
+                           &series.io_seconds, &series.waiting_seconds})
     list->assign(count, 0);
   series.ranks_per_group = (ranks + kMostGroups - 1) / kMostGroups;
   series.groups = (ranks + series.ranks_per_group - 1) / series.ranks_per_group;
-  for (auto* const list : {&series.own_seconds, &series.group_bytes, &series.group_calls, &series.group_io_seconds})
+  for (auto* const list : {&series.own_seconds, &series.group_waiting_seconds, &series.group_bytes, &series.group_calls,
+                           &series.group_io_seconds})
     list->assign(series.groups * count, 0);
   std::vector<std::uint32_t> ranks_of_group(series.groups);
   for (const RankCut& cut : cuts) ++ranks_of_group[cut.rank / series.ranks_per_group];
@@ -240,6 +245,7 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
         (is_posix ? times.io : times.mpi)[at] += spent;
         times.calls[at] += is_posix ? 0 : static_cast<double>(cell.sums.calls);
         times.bytes[at] += is_posix ? 0 : static_cast<double>(cell.sums.bytes);
+        times.waiting[at] += in_seconds(cell.sums.waited);
         in_calls += spent;
         calls.add(key == RankMarks::kFurther ? key : without_thread(key), at, cell.sums);
       }
@@ -253,11 +259,13 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
       series.seconds[at] += times.all[at] / in_step;
       series.mpi_seconds[at] += times.mpi[at] / in_step;
       series.io_seconds[at] += times.io[at] / in_step;
+      series.waiting_seconds[at] += times.waiting[at] / in_step;
       series.longest_seconds[at] = std::max(series.longest_seconds[at], times.all[at]);
       series.own_seconds[group * count + at] += times.own[at] / ranks_of_group[group];
       series.group_bytes[group * count + at] += times.bytes[at] / ranks_of_group[group];
       series.group_calls[group * count + at] += times.calls[at] / ranks_of_group[group];
       series.group_io_seconds[group * count + at] += times.io[at] / ranks_of_group[group];
+      series.group_waiting_seconds[group * count + at] += times.waiting[at] / ranks_of_group[group];
     }
   }
   for (auto* const list : {&series.group_bytes, &series.group_calls, &series.group_io_seconds}) {
@@ -279,6 +287,7 @@ std::optional<reports::SnapshotSeries> series_of(const TimedCalls& timed, const 
   series.rounds.assign(count, 1);
   series.mpi_seconds.assign(count, 0);
   series.io_seconds.assign(count, 0);
+  series.waiting_seconds.assign(count, 0);
   for (std::size_t i = 0; i < count; ++i) {
     const double begin = series.interval_seconds * static_cast<double>(i);
     series.begin_seconds.push_back(begin);
@@ -290,6 +299,7 @@ std::optional<reports::SnapshotSeries> series_of(const TimedCalls& timed, const 
     auto& list = (key & kIsPosix) != 0 ? series.io_seconds : series.mpi_seconds;
     for (std::size_t i = 0; i < count; ++i) {
       list[i] += in_seconds(bins[i].ns) / application.ranks;
+      series.waiting_seconds[i] += in_seconds(bins[i].waited) / application.ranks;
       calls.add(place_of_key(key) == TimedCalls::kFurther ? RankMarks::kFurther : key, i, bins[i]);
     }
   });

@@ -36,12 +36,13 @@
 #include "knowledge_sources/snapshots/rank_series.hpp"
 #include "knowledge_sources/snapshots/series_model.hpp"
 #include "knowledge_sources/snapshots/timed_calls.hpp"
+#include "knowledge_sources/wait_spans.hpp"
 #include "knowledge_sources/worker_slots.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 constexpr std::size_t kMostNames = 65536;
 constexpr std::size_t kMostSnapshots = 2048, kMostOfAllMarks = 8192, kFewestSnapshots = 64;
 
@@ -125,6 +126,11 @@ class Snapshots final : public Analysis {
                            [this](OfWorker&, const ContextSpan& span) { add(span); });
     subscribe<DefinitionSpan>(sources, "snapshots", level_, kDefinitions, slots_,
                               [this](OfWorker&, const DefinitionSpan& span) { add_names(span); });
+    sources.add({"snapshots@" + level_,
+                 {WaitSpans::type(level_)},
+                 [this](const blackboard::Context& context, std::span<blackboard::EntryRef> entries) {
+                   add_waits(slots_.of(context), entries[0]);
+                 }});
   }
   std::vector<std::byte> partial() const override;
   void absorb(std::span<const std::byte> partial) override;
@@ -153,6 +159,7 @@ class Snapshots final : public Analysis {
   void tell(const Load& load);
   void add(const Load& load);
   void send_loads();
+  void add_waits(OfWorker& worker, const blackboard::EntryRef& entry);
   void add_names(const DefinitionSpan& span);
   void tell_place(std::uint32_t rank, const instrument::Definition& definition);
   [[nodiscard]] TimedCalls timed() const;
@@ -342,6 +349,26 @@ void Snapshots::add(const ContextSpan& span) {
   const auto entries = entries_of(span.records);
   const auto guard = locks_.lock(span.header->rank);
   add_sums(contexts_.of(span.header->rank, span.header->thread).contexts, entries);
+}
+
+// One lock for those of a rank.
+void Snapshots::add_waits(OfWorker& worker, const blackboard::EntryRef& entry) {
+  const std::vector<RankWait> waits = waits_by_rank(entry);
+  if (!waits.empty() && waits.back().rank >= ranks_.size())
+    throw BadPartial("Waits of another analyzer name a rank that is not there.");
+  std::unique_lock<std::mutex> guard;
+  RankSeries* series = nullptr;
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    const RankWait& wait = waits[i];
+    if (i == 0 || wait.rank != waits[i - 1].rank) {
+      if (guard) guard.unlock();
+      guard = locks_.lock(wait.rank);
+      series = &of_rank(wait.rank);
+    }
+    const std::uint64_t key = key_of_call(false, wait.function, wait.call_site);
+    series->add_wait(key, wait.call_begin, wait.ns);
+    worker.timed.add_wait(key, wait.begin, wait.begin + static_cast<std::int64_t>(wait.ns));
+  }
 }
 
 void Snapshots::add_names(const DefinitionSpan& span) {

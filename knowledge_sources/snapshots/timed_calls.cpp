@@ -34,21 +34,39 @@ void TimedCalls::widen_to(unsigned shift) {
   }
 }
 
+// What of [begin, end) is after MPI_Init.
+TimedCalls::Stretch TimedCalls::reach(std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t kLatest = std::int64_t{1} << 62;
+  const auto from = std::clamp<std::int64_t>(begin, 0, kLatest), to = std::clamp<std::int64_t>(end, from, kLatest);
+  const Stretch stretch{static_cast<std::uint64_t>(from), static_cast<std::uint64_t>(to)};
+  if (stretch.to >> shift_ >= kBins) reach(stretch.to);
+  return stretch;
+}
+
+template <std::uint64_t CallSums::*kPart>
+void TimedCalls::add_time(CallSums* bins, Stretch stretch, std::uint64_t weight) const {
+  std::size_t bin = stretch.from >> shift_;
+  for (; bin < stretch.to >> shift_; ++bin) {
+    const std::uint64_t next = std::uint64_t{bin + 1} << shift_;
+    bins[bin].*kPart += (next - stretch.from) * weight;
+    stretch.from = next;
+  }
+  bins[bin].*kPart += (stretch.to - stretch.from) * weight;
+}
+
 void TimedCalls::add(std::uint64_t key, std::int64_t begin, std::int64_t end, std::uint64_t bytes,
                      std::uint64_t weight) {
-  constexpr std::int64_t kLatest = std::int64_t{1} << 62;
-  auto from = static_cast<std::uint64_t>(std::clamp<std::int64_t>(begin, 0, kLatest));
-  const auto to = static_cast<std::uint64_t>(std::clamp<std::int64_t>(end, static_cast<std::int64_t>(from), kLatest));
-  if (to >> shift_ >= kBins) reach(to);
+  const Stretch stretch = reach(begin, end);
   CallSums* const bins = row_of(key);
-  std::size_t bin = from >> shift_;
-  bins[bin] += {weight, 0, bytes};
-  for (; bin < to >> shift_; ++bin) {
-    const std::uint64_t next = std::uint64_t{bin + 1} << shift_;
-    bins[bin].ns += (next - from) * weight;
-    from = next;
-  }
-  bins[bin].ns += (to - from) * weight;
+  CallSums& first = bins[stretch.from >> shift_];
+  first.calls += weight;
+  first.bytes += bytes;
+  add_time<&CallSums::ns>(bins, stretch, weight);
+}
+
+void TimedCalls::add_wait(std::uint64_t key, std::int64_t begin, std::int64_t end) {
+  const Stretch stretch = reach(begin, end);
+  add_time<&CallSums::waited>(row_of(key), stretch, 1);
 }
 
 void TimedCalls::spread(std::uint64_t key, std::int64_t begin, std::int64_t end, const CallSums& sums) {

@@ -23,6 +23,8 @@ class TimedCalls {
 
   // [begin, end) in ns since the program's MPI_Init; what lies before that counts from there. weight: of each.
   void add(std::uint64_t key, std::int64_t begin, std::int64_t end, std::uint64_t bytes, std::uint64_t weight);
+  // That a call waited then.
+  void add_wait(std::uint64_t key, std::int64_t begin, std::int64_t end);
   // Sums of calls of which only is known that they were in [begin, end): spread evenly.
   void spread(std::uint64_t key, std::int64_t begin, std::int64_t end, const CallSums& sums);
   void merge(const TimedCalls& other);
@@ -39,6 +41,12 @@ class TimedCalls {
 
  private:
   [[nodiscard]] CallSums* row_of(std::uint64_t key);
+  struct Stretch {
+    std::uint64_t from, to;  // ns since MPI_Init
+  };
+  [[nodiscard]] Stretch reach(std::int64_t begin, std::int64_t end);
+  template <std::uint64_t CallSums::*kPart>
+  void add_time(CallSums* bins, Stretch stretch, std::uint64_t weight) const;
   void reach(std::uint64_t ns);
   void widen_to(unsigned shift);
 

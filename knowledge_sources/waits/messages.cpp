@@ -30,6 +30,7 @@ void Messages::judge(const Receiver& receiver, const Part& send, const Part& rec
   const auto held_back = std::ranges::find_if(waits_, [](const Wait& wait) {
     return wait.pattern == WaitPattern::kLateSender && wait.certain && wait.ns != 0 && wait.operations <= 1;
   });
+  if (held_back != waits_.end()) sums.tell_early(*held_back);
   const auto use = [&sums](const Wait& wait) { sums.add(std::span(&wait, 1)); };
   wrong_order_.add(receiver, send, receive, held_back == waits_.end() ? nullptr : &*held_back, use);
   if (held_back != waits_.end()) waits_.erase(held_back);

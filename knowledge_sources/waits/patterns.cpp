@@ -108,7 +108,7 @@ Wait no_wait(const Part& part) {
   wait.operations = part.operations;
   wait.call = part.call;
   wait.order = part.order;
-  wait.begin = part.begin;
+  wait.call_begin = wait.begin = part.begin;
   wait.of_waiter = part.stretch;
   return wait;
 }

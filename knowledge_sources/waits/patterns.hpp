@@ -65,10 +65,11 @@ inline constexpr std::uint32_t kNobody = 0xFFFFFFFF;
 struct Wait {
   WaitPattern pattern;
   bool certain;                           // longer than the error of the two clocks
+  bool is_told;                           // to who keeps the waiter's calls: WaitSums::tell_early()
   std::uint32_t waiter, awaited;          // ranks in the program; awaited: kNobody where it is not one rank
   std::uint32_t call_site, function;      // of the waiter
   std::uint32_t operations, call, order;  // as in Part
-  double begin;                           // of it, ns on the program's time axis
+  double call_begin, begin;               // of the call, and of the wait in it; ns on the program's time axis
   std::uint64_t ns;
   Stretch of_waiter, of_awaited;  // of_awaited: where it is one rank
 };

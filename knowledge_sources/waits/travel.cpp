@@ -95,14 +95,17 @@ struct TravelCodec::Writer {
     put_signed(out, end.channel.tag);
     if (!end.sends) difference(end.part.order, state.number_);
   }
-  void operator()(const Wait& wait) const {
+  void operator()(const SharedWait& shared) const {
+    const Wait& wait = shared.wait;
     flags(kWait | (wait.certain ? kSends : 0u));
     difference(wait.waiter, state.rank_);
     number(wait.call);
     number(wait.operations);
     number(wait.ns);
     if (wait.ns == 0) return;
-    difference(whole(wait.begin), state.posted_);
+    number(shared.home);
+    difference(whole(wait.call_begin), state.posted_);
+    put_signed(out, whole(wait.begin - wait.call_begin));
     number(static_cast<std::uint64_t>(wait.pattern));
     number(wait.awaited + 1);  // kNobody: 0
     number(wait.call_site);
@@ -215,16 +218,19 @@ struct TravelCodec::Reader {
     if (!end.sends) end.part.order = static_cast<std::uint32_t>(difference(state.number_));
     return end;
   }
-  [[nodiscard]] Wait wait(unsigned flags) const {
-    Wait wait{};
+  [[nodiscard]] SharedWait wait(unsigned flags) const {
+    SharedWait shared{};
+    Wait& wait = shared.wait;
     wait.certain = (flags & kSends) != 0;
     wait.waiter = static_cast<std::uint32_t>(difference(state.rank_));
     wait.awaited = kNobody;
     wait.call = number();
     wait.operations = number();
     wait.ns = get_varint(in);
-    if (wait.ns == 0) return wait;
-    wait.begin = static_cast<double>(difference(state.posted_));
+    if (wait.ns == 0) return shared;
+    shared.home = number();
+    wait.call_begin = static_cast<double>(difference(state.posted_));
+    wait.begin = wait.call_begin + ns();
     const std::uint64_t pattern = get_varint(in);
     in.check(pattern < kWaitPatterns, "has a pattern of waiting that is not known");
     wait.pattern = static_cast<WaitPattern>(pattern);
@@ -233,7 +239,7 @@ struct TravelCodec::Reader {
     wait.function = number();
     wait.of_waiter = stretch();
     if (wait.awaited != kNobody) wait.of_awaited = stretch();
-    return wait;
+    return shared;
   }
   [[nodiscard]] NeighbourPair pair() const {
     NeighbourPair pair{};

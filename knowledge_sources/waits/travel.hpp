@@ -19,8 +19,12 @@ struct PathJump {
   std::int64_t time;
 };
 
-// Wait: for one of several operations of a call; of 0 ns, only who and which call.
-using Travelling = std::variant<InCollective, EndOfMessage, Wait, PathJump, WindowPart, NeighbourPair>;
+// Of a call with several operations; of 0 ns, only who and which call.
+struct SharedWait {
+  Wait wait;
+  std::uint32_t home;  // the analyzer that has the waiter's packs
+};
+using Travelling = std::variant<InCollective, EndOfMessage, SharedWait, PathJump, WindowPart, NeighbourPair>;
 
 // Where the operation, or the call with several, is joined.
 [[nodiscard]] inline std::uint64_t key_of(const MeetingKey& key) {

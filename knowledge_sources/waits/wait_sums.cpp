@@ -32,12 +32,17 @@ void WaitSums::add_shared(const Wait& wait) {
   if (const auto greatest = shared_.add(wait)) add(*greatest);
 }
 
+void WaitSums::tell_waiter(const Wait& wait) const {
+  if (!wait.is_told && wait.pattern != WaitPattern::kInit && wait.pattern != WaitPattern::kFinalize) tell_waiter_(wait);
+}
+
 void WaitSums::add(const Wait& wait) {
   if (wait.ns == 0) return;
   if (!wait.certain) {
     uncertain_ns_ += wait.ns;
     return;
   }
+  tell_waiter(wait);
   sites_.add(wait);
   if (wait.pattern == WaitPattern::kInit) return;  // before the time that is measured
   ranks_[wait.waiter].waiting_ns += wait.ns;

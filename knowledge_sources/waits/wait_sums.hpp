@@ -40,6 +40,13 @@ class WaitSums {
   void share_calls(std::function<bool(const Wait&)> send) { send_ = std::move(send); }
   // Takes each wait for one rank that has been counted.
   void tell_waits(std::function<void(const Wait&)> tell) { tell_ = std::move(tell); }
+  // Takes each wait in a call between MPI_Init and MPI_Finalize as soon as its length is known.
+  void tell_waiters(std::function<void(const Wait&)> tell) { tell_waiter_ = std::move(tell); }
+  // Has one told now that is added later, when its pattern is known.
+  void tell_early(Wait& wait) {
+    tell_waiter(wait);
+    wait.is_told = true;
+  }
   void add(std::span<const Wait> waits);
   // One of a call with several operations that is joined here.
   void add_shared(const Wait& wait);
@@ -70,9 +77,10 @@ class WaitSums {
   }
 
   void add(const Wait& wait);
+  void tell_waiter(const Wait& wait) const;
 
   std::function<bool(const Wait&)> send_ = [](const Wait&) { return false; };
-  std::function<void(const Wait&)> tell_ = [](const Wait&) {};
+  std::function<void(const Wait&)> tell_ = [](const Wait&) {}, tell_waiter_ = [](const Wait&) {};
   WaitSites sites_;
   std::vector<OfRank> ranks_;
   std::unordered_map<std::uint64_t, std::uint64_t> edges_;

@@ -14,7 +14,8 @@
 // All packs of a rank come to one analyzer, those of the ranks it meets perhaps to others: each operation has a key,
 // and meets at the analyzer that owns it (knowledge_sources/keyed.hpp, travel.hpp). So do the waits for the operations
 // of one call (shared_calls.hpp), and, at one analyzer for a program, all waits for its critical path
-// (critical_path.hpp).
+// (critical_path.hpp). When its length is known a wait goes back to the analyzer that has the waiter's packs, for those
+// who keep its calls there (wait_spans.hpp).
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -30,6 +31,7 @@
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"
+#include "knowledge_sources/wait_spans.hpp"
 #include "knowledge_sources/waits/critical_path.hpp"
 #include "knowledge_sources/waits/epochs.hpp"
 #include "knowledge_sources/waits/locks.hpp"
@@ -42,7 +44,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kVersion = 6;
+constexpr std::uint32_t kVersion = 7;
 
 std::vector<RankCalls> calls_of(std::uint32_t ranks) {
   std::vector<RankCalls> result;
@@ -85,12 +87,26 @@ class Waits final : public Analysis {
 
   void attach(LevelSources& sources) override {
     sources.at_quiet([this] { tell_lives(); });
-    travelling_.attach(sources, "waits", level_, [this](const Travelling& record) { arrive(record); });
+    travelling_.attach(sources, "waits", level_,
+                       [this](const Travelling& record, unsigned from) { arrive(record, from); });
+    found_.attach(sources, level_);
+    sources.at_quiet([this] {
+      const std::lock_guard guard(mutex_);  // what other analyzers flush arrives meanwhile
+      found_.flush();
+    });
+    homes_.assign(ranks_.size(), sources.board().self());
     sums_.share_calls([this](const Wait& wait) {
       const std::uint64_t key = key_of(wait);
       if (travelling_.is_own(key)) return false;
-      travelling_.send(key, wait);
+      travelling_.send(key, SharedWait{wait, homes_[wait.waiter]});
       return true;
+    });
+    sums_.tell_waiters([this](const Wait& wait) { tell_waiter(wait); });
+    sources.at_end([this] {
+      const std::lock_guard guard(mutex_);
+      WaitSums of_locks(static_cast<std::uint32_t>(ranks_.size()));
+      of_locks.tell_waiters([this](const Wait& wait) { tell_waiter(wait); });
+      locks_of_windows_.judge(of_locks);
     });
     sums_.tell_waits([this](const Wait& wait) {
       if (travelling_.is_own(path_key_)) return add_jump(path_, wait);
@@ -118,6 +134,7 @@ class Waits final : public Analysis {
     for (const auto& places : all_places()) out.put_array(std::span<const SampledPlace>(places));
     for (const RankTimeline* timeline : all_timelines()) timeline->write(out);
     path.write(out);
+    found_.write(out);
     return out.take();
   }
 
@@ -139,7 +156,13 @@ class Waits final : public Analysis {
     for (auto& each : timelines) each.read(in);
     CriticalPath path(count);
     path.read(in);
+    const auto found = in.get_array<RankWait>();
+    in.check(std::ranges::all_of(found, [&](const RankWait& wait) { return wait.rank < count; }),
+             "names a rank that is not there");
     in.expect_end();
+    // What meets now goes to the calls of the waiter when the board runs again, if it does.
+    found_.hold(true);
+    for (const RankWait& wait : found) found_.add(homes_[wait.rank], wait);
     for (std::uint32_t rank = 0; rank < count; ++rank) {
       if (!places[rank].empty()) places_[rank] = std::move(places[rank]);
       if (timelines[rank].values().size() != 0) timelines_[rank] = std::move(timelines[rank]);
@@ -149,6 +172,7 @@ class Waits final : public Analysis {
     sums_.merge(sums);
     meetings_.merge(meetings, sums_);
     messages_.merge(messages, sums_);
+    found_.hold(false);
   }
 
   void contribute(const Resolver& resolver, reports::Application& application) const override {
@@ -171,13 +195,20 @@ class Waits final : public Analysis {
   void tell_lives();
   void meet(RankCalls& rank, std::span<const Arrived> arrived);
   void meet_in_windows(RankCalls& rank);
+  // mutex_ is held.
+  void tell_waiter(const Wait& wait) {
+    found_.add(homes_[wait.waiter],
+               {wait.waiter, wait.function, wait.call_site, 0, static_cast<std::int64_t>(wait.call_begin),
+                static_cast<std::int64_t>(wait.begin), wait.ns});
+  }
   void add(const WindowPart& part);
-  void arrive(const Travelling& record);
+  void arrive(const Travelling& record, unsigned from);
   void contribute_path(const Resolver& resolver, CriticalPath& jumps, std::span<const std::vector<SampledPlace>> places,
                        reports::Waiting& model) const;
   // With what is unresolved in the ranks' calls, and the locks of windows, whose waits go into the path, too.
   [[nodiscard]] WaitSums all_sums(CriticalPath& path) const {
     WaitSums sums = sums_;
+    sums.tell_waiters([](const Wait&) {});
     sums.tell_waits([&path](const Wait& wait) { add_jump(path, wait); });
     for (const RankCalls& rank : ranks_) {
       sums.add_calls(rank.unresolved_calls());
@@ -233,6 +264,8 @@ class Waits final : public Analysis {
   std::uint32_t hint_ = 0;                         // where the latest end from another analyzer went
   std::vector<std::vector<SampledPlace>> places_;  // of other analyzers
   std::vector<RankTimeline> timelines_;            // likewise
+  std::vector<unsigned> homes_;                    // by rank: the analyzer that has its packs, as far as it was met
+  WaitSpans found_;
   Keyed<Travelling, TravelCodec> travelling_;
 };
 
@@ -342,16 +375,20 @@ void Waits::add(const WindowPart& part) {
 }
 
 // From another analyzer.
-void Waits::arrive(const Travelling& record) {
+void Waits::arrive(const Travelling& record, unsigned from) {
   const auto check = [this](std::uint32_t rank) {
     if (rank >= ranks_.size()) throw BadPartial("Waits of another analyzer name a rank that is not there.");
   };
+  const auto meet = [&](std::uint32_t rank) {
+    check(rank);
+    homes_[rank] = from;
+  };
   const std::lock_guard guard(mutex_);
   if (const auto* const end = std::get_if<EndOfMessage>(&record)) {
-    check(end->part.rank);
+    meet(end->part.rank);
     messages_.add(end->channel, end->sends, end->part, hint_, sums_);
   } else if (const auto* const call = std::get_if<InCollective>(&record)) {
-    check(call->arrival.part.rank);
+    meet(call->arrival.part.rank);
     meetings_.add(call->key, call->function, call->arrival, sums_);
   } else if (const auto* const pair = std::get_if<NeighbourPair>(&record)) {
     meetings_.add(*pair);
@@ -360,12 +397,14 @@ void Waits::arrive(const Travelling& record) {
     check(jump->awaited);
     path_.add(jump->waiter, jump->awaited, jump->time);
   } else if (const auto* const part = std::get_if<WindowPart>(&record)) {
-    std::visit([&](const auto& each) { check(each.rank); }, *part);
+    std::visit([&](const auto& each) { meet(each.rank); }, *part);
     add(*part);
   } else {
-    const Wait& wait = std::get<Wait>(record);
+    const auto& [wait, home] = std::get<SharedWait>(record);
     check(wait.waiter);
     if (wait.awaited != kNobody) check(wait.awaited);
+    if (home >= found_.homes()) throw BadPartial("Waits of another analyzer are of an analyzer that is not there.");
+    if (wait.ns != 0) homes_[wait.waiter] = home;
     sums_.add_shared(wait);
   }
 }

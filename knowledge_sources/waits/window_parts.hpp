@@ -91,6 +91,7 @@ template <class Waiter>
   wait.call_site = call.call_site;
   wait.function = call.function;
   wait.operations = 1;
+  wait.call_begin = call.begin;
   wait.begin = from;
   set_length(wait, until - from, error, awaited);
   return wait;

@@ -14,6 +14,7 @@ namespace ardoise::reports {
 namespace {
 
 constexpr std::size_t kRows = 8, kMostSeries = 6, kFunctionRows = 4;
+constexpr double kWorthARow = 0.25;  // of what a call takes: waiting
 
 double seconds_in(const SnapshotSeries& s) { return std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0); }
 
@@ -35,6 +36,18 @@ FactList facts_of(const Application& a, const SnapshotSeries& s) {
                           fmt::format("{} on each of {} of {} ranks, {} of the run{}", with_separators(rounds_in(s)),
                                       s.ranks, a.ranks, human_share(seconds_in(s) / std::max(a.wall_seconds, 1e-12)),
                                       most_rounds(s) > 1 ? fmt::format("; kept in steps of {}", most_rounds(s)) : ""));
+  if (const double share = waiting_share(s); share > 0) {
+    const auto waits = [](const SnapshotCalls& each) {
+      return std::accumulate(each.waiting_seconds.begin(), each.waiting_seconds.end(), 0.0);
+    };
+    const auto most = std::ranges::max_element(s.calls, {}, waits);
+    Text text(fmt::format("{} of their time", human_share(share)));
+    if (most != s.calls.end() && !most->function.empty()) {
+      text.spans.insert(text.spans.end(), {Span{", longest in "}, Span{most->function, Span::Look::code}, Span{" in "},
+                                           symbol(name_of(*most), 60)});
+    }
+    list.facts.emplace_back("Waiting in MPI", std::move(text));
+  }
   if (s.trigger == "iteration") list.facts.emplace_back("How sure", how_sure(s));
   return list;
 }
@@ -82,6 +95,7 @@ Table side_by_side(const SnapshotSeries& s) {
   };
   row("", "all", of_a_round(s, s.seconds));
   row("", "outside of MPI and I/O", of_a_round(s, own_seconds(s)));
+  if (waiting_share(s) > 0) row("", "waiting in MPI", of_a_round(s, s.waiting_seconds));
   for (std::size_t i = 0; i < std::min(kFunctionRows, s.functions.size()); ++i) {
     const auto mean = mean_of_ranks(s, s.functions[i].seconds);
     std::vector<Cell> cells{"(sampled)", symbol(name_of(s.functions[i]), 36)};
@@ -94,7 +108,13 @@ Table side_by_side(const SnapshotSeries& s) {
   }
   for (std::size_t i = 0; i < std::min(kRows, s.calls.size()); ++i) {
     const SnapshotCalls& calls = s.calls[i];
-    if (!calls.function.empty()) row(code(calls.function), symbol(name_of(calls), 36), mean_of_ranks(s, calls.seconds));
+    if (calls.function.empty()) continue;
+    const auto all = mean_of_ranks(s, calls.seconds), waiting = mean_of_ranks(s, calls.waiting_seconds);
+    row(code(calls.function), symbol(name_of(calls), 36), all);
+    if (std::ranges::any_of(chosen, [&](const Chosen& each) {
+          return waiting[each.snapshot] > 0 && waiting[each.snapshot] >= kWorthARow * all[each.snapshot];
+        }))
+      row("", "of it waiting", waiting);
   }
   return table;
 }
@@ -135,7 +155,8 @@ void add_rank_moves(Section& section, const Application& a, std::size_t at) {
   section.blocks.push_back(Paragraph{text});
 }
 
-void add_series(Section& section, const Application& a, std::size_t at) {
+// shows_waiting: with a map of waiting; set where there was one, which is enough for a section.
+void add_series(Section& section, const Application& a, std::size_t at, bool& shows_waiting) {
   const SnapshotSeries& s = a.snapshots.series[at];
   Figure figure = series_figure(a, at);
   if (s.trigger == "timer") {
@@ -146,6 +167,10 @@ void add_series(Section& section, const Application& a, std::size_t at) {
   if (figure) section.blocks.push_back(std::vector<Figure>{std::move(figure)});
   if (Figure lines = series_lines_figure(a, at); lines) section.blocks.push_back(std::vector<Figure>{std::move(lines)});
   if (Figure map = series_map_figure(a, at); map) section.blocks.push_back(std::vector<Figure>{std::move(map)});
+  if (Figure map = shows_waiting ? Figure{} : series_waiting_map_figure(a, at); map) {
+    section.blocks.push_back(std::vector<Figure>{std::move(map)});
+    shows_waiting = true;
+  }
   if (&s == main_series(a.snapshots)) add_rank_moves(section, a, at);
   section.blocks.push_back(side_by_side(s));
   if (!s.functions.empty()) {
@@ -190,7 +215,8 @@ void add_complaints(Section& section, const Application& a) {
 Section profile_over_time(const Application& a) {
   Section section{.title = "The profile over time"};
   const auto& series = a.snapshots.series;
-  for (std::size_t i = 0; i < std::min(kMostSeries, series.size()); ++i) add_series(section, a, i);
+  bool shows_waiting = false;
+  for (std::size_t i = 0; i < std::min(kMostSeries, series.size()); ++i) add_series(section, a, i, shows_waiting);
   if (series.size() > kMostSeries)
     section.blocks.push_back(note(fmt::format("{} more series are in profile.json.", series.size() - kMostSeries)));
   add_complaints(section, a);

@@ -44,6 +44,8 @@ struct WeightStyle {
 [[nodiscard]] Figure series_lines_figure(const Application& app, std::size_t series);
 // Which ranks take longer in which of them; nothing where they are much alike.
 [[nodiscard]] Figure series_map_figure(const Application& app, std::size_t series);
+// Likewise: which ranks wait in which rounds; where little is waited, none.
+[[nodiscard]] Figure series_waiting_map_figure(const Application& app, std::size_t series);
 // Ranks in two metrics at some parts of the series, with their clusters; nothing where these are one that stays.
 [[nodiscard]] Figure rank_moves_figure(const Application& app, std::size_t series);
 // Useful time, waiting and the rest of MPI, over time.

@@ -118,6 +118,14 @@ std::string function_that_grew(const SnapshotSeries& s, const std::vector<std::s
   return most == nullptr || growth < kMostOfIt * longer ? "" : in_sentence(name_of(*most));
 }
 
+// Whether what a call takes longer is waiting, most of it.
+bool waits_longer(const SnapshotSeries& s, const SnapshotCalls& calls, const std::vector<std::size_t>& these,
+                  const std::vector<std::size_t>& than) {
+  const double longer = mean_of(s, calls.seconds, these) - mean_of(s, calls.seconds, than),
+               waiting = mean_of(s, calls.waiting_seconds, these) - mean_of(s, calls.waiting_seconds, than);
+  return longer > 0 && waiting >= kMostOfIt * longer;
+}
+
 std::string name_of_calls(const SnapshotCalls& calls) { return calls.function + " in " + in_sentence(name_of(calls)); }
 
 }  // namespace
@@ -171,6 +179,11 @@ std::vector<double> own_seconds(const SnapshotSeries& s) {
   for (std::size_t i = 0; i < s.seconds.size(); ++i)
     own.push_back(std::max(0.0, s.seconds[i] - s.mpi_seconds[i] - s.io_seconds[i]));
   return own;
+}
+
+double waiting_share(const SnapshotSeries& s) {
+  const auto sum = [](const std::vector<double>& list) { return std::accumulate(list.begin(), list.end(), 0.0); };
+  return sum(s.waiting_seconds) / std::max(sum(s.seconds), 1e-12);
 }
 
 double median(std::vector<double> values) {
@@ -250,22 +263,28 @@ std::string what_is_longer(const Application& app, const SnapshotSeries& s, cons
     if (const std::string where = function_that_grew(s, these, than, own.these - own.than); !where.empty())
       text += fmt::format(", most of what is more in {}", where);
     if (most != nullptr && calls_longer >= kAlso * longer && app.ranks > 1)
-      text += fmt::format(", and {} is longer by {}", name_of_calls(*most), human_seconds(calls_longer));
+      text += fmt::format(", and {} is longer by {}{}", name_of_calls(*most), human_seconds(calls_longer),
+                          waits_longer(s, *most, these, than) ? ", mostly waiting" : "");
     return text;
   }
   if (most == nullptr || calls_longer < kMostOfIt * longer) return "";
+  const auto of_which = [&](double waiting) {
+    return waits_longer(s, *most, these, than) ? fmt::format(", of which {} waiting", human_seconds(waiting)) : "";
+  };
   const double calls = mean_of(s, most->calls, these) / s.ranks, usual = mean_of(s, most->calls, than) / s.ranks;
   if (calls > usual * (1 + kAsOften)) {
-    return fmt::format("{} is called {:.3g} times instead of {:.3g}, and takes {} instead of {}", name_of_calls(*most),
-                       calls, usual, human_seconds(mean_of(s, most->seconds, these) / s.ranks),
-                       human_seconds(mean_of(s, most->seconds, than) / s.ranks));
+    return fmt::format("{} is called {:.3g} times instead of {:.3g}, and takes {} instead of {}{}",
+                       name_of_calls(*most), calls, usual, human_seconds(mean_of(s, most->seconds, these) / s.ranks),
+                       human_seconds(mean_of(s, most->seconds, than) / s.ranks),
+                       of_which(mean_of(s, most->waiting_seconds, these) / s.ranks));
   }
-  const auto a_call = [&](const std::vector<std::size_t>& chosen) {
+  const auto a_call = [&](const std::vector<double>& sums, const std::vector<std::size_t>& chosen) {
     const double number = mean_of(s, most->calls, chosen);
-    return number > 0 ? mean_of(s, most->seconds, chosen) / number : 0;
+    return number > 0 ? mean_of(s, sums, chosen) / number : 0;
   };
-  return fmt::format("{} takes {} a call instead of {}", name_of_calls(*most), human_seconds(a_call(these)),
-                     human_seconds(a_call(than)));
+  return fmt::format("{} takes {} a call instead of {}{}", name_of_calls(*most),
+                     human_seconds(a_call(most->seconds, these)), human_seconds(a_call(most->seconds, than)),
+                     of_which(a_call(most->waiting_seconds, these)));
 }
 
 }  // namespace ardoise::reports

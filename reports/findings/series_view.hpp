@@ -25,6 +25,9 @@ struct SnapshotRange {
 // Outside of MPI and I/O.
 [[nodiscard]] std::vector<double> own_seconds(const SnapshotSeries& series);
 
+// Waiting in MPI, of all time of the series.
+[[nodiscard]] double waiting_share(const SnapshotSeries& series);
+
 // What a round is called: "iteration", "iterations", "phase solve", "snapshots step".
 [[nodiscard]] std::string round_word(const SnapshotSeries& series, bool is_one);
 
@@ -45,7 +48,7 @@ struct SnapshotRange {
 [[nodiscard]] std::vector<std::size_t> slow_snapshots(const SnapshotSeries& series);
 
 // What is longer in `these`, as a part of a sentence: "MPI_Alltoall in transpose (t.c:88) takes 4.1 ms a call instead
-// of 1.2 ms"; "" where it is not one thing.
+// of 1.2 ms, of which 3.0 ms waiting"; "" where it is not one thing.
 [[nodiscard]] std::string what_is_longer(const Application& app, const SnapshotSeries& series,
                                          const std::vector<std::size_t>& these, const std::vector<std::size_t>& than);
 

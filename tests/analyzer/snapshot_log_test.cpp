@@ -54,7 +54,7 @@ class SnapshotLogTest : public ::testing::Test {
                    std::chrono::milliseconds(0)};
 };
 
-// Calls of the first thread in order, of I/O up to ten snapshots later, flushes in between.
+// Calls of the first thread in order, of I/O and waits up to ten snapshots later, flushes in between.
 TEST_F(SnapshotLogTest, SumsAreThoseOfTheCallsHoweverLateTheyCome) {
   std::mt19937_64 random(25112026);
   const auto below = [&](std::uint64_t n) { return std::uniform_int_distribution<std::uint64_t>(0, n - 1)(random); };
@@ -65,6 +65,7 @@ TEST_F(SnapshotLogTest, SumsAreThoseOfTheCallsHoweverLateTheyCome) {
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     RankSeries series(512, {}, {&log_, 3, rank}, 1'000);
     std::vector<Moment> late;
+    std::vector<std::pair<std::int64_t, std::uint64_t>> waits;
     std::uint64_t packs = 0;
     time = 0;
     for (int i = 0; i < 5'000; ++i) {
@@ -83,6 +84,13 @@ TEST_F(SnapshotLogTest, SumsAreThoseOfTheCallsHoweverLateTheyCome) {
         moments.push_back(
             {.kind = Moment::Kind::kMark, .begin = time, .key = 9, .sums = {0, static_cast<std::uint64_t>(i), 0}});
       series.add_first_thread(packs++, moments);
+      // What it waited for is known later yet.
+      waits.emplace_back(time, below(10));
+      given.waited += waits.back().second;
+      if (below(300) == 0) {
+        for (const auto& [begin, ns] : waits) series.add_wait(moment.key, begin, ns);
+        waits.clear();
+      }
       if (below(200) == 0) {
         for (const Moment& each : late) series.add_other(each);
         late.clear();
@@ -90,6 +98,7 @@ TEST_F(SnapshotLogTest, SumsAreThoseOfTheCallsHoweverLateTheyCome) {
       if (below(500) == 0) log_.flush();
     }
     for (const Moment& each : late) series.add_other(each);
+    for (const auto& [begin, ns] : waits) series.add_wait(key_of_call(false, 1, 7), begin, ns);
     series.marks().give_rest(time + 1, false, false);
   }
   log_.name_mark(3, 9, "step");
@@ -104,6 +113,42 @@ TEST_F(SnapshotLogTest, SumsAreThoseOfTheCallsHoweverLateTheyCome) {
     if (call.kind == SnapshotBlock::CallKind::kMpi) {
       EXPECT_EQ(call.symbol, "main");
     }
+  }
+}
+
+// Of one rank: a wait that is told long after its call, or before it, is in the snapshot of the call.
+TEST(RankSeries, AWaitIsInTheSnapshotOfItsCallWheneverItIsTold) {
+  const std::uint64_t key = key_of_call(false, 1, 7);
+  const auto visit = [&](std::int64_t begin) {
+    return Moment{.kind = Moment::Kind::kVisit, .begin = begin, .key = key, .sums = {1, 50, 8}};
+  };
+  const auto mark = [](std::int64_t begin, std::uint64_t number) {
+    return Moment{.kind = Moment::Kind::kMark, .begin = begin, .key = 9, .sums = {0, number, 0}};
+  };
+  for (const bool early : {false, true}) {
+    RankSeries series(512, {});
+    const auto tell = [&] {
+      for (std::int64_t i = 0; i < 10; ++i) series.add_wait(key, 100 * i, static_cast<std::uint64_t>(i));
+    };
+    if (early) tell();
+    std::vector<Moment> moments;
+    for (std::int64_t i = 0; i < 10; ++i) {
+      moments.push_back(visit(100 * i));
+      moments.push_back(mark(100 * i + 60, static_cast<std::uint64_t>(i)));
+    }
+    series.add_first_thread(0, moments);
+    if (!early) tell();
+    const RankMarks& marks = series.marks();
+    const auto snapshots = marks.snapshots_of(marks.series().at(0), 1000);
+    ASSERT_THAT(snapshots, SizeIs(11));
+    for (std::size_t i = 0; i < 10; ++i) {
+      ASSERT_THAT(snapshots[i].calls, SizeIs(1));
+      EXPECT_EQ(snapshots[i].calls[0].sums, (CallSums{1, 50, 8, i}));
+    }
+    std::uint64_t waited = 0;
+    for (const auto& piece : series.series().pieces())
+      series.series().for_each_call(piece, [&](std::uint32_t, const CallSums& sums) { waited += sums.waited; });
+    EXPECT_EQ(waited, 45u);
   }
 }
 

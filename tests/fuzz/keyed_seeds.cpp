@@ -58,7 +58,7 @@ std::vector<std::vector<Travelling>> batches() {
            InCollective{in_neighbours, neighbours, {part_of(1, 1500), 1, -1}}},
           {EndOfMessage{{kWorld, 0, 1, 9}, true, 0, part_of(0, 2000)},
            EndOfMessage{{kWorld, 0, 1, 9}, false, 0, part_of(1, 1500)}},
-          {wait, PathJump{0, 1, 2000}},
+          {SharedWait{wait, 0}, PathJump{0, 1, 2000}},
           {WindowPart(access), WindowPart(exposure)},
           {WindowPart(first), WindowPart(second)}};
 }

@@ -137,10 +137,11 @@ TEST(Travel, GivesBackWhatWentIn) {
         wait.ns = random() % 1'000'000'000;
         wait.awaited = i % 4 == 0 ? kNobody : 9;
         wait.certain = i % 8 == 0;
+        wait.begin = wait.call_begin + static_cast<double>(random() % 1000);
         wait.pattern = WaitPattern::kLateSender;
         if (i % 4 != 0) wait.of_awaited = part.stretch;
       }
-      records.emplace_back(wait);
+      records.emplace_back(SharedWait{wait, wait.ns == 0 ? 0 : static_cast<std::uint32_t>(random() % 300)});
     }
   }
   std::vector<std::byte> bytes;
@@ -170,8 +171,9 @@ TEST(Travel, GivesBackWhatWentIn) {
                 std::tuple(other.key, other.function, other.arrival.comm_rank, other.arrival.root));
       expect_same_part(call->arrival.part, other.arrival.part);
     } else {
-      const auto& wait = std::get<Wait>(record);
-      const auto& other = std::get<Wait>(got);
+      const auto& [wait, home] = std::get<SharedWait>(record);
+      const auto& [other, home_there] = std::get<SharedWait>(got);
+      EXPECT_EQ(home, home_there);
       EXPECT_EQ(std::tuple(wait.waiter, wait.call, wait.operations, wait.ns),
                 std::tuple(other.waiter, other.call, other.operations, other.ns));
       if (wait.ns == 0) continue;

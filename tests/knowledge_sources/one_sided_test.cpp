@@ -2,6 +2,7 @@
 // analyzers.
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -85,7 +86,9 @@ class Ranks {
       if (round != 0) std::ranges::shuffle(packs, random);
       Session session({{0, "program", ranks}}, 0, analyzers);
       for (auto& pack : packs) session.submit(pack, pack.header().rank % analyzers);
-      auto waiting = session.application().waiting;
+      const auto application = session.application();
+      expect_all_in_snapshots(application);
+      auto waiting = application.waiting;
       if (round == 0) {
         first = std::move(waiting);
       } else {
@@ -93,6 +96,17 @@ class Ranks {
       }
     }
     return first;
+  }
+
+  // The profile over time has the same, locks too, which are judged at the end.
+  static void expect_all_in_snapshots(const reports::Application& application) {
+    double all = 0, in_intervals = 0;
+    for (const auto& site : application.waiting.call_sites) all += site.waiting_seconds;
+    if (const auto* const series = reports::find_series(application.snapshots, "timer")) {
+      for (const auto& calls : series->calls)
+        in_intervals = std::accumulate(calls.waiting_seconds.begin(), calls.waiting_seconds.end(), in_intervals);
+    }
+    EXPECT_NEAR(in_intervals, all, 1e-12);
   }
 
   // "late_post MPI_Win_start 7 us, 1 times", by pattern and function.

@@ -49,7 +49,8 @@ class SnapshotFileTest : public ::testing::Test {
       of.function = "MPI_Call" + std::to_string(call);
       of.thread = call == 4 ? 2 : 0;
       if (random(2) != 0) of.symbol = "main", of.source_file = "/a/ring.cpp", of.line = 31;
-      record.calls.push_back({builder.id_of(kProgram, of), 0, {1 + random(9), random(1u << 30), random(1u << 20)}});
+      record.calls.push_back(
+          {builder.id_of(kProgram, of), 0, {1 + random(9), random(1u << 30), random(1u << 20), random(1u << 29)}});
     }
     record.values.push_back({builder.id_of(kProgram, Block::Value{0, 3, "residual"}), 0, ValueSums::one(0.5)});
   }
@@ -83,7 +84,8 @@ class SnapshotFileTest : public ::testing::Test {
         for (const Block::Record& record : records) {
           for (const CallCell& cell : record.calls)
             all[{snapshots.name, rank, record.index, table.calls()[cell.id].function}] = {
-                cell.sums.calls, cell.sums.ns, cell.sums.bytes, static_cast<std::uint64_t>(record.number)};
+                cell.sums.calls, cell.sums.ns, cell.sums.bytes, cell.sums.waited,
+                static_cast<std::uint64_t>(record.number)};
         }
       }
     }
@@ -113,6 +115,20 @@ TEST_F(SnapshotFileTest, WhatWasWrittenIsRead) {
     EXPECT_DOUBLE_EQ(read.records[i].values.at(0).sums.least, 0.5);
   }
   EXPECT_EQ(encode(read), bytes);
+}
+
+TEST_F(SnapshotFileTest, AnOlderVersionIsTold) {
+  auto blocks = random_blocks(3);
+  for (Bytes& each : blocks) each[7] = std::byte{'1'};
+  write(blocks);
+  ReadSnapshots read;
+  EXPECT_TRUE(table(&read).series().empty());
+  EXPECT_EQ(read.blocks, 0u);
+  EXPECT_TRUE(read.is_of_older_version);
+  write(random_blocks(3));
+  (void)table(&read);
+  EXPECT_EQ(read.blocks, 3u);
+  EXPECT_FALSE(read.is_of_older_version);
 }
 
 TEST_F(SnapshotFileTest, BlocksMayComeInAnyOrderAndTwice) {

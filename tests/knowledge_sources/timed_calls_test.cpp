@@ -35,6 +35,17 @@ TEST(TimedCalls, TimeIsSplitAndTheCallBeginsOnce) {
   EXPECT_EQ(timed.bins(), 4u);
 }
 
+TEST(TimedCalls, WaitingIsWhereItWas) {
+  TimedCalls timed;
+  timed.add(1, kInterval / 2, 3 * kInterval, 100, 1);
+  timed.add_wait(1, kInterval - 7, 2 * kInterval + 5);
+  const auto bins = rows_of(timed)[1];
+  EXPECT_EQ(bins[0].waited, 7u);
+  EXPECT_EQ(bins[1], (CallSums{0, kInterval, 0, kInterval}));
+  EXPECT_EQ(bins[2].waited, 5u);
+  EXPECT_EQ(sum_of(bins), (CallSums{1, 5 * kInterval / 2, 100, kInterval + 12}));
+}
+
 TEST(TimedCalls, WhatIsSpreadKeepsItsSums) {
   TimedCalls timed;
   const CallSums sums{1000, 123'456'789, 77};

@@ -48,9 +48,12 @@ void Session::submit(const std::vector<Pack>& packs, std::size_t analyzer) {
 }
 
 reports::Run Session::finish() {
-  transports_->settle([this] {
+  const auto flush = [this] {
     for (const auto& analyzer : analyzers_) analyzer.reduction->flush();
-  });
+  };
+  transports_->settle(flush);
+  for (const auto& analyzer : analyzers_) analyzer.reduction->end();
+  transports_->settle(flush);
   for (std::size_t i = 1; i < analyzers_.size(); ++i) {
     analyzers_[0].reduction->absorb(analyzers_[i].reduction->partial());
   }

@@ -228,5 +228,26 @@ TEST(SeriesLines, AreThereWhereSomethingChanges) {
   EXPECT_FALSE(static_cast<bool>(series_lines_figure(app, 0))) << "a hundredth of the time";
 }
 
+// The map of waiting is there where some of the time is waited, and not by all ranks alike.
+TEST(SeriesMap, OfWaitingIsThereWhereRanksWait) {
+  Application app;
+  app.ranks = 2;
+  SnapshotSeries& s = app.snapshots.series.emplace_back();
+  s.trigger = "iteration";
+  s.ranks = s.groups = 2;
+  s.rounds.assign(40, 1);
+  s.seconds.assign(40, 0.01);
+  s.own_seconds.assign(80, 0.005);
+  s.waiting_seconds.assign(40, 0.0);
+  s.group_waiting_seconds.assign(80, 0.0);
+  EXPECT_FALSE(static_cast<bool>(series_waiting_map_figure(app, 0)));
+  s.waiting_seconds.assign(40, 0.002);
+  for (std::size_t i = 0; i < 40; ++i) s.group_waiting_seconds[i] = 0.004;
+  EXPECT_TRUE(static_cast<bool>(series_waiting_map_figure(app, 0)));
+  EXPECT_FALSE(static_cast<bool>(series_map_figure(app, 0))) << "all work as long";
+  s.waiting_seconds.assign(40, 0.0001);
+  EXPECT_FALSE(static_cast<bool>(series_waiting_map_figure(app, 0))) << "a hundredth of the time";
+}
+
 }  // namespace
 }  // namespace ardoise::reports

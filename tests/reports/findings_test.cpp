@@ -158,6 +158,8 @@ Application with_iterations() {
   s.mpi_seconds.assign(100, 0.01);
   s.io_seconds.assign(100, 0.0);
   s.own_seconds.assign(200, 0.03);
+  s.waiting_seconds.assign(100, 0.0);
+  s.group_waiting_seconds.assign(200, 0.0);
   SnapshotCalls& calls = s.calls.emplace_back();
   calls.function = "MPI_Alltoall";
   calls.symbol = "transpose";
@@ -166,6 +168,7 @@ Application with_iterations() {
   calls.calls.assign(100, 4);
   calls.bytes.assign(100, 4096);
   calls.seconds.assign(100, 0.02);
+  calls.waiting_seconds.assign(100, 0.004);
   return a;
 }
 // By so much in a call.
@@ -187,6 +190,34 @@ TEST(Findings, SlowIterationsAreNumberedWithWhatIsLonger) {
   EXPECT_EQ(slow->text,
             "Iterations 37–40 take 3.0 times as long as the others (120 ms instead of 40.0 ms), 3.2 % of the run in "
             "all. In them MPI_Alltoall in transpose (transpose.c:88) takes 45.0 ms a call instead of 5.00 ms.");
+}
+
+TEST(Findings, WhatIsLongerBecauseRanksWaitIsSaid) {
+  const auto text_of = [](double waiting, double own, std::uint64_t calls) {
+    Application a = with_iterations();
+    SnapshotSeries& s = a.snapshots.series[0];
+    for (const std::size_t iteration : {37u, 38u, 39u, 40u}) {
+      prolong(a, iteration, 0.08);
+      s.calls[0].waiting_seconds[iteration - 1] += 2 * waiting;
+      s.calls[0].calls[iteration - 1] = calls;
+      s.own_seconds[iteration - 1] += own;
+    }
+    const auto all = findings_of(a);
+    const Finding* const slow = find(all, "slow_iterations");
+    return slow == nullptr ? "" : slow->text.substr(slow->text.find("In them"));
+  };
+  EXPECT_EQ(text_of(0.07, 0, 4),
+            "In them MPI_Alltoall in transpose (transpose.c:88) takes 45.0 ms a call instead of 5.00 ms, of which 36.0 "
+            "ms waiting.");
+  EXPECT_EQ(text_of(0.07, 0, 40),
+            "In them MPI_Alltoall in transpose (transpose.c:88) is called 20 times instead of 2, and takes 90.0 ms "
+            "instead of 10.0 ms, of which 72.0 ms waiting.");
+  EXPECT_EQ(text_of(0.02, 0, 4),
+            "In them MPI_Alltoall in transpose (transpose.c:88) takes 45.0 ms a call instead of 5.00 ms.")
+      << "less than half of what is more";
+  EXPECT_THAT(text_of(0.07, 0.08, 4),
+              HasSubstr("rank 0 is outside of MPI and I/O for 110 ms instead of 30.0 ms, and MPI_Alltoall in transpose "
+                        "(transpose.c:88) is longer by 80.0 ms, mostly waiting."));
 }
 
 TEST(Findings, SlowIterationsThatComeAgainAndAgainAreEveryNth) {

@@ -287,6 +287,7 @@ void add_snapshots(Application& a, const SyntheticOptions& o) {
     s.longest_seconds.push_back(1.1 * length);
     s.mpi_seconds.push_back(0.3 * length);
     s.io_seconds.push_back(0.02 * length);
+    s.waiting_seconds.push_back(0.2 * length);
     function.seconds.push_back(0.4 * length * o.ranks);
     value.count.push_back(2 * o.ranks);
     value.sum.push_back(2 * o.ranks / (1.0 + static_cast<double>(i)));
@@ -296,6 +297,7 @@ void add_snapshots(Application& a, const SyntheticOptions& o) {
       s.calls[call].calls.push_back(2 * o.ranks);
       s.calls[call].bytes.push_back(4096 * o.ranks);
       s.calls[call].seconds.push_back((call == 2 ? 0.02 : 0.15) * length * o.ranks);
+      s.calls[call].waiting_seconds.push_back((call == 2 ? 0 : 0.1) * length * o.ranks);
     }
   }
   for (std::uint32_t group = 0; group < s.groups; ++group) {
@@ -304,6 +306,7 @@ void add_snapshots(Application& a, const SyntheticOptions& o) {
       s.own_seconds.push_back((group * 8 >= 7 * s.groups ? 0.3 + 0.4 * share : 0.68) * s.seconds[i]);
       s.group_bytes.push_back(4e6 * static_cast<double>(s.rounds[i]) * (group == 0 || group + 1 == s.groups ? 1 : 2));
       s.group_calls.push_back(10 * static_cast<double>(s.rounds[i]));
+      s.group_waiting_seconds.push_back(0.2 * s.seconds[i]);
     }
   }
 }

@@ -68,6 +68,26 @@ TEST_P(IterationsTest, TheSlowOneIsNumberedAndTheRankNamed) {
   EXPECT_THAT(text, HasSubstr("rank 1 is outside of MPI and I/O for"));
 }
 
+// While rank 1 sleeps for 400 ms, the others wait for it in that iteration's MPI_Allreduce.
+TEST_P(IterationsTest, TheOthersWaitInTheSlowOne) {
+  const auto application = application_of("slow");
+  const reports::SnapshotSeries& snapshots = loop_of(application);
+  ASSERT_THAT(snapshots.waiting_seconds, SizeIs(kIterations));
+  const auto& waiting = calls_of(snapshots, "MPI_Allreduce").waiting_seconds;
+  ASSERT_THAT(waiting, SizeIs(kIterations));
+  EXPECT_EQ(std::ranges::max_element(waiting) - waiting.begin(), 40 - 1);
+  EXPECT_GE(waiting[40 - 1], (kRanks - 1) * 0.35);
+  ASSERT_THAT(snapshots.group_waiting_seconds, SizeIs(kRanks * kIterations));
+  const auto of_rank = [&](std::uint64_t rank) { return snapshots.group_waiting_seconds[rank * kIterations + 40 - 1]; };
+  EXPECT_GE(of_rank(0), 0.35);
+  EXPECT_GE(of_rank(2), 0.35);
+  EXPECT_LT(of_rank(1), std::min(of_rank(0), of_rank(2)));
+  for (std::size_t i = 0; i < kIterations; ++i)
+    EXPECT_LE(snapshots.waiting_seconds[i], snapshots.mpi_seconds[i] + 1e-6) << i;
+  EXPECT_THAT(text_of(application, "slow_iterations"), HasSubstr("MPI_Allreduce in main"));
+  EXPECT_THAT(text_of(application, "slow_iterations"), HasSubstr("mostly waiting"));
+}
+
 TEST_P(IterationsTest, WhatIsDoneInEvery25thIsThere) {
   const auto application = application_of("regrid");
   EXPECT_THAT(loop_of(application).rounds, SizeIs(kIterations));

@@ -52,6 +52,10 @@ void expect_all_of_it(const reports::SnapshotSeries& series, const reports::Appl
       EXPECT_NEAR(seconds, function.seconds, 1e-9 * static_cast<double>(calls) + 1e-4 * function.seconds);
     }
   }
+  std::map<std::string, double> waiting;  // less what the waits of the program come to, by function
+  for (const reports::SnapshotCalls& each : series.calls) waiting[each.function] += sum(each.waiting_seconds);
+  for (const reports::WaitSite& site : application.waiting.call_sites) waiting[site.function] -= site.waiting_seconds;
+  for (const auto& [function, seconds] : waiting) EXPECT_NEAR(seconds, 0, 1e-9) << series.trigger << " " << function;
 }
 
 class MarksTest : public LaunchFixture, public ::testing::WithParamInterface<std::string> {
@@ -190,6 +194,7 @@ TEST_P(MarksTest, CapturedPacksSayTheSame) {
       EXPECT_EQ(a.calls[call].calls, b.calls[call].calls);
       EXPECT_EQ(a.calls[call].bytes, b.calls[call].bytes);
       EXPECT_EQ(a.calls[call].seconds, b.calls[call].seconds);
+      EXPECT_EQ(a.calls[call].waiting_seconds, b.calls[call].waiting_seconds);
     }
   }
   const auto other = replay("calls(fwrite) > 1 since last");
@@ -210,10 +215,10 @@ TEST_P(MarksTest, AFileHasAllSnapshotsOfAllRanks) {
       std::vector<std::string> fields;
       std::istringstream of_line(line);
       for (std::string field; std::getline(of_line, field, ',');) fields.push_back(field);
-      if (fields.size() != 6) ADD_FAILURE() << line;
-      if (fields.size() != 6 || fields[3] == "0") continue;  // a function that was sampled
+      if (fields.size() != 7) ADD_FAILURE() << line;
+      if (fields.size() != 7 || fields[3] == "0") continue;  // a function that was sampled
       calls[fields[1]].first += std::stoull(fields[3]);
-      calls[fields[1]].second += std::stoull(fields[5]);
+      calls[fields[1]].second += std::stoull(fields[6]);
     }
     return calls;
   };
@@ -274,7 +279,7 @@ TEST_P(MarksTest, AFileOfSnapshotsKnowsThreadsAndStacks) {
     std::vector<std::string> fields;
     std::istringstream of_line(line);
     for (std::string field; std::getline(of_line, field, ',');) fields.push_back(field);
-    ASSERT_EQ(fields.size(), 15u) << line;
+    ASSERT_EQ(fields.size(), 16u) << line;
     auto& of_function = (fields[9] == "0" ? first : second)[fields[10]];
     EXPECT_THAT(fields[9], AnyOf("0", "1"));
     of_function["calls"] += std::stod(fields[12]);

@@ -158,7 +158,8 @@ Rows snapshots(const Run&, const Application& a, Rank) {
     for (std::size_t i = 0; i < s.seconds.size(); ++i) {
       rows.push_back({name_of_series(s), exact(last_number(s, i)), exact(s.rounds[i]), exact(s.ranks),
                       seconds(s.begin_seconds[i]), seconds(s.seconds[i]), seconds(s.longest_seconds[i]),
-                      seconds(own[i]), seconds(s.mpi_seconds[i]), seconds(s.io_seconds[i])});
+                      seconds(own[i]), seconds(s.mpi_seconds[i]), seconds(s.waiting_seconds[i]),
+                      seconds(s.io_seconds[i])});
     }
   }
   return rows;
@@ -179,8 +180,8 @@ Rows snapshot_calls(const Run&, const Application& a, Rank) {
         all += s.seconds[i] * s.ranks;
         if (c.calls[i] == 0 && c.seconds[i] == 0) continue;
         rows.push_back({name_of_series(s), exact(last_number(s, i)), c.function.empty() ? "(others)" : c.function, from,
-                        place, count(c.calls[i]), seconds(c.seconds[i]), bytes(c.bytes[i]),
-                        share(all > 0 ? so_far / all : 0)});
+                        place, count(c.calls[i]), seconds(c.seconds[i]), seconds(c.waiting_seconds[i]),
+                        bytes(c.bytes[i]), share(all > 0 ? so_far / all : 0)});
       }
     }
   }
@@ -359,6 +360,7 @@ const std::vector<ShownTable>& shown_tables() {
         {"longest_rank_seconds", "Longest rank"},
         {"own_seconds", "Outside of MPI and I/O"},
         {"mpi_seconds", "MPI"},
+        {"waiting_seconds", "Waiting in MPI"},
         {"io_seconds", "I/O"}},
        {},
        snapshots},
@@ -373,6 +375,7 @@ const std::vector<ShownTable>& shown_tables() {
         {"place", "Place"},
         {"calls", "Calls"},
         {"time_seconds", "Time"},
+        {"waiting_seconds", "Waiting"},
         {"bytes", "Bytes"},
         {"share_so_far", "Of all time so far"}},
        {},

@@ -96,13 +96,12 @@ struct OneCall {
 OneCall one_of(const Block::Call& call) { return {call.thread, name_of(call), place_of(call)}; }
 
 void put_call(const OneCall& call, const CallSums& sums, ShownRow& row) {
-  row.insert(row.end(), {call.name, call.place, whole(sums.calls), seconds(seconds_of(sums.ns)), bytes(sums.bytes)});
+  row.insert(row.end(), {call.name, call.place, whole(sums.calls), seconds(seconds_of(sums.ns)),
+                         seconds(seconds_of(sums.waited)), bytes(sums.bytes)});
 }
-const std::vector<ShownColumn> kCallColumns{{"function", "Function"},
-                                            {"called_from", "Called from"},
-                                            {"calls", "Calls"},
-                                            {"call_seconds", "In it"},
-                                            {"bytes", "Bytes"}};
+const std::vector<ShownColumn> kCallColumns{
+    {"function", "Function"},  {"called_from", "Called from"}, {"calls", "Calls"},
+    {"call_seconds", "In it"}, {"waiting_seconds", "Waiting"}, {"bytes", "Bytes"}};
 
 }  // namespace
 
@@ -195,6 +194,7 @@ SnapshotRows rows_of_snapshots(const SnapshotTable& table, const SnapshotSelecti
                                  {"longest_seconds", "Longest"},
                                  {"calls", "Calls"},
                                  {"mpi_seconds", "In MPI"},
+                                 {"waiting_seconds", "Waiting"},
                                  {"io_seconds", "In I/O"},
                                  {"sampled_seconds", "Sampled"},
                                  {"bytes", "Bytes"}}),
@@ -209,12 +209,12 @@ SnapshotRows rows_of_snapshots(const SnapshotTable& table, const SnapshotSelecti
       sums = sum;
     }
     ShownRow& row = rows.rows.emplace_back(row_of(table, key.first, snapshot.name));
-    row.insert(
-        row.end(),
-        {whole(key.second), whole(snapshot.number), whole(snapshot.rounds), whole(snapshot.ranks),
-         seconds(seconds_of(snapshot.begin)), seconds(seconds_of(snapshot.ns) / static_cast<double>(snapshot.ranks)),
-         seconds(seconds_of(snapshot.longest)), whole(sums.all.calls), seconds(seconds_of(sums.mpi.ns)),
-         seconds(seconds_of(sums.io.ns)), seconds(sums.sampled), bytes(sums.all.bytes)});
+    row.insert(row.end(), {whole(key.second), whole(snapshot.number), whole(snapshot.rounds), whole(snapshot.ranks),
+                           seconds(seconds_of(snapshot.begin)),
+                           seconds(seconds_of(snapshot.ns) / static_cast<double>(snapshot.ranks)),
+                           seconds(seconds_of(snapshot.longest)), whole(sums.all.calls),
+                           seconds(seconds_of(sums.mpi.ns)), seconds(seconds_of(sums.mpi.waited)),
+                           seconds(seconds_of(sums.io.ns)), seconds(sums.sampled), bytes(sums.all.bytes)});
   }
   return rows;
 }

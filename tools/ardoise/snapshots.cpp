@@ -77,6 +77,11 @@ void read_files(const std::vector<std::string>& files, Use&& use) {
       throw UsageError(
           fmt::format("'{}' is of another run than '{}', and they cannot be put together.", file, files.front()));
     }
+    if (read.is_of_older_version)
+      throw UsageError(
+          fmt::format("'{}' was written by an older version of Ardoise, whose format this one does not read; use the "
+                      "ardoise that wrote it.",
+                      file));
     if (read.blocks == 0 && read.skipped_bytes != 0)
       throw UsageError(fmt::format("'{}' is no file of snapshots{}.", file,
                                    read.damage.empty() ? "" : ", or a damaged one: " + read.damage));

@@ -356,6 +356,11 @@ void Snapshots::add_waits(OfWorker& worker, const blackboard::EntryRef& entry) {
   const std::vector<RankWait> waits = waits_by_rank(entry);
   if (!waits.empty() && waits.back().rank >= ranks_.size())
     throw BadPartial("Waits of another analyzer name a rank that is not there.");
+  const auto is_time = [](const RankWait& wait) {
+    return SnapshotList::is_time(wait.call_begin) && SnapshotList::is_time(wait.begin) &&
+           wait.ns < static_cast<std::uint64_t>(SnapshotList::kLatest);
+  };
+  if (!std::ranges::all_of(waits, is_time)) throw BadPartial("Waits of another analyzer are out of time.");
   std::unique_lock<std::mutex> guard;
   RankSeries* series = nullptr;
   for (std::size_t i = 0; i < waits.size(); ++i) {

@@ -197,6 +197,8 @@ class Waits final : public Analysis {
   void meet_in_windows(RankCalls& rank);
   // mutex_ is held.
   void tell_waiter(const Wait& wait) {
+    constexpr double kLatest = 0x1p61;  // ns: later, and as much earlier, is no time
+    if (!(std::abs(wait.call_begin) < kLatest && std::abs(wait.begin) < kLatest)) return;
     found_.add(homes_[wait.waiter],
                {wait.waiter, wait.function, wait.call_site, 0, static_cast<std::int64_t>(wait.call_begin),
                 static_cast<std::int64_t>(wait.begin), wait.ns});

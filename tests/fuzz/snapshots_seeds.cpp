@@ -35,7 +35,7 @@ SnapshotBlock block_of(SeriesKind kind, bool is_late) {
     call.kind = static_cast<SnapshotBlock::CallKind>(i % 3);
     call.function = "MPI_Send";
     auto& record = builder.add(program, {0, kind, 7, "step"}, like);
-    record.calls.push_back({builder.id_of(program, call), 0, {i, 100, 8}});
+    record.calls.push_back({builder.id_of(program, call), 0, {i, 100, 8, 40}});
     record.values.push_back({builder.id_of(program, SnapshotBlock::Value{0, 3, "residual"}), 0, ValueSums::one(0.5)});
   }
   return builder.block();

@@ -154,6 +154,25 @@ TEST(ModelJson, VersionOneHasNoSamplesAndIsRead) {
   EXPECT_FALSE(run.value->applications[0].mpi.empty());
 }
 
+// As written before there was waiting in the profile over time; what does not fit is refused.
+TEST(ModelJson, SnapshotsWithoutWaitingAreReadAsNoneWaited) {
+  const auto without = profile_from_json(changed([](Json&, Json& a) {
+    for (Json& series : a["snapshots"]["series"]) {
+      series.erase("waiting_seconds");
+      series.erase("group_waiting_seconds");
+      for (Json& calls : series["calls"]) calls.erase("waiting_seconds");
+    }
+  }));
+  ASSERT_TRUE(without) << without.error;
+  const SnapshotSeries& series = without.value->applications[0].snapshots.series.at(0);
+  EXPECT_EQ(series.waiting_seconds, std::vector<double>(series.seconds.size(), 0.0));
+  EXPECT_EQ(series.group_waiting_seconds, std::vector<double>(series.own_seconds.size(), 0.0));
+  EXPECT_EQ(series.calls.at(0).waiting_seconds, std::vector<double>(series.seconds.size(), 0.0));
+  const auto bad = profile_from_json(
+      changed([](Json&, Json& a) { a["snapshots"]["series"][0]["group_waiting_seconds"] = Json::array({0.1}); }));
+  EXPECT_THAT(bad.error, HasSubstr("group_waiting_seconds has 1 cells"));
+}
+
 TEST(ModelJson, WaitingOfRanksThatAreNotThereIsRefused) {
   const auto error = [](auto&& change) {
     return profile_from_json(changed([&](Json&, Json& a) { change(a["waiting"]); })).error;

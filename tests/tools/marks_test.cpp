@@ -205,7 +205,8 @@ TEST_P(MarksTest, CapturedPacksSayTheSame) {
 TEST_P(MarksTest, AFileHasAllSnapshotsOfAllRanks) {
   const std::string capture = (folder_ / "packs").string(), again = (folder_ / "again").string();
   const auto application = application_of({MARKS_PROGRAM}, {"--snapshot-every", "0.02", "--capture", capture});
-  const auto profile_of = [](const std::string& folder, const std::string& trigger) {
+  const auto profile_of = [](const std::string& folder, const std::string& trigger,
+                             std::map<std::string, double>* waiting = nullptr) {
     const auto said = run_and_read({ARDOISE, "snapshots", "profile", folder, "--csv", "--trigger", trigger});
     EXPECT_EQ(said.status, 0) << said.output;
     std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> calls;  // and bytes, by function
@@ -219,11 +220,15 @@ TEST_P(MarksTest, AFileHasAllSnapshotsOfAllRanks) {
       if (fields.size() != 7 || fields[3] == "0") continue;  // a function that was sampled
       calls[fields[1]].first += std::stoull(fields[3]);
       calls[fields[1]].second += std::stoull(fields[6]);
+      if (waiting != nullptr) (*waiting)[fields[1]] += std::stod(fields[5]);
     }
     return calls;
   };
   for (const std::string trigger : {"snapshot", "timer", "pcontrol"}) {
-    const auto calls = profile_of(output_, trigger);
+    std::map<std::string, double> waiting;
+    const auto calls = profile_of(output_, trigger, &waiting);
+    for (const reports::WaitSite& site : application.waiting.call_sites) waiting[site.function] -= site.waiting_seconds;
+    for (const auto& [function, seconds] : waiting) EXPECT_NEAR(seconds, 0, 1e-8) << trigger << " " << function;
     std::size_t functions = 0;
     for (const auto* const list : {&application.mpi, &application.posix}) {
       for (const reports::FunctionProfile& function : *list) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <string>
 
 #include "tests/tools/launch_fixture.hpp"
 
@@ -59,7 +61,19 @@ class WaitsTest : public LaunchFixture, public ::testing::WithParamInterface<Cas
                                                &truth.most, &truth.occurrences) != 3)
       ADD_FAILURE() << result.output;
     const auto run = profile();
-    return run.applications.empty() ? reports::Waiting{} : run.applications[0].waiting;
+    if (run.applications.empty()) return {};
+    expect_the_same_over_time(run.applications[0]);
+    return run.applications[0].waiting;
+  }
+  // In the profile over time, whichever analyzer found the waits.
+  static void expect_the_same_over_time(const reports::Application& application) {
+    const auto* const intervals = reports::find_series(application.snapshots, "timer");
+    ASSERT_NE(intervals, nullptr);
+    std::map<std::string, double> less;  // by function
+    for (const reports::SnapshotCalls& each : intervals->calls)
+      for (const double seconds : each.waiting_seconds) less[each.function] += seconds;
+    for (const reports::WaitSite& site : application.waiting.call_sites) less[site.function] -= site.waiting_seconds;
+    for (const auto& [function, seconds] : less) EXPECT_NEAR(seconds, 0, 1e-9) << function;
   }
 };
 

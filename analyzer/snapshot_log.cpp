@@ -94,6 +94,11 @@ SnapshotLog::Block::Call SnapshotLog::call_of(std::uint32_t program, std::uint32
     return call;
   }
   call.thread = thread_of_key(key);
+  if ((key & kIsCounted) != 0) {
+    call.kind = Block::CallKind::kCounted;
+    if (const auto name = marks_.find({program, call.place}); name != marks_.end()) call.function = name->second;
+    return call;
+  }
   if ((key & kIsSampled) != 0) {
     call.kind = Block::CallKind::kSampled;
     call.rank = rank;

@@ -150,6 +150,10 @@ void check_series(Check& check, const std::string& at, const SnapshotSeries& ser
     check.require(std::ranges::all_of(each.sum, [](double sum) { return std::isfinite(sum); }),
                   "{}.values has an infinite number", at);
   }
+  for (const SnapshotCounter& each : series.counters) {
+    check.require(each.counts.size() == count, "{}.counters has lists of different lengths", at);
+    check_each(check, at + ".counters", each.counts);
+  }
   check_each(check, at + ".calls", series.calls);
   check_each(check, at + ".functions", series.functions);
   for (const auto* list :

@@ -139,13 +139,15 @@ inline constexpr auto kFields<SnapshotFunction> = ARDOISE_FIELDS(SnapshotFunctio
 template <>
 inline constexpr auto kFields<SnapshotValue> = ARDOISE_FIELDS(SnapshotValue, name, count, sum, least, most);
 template <>
+inline constexpr auto kFields<SnapshotCounter> = ARDOISE_FIELDS(SnapshotCounter, name, counts);
+template <>
 inline constexpr auto kFields<SnapshotSeries> = ARDOISE_FIELDS(SnapshotSeries, trigger, name, function, symbol,
                                                                source_file, line, rounds, interval_seconds, numbers,
                                                                ranks, call_sites, regular, begin_seconds, seconds,
                                                                longest_seconds, mpi_seconds, io_seconds,
                                                                waiting_seconds, groups, ranks_per_group, own_seconds,
                                                                group_waiting_seconds, group_bytes, group_calls,
-                                                               group_io_seconds, calls, functions, values);
+                                                               group_io_seconds, calls, functions, values, counters);
 template <>
 inline constexpr auto kFields<Snapshots> = ARDOISE_FIELDS(Snapshots, series, ranks_with_gaps, ranks_with_sums,
                                                           unfinished_phases, unbegun_phases, further_marks,

@@ -32,6 +32,12 @@ struct SnapshotValue {
   std::vector<double> sum, least, most;  // least, most: 0 where count is
 };
 
+// An event that was counted with each sample (--counters), in all threads. Estimates.
+struct SnapshotCounter {
+  std::string name;
+  std::vector<double> counts;  // sum over the ranks in step
+};
+
 // Snapshots are of one round each (an iteration, what lies between two marks of the program, an interval of time), or
 // of several where memory was short. Lists have one element each, sums of its rounds; times are means over the ranks in
 // step. "snapshot", "pcontrol" and "condition": the first is all up to the first mark, the last all after the last one.
@@ -58,6 +64,7 @@ struct SnapshotSeries {
   std::vector<SnapshotCalls> calls;         // by seconds, descending; the costly ones, and the others
   std::vector<SnapshotFunction> functions;  // likewise, without others
   std::vector<SnapshotValue> values;        // by name
+  std::vector<SnapshotCounter> counters;    // likewise
 };
 
 struct Snapshots {

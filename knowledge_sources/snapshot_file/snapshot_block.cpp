@@ -174,7 +174,7 @@ void get_tables(Decoder& in, Block& block) {
   block.calls.resize(in.count(12));
   for (Block::Call& each : block.calls) {
     each.program = in.small(programs);
-    each.kind = static_cast<Block::CallKind>(in.small(static_cast<std::uint64_t>(Block::CallKind::kSampled) + 1));
+    each.kind = static_cast<Block::CallKind>(in.small(static_cast<std::uint64_t>(Block::CallKind::kCounted) + 1));
     each.rank = in.small();
     each.place = in.small();
     each.thread = in.small();

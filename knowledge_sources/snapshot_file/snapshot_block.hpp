@@ -40,14 +40,14 @@ struct SnapshotBlock {
     std::uint32_t number = 0;  // with program and kind it tells the series, whatever the name
     std::string name;          // "": not known yet
   };
-  enum class CallKind : std::uint8_t { kMpi, kPosix, kSampled };
+  enum class CallKind : std::uint8_t { kMpi, kPosix, kSampled, kCounted };
   struct Call {
     std::uint32_t program = 0;  // in `programs`
     CallKind kind{};
     std::uint32_t rank = 0;  // kSampled: whose place it is
     std::uint32_t place = 0;
     std::uint32_t thread = 0;  // 0: the first of its process
-    std::string function;      // kSampled: none
+    std::string function;      // kSampled: none; kCounted: the event, how often is told as bytes
     std::string stack;         // kSampled: "main;step;relax"; "": not known yet
     std::string module, symbol, source_file;
     std::uint64_t offset = 0;  // in the module

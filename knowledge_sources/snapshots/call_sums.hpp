@@ -21,10 +21,12 @@ struct CallSums {
 };
 
 // What sums are kept for: a function of MPI or POSIX at a call site in a thread, or a place where a rank was sampled
-// (samples/rank_places.hpp), which is of a thread.
+// (samples/rank_places.hpp), which is of a thread; or an event that was counted (--counters), how often is in `bytes`.
 //
-//   bit   63 POSIX   62 sampled   42 … 57 thread, 0 the first   32 … 41 function   0 … 31 call site, or place
+//   bit   63 POSIX   62 sampled   61 counted   42 … 57 thread, 0 the first   32 … 41 function
+//   0 … 31 call site, place, or the name of what was counted (instrument/format/mark_name.hpp)
 inline constexpr std::uint64_t kIsPosix = std::uint64_t{1} << 63, kIsSampled = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t kIsCounted = std::uint64_t{1} << 61;
 inline constexpr unsigned kThreadShift = 32 + instrument::kFunctionBits;
 inline constexpr std::uint64_t kMostThread = 0xFFFF;  // that and further ones share a key
 [[nodiscard]] constexpr std::uint64_t in_thread(std::uint32_t thread) {

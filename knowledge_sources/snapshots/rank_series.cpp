@@ -40,6 +40,7 @@ void RankSeries::deliver(std::span<const Moment> moments, bool after_gap) {
         add_to_marks(moment);
         break;
       case Moment::Kind::kCall:
+      case Moment::Kind::kCounted:
         add_call(moment);
         break;
       case Moment::Kind::kMark:
@@ -77,7 +78,7 @@ void RankSeries::for_each_call_before(Use&& use) const {
 // A call that makes a condition true belongs to the snapshot that is taken then.
 void RankSeries::add_to_marks(const Moment& moment) {
   marks_.add(moment.key, moment.begin, moment.sums);
-  if (moment.kind == Moment::Kind::kSample) return;
+  if (moment.kind == Moment::Kind::kSample || moment.kind == Moment::Kind::kCounted) return;
   const std::int64_t end = moment.begin + static_cast<std::int64_t>(moment.sums.ns);
   conditions_.call(moment.key, end, moment.sums, moment.is_in_world,
                    [&](std::uint32_t condition) { cut(condition, end); });

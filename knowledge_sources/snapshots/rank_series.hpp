@@ -21,9 +21,9 @@
 
 namespace ardoise::knowledge_sources {
 
-// A call, a sample, or a mark.
+// A call, a sample, a mark, or what was counted up to a sample.
 struct Moment {
-  enum class Kind : std::uint8_t { kVisit, kCall, kSample, kMark };
+  enum class Kind : std::uint8_t { kVisit, kCall, kSample, kMark, kCounted };
   Kind kind;
   instrument::MarkKind mark = instrument::MarkKind::kSnapshot;
   bool is_in_world = false;  // a collective on MPI_COMM_WORLD

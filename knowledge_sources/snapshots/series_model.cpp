@@ -123,6 +123,27 @@ class ValuesOverSnapshots {
   std::map<std::uint64_t, std::vector<ValueSums>> sums_;
 };
 
+// By name, as numbers until somebody resolves them: at most some that one chose.
+class CountersOverSnapshots {
+ public:
+  explicit CountersOverSnapshots(std::size_t snapshots) : snapshots_(snapshots) {}
+  void add(std::uint32_t name, std::size_t snapshot, std::uint64_t count) {
+    auto& list = counts_[name];
+    list.resize(snapshots_);
+    list[snapshot] += static_cast<double>(count);
+  }
+  [[nodiscard]] std::vector<reports::SnapshotCounter> take(const MarkNameTable& names) {
+    std::vector<reports::SnapshotCounter> result;
+    for (auto& [name, list] : counts_) result.push_back({name_of_mark(names, name), std::move(list)});
+    std::ranges::stable_sort(result, {}, &reports::SnapshotCounter::name);
+    return result;
+  }
+
+ private:
+  std::size_t snapshots_;
+  std::map<std::uint32_t, std::vector<double>> counts_;
+};
+
 // What a rank did in each snapshot, in s. own: outside of MPI and I/O; waiting: of mpi.
 struct RankTimes {
   std::vector<double> begin, all, mpi, io, own, waiting;
@@ -223,6 +244,7 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
   CallsOverSnapshots calls(count);
   FunctionsOverSnapshots functions(count, tree);
   ValuesOverSnapshots values(count);
+  CountersOverSnapshots counters(count);
   if (has_rest) series.numbers.assign(count, 0);
   for (const RankCut& cut : cuts) {
     RankTimes times(count);
@@ -236,6 +258,10 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
       for (const CallCell& cell : snapshot.calls) {
         const std::uint64_t key = cut.keys[cell.id];
         const double spent = in_seconds(cell.sums.ns);
+        if (key != RankMarks::kFurther && (key & kIsCounted) != 0) {
+          counters.add(place_of_key(key), at, cell.sums.bytes);
+          continue;
+        }
         if (key != RankMarks::kFurther && (key & kIsSampled) != 0) {
           const std::uint32_t place = place_of_key(key);
           if (thread_of_key(key) == 0) functions.add(cut.where[place < cut.where.size() ? place : 0].node, at, spent);
@@ -274,6 +300,7 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
   series.calls = calls.take(resolver);
   series.functions = functions.take();
   series.values = values.take(names);
+  series.counters = counters.take(names);
 }
 
 std::optional<reports::SnapshotSeries> series_of(const TimedCalls& timed, const Resolver& resolver,

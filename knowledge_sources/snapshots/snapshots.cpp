@@ -4,18 +4,11 @@
 //
 // Where records became sums for want of memory the moments are lost: no loop is looked for in such a rank, and its sums
 // are spread evenly over the snapshots that they may be of.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,18 +16,18 @@
 #include <vector>
 
 #include "instrument/format/definition_reader.hpp"
-#include "instrument/format/event_reader.hpp"
+#include "instrument/format/mark_name.hpp"
 #include "instrument/format/pack_reader.hpp"
 #include "knowledge_sources/functions.hpp"
-#include "knowledge_sources/keyed.hpp"
-#include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"
-#include "knowledge_sources/snapshots/balances.hpp"
 #include "knowledge_sources/snapshots/in_step.hpp"
 #include "knowledge_sources/snapshots/loop_cuts.hpp"
+#include "knowledge_sources/snapshots/pack_moments.hpp"
+#include "knowledge_sources/snapshots/program_watch.hpp"
 #include "knowledge_sources/snapshots/rank_series.hpp"
 #include "knowledge_sources/snapshots/series_model.hpp"
+#include "knowledge_sources/snapshots/sink_names.hpp"
 #include "knowledge_sources/snapshots/timed_calls.hpp"
 #include "knowledge_sources/wait_spans.hpp"
 #include "knowledge_sources/worker_slots.hpp"
@@ -51,34 +44,6 @@ std::size_t room_of_rank(std::uint32_t ranks) {
   return std::clamp<std::size_t>((std::size_t{1} << 20) / std::max(ranks, 1u), 512, 16384);
 }
 
-// Of calls without communication some are counted only after a while.
-Moment::Kind kind_of(const instrument::MpiRecord& record) {
-  return record.shape() == instrument::Shape::kLocal ? Moment::Kind::kCall : Moment::Kind::kVisit;
-}
-
-bool is_in_world(const instrument::MpiRecord& record) {
-  const instrument::Shape shape = record.shape();
-  return (shape == instrument::Shape::kCollective || shape == instrument::Shape::kRooted) &&
-         record.comm() == instrument::kWorldComm;
-}
-
-// Ticks of a pack on the program's time axis.
-class PackTime {
- public:
-  PackTime(const instrument::PackHeader& header, double ticks_per_second)
-      : origin_(header.origin_tick), ns_per_tick_(ns_per_tick(header, ticks_per_second)) {}
-  [[nodiscard]] std::int64_t at(std::uint64_t tick) const {
-    return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(tick - origin_)) * ns_per_tick_);
-  }
-  [[nodiscard]] std::uint64_t length(std::uint64_t ticks) const {
-    return static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick_);
-  }
-
- private:
-  std::uint64_t origin_;
-  double ns_per_tick_;
-};
-
 // Of a worker: the calls over time, and room for those of a pack, to use its memory again.
 struct OfWorker {
   TimedCalls timed;
@@ -92,18 +57,10 @@ class Snapshots final : public Analysis {
         ticks_per_second_(context.ticks_per_second),
         ranks_(context.ranks),
         contexts_(context.ranks),
+        counters_(context.ranks),
         conditions_(context.snapshots.conditions.begin(), context.snapshots.conditions.end()),
         partition_(context.partition),
-        watched_(context.snapshots.watched, false),
-        becomes_true_(context.snapshots.becomes_true),
-        watched_balances_(context.snapshots.watched, true),
-        balances_(context.ranks, watched_balances_.conditions,
-                  [numbers = watched_balances_.numbers, partition = context.partition,
-                   tell = context.snapshots.becomes_true_of_program](std::size_t condition, auto differing) {
-                    tell(numbers[condition], partition, differing);
-                  }),
-        load_watch_{balances_.names(), [this](const Load& load) { tell(load); }},
-        load_key_(std::hash<std::string>()(context.level)),
+        watch_(context),
         sink_(context.snapshots.sink),
         interval_(static_cast<std::int64_t>(context.snapshots.interval_seconds * 1e9)) {
     if (sink_ == nullptr) return;
@@ -112,7 +69,7 @@ class Snapshots final : public Analysis {
   }
 
   void attach(LevelSources& sources) override {
-    loads_.attach(sources, "snapshots", level_, [this](const Load& load) { add(load); });
+    watch_.attach(sources);
     slots_.create(sources, [] { return std::make_unique<OfWorker>(); });
     subscribe<MpiSpan>(sources, "snapshots", level_, kMpiEvents, slots_,
                        [this](OfWorker& worker, const MpiSpan& span) { add(worker, span); });
@@ -143,12 +100,7 @@ class Snapshots final : public Analysis {
                                         std::move(watch));
   }
   [[nodiscard]] RankSeries& of_rank(std::uint32_t rank) {
-    if (!ranks_[rank])
-      ranks_[rank] = make_series(rank, {watched_.conditions,
-                                        [this, rank](std::uint32_t condition) {
-                                          becomes_true_(watched_.numbers[condition], partition_, rank);
-                                        },
-                                        balances_.names().empty() ? nullptr : &load_watch_});
+    if (!ranks_[rank]) ranks_[rank] = make_series(rank, watch_.of_rank(rank));
     return *ranks_[rank];
   }
   void add(OfWorker& worker, const MpiSpan& span);
@@ -156,11 +108,9 @@ class Snapshots final : public Analysis {
   void add(OfWorker& worker, const AggregateSpan& span);
   void add(const SampleSpan& span);
   void add(const ContextSpan& span);
-  void tell(const Load& load);
-  void add(const Load& load);
-  void send_loads();
   void add_waits(OfWorker& worker, const blackboard::EntryRef& entry);
   void add_names(const DefinitionSpan& span);
+  void name_counters(std::uint32_t rank, const instrument::DecodedCounters& counters);
   void tell_place(std::uint32_t rank, const instrument::Definition& definition);
   [[nodiscard]] TimedCalls timed() const;
   void contribute_loops(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
@@ -182,33 +132,13 @@ class Snapshots final : public Analysis {
   double ticks_per_second_;
   std::vector<std::unique_ptr<RankSeries>> ranks_;  // nullptr: nothing of it came here
   SampledRanks contexts_;
-  std::atomic<bool> samples_events_ = false;  // relaxed: it is told before the first sample
+  std::vector<std::vector<std::uint32_t>> counters_;  // by rank: what was counted with each sample, by name
+  std::atomic<bool> samples_events_ = false;          // relaxed: it is told before the first sample
   const std::vector<Condition> conditions_;
   const std::uint32_t partition_;
-  // Those that are of a program, or of a rank, with their numbers among all.
-  struct Watched {
-    Watched(const std::vector<std::string>& all, bool of_program) {
-      for (std::uint32_t number = 0; number < all.size(); ++number) {
-        Condition condition(all[number]);
-        if (condition.is_of_program() != of_program) continue;
-        conditions.push_back(std::move(condition));
-        numbers.push_back(number);
-      }
-    }
-    std::vector<Condition> conditions;
-    std::vector<std::uint32_t> numbers;
-  };
-  const Watched watched_;
-  const std::function<void(std::uint32_t condition, std::uint32_t partition, std::uint32_t rank)> becomes_true_;
-  const Watched watched_balances_;
-  std::mutex balances_mutex_;  // taken after a rank's
-  Balances balances_;          // where the loads of this program's ranks meet
-  const LoadWatch load_watch_;
-  const std::uint64_t load_key_;
-  Keyed<Load> loads_;
-  std::atomic<std::int64_t> loads_sent_ = 0;  // when; ns of the steady clock, relaxed: once more does no harm
-  SnapshotSink* const sink_;                  // nullptr: none
-  const std::int64_t interval_;               // ns
+  ProgramWatch watch_;
+  SnapshotSink* const sink_;     // nullptr: none
+  const std::int64_t interval_;  // ns
   RankLocks locks_;
   WorkerSlots<OfWorker> slots_;
   TimedCalls absorbed_;
@@ -219,73 +149,21 @@ class Snapshots final : public Analysis {
 
 void Snapshots::add(OfWorker& worker, const MpiSpan& span) {
   const auto& header = *span.header;
-  const PackTime time(header, ticks_per_second_);
-  if (worker.room.size() < span.records.size()) worker.room.resize(span.records.size());
-  Moment* next = worker.room.data();
-  instrument::for_each_event(
-      span.records,
-      [&](const instrument::MpiEvent& event) {
-        const auto& record = event.record;
-        const std::uint64_t key = key_of_call(false, record.function(), record.call_site, header.thread);
-        const std::int64_t begin = time.at(record.begin);
-        const std::uint64_t ns = time.length(event.duration);
-        *next++ = {.kind = kind_of(record),
-                   .is_in_world = is_in_world(record),
-                   .begin = begin,
-                   .key = key,
-                   .sums = {header.weight, ns * header.weight, event.bytes * header.weight}};
-        if (header.origin_tick != 0)
-          worker.timed.add(without_thread(key), begin, begin + static_cast<std::int64_t>(ns),
-                           event.bytes * header.weight, header.weight);
-      },
-      [](const instrument::CompletionRecord&) {}, [](const instrument::NeighbourExtension&) {},
-      [](const instrument::StartedExtension&) {},
-      [&](const instrument::SampledExtension& sample) {
-        *next++ = {.kind = Moment::Kind::kSample,
-                   .where = sample.context,
-                   .begin = time.at(sample.tick),
-                   .key = Moment::key_of_sample(0, sample.function, sample.flags),
-                   .sums = {0, sample.weight, 0}};
-      },
-      [](const instrument::GroupExtension&) {},
-      [&](const instrument::MarkExtension& mark) {
-        *next++ = {.kind = Moment::Kind::kMark,
-                   .mark = mark.kind,
-                   .where = mark.call_site,
-                   .begin = time.at(mark.tick),
-                   .key = mark.name,
-                   .sums = {0, mark.value, 0}};
-      });
+  const auto moments = moments_of(span, PackTime(header, ticks_per_second_), worker.room);
+  for (const Moment& moment : moments) {
+    if (header.origin_tick == 0 || moment.sums.calls == 0) continue;
+    worker.timed.add(without_thread(moment.key), moment.begin, moment.begin + static_cast<std::int64_t>(moment.sums.ns),
+                     moment.sums.bytes, moment.sums.calls);
+  }
   const auto guard = locks_.lock(header.rank);
   RankSeries& rank = of_rank(header.rank);
   if (header.origin_tick == 0) rank.lacks_calls();
   if ((header.flags & instrument::kFolded) != 0) rank.lacks_moments();
-  const std::span<const Moment> moments(worker.room.data(), next);
   if (header.thread == 0) {
     rank.add_first_thread(header.order, moments);
-    if (!balances_.names().empty()) send_loads();
-    return;
+    return watch_.send();
   }
   for (const Moment& moment : moments) rank.add_other(moment);
-}
-
-void Snapshots::tell(const Load& load) {
-  if (loads_.is_own(load_key_)) return add(load);
-  loads_.send(load_key_, load);
-}
-
-void Snapshots::add(const Load& load) {
-  const std::scoped_lock guard(balances_mutex_);
-  balances_.add(load);
-}
-
-// Rules wait for them.
-void Snapshots::send_loads() {
-  constexpr std::int64_t kOften = 50'000'000;
-  const std::int64_t now = std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
-  if (now - loads_sent_.load(std::memory_order_relaxed) < kOften) return;
-  loads_sent_.store(now, std::memory_order_relaxed);
-  loads_.flush();
 }
 
 void Snapshots::add(OfWorker& worker, const PosixSpan& span) {
@@ -326,17 +204,28 @@ void Snapshots::add(OfWorker& worker, const AggregateSpan& span) {
   }
 }
 
-// Of threads beside the first one, whose samples come in line with its calls.
+// Samples of threads beside the first one, whose own come in line with its calls; and what all have counted.
 void Snapshots::add(const SampleSpan& span) {
   const auto& header = *span.header;
-  if (header.thread == 0 || header.origin_tick == 0 || samples_events_.load(std::memory_order_relaxed)) return;
+  const bool takes_samples = header.thread != 0 && !samples_events_.load(std::memory_order_relaxed);
+  if (header.origin_tick == 0 || !(takes_samples || header.counter_count != 0)) return;
   const instrument::PackView pack(&header);
   const PackTime time(header, ticks_per_second_);
   const auto guard = locks_.lock(header.rank);
   RankSeries& rank = of_rank(header.rank);
+  const std::vector<std::uint32_t>& counters = counters_[header.rank];
   for (std::size_t i = 0; i < header.record_count; ++i) {
-    const instrument::SampleRecord& sample = pack.sample(i).record;
-    if (sample.weight == 0 || (sample.flags & (instrument::kInsideMpi | instrument::kInsideTool)) != 0) continue;
+    const auto [sample, counted] = pack.sample(i);
+    for (std::size_t c = 0; c < std::min(counted.size(), counters.size()); ++c) {
+      if (counted[c] == 0) continue;
+      rank.add_other({.kind = Moment::Kind::kCounted,
+                      .begin = time.at(sample.tick),
+                      .key = kIsCounted | counters[c],
+                      .sums = {0, 0, counted[c] * header.weight}});
+    }
+    if (!takes_samples || sample.weight == 0 ||
+        (sample.flags & (instrument::kInsideMpi | instrument::kInsideTool)) != 0)
+      continue;
     rank.add_other({.kind = Moment::Kind::kSample,
                     .where = sample.context,
                     .begin = time.at(sample.tick),
@@ -384,10 +273,25 @@ void Snapshots::add_names(const DefinitionSpan& span) {
       if (sink_ != nullptr) sink_->name_mark(partition_, name->fixed.name, name->name);
     } else if (const auto* const counters = std::get_if<instrument::DecodedCounters>(&*definition)) {
       samples_events_.store(counters->fixed.unit == instrument::SampleUnit::kEvents, std::memory_order_relaxed);
+      name_counters(span.header->rank, *counters);
     } else if (sink_ != nullptr) {
       tell_place(span.header->rank, *definition);
     }
   }
+}
+
+// Their names are as those of marks.
+void Snapshots::name_counters(std::uint32_t rank, const instrument::DecodedCounters& counters) {
+  std::vector<std::uint32_t> ids;
+  for (std::uint32_t i = 0; i < counters.fixed.counters; ++i) {
+    const std::string_view name = counters.names[i];
+    ids.push_back(instrument::mark_name_id(name));
+    const std::scoped_lock guard(names_mutex_);
+    if (names_.size() < kMostNames) names_.try_emplace(ids.back(), name);
+    if (sink_ != nullptr) sink_->name_mark(partition_, ids.back(), name);
+  }
+  const auto guard = locks_.lock(rank);
+  counters_[rank] = std::move(ids);
 }
 
 // A file that is read while the program runs has where in which module a call was made.
@@ -477,13 +381,7 @@ void Snapshots::contribute_loops(const Resolver& resolver, PlaceNodes& nodes, re
 void Snapshots::give_iterations(std::uint32_t number, const reports::SnapshotSeries& series,
                                 std::span<const RankCut> cuts) const {
   if (sink_ == nullptr) return;
-  const std::string place = series.symbol.empty() ? "" : fmt::format(" in {}", series.symbol);
-  const std::string line =
-      series.source_file.empty()
-          ? ""
-          : fmt::format(" ({}:{})", std::filesystem::path(series.source_file).filename().string(), series.line);
-  sink_->name_series(partition_, SeriesKind::kIteration, number,
-                     (series.name.empty() ? "" : series.name + ": ") + series.function + place + line);
+  sink_->name_series(partition_, SeriesKind::kIteration, number, title_of_loop(series));
   for (const RankCut& cut : cuts) {
     std::uint64_t index = 0;
     for (Snapshot snapshot : cut.snapshots) {
@@ -503,24 +401,9 @@ std::int64_t end_of_rank(const Resolver& resolver, std::uint32_t rank) {
   return static_cast<std::int64_t>(ticks * 1e9 * resolver.seconds_per_tick(rank));
 }
 
-// "main;step;relax", as folded stacks are: from the outermost caller on. Deeper ones lack the outermost.
-std::string stack_of(const ContextTree& tree, std::uint32_t node) {
-  constexpr std::size_t kMostFrames = 128;
-  std::vector<std::string> frames;
-  for (; node != kNoNode && frames.size() < kMostFrames; node = tree.nodes()[node].parent) {
-    const ContextTree::Function& function = tree.functions()[tree.nodes()[node].function];
-    std::string name =
-        function.symbol.empty() ? std::filesystem::path(function.module).filename().string() : function.symbol;
-    std::ranges::replace(name, ';', ':');
-    frames.push_back(std::move(name));
-  }
-  std::ranges::reverse(frames);
-  return fmt::format("{}", fmt::join(frames, ";"));
-}
-
 // What came after the last cuts, and where all calls were made.
 void Snapshots::give_ends(const Resolver& resolver, PlaceNodes& nodes) const {
-  std::set<std::uint64_t> named;  // calls, which are the same in all ranks
+  SinkNames names(*sink_, partition_, resolver, nodes.tree());
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     if (!ranks_[rank]) continue;
     const RankMarks& marks = ranks_[rank]->marks();
@@ -530,22 +413,7 @@ void Snapshots::give_ends(const Resolver& resolver, PlaceNodes& nodes) const {
     keys.insert(keys.end(), marks.keys().begin(), marks.keys().end());
     std::ranges::sort(keys);
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-    for (const std::uint64_t key : keys) {
-      if (key == RankMarks::kFurther) continue;
-      if ((key & kIsSampled) == 0) {
-        if (!named.insert(key).second) continue;
-        const Location& place = resolver.call_site(place_of_key(key));
-        sink_->name_call(partition_, rank, key,
-                         {place.module, place.offset, place.symbol, place.source_file, place.line, {}});
-      } else if (const std::uint32_t number = place_of_key(key); number < where.size()) {
-        if (where[number].node == kNoNode) continue;
-        const ContextTree& tree = nodes.tree();
-        const auto& function = tree.functions()[tree.nodes()[where[number].node].function];
-        const std::string stack = stack_of(tree, where[number].node);
-        sink_->name_call(partition_, rank, key,
-                         {function.module, 0, function.symbol, function.source_file, function.line, stack});
-      }
-    }
+    names.give(rank, keys, where);
   }
 }
 

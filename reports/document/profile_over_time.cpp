@@ -82,6 +82,33 @@ std::vector<Chosen> chosen_of(const SnapshotSeries& s) {
           numbered("last", end - 1, part(in_order, count - tenth, count))};
 }
 
+void add_counters(Table& table, const SnapshotSeries& s, const std::vector<Chosen>& chosen) {
+  // Of those that are like the chosen one, in a round, mean of the ranks.
+  const auto of_chosen = [&](const SnapshotCounter& counter) {
+    const auto mean = mean_of_ranks(s, counter.counts);
+    std::vector<double> means;
+    for (const Chosen& each : chosen) {
+      double sum = 0;
+      for (const std::size_t like : each.like_it) sum += mean[like];
+      means.push_back(sum / static_cast<double>(each.like_it.size()));
+    }
+    return means;
+  };
+  const auto named = [&](const char* name) { return std::ranges::find(s.counters, name, &SnapshotCounter::name); };
+  for (const SnapshotCounter& each : s.counters) {
+    std::vector<Cell> cells{"(counted)", each.name};
+    for (const double mean : of_chosen(each)) cells.emplace_back(count(mean));
+    table.rows.push_back(std::move(cells));
+  }
+  const auto cycles = named("cycles"), instructions = named("instructions");
+  if (cycles == s.counters.end() || instructions == s.counters.end()) return;
+  const auto per = of_chosen(*cycles), done = of_chosen(*instructions);
+  std::vector<Cell> cells{"(counted)", "instructions per cycle"};
+  for (std::size_t i = 0; i < per.size(); ++i)
+    cells.emplace_back(per[i] > 0 ? fmt::format("{:.2f}", done[i] / per[i]) : "-");
+  table.rows.push_back(std::move(cells));
+}
+
 Table side_by_side(const SnapshotSeries& s) {
   const auto chosen = chosen_of(s);
   Table table{fmt::format("{} side by side, time of one, mean of the ranks", capitalised(round_word(s, false))),
@@ -116,6 +143,7 @@ Table side_by_side(const SnapshotSeries& s) {
         }))
       row("", "of it waiting", waiting);
   }
+  add_counters(table, s, chosen);
   return table;
 }
 

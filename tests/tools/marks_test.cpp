@@ -17,6 +17,7 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 constexpr std::uint64_t kSteps = 40;  // of the program
 constexpr std::uint64_t kRanks = 3;
@@ -272,8 +273,9 @@ TEST_P(MarksTest, AFileHasAllSnapshotsOfAllRanks) {
 
 // What a second thread does is told apart, and where it was sampled with its callers.
 TEST_P(MarksTest, AFileOfSnapshotsKnowsThreadsAndStacks) {
-  const auto result = ardoise({"--no-report", "--quiet", "--snapshot-every", "0.05", "--analyzers", GetParam()},
-                              {"-n", "2", MARKS_PROGRAM, "thread"});
+  const auto result = ardoise(
+      {"--no-report", "--quiet", "--snapshot-every", "0.05", "--analyzers", GetParam(), "--counters", "page-faults"},
+      {"-n", "2", MARKS_PROGRAM, "thread"});
   ASSERT_EQ(result.status, 0) << result.output;
   const auto rows = run_and_read({ARDOISE, "snapshots", "calls", output_, "--csv", "--trigger", "timer"});
   EXPECT_EQ(rows.status, 0) << rows.output;
@@ -299,6 +301,15 @@ TEST_P(MarksTest, AFileOfSnapshotsKnowsThreadsAndStacks) {
   const auto stacks = run_and_read({ARDOISE, "snapshots", "stacks", output_, "--trigger", "timer", "--ranks", "1"});
   EXPECT_EQ(stacks.status, 0) << stacks.output;
   EXPECT_THAT(stacks.output, ContainsRegex("mpi_marks;.*tell;compute_beside [0-9]+"));
+  const auto counted = run_and_read({ARDOISE, "snapshots", "counters", output_, "--csv", "--trigger", "timer"});
+  EXPECT_EQ(counted.status, 0) << counted.output;
+  EXPECT_THAT(counted.output,
+              StartsWith("program,trigger,name,rank,index,number,rounds,begin_seconds,seconds,counter,count\n"));
+  EXPECT_THAT(counted.output, HasSubstr(",page-faults,"));
+  const auto run = profile();
+  const auto& step = series(run.applications.at(0).snapshots, "snapshot", "step");
+  ASSERT_THAT(step.counters, SizeIs(1));
+  EXPECT_EQ(step.counters[0].name, "page-faults");
   const auto several = run_and_read({ARDOISE, "snapshots", "stacks", output_});
   EXPECT_EQ(several.status, 2);
 }

@@ -60,6 +60,9 @@ struct Sums {
           break;
         case Block::CallKind::kSampled:
           sampled += seconds_of(cell.sums.ns);
+          break;
+        case Block::CallKind::kCounted:
+          break;
       }
     }
   }
@@ -228,7 +231,10 @@ SnapshotRows rows_of_calls(const SnapshotTable& table, const SnapshotSelection& 
   for_each(table, selection, [&](const Key& key, const std::string& name, const Block::Record& record) {
     if (!cumulative || of != std::pair(key, record.rank)) sums.clear();
     of = {key, record.rank};
-    for (const CallCell& cell : record.calls) sums[one_of(table.calls()[cell.id])] += cell.sums;
+    for (const CallCell& cell : record.calls) {
+      const Block::Call& call = table.calls()[cell.id];
+      if (call.kind != Block::CallKind::kCounted) sums[one_of(call)] += cell.sums;
+    }
     for (const auto& [call, sum] : sums) {
       ShownRow& row = rows.rows.emplace_back(row_of(table, key, name, record));
       row.push_back(whole(std::uint64_t{call.thread}));
@@ -255,6 +261,20 @@ SnapshotRows rows_of_values(const SnapshotTable& table, const SnapshotSelection&
   return rows;
 }
 
+SnapshotRows rows_of_counters(const SnapshotTable& table, const SnapshotSelection& selection) {
+  SnapshotRows rows{with_series(kRankColumns), {}};
+  rows.columns.insert(rows.columns.end(), {{"counter", "Counter"}, {"count", "Count"}});
+  for_each(table, selection, [&](const Key& key, const std::string& name, const Block::Record& record) {
+    for (const CallCell& cell : record.calls) {
+      const Block::Call& call = table.calls()[cell.id];
+      if (call.kind != Block::CallKind::kCounted) continue;
+      ShownRow& row = rows.rows.emplace_back(row_of(table, key, name, record));
+      row.insert(row.end(), {call.function, whole(cell.sums.bytes)});
+    }
+  });
+  return rows;
+}
+
 void be_of_one_series(const SnapshotTable& table, const SnapshotSelection& selection) {
   std::map<std::uint32_t, std::map<Key, std::string>> series;  // by program
   for_each(table, selection,
@@ -275,6 +295,7 @@ SnapshotRows rows_of_profile(const SnapshotTable& table, const SnapshotSelection
   std::map<std::pair<std::uint32_t, OneCall>, CallSums> all;  // by program; of all threads
   for_each(table, selection, [&](const Key& key, const std::string&, const Block::Record& record) {
     for (const CallCell& cell : record.calls) {
+      if (table.calls()[cell.id].kind == Block::CallKind::kCounted) continue;
       OneCall call = one_of(table.calls()[cell.id]);
       call.thread = 0;
       all[{key.program, call}] += cell.sums;

@@ -39,6 +39,8 @@ using knowledge_sources::SnapshotTable;
                                          bool cumulative);
 // A row for each value that the program told, of each snapshot of each rank.
 [[nodiscard]] SnapshotRows rows_of_values(const SnapshotTable& table, const SnapshotSelection& selection);
+// A row for each event that was counted (--counters), of each snapshot of each rank.
+[[nodiscard]] SnapshotRows rows_of_counters(const SnapshotTable& table, const SnapshotSelection& selection);
 // A row for each call, or function: the sums of all selected snapshots, which must be of one series of a program.
 // Throws UsageError where they are of several.
 [[nodiscard]] SnapshotRows rows_of_profile(const SnapshotTable& table, const SnapshotSelection& selection);

@@ -175,6 +175,7 @@ int act(const Request& request) {
   if (request.action == "each") rows = rows_of_snapshots(table, selection, request.cumulative);
   if (request.action == "calls") rows = rows_of_calls(table, selection, request.cumulative);
   if (request.action == "values") rows = rows_of_values(table, selection);
+  if (request.action == "counters") rows = rows_of_counters(table, selection);
   if (request.action == "profile") rows = rows_of_profile(table, selection);
   if (rows.rows.empty() && !request.csv) return say("there are no such snapshots."), 0;
   return print(request.csv ? csv_text(rows.columns, rows.rows) : plain_text(rows.columns, rows.rows));
@@ -183,13 +184,15 @@ int act(const Request& request) {
 }  // namespace
 
 int snapshots(int argc, char** argv) {
-  constexpr std::array kActions{"list", "each", "calls", "values", "profile", "stacks", "merge", "extract", "tau"};
+  constexpr std::array kActions{"list",    "each",   "calls", "values",  "counters",
+                                "profile", "stacks", "merge", "extract", "tau"};
   CLI::App app{
       "Reads files of snapshots, which a run with --snapshot-every writes.\n\n"
       "  list     the series: what took snapshots, how many, from when to when\n"
       "  each     the snapshots, over all ranks\n"
       "  calls    the calls and functions of each snapshot of each rank\n"
       "  values   what the program told with ardoise_value(), likewise\n"
+      "  counters what was counted with samples (--counters), likewise\n"
       "  profile  the calls and functions of all chosen snapshots together\n"
       "  stacks   the call stacks that were sampled in them, folded, in microseconds, for flamegraph.pl or speedscope\n"
       "  merge    all files as one, --output\n"

@@ -57,6 +57,7 @@ const char* tau_group(Block::CallKind kind) {
     case Block::CallKind::kPosix:
       return "TAU_IO";
     case Block::CallKind::kSampled:
+    case Block::CallKind::kCounted:
       break;
   }
   return "TAU_SAMPLE";
@@ -77,7 +78,9 @@ class TauProfile {
     define_new(record);
     total_ += record.ns;
     std::uint64_t calls = 0, inside = 0;
-    for (const CallCell& cell : record.calls) events_[tau_name(table_.calls()[cell.id])].sums += cell.sums;
+    for (const CallCell& cell : record.calls) {
+      if (is_told(cell)) events_[tau_name(table_.calls()[cell.id])].sums += cell.sums;
+    }
     std::string lines;
     for (const auto& [name, event] : events_) {
       calls += event.sums.calls;
@@ -104,9 +107,13 @@ class TauProfile {
     std::size_t number = 0;
     ValueSums sums;
   };
+  [[nodiscard]] bool is_told(const CallCell& cell) const {
+    return table_.calls()[cell.id].kind != Block::CallKind::kCounted;
+  }
   void define_new(const Block::Record& record) {
     std::string lines;
     for (const CallCell& cell : record.calls) {
+      if (!is_told(cell)) continue;
       const Block::Call& call = table_.calls()[cell.id];
       const auto [event, is_new] = events_.try_emplace(tau_name(call), Event{events_.size() + 1, {}});
       if (is_new)

@@ -80,6 +80,7 @@ class RankSeries {
   [[nodiscard]] bool is_whole() const { return is_whole_; }
   // … and when each call was: else what it called is spread evenly where it is not known.
   [[nodiscard]] bool has_moments() const { return has_moments_; }
+  [[nodiscard]] bool has_held(std::uint32_t condition) const { return conditions_.times_held(condition) != 0; }
   [[nodiscard]] std::uint64_t marks_of_other_threads() const { return marks_of_other_threads_; }
   // When nothing more comes.
   [[nodiscard]] const CallSeries& series() {

@@ -4,6 +4,8 @@
 //
 // Where records became sums for want of memory the moments are lost: no loop is looked for in such a rank, and its sums
 // are spread evenly over the snapshots that they may be of.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -115,7 +117,7 @@ class Snapshots final : public Analysis {
   [[nodiscard]] TimedCalls timed() const;
   void contribute_loops(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
   void contribute_marks(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
-  void contribute_complaints(reports::Snapshots& snapshots) const;
+  void contribute_complaints(reports::Application& application) const;
   void give_iterations(std::uint32_t number, const reports::SnapshotSeries& series,
                        std::span<const RankCut> cuts) const;
   void give_ends(const Resolver& resolver, PlaceNodes& nodes) const;
@@ -488,7 +490,8 @@ void Snapshots::contribute_marks(const Resolver& resolver, PlaceNodes& nodes, re
 }
 
 // What is in no series.
-void Snapshots::contribute_complaints(reports::Snapshots& snapshots) const {
+void Snapshots::contribute_complaints(reports::Application& application) const {
+  reports::Snapshots& snapshots = application.snapshots;
   for (const auto& rank : ranks_) {
     if (!rank) continue;
     const auto complaints = rank->marks().complaints();
@@ -499,6 +502,12 @@ void Snapshots::contribute_complaints(reports::Snapshots& snapshots) const {
     snapshots.further_marks += complaints.further_series;
     snapshots.marks_of_other_threads += rank->marks_of_other_threads();
   }
+  for (std::uint32_t condition = 0; condition < conditions_.size(); ++condition) {
+    const auto has_held = [&](const auto& rank) { return rank && rank->has_held(condition); };
+    if (std::ranges::none_of(ranks_, has_held))
+      application.quality.notices.push_back(
+          fmt::format("The condition \"{}\" (--snapshot-when) never became true.", conditions_[condition].text()));
+  }
 }
 
 void Snapshots::contribute(const Resolver& resolver, reports::Application& application) const {
@@ -507,7 +516,7 @@ void Snapshots::contribute(const Resolver& resolver, reports::Application& appli
     if (ranks_[rank]) places[rank] = ranks_[rank]->places();
   }
   PlaceNodes nodes(resolver, places, contexts_);
-  contribute_complaints(application.snapshots);
+  contribute_complaints(application);
   contribute_marks(resolver, nodes, application);
   contribute_loops(resolver, nodes, application);
   if (sink_ != nullptr) give_ends(resolver, nodes);

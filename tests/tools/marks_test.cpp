@@ -12,6 +12,7 @@ namespace ardoise::launcher {
 namespace {
 
 using ::testing::AnyOf;
+using ::testing::Contains;
 using ::testing::ContainsRegex;
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -146,10 +147,10 @@ TEST_P(MarksTest, WithoutSingleCallsNoneIsLost) {
 }
 
 TEST_P(MarksTest, ConditionsTakeSnapshotsAndMistakesAreNamed) {
-  const auto application =
-      application_of({MARKS_PROGRAM}, {"--snapshot-when", "calls(MPI_Allreduce) % 10 == 0", "--snapshot-when",
-                                       "bytes(fwrite) >= 2 kB since last", "--snapshot-when", "value(residual) < 0.1",
-                                       "--snapshot-when", "calls(world) % 21 == 0"});
+  const auto application = application_of(
+      {MARKS_PROGRAM}, {"--snapshot-when", "calls(MPI_Allreduce) % 10 == 0", "--snapshot-when",
+                        "bytes(fwrite) >= 2 kB since last", "--snapshot-when", "value(residual) < 0.1",
+                        "--snapshot-when", "calls(world) % 21 == 0", "--snapshot-when", "value(no) > 1"});
   const auto& tens = series(application.snapshots, "condition", "calls(MPI_Allreduce) % 10 == 0");
   EXPECT_THAT(tens.numbers, ElementsAre(1, 2, 3, 4, 5));
   const auto reduce = std::ranges::find(tens.calls, "MPI_Allreduce", &reports::SnapshotCalls::function);
@@ -161,6 +162,8 @@ TEST_P(MarksTest, ConditionsTakeSnapshotsAndMistakesAreNamed) {
   const auto& in_step = series(application.snapshots, "condition", "calls(world) % 21 == 0");
   EXPECT_THAT(in_step.rounds, SizeIs(3)) << "40 of MPI_Allreduce, 2 of MPI_Barrier";
   EXPECT_EQ(in_step.ranks, kRanks);
+  EXPECT_THAT(application.quality.notices,
+              Contains("The condition \"value(no) > 1\" (--snapshot-when) never became true."));
   const auto of_all = ardoise({"--snapshot-when", "balance() < 0.5"}, {"-n", "1", MARKS_PROGRAM});
   EXPECT_EQ(of_all.status, 2);
   EXPECT_THAT(of_all.output, HasSubstr("balance() is for --rules"));

@@ -1,0 +1,18 @@
+// How archives are opened: what OTF2 needs to be told once.
+#pragma once
+
+#include <otf2/OTF2_Archive.h>
+
+#include <filesystem>
+#include <string>
+
+namespace ardoise::knowledge_sources {
+
+// For writing, with its event files; what is full is written to disk. nullptr: it cannot be made, see
+// last_otf2_error().
+[[nodiscard]] OTF2_Archive* open_otf2_archive(const std::filesystem::path& folder);
+
+// OTF2 tells its errors to nobody but those who ask here; the latest of this thread, with the system's reason.
+[[nodiscard]] const std::string& last_otf2_error();
+
+}  // namespace ardoise::knowledge_sources

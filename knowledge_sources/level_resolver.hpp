@@ -57,7 +57,9 @@ class LevelResolver final : public Resolver {
     bool complete = false;              // no part is missing
   };
   // Of its own group, or of the remote one.
-  [[nodiscard]] std::int64_t member_of(const CommEntry& entry, bool is_remote, std::uint64_t place) const;
+  [[nodiscard]] std::int64_t member_of(std::uint32_t rank, const CommEntry& entry, bool is_remote,
+                                       std::uint64_t place) const;
+  [[nodiscard]] const Members* members_of(std::uint32_t rank, const CommEntry& entry) const;
   static Members assemble(const GroupKey& key, const DefinitionStore::Parts& parts);
 
   WorldPart place_;

@@ -49,6 +49,7 @@ bool TraceArchive::has_parts(const std::filesystem::path& output) {
 }
 
 TraceSettings TraceArchive::settings(const std::string& selection) {
+  of_ended_launch_ = selection.empty();
   return {selection, parts_folder().string(), this};
 }
 
@@ -123,8 +124,12 @@ TraceArchive::Finished TraceArchive::finish() {
       continue;
     }
     finished.archives.push_back((output_ / name / "traces.otf2").string());
-    if (const std::string text = world->complaint(); !text.empty()) finished.notices.push_back(text);
+    if (const std::string text = world->complaint(of_ended_launch_); !text.empty()) finished.notices.push_back(text);
   }
+  if (of_ended_launch_)
+    finished.notices.push_back(
+        "The trace has what the processes had sent when the launch was ended; the last second or so of each is not in "
+        "it.");
   if (broken_parts_ != 0)
     finished.notices.push_back(
         fmt::format("The trace lacks what {} analyzers had of it, which were killed.", broken_parts_));

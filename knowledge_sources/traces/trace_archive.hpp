@@ -64,6 +64,7 @@ class TraceArchive final : public TraceSink {
   std::map<std::uint32_t, Program> programs_;  // by partition
   std::vector<std::function<void()>> close_;
   std::mutex close_mutex_;
+  bool of_ended_launch_ = false;
   bool has_read_ = false;
   std::vector<ReadPart> parts_;
   std::size_t broken_parts_ = 0, failed_parts_ = 0;

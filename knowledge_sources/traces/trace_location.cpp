@@ -95,7 +95,7 @@ std::uint32_t TraceLocation::region_of(const TraceRegion& region) {
 
 void TraceLocation::add(const MpiEvent& event) {
   close_call();
-  if (!part_.is_open() || writer_ == nullptr) return;
+  if (!part_.is_good() || writer_ == nullptr) return;
   const MpiRecord& record = event.record;
   if (record.shape() == Shape::kProbe && record.peer >= 0 && message_kind(record.function()).takes_message)
     rank_.take_message(record.comm(), record.peer, record.tag);
@@ -111,7 +111,7 @@ void TraceLocation::add(const MpiEvent& event) {
   if (call_.begin < last_) ++losses_.moved;
   call_.region = region_of({TraceRegion::Kind::kMpi, record.function(), record.call_site});
   call_.begin = move_to(call_.begin);
-  part_.check(OTF2_EvtWriter_Enter(writer_, nullptr, call_.begin, call_.region));
+  write(OTF2_EvtWriter_Enter, call_.begin, call_.region);
   write_begin(event);
 }
 
@@ -131,8 +131,8 @@ void TraceLocation::write_begin(const MpiEvent& event) {
     }
     if (record.peer >= 0) {
       rank_.use_communicator(record.comm());
-      part_.check(OTF2_EvtWriter_MpiSend(writer_, nullptr, call_.begin, unsigned_of(record.peer), record.comm(),
-                                         unsigned_of(record.tag), event.bytes));
+      write(OTF2_EvtWriter_MpiSend, call_.begin, unsigned_of(record.peer), record.comm(), unsigned_of(record.tag),
+            event.bytes);
     }
     if (event.receive_half == nullptr) return;
     const auto half = instrument::as<instrument::ReceiveHalfExtension>(*event.receive_half);
@@ -152,7 +152,7 @@ void TraceLocation::write_begin(const MpiEvent& event) {
     call_.peer = shape == Shape::kRooted ? record.peer : instrument::kNoPeer;
     call_.sent = event.bytes;
     call_.received = event.received;
-    part_.check(OTF2_EvtWriter_MpiCollectiveBegin(writer_, nullptr, call_.begin));
+    write(OTF2_EvtWriter_MpiCollectiveBegin, call_.begin);
   } else if (is_file_shape(shape) && record.peer > 0) {
     call_.ends = Ends::kFile;
     call_.handle = trace_handle(unsigned_of(record.peer), true);
@@ -161,9 +161,8 @@ void TraceLocation::write_begin(const MpiEvent& event) {
     rank_.use_handle(call_.handle);
     const std::string_view name = vmpi::kFunctionTraits[record.function()].name;
     const bool is_collective = name.find("_all") != name.npos || name.find("_ordered") != name.npos;
-    part_.check(OTF2_EvtWriter_IoOperationBegin(
-        writer_, nullptr, call_.begin, call_.handle, mode_of(shape),
-        is_collective ? OTF2_IO_OPERATION_FLAG_COLLECTIVE : OTF2_IO_OPERATION_FLAG_NONE, event.bytes, call_.matching));
+    write(OTF2_EvtWriter_IoOperationBegin, call_.begin, call_.handle, mode_of(shape),
+          is_collective ? OTF2_IO_OPERATION_FLAG_COLLECTIVE : OTF2_IO_OPERATION_FLAG_NONE, event.bytes, call_.matching);
   }
   if (call_.ends == Ends::kReceive || call_.ends == Ends::kCollective) rank_.use_communicator(call_.comm);
 }
@@ -183,32 +182,30 @@ void TraceLocation::write_start(std::uint64_t time, std::uint64_t tick, const Mp
   if (shape == Shape::kSend && record.peer >= 0) {
     rank_.use_communicator(record.comm());
     const std::uint32_t number = rank_.start(tick, operation);
-    part_.check(OTF2_EvtWriter_MpiIsend(writer_, nullptr, time, unsigned_of(record.peer), record.comm(),
-                                        unsigned_of(record.tag), sent, number));
+    write(OTF2_EvtWriter_MpiIsend, time, unsigned_of(record.peer), record.comm(), unsigned_of(record.tag), sent,
+          number);
   } else if (shape == Shape::kPostReceive && record.peer != instrument::kNoPeer) {
     operation.of = TraceRankState::Of::kReceive;
-    part_.check(OTF2_EvtWriter_MpiIrecvRequest(writer_, nullptr, time, rank_.start(tick, operation)));
+    write(OTF2_EvtWriter_MpiIrecvRequest, time, rank_.start(tick, operation));
   } else if (is_collective_shape(shape)) {
     operation.of = TraceRankState::Of::kCollective;
     if (shape == Shape::kRooted) operation.root = record.peer;
     rank_.use_communicator(record.comm());
-    part_.check(OTF2_EvtWriter_NonBlockingCollectiveRequest(writer_, nullptr, time, rank_.start(tick, operation)));
+    write(OTF2_EvtWriter_NonBlockingCollectiveRequest, time, rank_.start(tick, operation));
   } else if (is_file_shape(shape) && record.peer > 0) {
     operation.of = TraceRankState::Of::kFile;
     operation.handle = trace_handle(unsigned_of(record.peer), true);
     rank_.use_handle(operation.handle);
     const std::uint32_t number = rank_.start(tick, operation);
     // Numbers of operations that end at once have the highest bit 0.
-    part_.check(OTF2_EvtWriter_IoOperationBegin(writer_, nullptr, time, operation.handle, mode_of(shape),
-                                                OTF2_IO_OPERATION_FLAG_NON_BLOCKING, sent,
-                                                std::uint64_t{1} << 32 | number));
-    part_.check(
-        OTF2_EvtWriter_IoOperationIssued(writer_, nullptr, time, operation.handle, std::uint64_t{1} << 32 | number));
+    write(OTF2_EvtWriter_IoOperationBegin, time, operation.handle, mode_of(shape), OTF2_IO_OPERATION_FLAG_NON_BLOCKING,
+          sent, std::uint64_t{1} << 32 | number);
+    write(OTF2_EvtWriter_IoOperationIssued, time, operation.handle, std::uint64_t{1} << 32 | number);
   }
 }
 
 void TraceLocation::add(const instrument::StartedExtension& record) {
-  if (!part_.is_open() || !call_.is_open || !call_.is_written) return;
+  if (!part_.is_good() || !call_.is_open || !call_.is_written) return;
   const MpiRecord operation{record.begin, 0, 0, record.peer, record.tag, 0, record.operation};
   write_start(last_, record.begin, operation, record.bytes, 0);
 }
@@ -216,7 +213,7 @@ void TraceLocation::add(const instrument::StartedExtension& record) {
 void TraceLocation::add(const CompletionRecord& record) {
   if (call_.is_open) {
     completions_.push_back(record);
-  } else if (part_.is_open() && writer_ != nullptr) {
+  } else if (part_.is_good() && writer_ != nullptr) {
     write_end_of(record, last_);
   }
 }
@@ -245,30 +242,27 @@ void TraceLocation::write_end_of(const CompletionRecord& record, std::uint64_t t
   time = move_to(time);
   switch (operation->of) {
     case TraceRankState::Of::kSend:
-      part_.check(record.tag == instrument::kAnyTag
-                      ? OTF2_EvtWriter_MpiRequestCancelled(writer_, nullptr, time, operation->number)
-                      : OTF2_EvtWriter_MpiIsendComplete(writer_, nullptr, time, operation->number));
+      write(record.tag == instrument::kAnyTag ? OTF2_EvtWriter_MpiRequestCancelled : OTF2_EvtWriter_MpiIsendComplete,
+            time, operation->number);
       return;
     case TraceRankState::Of::kReceive:
       if (record.peer < 0) {
-        part_.check(OTF2_EvtWriter_MpiRequestCancelled(writer_, nullptr, time, operation->number));
+        write(OTF2_EvtWriter_MpiRequestCancelled, time, operation->number);
         return;
       }
       if (message_kind(function).receives_taken) comm = rank_.communicator_of_taken(record.peer, record.tag);
       rank_.use_communicator(comm);
-      part_.check(OTF2_EvtWriter_MpiIrecv(writer_, nullptr, time, unsigned_of(record.peer), comm,
-                                          unsigned_of(record.tag), instrument::completion_bytes(record),
-                                          operation->number));
+      write(OTF2_EvtWriter_MpiIrecv, time, unsigned_of(record.peer), comm, unsigned_of(record.tag),
+            instrument::completion_bytes(record), operation->number);
       return;
     case TraceRankState::Of::kCollective:
-      part_.check(OTF2_EvtWriter_NonBlockingCollectiveComplete(
-          writer_, nullptr, time, collective_op(operation->function), operation->comm, root_of(operation->root),
-          operation->sent, operation->received, operation->number));
+      write(OTF2_EvtWriter_NonBlockingCollectiveComplete, time, collective_op(operation->function), operation->comm,
+            root_of(operation->root), operation->sent, operation->received, operation->number);
       return;
     case TraceRankState::Of::kFile:
-      part_.check(OTF2_EvtWriter_IoOperationComplete(writer_, nullptr, time, operation->handle,
-                                                     std::max(operation->sent, instrument::completion_bytes(record)),
-                                                     std::uint64_t{1} << 32 | operation->number));
+      write(OTF2_EvtWriter_IoOperationComplete, time, operation->handle,
+            std::max(operation->sent, instrument::completion_bytes(record)),
+            std::uint64_t{1} << 32 | operation->number);
       return;
   }
 }
@@ -276,7 +270,7 @@ void TraceLocation::write_end_of(const CompletionRecord& record, std::uint64_t t
 void TraceLocation::close_call() {
   if (!call_.is_open) return;
   call_.is_open = false;
-  if (part_.is_open()) {
+  if (part_.is_good()) {
     for (const CompletionRecord& each : completions_) write_end_of(each, call_.end);
     if (call_.is_written) write_end();
   }
@@ -289,19 +283,17 @@ void TraceLocation::write_end() {
     case Ends::kNothing:
       break;
     case Ends::kReceive:
-      part_.check(OTF2_EvtWriter_MpiRecv(writer_, nullptr, time, unsigned_of(call_.peer), call_.comm,
-                                         unsigned_of(call_.tag), call_.received));
+      write(OTF2_EvtWriter_MpiRecv, time, unsigned_of(call_.peer), call_.comm, unsigned_of(call_.tag), call_.received);
       break;
     case Ends::kCollective:
-      part_.check(OTF2_EvtWriter_MpiCollectiveEnd(writer_, nullptr, time, collective_op(call_.function), call_.comm,
-                                                  root_of(call_.peer), call_.sent, call_.received));
+      write(OTF2_EvtWriter_MpiCollectiveEnd, time, collective_op(call_.function), call_.comm, root_of(call_.peer),
+            call_.sent, call_.received);
       break;
     case Ends::kFile:
-      part_.check(
-          OTF2_EvtWriter_IoOperationComplete(writer_, nullptr, time, call_.handle, call_.received, call_.matching));
+      write(OTF2_EvtWriter_IoOperationComplete, time, call_.handle, call_.received, call_.matching);
       break;
   }
-  part_.check(OTF2_EvtWriter_Leave(writer_, nullptr, time, call_.region));
+  write(OTF2_EvtWriter_Leave, time, call_.region);
 }
 
 void TraceLocation::add(const PosixRecord& record) {
@@ -317,11 +309,11 @@ void TraceLocation::add(const PosixRecord& record) {
   } else {
     close_call();
   }
-  if (!part_.is_open() || writer_ == nullptr) return;
+  if (!part_.is_good() || writer_ == nullptr) return;
   if (begin < last_) ++losses_.moved;
   const std::uint32_t region = region_of({TraceRegion::Kind::kPosix, record.function, record.call_site});
   begin = move_to(begin);
-  part_.check(OTF2_EvtWriter_Enter(writer_, nullptr, begin, region));
+  write(OTF2_EvtWriter_Enter, begin, region);
   const auto mode = io_mode(instrument::posix_function_info(record.function).category);
   const std::uint32_t handle = trace_handle(record.file, false);
   const bool is_operation = mode && record.file != 0;
@@ -329,30 +321,27 @@ void TraceLocation::add(const PosixRecord& record) {
   if (is_operation) {
     ++io_number_;
     rank_.use_handle(handle);
-    part_.check(OTF2_EvtWriter_IoOperationBegin(writer_, nullptr, begin, handle, *mode, OTF2_IO_OPERATION_FLAG_NONE,
-                                                record.bytes, matching));
+    write(OTF2_EvtWriter_IoOperationBegin, begin, handle, *mode, OTF2_IO_OPERATION_FLAG_NONE, record.bytes, matching);
   }
   end = move_to(end);
-  if (is_operation)
-    part_.check(OTF2_EvtWriter_IoOperationComplete(writer_, nullptr, end, handle, record.bytes, matching));
-  part_.check(OTF2_EvtWriter_Leave(writer_, nullptr, end, region));
+  if (is_operation) write(OTF2_EvtWriter_IoOperationComplete, end, handle, record.bytes, matching);
+  write(OTF2_EvtWriter_Leave, end, region);
 }
 
 void TraceLocation::add(const MarkExtension& mark) {
   close_call();
-  if (!part_.is_open() || writer_ == nullptr || !selection_.has_time(rank_.clock.since_init(mark.tick))) return;
+  if (!part_.is_good() || writer_ == nullptr || !selection_.has_time(rank_.clock.since_init(mark.tick))) return;
   const std::uint64_t time = move_to(rank_.clock.at(mark.tick));
   switch (mark.kind) {
     case instrument::MarkKind::kSnapshot:
     case instrument::MarkKind::kPcontrol:
-      part_.check(OTF2_EvtWriter_ParameterInt(writer_, nullptr, time, part_.name(mark.name),
-                                              static_cast<std::int64_t>(mark.value)));
+      write(OTF2_EvtWriter_ParameterInt, time, part_.name(mark.name), static_cast<std::int64_t>(mark.value));
       return;
     case instrument::MarkKind::kValue: {
       const OTF2_Type type = OTF2_TYPE_DOUBLE;
       OTF2_MetricValue value{};
       value.floating_point = std::bit_cast<double>(mark.value);
-      part_.check(OTF2_EvtWriter_Metric(writer_, nullptr, time, part_.name(mark.name), 1, &type, &value));
+      write(OTF2_EvtWriter_Metric, time, part_.name(mark.name), std::uint8_t{1}, &type, &value);
       return;
     }
     case instrument::MarkKind::kPhaseBegin:
@@ -364,7 +353,7 @@ void TraceLocation::add(const MarkExtension& mark) {
 
 void TraceLocation::begin_phase(std::uint64_t time, std::uint32_t name) {
   phases_.push_back(region_of({TraceRegion::Kind::kPhase, 0, name}));
-  part_.check(OTF2_EvtWriter_Enter(writer_, nullptr, time, phases_.back()));
+  write(OTF2_EvtWriter_Enter, time, phases_.back());
 }
 
 // Regions lie in each other, phases may overlap: those that began later and go on are left and entered again.
@@ -372,18 +361,16 @@ void TraceLocation::end_phase(std::uint64_t time, std::uint32_t name) {
   const std::uint32_t region = region_of({TraceRegion::Kind::kPhase, 0, name});
   const auto found = std::find(phases_.rbegin(), phases_.rend(), region);
   if (found == phases_.rend()) return;
-  for (auto phase = phases_.rbegin(); phase != found + 1; ++phase)
-    part_.check(OTF2_EvtWriter_Leave(writer_, nullptr, time, *phase));
+  for (auto phase = phases_.rbegin(); phase != found + 1; ++phase) write(OTF2_EvtWriter_Leave, time, *phase);
   const auto place = phases_.erase(found.base() - 1);
-  for (auto phase = place; phase != phases_.end(); ++phase)
-    part_.check(OTF2_EvtWriter_Enter(writer_, nullptr, time, *phase));
+  for (auto phase = place; phase != phases_.end(); ++phase) write(OTF2_EvtWriter_Enter, time, *phase);
 }
 
 TraceTables::Thread TraceLocation::end() {
   close_call();
   if (writer_ == nullptr) return {};
-  while (!phases_.empty() && part_.is_open()) {
-    part_.check(OTF2_EvtWriter_Leave(writer_, nullptr, last_, phases_.back()));
+  while (!phases_.empty() && part_.is_good()) {
+    write(OTF2_EvtWriter_Leave, last_, phases_.back());
     phases_.pop_back();
   }
   const std::uint64_t events = part_.end(writer_);

@@ -107,6 +107,11 @@ class TraceLocation {
     std::uint32_t number = 0;
   };
 
+  // An event, with one of OTF2's functions for them.
+  template <class Function, class... Fields>
+  void write(Function function, Fields... fields) {
+    if (part_.is_good()) part_.check(function(writer_, nullptr, fields...));
+  }
   [[nodiscard]] std::uint64_t move_to(std::uint64_t time);
   [[nodiscard]] std::uint32_t region_of(const TraceRegion& region);
   void write_begin(const instrument::MpiEvent& event);

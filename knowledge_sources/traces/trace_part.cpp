@@ -46,7 +46,7 @@ TracePart::TracePart(const std::filesystem::path& folder, std::uint32_t partitio
   allow_many_files();
   archive_ = open_otf2_archive(folder_);
   if (archive_ != nullptr) {
-    is_open_.store(true, std::memory_order_relaxed);
+    is_good_.store(true, std::memory_order_relaxed);
   } else {
     fail(last_otf2_error());
   }
@@ -54,12 +54,10 @@ TracePart::TracePart(const std::filesystem::path& folder, std::uint32_t partitio
 
 TracePart::~TracePart() {
   // A part that was not closed has no tables; what its buffers still hold is not wanted.
-  if (archive_ != nullptr && is_of_this_process()) OTF2_Archive_Close(archive_);
+  if (archive_ != nullptr && is_open()) OTF2_Archive_Close(archive_);
 }
 
 bool TracePart::is_of_this_process() const { return process_ == ::getpid(); }
-
-bool TracePart::is_open() const { return is_open_.load(std::memory_order_relaxed) && is_of_this_process(); }
 
 OTF2_EvtWriter* TracePart::writer_of(std::uint64_t location) {
   OTF2_EvtWriter* const writer = OTF2_Archive_GetEvtWriter(archive_, location);
@@ -87,19 +85,18 @@ void TracePart::tell_text(std::uint32_t mark_name, std::string_view text) {
 }
 
 std::uint64_t TracePart::end(OTF2_EvtWriter* writer) {
+  if (!is_open()) return 0;
   std::uint64_t events = 0;
   check(OTF2_EvtWriter_GetNumberOfEvents(writer, &events));
-  check(OTF2_Archive_CloseEvtWriter(archive_, writer));
+  close_file([&] { return OTF2_Archive_CloseEvtWriter(archive_, writer); });
   return events;
 }
 
 void TracePart::close(TraceTables tables) {
   if (!is_of_this_process()) return;
-  if (archive_ != nullptr) {
-    check(OTF2_Archive_CloseEvtFiles(archive_));
-    check(OTF2_Archive_Close(std::exchange(archive_, nullptr)));
-  }
-  is_open_.store(false, std::memory_order_relaxed);
+  if (is_open()) close_file([this] { return OTF2_Archive_CloseEvtFiles(archive_); });
+  if (is_open()) close_file([this] { return OTF2_Archive_Close(std::exchange(archive_, nullptr)); });
+  is_good_.store(false, std::memory_order_relaxed);
   const std::scoped_lock lock(mutex_);
   if (!has_folder_) return;
   tables.partition = partition_;
@@ -113,12 +110,16 @@ void TracePart::close(TraceTables tables) {
 }
 
 void TracePart::fail(OTF2_ErrorCode code) {
-  fail(std::string(errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? std::strerror(errno)
-                                                                        : OTF2_Error_GetDescription(code)));
+  const std::string& reason = last_otf2_error();
+  fail(reason.empty() ? std::string(OTF2_Error_GetDescription(code)) : reason);
+}
+
+void TracePart::close_file(const std::function<OTF2_ErrorCode()>& close) {
+  if (const std::string fault = fault_of_close(close); !fault.empty()) fail(fault);
 }
 
 void TracePart::fail(const std::string& reason) {
-  is_open_.store(false, std::memory_order_relaxed);
+  is_good_.store(false, std::memory_order_relaxed);
   const std::scoped_lock lock(mutex_);
   if (std::exchange(has_failed_, true)) return;
   complain_(fmt::format("The trace is given up: '{}' cannot be written: {}.", folder_.string(), reason));

@@ -3,8 +3,9 @@
 // those of the rank (communicators, files); its tables say what they mean (trace_tables.hpp), and trace_archive.hpp
 // makes one archive of all parts.
 //
-// OTF2 writes a location's events to its file whenever 256 KiB are full. Locations may be written by several threads at
-// a time, each by one. A copy of the process (fork) writes nothing.
+// OTF2 gives a location's events to its file whenever 256 KiB are full, and the file writes whenever 4 MiB are.
+// Locations may be written by several threads at a time, each by one. A copy of the process (fork) writes nothing. Once
+// a write has failed OTF2 is not asked again, not even to close: it may crash then.
 #pragma once
 
 #include <otf2/OTF2_Archive.h>
@@ -36,8 +37,10 @@ class TracePart {
   TracePart(const TracePart&) = delete;
   TracePart& operator=(const TracePart&) = delete;
 
-  // False: it has failed, was closed, or belongs to another process.
-  [[nodiscard]] bool is_open() const;
+  // False: it has failed, or was closed.
+  [[nodiscard]] bool is_good() const { return is_good_.load(std::memory_order_relaxed); }
+  // … or belongs to another process, of which this is a copy.
+  [[nodiscard]] bool is_open() const { return is_good() && is_of_this_process(); }
   [[nodiscard]] bool is_of_this_process() const;
   // nullptr: it has failed.
   [[nodiscard]] OTF2_EvtWriter* writer_of(std::uint64_t location);
@@ -50,13 +53,14 @@ class TracePart {
   [[nodiscard]] std::uint32_t name(std::uint32_t mark_name);
   void tell_text(std::uint32_t mark_name, std::string_view text);
 
-  // Number of its events.
+  // Number of its events; 0: the part has failed.
   [[nodiscard]] std::uint64_t end(OTF2_EvtWriter* writer);
   // After the last location has ended. The rest of the tables is the part's.
   void close(TraceTables tables);
 
  private:
   void fail(OTF2_ErrorCode code);
+  void close_file(const std::function<OTF2_ErrorCode()>& close);
   void fail(const std::string& reason);
 
   const std::uint32_t partition_;
@@ -65,7 +69,7 @@ class TracePart {
   std::filesystem::path folder_;
   bool has_folder_ = false;
   OTF2_Archive* archive_ = nullptr;
-  std::atomic<bool> is_open_ = false;  // relaxed: a call that is written too many does no harm
+  std::atomic<bool> is_good_ = false;  // relaxed: a call that is written too many does no harm
   std::mutex mutex_;                   // of what follows
   bool has_failed_ = false;
   std::unordered_map<std::uint64_t, std::uint32_t> region_numbers_;  // by key

@@ -171,7 +171,7 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
   }
 }
 
-std::string WorldArchive::text_of_losses() const {
+std::string WorldArchive::text_of_losses(bool ended) const {
   std::vector<std::string> list;
   const auto say_if = [&](std::uint64_t number, std::string_view what) {
     if (number != 0) list.push_back(fmt::format("{} {}", number, what));
@@ -180,16 +180,16 @@ std::string WorldArchive::text_of_losses() const {
   say_if(losses_.counted, "quick queries that were only counted");
   say_if(losses_.untimed, "calls without a place in time");
   say_if(losses_.gaps, "times the calls of packs that did not arrive");
-  say_if(unseen_ranks_, "ranks whose analyzers could not write in the report's folder, or were ended");
+  say_if(ended ? 0 : unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
-std::string WorldArchive::complaint() const {
+std::string WorldArchive::complaint(bool ended) const {
   std::string text;
-  if (events_ == 0)
+  if (events_ == 0 && unseen_ranks_ == 0)
     text =
         fmt::format("The trace of {} has no events: nothing in the run is what --trace {} selects.", name_, selection_);
-  if (const std::string losses = text_of_losses(); !losses.empty())
+  if (const std::string losses = text_of_losses(ended); !losses.empty())
     text += fmt::format("{}The trace of {} lacks {}.", text.empty() ? "" : " ", name_, losses);
   if (losses_.moved != 0)
     text += fmt::format("{}In the trace of {} {} calls that were told late are shown later than they were.",

@@ -34,8 +34,8 @@ class WorldArchive {
 
   [[nodiscard]] const std::string& name() const { return name_; }  // of its first program
   [[nodiscard]] std::uint64_t events() const { return events_; }
-  // What is missing in it: a sentence for the report, or "".
-  [[nodiscard]] std::string complaint() const;
+  // What is missing in it: a sentence for the report, or "". ended: so is all that processes had not sent.
+  [[nodiscard]] std::string complaint(bool ended) const;
 
  private:
   using Numbers = std::vector<std::uint64_t>;                          // of the archive, by number in a part
@@ -79,7 +79,7 @@ class WorldArchive {
   [[nodiscard]] std::uint64_t unknown_communicator();
   [[nodiscard]] static TraceClock last_clock(std::uint32_t rank, const Resolver& resolver);
 
-  [[nodiscard]] std::string text_of_losses() const;
+  [[nodiscard]] std::string text_of_losses(bool ended) const;
   void write_local_definitions(OTF2_Archive* archive) const;
   void write_global_definitions(OTF2_Archive* archive) const;
   void write_markers(OTF2_Archive* archive) const;

@@ -104,11 +104,13 @@ std::string WorldArchive::write(const fs::path& folder) {
   tell("ARDOISE::MOVED_CALLS", losses_.moved);
   tell("ARDOISE::UNFINISHED_OPERATIONS", losses_.incomplete);
   tell("ARDOISE::UNSEEN_RANKS", unseen_ranks_);
-  write_local_definitions(archive);
-  write_global_definitions(archive);
-  if (!gaps_.empty()) write_markers(archive);
-  if (OTF2_Archive_Close(archive) != OTF2_SUCCESS)
-    return fmt::format("'{}' cannot be written: {}", folder.string(), last_otf2_error());
+  const std::string fault = fault_of_close([&] {
+    write_local_definitions(archive);
+    write_global_definitions(archive);
+    if (!gaps_.empty()) write_markers(archive);
+    return OTF2_Archive_Close(archive);
+  });
+  if (!fault.empty()) return fmt::format("'{}' cannot be written: {}", folder.string(), fault);
   return "";
 }
 

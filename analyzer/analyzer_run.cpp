@@ -26,7 +26,8 @@ AnalyzerRun::AnalyzerRun(Options options)
                                          source, message));
                   }}),
       reduction_(board_, std::move(options.analyses)),
-      snapshots_(std::move(options.snapshots)) {
+      snapshots_(std::move(options.snapshots)),
+      traces_(std::move(options.traces)) {
   for (const Rule& rule : options.rules) snapshots_.watched.push_back(rule.condition);
   snapshots_.becomes_true = [this](std::uint32_t rule, std::uint32_t program, std::uint32_t rank) {
     held_rules_.note({rule, program, rank});
@@ -41,6 +42,7 @@ AnalyzerRun::AnalyzerRun(Options options)
 
 void AnalyzerRun::add_program(knowledge_sources::Program program) {
   program.snapshots = snapshots_;
+  program.traces = traces_;
   programs_.push_back(program);
   reduction_.add_program(std::move(program));
 }

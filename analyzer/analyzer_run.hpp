@@ -35,6 +35,7 @@ class AnalyzerRun {
     std::vector<knowledge_sources::AnalysisFactory> analyses;
     knowledge_sources::SnapshotSettings snapshots{};
     std::vector<Rule> rules{};
+    knowledge_sources::TraceSettings traces{};
   };
   explicit AnalyzerRun(Options options);
   ~AnalyzerRun() { board_.drain(); }  // so that no pack is in use when the reduction goes
@@ -95,6 +96,7 @@ class AnalyzerRun {
   blackboard::Blackboard board_;
   knowledge_sources::Reduction reduction_;
   knowledge_sources::SnapshotSettings snapshots_;  // and what the rules watch
+  knowledge_sources::TraceSettings traces_;
   std::vector<knowledge_sources::Program> programs_;
 };
 

@@ -46,6 +46,7 @@
 #include "analyzer/workers.hpp"
 #include "instrument/format/analyzer_partition.hpp"
 #include "instrument/settings/settings.hpp"
+#include "knowledge_sources/traces/trace_archive.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/world/finalize_fence.hpp"
 
@@ -77,12 +78,13 @@ std::uint64_t number_of_run(MPI_Comm analyzers) {
   return number;
 }
 
-int report_of_launch(bool is_empty, const AnalyzerRun& run, const RunFacts& facts, const Options& options) {
+int report_of_launch(bool is_empty, const AnalyzerRun& run, const RunFacts& facts, const Options& options,
+                     ardoise::knowledge_sources::TraceArchive& trace) {
   if (is_empty) {
     say("there is no program beside the analyzer in this launch, so there is nothing to report.");
     return kIncomplete;
   }
-  return write_report(run, facts, options);
+  return write_report(run, facts, options, &trace);
 }
 
 int serve(const Options& options, int argc, char** argv) {
@@ -92,9 +94,16 @@ int serve(const Options& options, int argc, char** argv) {
   const unsigned workers = options.workers != 0 ? options.workers : default_workers();
   // Before MPI has threads: the board registers the process for barriers in all its threads, which takes the kernel
   // 20 ms when there are several, and programs wait for us from their MPI_Init on.
-  std::optional<MpiTransport> transport;  // outlives what uses it
-  SnapshotLog log(say);                   // likewise
-  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses), log.settings(options), options.rules});
+  std::optional<MpiTransport> transport;                           // outlives what uses it
+  SnapshotLog log(say);                                            // likewise
+  ardoise::knowledge_sources::TraceArchive trace(options.output);  // likewise
+  AnalyzerRun run({.workers = workers,
+                   .memory_bytes = options.memory_bytes,
+                   .analyses = std::move(plugins.analyses),
+                   .snapshots = log.settings(options),
+                   .rules = options.rules,
+                   .traces = trace.settings(options.trace)});
+  trace.begin([&run](const std::string& sentence) { run.complain(sentence); });
   EventLoop loop;
   const auto job = wait_for_programs(loop);
   if (job.kind == JobState::Kind::ended_without_mpi) {
@@ -142,15 +151,23 @@ int serve(const Options& options, int argc, char** argv) {
     run.complain(fmt::format("There were no rules on {}: {}.", host_name(), options.rules_fault));
   const auto programs = programs_of_launch();
   if (ranks > 1) run.connect(transport.emplace(analyzers, run));
-  if (rank == 0) SnapshotLog::remove_old(options.output);
+  if (rank == 0) {
+    SnapshotLog::remove_old(options.output);
+    ardoise::knowledge_sources::TraceArchive::remove_old(options.output);
+  }
   log.begin(options.output, static_cast<std::uint32_t>(rank), number_of_run(analyzers));
   for (const auto& program : programs) {
     log.add_program(program);
+    trace.add_program(program);
     run.add_program(program);
   }
   {
     LaunchWatch watch(loop, run, options, facts,
-                      {programs, static_cast<unsigned>(rank), static_cast<unsigned>(ranks), recorder.hang_seconds});
+                      {.programs = programs,
+                       .rank = static_cast<unsigned>(rank),
+                       .analyzers = static_cast<unsigned>(ranks),
+                       .hang_seconds = recorder.hang_seconds,
+                       .trace = options.trace.empty() ? nullptr : &trace});
     {
       StreamSource stream(
           programs,
@@ -181,7 +198,7 @@ int serve(const Options& options, int argc, char** argv) {
   // first, because Open MPI may end this process inside finalize when a program exits with a status of its own.
   const bool finalizes_first = !ardoise::vmpi::job_fence_is_dropped();
   if (finalizes_first) MPI_Finalize();
-  const int status = rank == 0 ? report_of_launch(programs.empty(), run, facts, options) : kDone;
+  const int status = rank == 0 ? report_of_launch(programs.empty(), run, facts, options, trace) : kDone;
   log.finish();
   if (!finalizes_first) MPI_Finalize();
   return status;

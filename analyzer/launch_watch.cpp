@@ -9,6 +9,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 #include <utility>
 
 #include "analyzer/safe_state.hpp"
@@ -77,6 +78,8 @@ LaunchWatch::~LaunchWatch() {
   loop_.on_signal(SIGCONT, [] {});
   keeper_.wait();
   snapshots_.wait();
+  std::error_code ignored;
+  std::filesystem::remove(trace_mark(), ignored);
   remove_safe_state(setting_.rank, options_);
 }
 
@@ -99,6 +102,11 @@ void LaunchWatch::write(const std::string& prefix, std::int64_t time) {
                    setting_.rank, options_);
 }
 
+// There until this analyzer's part of the trace is whole, which is later than its state is.
+std::string LaunchWatch::trace_mark() const {
+  return safe_state_file(options_.output, kSavesMarkPrefix, setting_.rank).string() + "-trace";
+}
+
 void LaunchWatch::save() {
   if (has_saved_ && stream_ != nullptr && stream_->rests()) return;  // nothing has come since
   // Removed when the report was made of them.
@@ -110,6 +118,7 @@ void LaunchWatch::save() {
   // What waits on the blackboard may take the copy a while.
   const auto mark = safe_state_file(options_.output, kSavesMarkPrefix, setting_.rank);
   std::ofstream(mark).close();
+  if (setting_.trace != nullptr) std::ofstream(trace_mark()).close();
   const auto write_all = [&, time = seconds_now()] {
     write(kSafeStatePrefix, time);
     std::error_code ignored;
@@ -125,6 +134,12 @@ void LaunchWatch::save() {
 void LaunchWatch::end() {
   save();
   keeper_.wait();
+  if (setting_.trace != nullptr) {
+    run_.drain();
+    setting_.trace->close_parts();
+    std::error_code ignored;
+    std::filesystem::remove(trace_mark(), ignored);
+  }
   std::signal(SIGTERM, SIG_DFL);
   std::raise(SIGTERM);
 }

@@ -34,7 +34,8 @@ class LaunchWatch {
   struct Setting {
     std::vector<knowledge_sources::Program> programs;
     unsigned rank = 0, analyzers = 1;
-    double hang_seconds = 0;  // 0: never
+    double hang_seconds = 0;                           // 0: never
+    knowledge_sources::TraceArchive* trace = nullptr;  // nullptr: none
   };
   // All outlive it. facts gets a notice of each hang.
   LaunchWatch(EventLoop& loop, AnalyzerRun& run, const Options& options, RunFacts& facts, Setting setting);
@@ -55,6 +56,7 @@ class LaunchWatch {
   void answer();
   void renew_first_state();
   void keep();
+  [[nodiscard]] std::string trace_mark() const;
   void write(const std::string& prefix, std::int64_t time);
   [[nodiscard]] std::map<ProcessKey, bool> processes() const;  // as StreamSource::processes()
 

@@ -112,7 +112,8 @@ std::size_t processes_of(const SafeState& state) {
   return processes;
 }
 
-MergedStates merge_states(std::span<const fs::path> files, const Options& options) {
+MergedStates merge_states(std::span<const fs::path> files, const Options& options,
+                          knowledge_sources::TraceArchive* trace) {
   MergedStates merged;
   for (const fs::path& file : files) {
     try {
@@ -123,9 +124,15 @@ MergedStates merge_states(std::span<const fs::path> files, const Options& option
         merged.arrived[process] = std::max(merged.arrived[process], next);
       if (!merged.first) {
         auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
-        merged.run = std::make_unique<AnalyzerRun>(
-            AnalyzerRun::Options{1, options.memory_bytes, std::move(plugins.analyses), {options.snapshot_conditions}});
-        for (const auto& program : facts.programs) merged.run->add_program(program);
+        merged.run = std::make_unique<AnalyzerRun>(AnalyzerRun::Options{
+            .memory_bytes = options.memory_bytes,
+            .analyses = std::move(plugins.analyses),
+            .snapshots = {options.snapshot_conditions},
+            .traces = trace != nullptr ? trace->settings("") : knowledge_sources::TraceSettings{}});
+        for (const auto& program : facts.programs) {
+          if (trace != nullptr) trace->add_program(program);
+          merged.run->add_program(program);
+        }
       }
       merged.run->absorb(state.partial);
       merged.complete += facts.complete;
@@ -163,7 +170,10 @@ int merge_safe_states(const Options& options) {
     }
     wait_for_writers(options.output, processes - std::min(processes, complete));
   }
-  MergedStates merged = merge_states(latest_states(options.output), options);
+  // What was written of a trace is finished here; what programs have left is not in it.
+  knowledge_sources::TraceArchive trace(options.output);
+  const bool has_trace = knowledge_sources::TraceArchive::has_parts(options.output);
+  MergedStates merged = merge_states(latest_states(options.output), options, has_trace ? &trace : nullptr);
   if (!merged.first) {
     say(fmt::format("nothing that an analyzer left is in '{}', so there is nothing to report.", options.output));
     return kIncomplete;
@@ -198,7 +208,7 @@ int merge_safe_states(const Options& options) {
   const fs::path profile = fs::path(options.output) / "profile.json";
   std::error_code ignored;
   const auto before = fs::last_write_time(profile, ignored);
-  const int status = write_report(*merged.run, facts, of_run);
+  const int status = write_report(*merged.run, facts, of_run, has_trace ? &trace : nullptr);
   if (fs::last_write_time(profile, ignored) != before) remove_all(options.output);
   return status;
 }

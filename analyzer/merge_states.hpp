@@ -16,6 +16,7 @@
 #include "analyzer/options.hpp"
 #include "analyzer/remains.hpp"
 #include "analyzer/safe_state.hpp"
+#include "knowledge_sources/traces/trace_archive.hpp"
 
 namespace ardoise::analyzer {
 
@@ -32,7 +33,9 @@ struct MergedStates {
 };
 
 // Files that can't be used are said.
-[[nodiscard]] MergedStates merge_states(std::span<const std::filesystem::path> files, const Options& options);
+// trace: gets the programs; nullptr: none.
+[[nodiscard]] MergedStates merge_states(std::span<const std::filesystem::path> files, const Options& options,
+                                        knowledge_sources::TraceArchive* trace = nullptr);
 
 // Processes of its programs.
 [[nodiscard]] std::size_t processes_of(const SafeState& state);

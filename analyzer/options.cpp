@@ -11,6 +11,7 @@
 
 #include "analyzer/option_rows.hpp"
 #include "knowledge_sources/snapshots/condition.hpp"
+#include "knowledge_sources/traces/trace_selection.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -103,6 +104,15 @@ ParsedOptions parse_options(int argc, char** argv) {
         throw std::invalid_argument(fmt::format(
             "the condition \"{}\" is of all ranks of a program, and a snapshot of one: balance() is for --rules",
             text));
+    } catch (const std::invalid_argument& wrong) {
+      std::cerr << "ardoise-analyzer: " << wrong.what() << "." << std::endl;
+      return {std::nullopt, 2};
+    }
+  }
+  options.trace = values.text(*option("trace"));
+  if (!options.trace.empty()) {
+    try {
+      (void)knowledge_sources::TraceSelection(options.trace);
     } catch (const std::invalid_argument& wrong) {
       std::cerr << "ardoise-analyzer: " << wrong.what() << "." << std::endl;
       return {std::nullopt, 2};

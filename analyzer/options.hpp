@@ -30,6 +30,7 @@ struct Options {
   std::string control_ranks = "*", control_program = "*";
   double control_wait_seconds = 10;
   bool keep = false;              // with snapshot: write profile.json and summary.txt, too
+  std::string trace;              // what of the run; "": nothing
   double snapshot_seconds = 0;    // between two of each rank in a file of them; 0: no file
   double keep_safe_seconds = 0;   // between two of these while the programs run; 0: none
   std::optional<int> job_status;  // of mpirun, for the report of a launch that was ended

@@ -18,7 +18,13 @@ int replay(const Options& options) {
   auto capture = read_capture(options.replay);
   const unsigned workers = options.workers != 0 ? options.workers : default_workers();
   SnapshotLog log(say);
-  AnalyzerRun run({workers, options.memory_bytes, std::move(plugins.analyses), log.settings(options)});
+  knowledge_sources::TraceArchive trace(options.output);
+  AnalyzerRun run({.workers = workers,
+                   .memory_bytes = options.memory_bytes,
+                   .analyses = std::move(plugins.analyses),
+                   .snapshots = log.settings(options),
+                   .traces = trace.settings(options.trace)});
+  trace.begin([&run](const std::string& sentence) { run.complain(sentence); });
   for (const auto& complaint : plugins.complaints) run.complain(complaint);
   if (capture.programs.empty()) {
     for (const auto& list : {plugins.complaints, capture.complaints}) {
@@ -28,11 +34,13 @@ int replay(const Options& options) {
     return kIncomplete;
   }
   SnapshotLog::remove_old(options.output);
+  knowledge_sources::TraceArchive::remove_old(options.output);
   log.begin(options.output, 0, std::random_device{}());
   RunFacts facts;
   for (const auto& program : capture.programs) {
     facts.universe_ranks += program.ranks;
     log.add_program(program);
+    trace.add_program(program);
     run.add_program(program);
   }
   facts.analyzer_workers = workers;
@@ -41,7 +49,7 @@ int replay(const Options& options) {
   CaptureSource source(capture);
   ingest(loop, source, run);
   run.finish();
-  const int status = write_report(run, facts, options);
+  const int status = write_report(run, facts, options, &trace);
   log.finish();
   return status;
 }

@@ -46,7 +46,8 @@ void mark_running(reports::Run& run) {
 
 }  // namespace
 
-int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Options& options) {
+int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Options& options,
+                 knowledge_sources::TraceArchive* trace) {
   int status = kDone;
   for (const auto& complaint : analyzed.complaints()) {
     say(complaint);
@@ -63,6 +64,12 @@ int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Optio
     run.analyzer_workers = facts.analyzer_workers;
     run.notices = facts.notices;
     analyzed.contribute(run);
+    knowledge_sources::TraceArchive::Finished traces;
+    if (trace != nullptr) traces = trace->finish();
+    for (const auto& notice : traces.notices) {
+      say(notice);
+      run.notices.push_back(notice);
+    }
     run.analysis_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - facts.programs_ended).count();
 
@@ -80,6 +87,9 @@ int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Optio
     std::string summary;
     const auto written = reports::write_results(run, options.output, summary);
     if (!options.quiet) std::cout << summary << std::flush;
+    for (const auto& archive : traces.archives) {
+      if (!options.quiet) say(fmt::format("the trace is {}.", archive));
+    }
     if (!written) {
       say(written.error);
       return kIncomplete;

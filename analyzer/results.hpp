@@ -9,6 +9,7 @@
 
 #include "analyzer/analyzer_run.hpp"
 #include "analyzer/options.hpp"
+#include "knowledge_sources/traces/trace_archive.hpp"
 
 namespace ardoise::analyzer {
 
@@ -25,8 +26,10 @@ struct RunFacts {
 
 inline constexpr int kDone = 0, kIncomplete = 1, kUsage = 2;
 
-// Writes, prints and renders as the options say, complaints on standard error. Returns kDone or kIncomplete.
-[[nodiscard]] int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Options& options);
+// Writes, prints and renders as the options say, complaints on standard error. Returns kDone or kIncomplete. trace: is
+// finished, too; nullptr: there is none.
+[[nodiscard]] int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Options& options,
+                               knowledge_sources::TraceArchive* trace = nullptr);
 
 // One word for the launcher, in the file of --status-file; nothing without it.
 void leave_state(std::string_view state, const Options& options);

@@ -26,6 +26,7 @@ namespace ardoise::knowledge_sources {
 
 class Resolver;      // resolver.hpp: definitions of a level, complete when contribute() runs
 class SnapshotSink;  // snapshots/snapshot_sink.hpp
+class TraceSink;     // traces/trace_sink.hpp
 
 // Names of the typed spans that the unpacker submits on a program's level.
 inline constexpr std::string_view kMpiEvents = "mpi_events";          // MpiSpan
@@ -72,12 +73,20 @@ struct SnapshotSettings {
   double interval_seconds = 0;   // between those that the sink gets of each rank; 0: none
 };
 
+struct TraceSettings {
+  std::string selection{};    // traces/trace_selection.hpp; "": no events are written
+  std::string folder{};       // for parts of the trace
+  TraceSink* sink = nullptr;  // nullptr: none; outlives the analyses
+};
+
 struct AnalysisContext {
   std::string level;        // name of the level, unique in the launch
   std::uint32_t partition;  // id of the program
   std::uint32_t ranks;      // of the program's world
   double ticks_per_second;  // nominal, for bounds only; exact rates are in the Resolver
   SnapshotSettings snapshots{};
+  TraceSettings traces{};
+  std::uint32_t first_rank = 0;  // of the program in its world
 };
 
 class Analysis {

@@ -20,12 +20,19 @@ void put(std::vector<Entry>& entries, const Entry& entry, std::uint32_t Entry::*
 
 }  // namespace
 
-GroupKey group_key(const CommEntry& comm) {
+GroupKey group_key(const CommEntry& comm, std::int32_t lead) {
   const bool inter = comm.kind == instrument::CommunicatorKind::kInter;
-  return {comm.group_hash, inter ? 1u : 0u, inter ? comm.instance : 0u, comm.ranges, comm.remote_ranges};
+  return {comm.group_hash,
+          inter ? 1u : 0u,
+          inter ? comm.instance : 0u,
+          comm.ranges,
+          comm.remote_ranges,
+          inter ? lead : 0,
+          0};
 }
 
-DefinitionStore::DefinitionStore(const AnalysisContext& context) : level_(context.level), ranks_(context.ranks) {}
+DefinitionStore::DefinitionStore(const AnalysisContext& context)
+    : level_(context.level), first_rank_(context.first_rank), ranks_(context.ranks) {}
 
 void DefinitionStore::attach(LevelSources& sources) {
   sources.add({"definitions@" + level_,
@@ -79,7 +86,10 @@ class DefinitionReceiver {
                           comm.name.empty() ? 0 : header_.sequence + 1};
     store_.add_comm(rank_, entry);
     if (!comm.ranges.empty()) {
-      store_.groups_[group_key(entry)].try_emplace(fixed.first_range, comm.ranges.begin(), comm.ranges.end());
+      // A list in several parts comes from the group's first member.
+      const std::int32_t lead = fixed.first_range == 0 ? comm.ranges.front().start
+                                                       : static_cast<std::int32_t>(store_.first_rank_ + header_.rank);
+      store_.groups_[group_key(entry, lead)].try_emplace(fixed.first_range, comm.ranges.begin(), comm.ranges.end());
     }
   }
   void operator()(const instrument::DecodedTopology& topology) {

@@ -68,13 +68,15 @@ struct RankDefinitions {
 };
 
 // Names one list of members. An intercommunicator's list also depends on the remote group, so its instance belongs to
-// it.
+// it; its two sides have lists of their own under one hash, told apart by the first member of the own group.
 struct GroupKey {
   std::uint64_t hash;
   std::uint32_t kind, instance, ranges, remote_ranges;
+  std::int32_t lead;  // intercommunicators: rank in the world; else 0
+  std::uint32_t reserved;
   friend constexpr auto operator<=>(const GroupKey&, const GroupKey&) = default;
 };
-[[nodiscard]] GroupKey group_key(const CommEntry& comm);
+[[nodiscard]] GroupKey group_key(const CommEntry& comm, std::int32_t lead);
 
 struct CallSiteEntry {
   std::uint32_t rank, module;
@@ -118,7 +120,8 @@ class DefinitionStore {
   void add_call_site(std::uint32_t id, const CallSiteEntry& entry);
 
   std::string level_;
-  std::mutex mutex_;  // of everything below; definitions are rare
+  std::uint32_t first_rank_;  // of the program in its world
+  std::mutex mutex_;          // of everything below; definitions are rare
   StringPool strings_;
   std::vector<RankDefinitions> ranks_;
   std::unordered_map<std::uint32_t, CallSiteEntry> call_sites_;

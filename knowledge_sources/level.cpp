@@ -18,8 +18,13 @@ constexpr std::string_view kAccountsPart = "(accounts)";  // no name of a plug-i
 constexpr std::string_view kDefinitionsPart = "(definitions)";
 
 AnalysisContext context_of(const Program& program) {
-  return {fmt::format("{}:{}", program.partition, program.name), program.partition, program.ranks,
-          program.ticks_per_second, program.snapshots};
+  return {fmt::format("{}:{}", program.partition, program.name),
+          program.partition,
+          program.ranks,
+          program.ticks_per_second,
+          program.snapshots,
+          program.traces,
+          program.place.first_rank};
 }
 
 // Lists in an order that is that of their contents, whatever the order of the plug-ins.

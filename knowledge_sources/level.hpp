@@ -38,6 +38,7 @@ struct Program {
   std::uint32_t world = 0;  // the partition
   WorldPart place{};        // ranks 0: the whole world
   SnapshotSettings snapshots{};
+  TraceSettings traces{};
 };
 
 class Level {

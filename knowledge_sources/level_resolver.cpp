@@ -83,13 +83,38 @@ std::int64_t LevelResolver::world_rank(std::uint32_t rank, std::uint32_t comm, s
     return static_cast<std::uint32_t>(peer) < place_.world_ranks ? peer : kUnknownRank;
   const CommEntry* const entry = find(definitions_.ranks()[rank].comms, &CommEntry::comm, comm);
   if (entry == nullptr) return kUnknownRank;
-  const auto group = groups_.find(group_key(*entry));
-  if (group == groups_.end()) return kUnknownRank;
-  const Members& members = group->second;
-  const bool inter = entry->kind == instrument::CommunicatorKind::kInter;
-  if (inter && members.own_ranges != entry->ranges) return kUnknownRank;
-  const std::uint64_t place = static_cast<std::uint64_t>(peer) + (inter ? members.begins[members.own_ranges] : 0);
-  if (place >= members.begins[inter ? members.ranges.size() : members.own_ranges]) return kUnknownRank;
+  return member_of(rank, *entry, entry->kind == instrument::CommunicatorKind::kInter, static_cast<std::uint64_t>(peer));
+}
+
+// Of an intercommunicator the list of the side that the rank is on.
+const LevelResolver::Members* LevelResolver::members_of(std::uint32_t rank, const CommEntry& entry) const {
+  if (entry.kind == instrument::CommunicatorKind::kIntra) {
+    const auto found = groups_.find(group_key(entry, 0));
+    return found == groups_.end() ? nullptr : &found->second;
+  }
+  const std::int64_t world_rank = std::int64_t{place_.first_rank} + rank;
+  auto found = groups_.lower_bound(group_key(entry, INT32_MIN));
+  for (const auto end = groups_.upper_bound(group_key(entry, INT32_MAX)); found != end; ++found) {
+    const auto own = std::span(found->second.ranges).first(found->second.own_ranges);
+    const bool is_member = std::ranges::any_of(own, [world_rank](const instrument::RankRange& range) {
+      if (range.start < 0 || range.count == 0) return false;
+      const std::int64_t away = world_rank - range.start;
+      if (range.stride == 0) return away == 0;
+      return away % range.stride == 0 && away / range.stride >= 0 && away / range.stride < range.count;
+    });
+    if (is_member) return &found->second;
+  }
+  return nullptr;
+}
+
+std::int64_t LevelResolver::member_of(std::uint32_t rank, const CommEntry& entry, bool is_remote,
+                                      std::uint64_t place) const {
+  const Members* const found = members_of(rank, entry);
+  if (found == nullptr) return kUnknownRank;
+  const Members& members = *found;
+  if (is_remote && members.own_ranges != entry.ranges) return kUnknownRank;
+  if (is_remote) place += members.begins[members.own_ranges];
+  if (place >= members.begins[is_remote ? members.ranges.size() : members.own_ranges]) return kUnknownRank;
   const auto range =
       static_cast<std::size_t>(std::ranges::upper_bound(members.begins, place) - members.begins.begin() - 1);
   const auto& members_of = members.ranges[range];
@@ -97,6 +122,23 @@ std::int64_t LevelResolver::world_rank(std::uint32_t rank, std::uint32_t comm, s
   const std::int64_t world =
       members_of.start + static_cast<std::int64_t>(place - members.begins[range]) * std::int64_t{members_of.stride};
   return world >= 0 && world < place_.world_ranks ? world : kUnknownRank;
+}
+
+std::vector<CommunicatorOfRank> LevelResolver::communicators_of(std::uint32_t rank) const {
+  std::vector<CommunicatorOfRank> list;
+  for (const CommEntry& each : definitions_.ranks()[rank].comms)
+    list.push_back({each.comm, each.kind == instrument::CommunicatorKind::kInter, each.group_hash, each.instance,
+                    each.size, each.remote_size, definitions_.text(each.name)});
+  return list;
+}
+
+std::vector<std::int64_t> LevelResolver::members(std::uint32_t rank, std::uint32_t comm, bool is_remote) const {
+  const CommEntry* const entry = find(definitions_.ranks()[rank].comms, &CommEntry::comm, comm);
+  std::vector<std::int64_t> list;
+  if (entry == nullptr) return list;
+  for (std::uint64_t place = 0; place < (is_remote ? entry->remote_size : entry->size); ++place)
+    list.push_back(member_of(rank, *entry, is_remote, place));
+  return list;
 }
 
 std::string_view LevelResolver::communicator(std::uint32_t rank, std::uint32_t comm) const {

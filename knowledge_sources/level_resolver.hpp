@@ -32,6 +32,8 @@ class LevelResolver final : public Resolver {
   std::span<const FunctionSums> sums(std::uint32_t rank) const override { return sums_[rank]; }
   std::int64_t world_rank(std::uint32_t rank, std::uint32_t comm, std::int32_t peer) const override;
   std::string_view communicator(std::uint32_t rank, std::uint32_t comm) const override;
+  std::vector<CommunicatorOfRank> communicators_of(std::uint32_t rank) const override;
+  std::vector<std::int64_t> members(std::uint32_t rank, std::uint32_t comm, bool is_remote) const override;
   const Location& call_site(std::uint32_t id) const override;
   ModuleFacts module(std::uint32_t rank, std::uint32_t module) const override;
   std::vector<SourceFrame> frames(const ModuleFacts& module, std::uint64_t offset) const override {
@@ -54,6 +56,10 @@ class LevelResolver final : public Resolver {
     std::size_t own_ranges = 0;         // the remote group begins there
     bool complete = false;              // no part is missing
   };
+  // Of its own group, or of the remote one.
+  [[nodiscard]] std::int64_t member_of(std::uint32_t rank, const CommEntry& entry, bool is_remote,
+                                       std::uint64_t place) const;
+  [[nodiscard]] const Members* members_of(std::uint32_t rank, const CommEntry& entry) const;
   static Members assemble(const GroupKey& key, const DefinitionStore::Parts& parts);
 
   WorldPart place_;

@@ -92,6 +92,16 @@ struct CommunicatorFacts {
   std::vector<std::uint32_t> group_of_rank;
 };
 
+// Those of equal group and instance are one communicator, on both sides of an intercommunicator.
+struct CommunicatorOfRank {
+  std::uint32_t number = 0;  // in the rank
+  bool is_inter = false;
+  std::uint64_t group = 0;
+  std::uint32_t instance = 0;
+  std::uint32_t size = 0, remote_size = 0;
+  std::string_view name;
+};
+
 class Resolver {
  public:
   virtual ~Resolver() = default;
@@ -112,6 +122,10 @@ class Resolver {
 
   // The name of a communicator of the rank; "" where it has none, or was never defined.
   [[nodiscard]] virtual std::string_view communicator(std::uint32_t rank, std::uint32_t comm) const = 0;
+  // By number.
+  [[nodiscard]] virtual std::vector<CommunicatorOfRank> communicators_of(std::uint32_t) const { return {}; }
+  // As world_rank() of each of its ranks, or of its remote group; empty: its definition did not arrive.
+  [[nodiscard]] virtual std::vector<std::int64_t> members(std::uint32_t, std::uint32_t, bool) const { return {}; }
 
   [[nodiscard]] virtual const Location& call_site(std::uint32_t id) const = 0;
   // Both empty for numbers that were never defined.

@@ -35,6 +35,9 @@ inline constexpr auto kOptions = [] {
     {"snapshot-every", kDuration, "DURATION", "", "no file", 0.001, 36e6, kForAnalyzer,
      "write the snapshots of each rank to files, snapshots-N.ards in the folder of the report: those of its marks, "
      "conditions and iterations, and of intervals of this time; ardoise snapshots reads them (docs/snapshots.md)"},
+    {"trace", kText, "SELECTION", "", "none", 0, 0, kForLauncher | kForAnalyzer,
+     "write a trace in OTF2, trace/traces.otf2 in the folder of the report: all, or e.g. "
+     "\"ranks=0-3,functions=MPI_Send,MPI_Recv,io,from=10s,to=12s,min=1ms\" (docs/traces.md)"},
     {"rules", kText, "FILE", "", "none", 0, 0, kForLauncher | kForAnalyzer,
      "what changes while the programs run, and when, a line each, e.g. \"when time(MPI_Wait) > 5 s since last: rate=1000 "
      "for 10 s\""},

@@ -12,9 +12,9 @@ namespace ardoise::knowledge_sources {
 namespace {
 
 // Calls of 1 ns each, one every 10 ns, at sites that are named by their keys.
-class Program {
+class LoopProgram {
  public:
-  explicit Program(std::size_t room) : series(room) {}
+  explicit LoopProgram(std::size_t room) : series(room) {}
   void call(std::uint64_t key) {
     series.visit(key, time, {1, 1, 8});
     time += 10;
@@ -47,7 +47,7 @@ class MainLoop : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(Room, MainLoop, testing::Values(100'000, 2'000, 500));
 
 TEST_P(MainLoop, HasASolverAsItsInnerLoop) {
-  Program program(GetParam());
+  LoopProgram program(GetParam());
   for (int step = 0; step < 100; ++step) {
     program.calls_of({10, 11, 12, 13, 14});
     for (int i = 0; i < 20; ++i) program.calls_of({20, 21});
@@ -63,7 +63,7 @@ TEST_P(MainLoop, HasASolverAsItsInnerLoop) {
 }
 
 TEST_P(MainLoop, IsCutIntoItsIterations) {
-  Program program(GetParam());
+  LoopProgram program(GetParam());
   program.calls_of({1, 2});
   program.pass(1000);
   for (int i = 0; i < 300; ++i) {
@@ -87,7 +87,7 @@ TEST_P(MainLoop, IsCutIntoItsIterations) {
 
 // Two loops in each other: rounds of the inner one, as it has as many call sites.
 TEST_P(MainLoop, AnInnerLoopIsTheMainOneWhereItHasMostSites) {
-  Program program(GetParam());
+  LoopProgram program(GetParam());
   for (int outer = 0; outer < 16; ++outer) {
     program.call(1);
     for (int inner = 0; inner < 25; ++inner) program.calls_of({10, 11, 12});
@@ -99,7 +99,7 @@ TEST_P(MainLoop, AnInnerLoopIsTheMainOneWhereItHasMostSites) {
 
 // As the two sweeps of a solver: 10 and 11 come 20 times each, one after the other.
 TEST_P(MainLoop, SweepsOfAnIterationAreNone) {
-  Program program(GetParam());
+  LoopProgram program(GetParam());
   for (int step = 0; step < 50; ++step) {
     program.calls_of({1, 2});
     for (int i = 0; i < 20; ++i) program.call(10);
@@ -112,7 +112,7 @@ TEST_P(MainLoop, SweepsOfAnIterationAreNone) {
 }
 
 TEST_P(MainLoop, WhatIsDoneInEveryTwentiethIterationIsNone) {
-  Program program(GetParam());
+  LoopProgram program(GetParam());
   for (int step = 0; step < 400; ++step) {
     program.calls_of({1, 2, 3, 4});
     if (step % 20 == 0) program.calls_of({7, 8});
@@ -123,7 +123,7 @@ TEST_P(MainLoop, WhatIsDoneInEveryTwentiethIterationIsNone) {
 }
 
 TEST_P(MainLoop, AProgramWithoutALoopHasNone) {
-  Program program(GetParam());
+  LoopProgram program(GetParam());
   std::mt19937 random(3);
   for (int i = 0; i < 20'000; ++i) program.call(random() % 5000);
   EXPECT_FALSE(find_loop(program.series));
@@ -132,7 +132,7 @@ TEST_P(MainLoop, AProgramWithoutALoopHasNone) {
 }
 
 TEST_P(MainLoop, AShortLoopInALongRunIsNotTheMainOne) {
-  Program program(GetParam());
+  LoopProgram program(GetParam());
   for (int i = 0; i < 50; ++i) program.calls_of({1, 2});
   program.pass(1'000'000);
   program.call(3);
@@ -140,7 +140,7 @@ TEST_P(MainLoop, AShortLoopInALongRunIsNotTheMainOne) {
 }
 
 TEST_P(MainLoop, OtherCallsGoToTheIterationOfTheirTime) {
-  Program program(GetParam());
+  LoopProgram program(GetParam());
   for (int i = 0; i < 100; ++i) program.calls_of({1, 2});
   for (int i = 0; i < 100; i += 10) program.series.add(9, 20 * i + 5, {1, 100, 4096});
   const auto loop = find_loop(program.series);
@@ -163,7 +163,7 @@ TEST(CallSeries, HasAllCallsWhateverItsRoom) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
     const std::size_t room = 100 + random() % 400;
-    Program program(room);
+    LoopProgram program(room);
     const auto sites = 1 + random() % 50;
     const auto length = static_cast<int>(random() % 5000);
     for (int i = 0; i < length; ++i) {

@@ -135,6 +135,20 @@ TEST(Topology, PeersInAnIntercommunicatorAreOfTheRemoteGroup) {
   EXPECT_THAT(edges_of(analyze(maker)), ElementsAre(EdgeTuple{1, 5, 1, 5, 10}, EdgeTuple{1, 7, 1, 6, 10}));
 }
 
+TEST(Topology, BothSidesOfAnIntercommunicatorHaveOneHashAndPeersOfTheirOwn) {
+  PackMaker even({.rank = 0}), odd({.rank = 1});
+  even.call(FunctionId::kSend, Shape::kSend, 2000, 10, 0, 0, 5, 1, 2);
+  odd.call(FunctionId::kSend, Shape::kSend, 2000, 10, 1, 0, 6, 1, 2);
+  define(even, {2, CommunicatorKind::kInter, 99, 0, 2, 0, 1, 1, 1, 0, 0}, {{0, 2, 2}, {1, 1, 1}});
+  define(odd, {2, CommunicatorKind::kInter, 99, 0, 1, 0, 2, 1, 1, 0, 0}, {{1, 1, 1}, {0, 2, 2}});
+  even.flush();
+  odd.flush();
+  replay::Session session({{.name = "program", .ranks = 8}});
+  session.submit(even.take());
+  session.submit(odd.take());
+  EXPECT_THAT(edges_of(session.application()), ElementsAre(EdgeTuple{0, 1, 1, 5, 10}, EdgeTuple{1, 2, 1, 6, 10}));
+}
+
 TEST(Topology, OnePairOverTwoCommunicatorsIsOneEdge) {
   PackMaker maker({});
   maker.call(FunctionId::kSend, Shape::kSend, 2000, 10, 1, 0, 5);

@@ -44,6 +44,7 @@ void PackMaker::emit(PackClass pack_class, std::span<const std::byte> payload, s
   header.samples = samples_ledger_;
   header.sending_ticks = sending_ticks;
   if (pack_class == PackClass::kMpi) header.order = mpi_packs_++;
+  if (pack_class == PackClass::kPosix) header.order = posix_packs_++;
   header.origin_tick = origin_.origin_tick;
   header.ticks_per_second = origin_.ticks_per_second;
   packs_.emplace_back(header, payload);

@@ -91,7 +91,7 @@ class PackMaker {
 
   Origin origin_;
   std::size_t records_per_pack_;
-  std::uint64_t sequence_ = 0, mpi_packs_ = 0;
+  std::uint64_t sequence_ = 0, mpi_packs_ = 0, posix_packs_ = 0;
   instrument::ClassLedger mpi_ledger_{}, posix_ledger_{}, samples_ledger_{};
   std::vector<instrument::MpiRecord> mpi_;
   std::vector<instrument::PosixRecord> posix_;

@@ -97,6 +97,15 @@ void make_profile_of_any(const fs::path& folder) {
   std::cerr << snapshot.output << std::flush;
 }
 
+void tell_traces(const fs::path& output) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(output, ignored)) {
+    const fs::path anchor = entry.path() / "traces.otf2";
+    if (entry.path().filename().string().starts_with("trace") && fs::exists(anchor, ignored))
+      say("the trace is '{}'.", anchor.string());
+  }
+}
+
 std::vector<std::string> with_end(std::vector<std::string> merge, int job_status, const std::string& ended_by) {
   merge.insert(merge.end(), {"--job-status", std::to_string(job_status)});
   if (!ended_by.empty()) merge.insert(merge.end(), {"--ended-by", ended_by});
@@ -133,6 +142,7 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
     // In a file or pipe, standard output is the programs' alone.
     auto& terminal = ::isatty(STDOUT_FILENO) != 0 ? std::cout : std::cerr;
     if (std::ifstream summary(output / "summary.txt"); summary) terminal << summary.rdbuf() << std::flush;
+    tell_traces(output);
   }
   if (!options.render) {
     if (!options.quiet) say("the profile is '{}'.", profile.string());

@@ -48,6 +48,7 @@ std::vector<std::string> analysis_words(const Options& options) {
 std::vector<std::string> words_of_launch(const Options& options) {
   std::vector<std::string> words = analysis_words(options);
   if (!options.rules.empty()) words.insert(words.end(), {"--rules", fs::absolute(options.rules).string()});
+  if (!options.trace.empty()) words.insert(words.end(), {"--trace", options.trace});
   return words;
 }
 

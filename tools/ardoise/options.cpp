@@ -54,6 +54,7 @@ Options typed(const OptionValues& values) {
   options.plugins = values.texts(*option("plugin"));
   options.snapshot_conditions = values.texts(*option("snapshot-when"));
   options.rules = values.text(*option("rules"));
+  options.trace = values.text(*option("trace"));
   options.partitions = values.texts(*option("partition"));
   options.separate = values.is_on(*option("separate"));
   options.time_limit = time_limit(values);

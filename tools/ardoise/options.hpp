@@ -23,6 +23,7 @@ struct Options {
   bool short_report = false;
   std::vector<std::string> plugins, snapshot_conditions;
   std::string rules;                    // file; "": none
+  std::string trace;                    // what of the run; "": nothing
   std::vector<std::string> partitions;  // NAME=CONTEXT[,CONTEXT...]
   bool separate = false;                // each program has a world of its own
   std::optional<TimeLimit> time_limit;

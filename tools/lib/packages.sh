@@ -3,14 +3,14 @@
 
 # To build and to profile.
 build_packages=(g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libboost-dev libfmt-dev libcli11-dev
-  nlohmann-json3-dev libdw-dev libelf-dev libcairo2-dev libutf8proc-dev libzstd-dev zlib1g-dev)
+  nlohmann-json3-dev libdw-dev libelf-dev libcairo2-dev libutf8proc-dev libzstd-dev zlib1g-dev libotf2-trace-dev)
 # To render report.pdf.
 # texlive-fonts-recommended has the one font that hyperref loads for itself under XeLaTeX (pzdr).
 report_packages=(graphviz texlive-xetex texlive-latex-recommended texlive-fonts-recommended lmodern fonts-dejavu-core)
 # To build and run every test and benchmark.
 # MPICH's alternatives (mpicc, mpirun) have a lower priority than Open MPI's: the defaults stay.
 test_packages=(libgtest-dev libgmock-dev mpich libmpich-dev gfortran clang libclang-rt-dev libtbb-dev python3-mpi4py ccache poppler-utils file netpipe-openmpi
-  iproute2 slurmctld slurmd slurm-client)
+  iproute2 slurmctld slurmd slurm-client otf2-tools python3-otf2)
 
 # install_missing PACKAGE...: asks dpkg, installs only what is not there, says what it does.
 install_missing() {

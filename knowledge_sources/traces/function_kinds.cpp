@@ -1,0 +1,129 @@
+// See function_kinds.hpp.
+#include "knowledge_sources/traces/function_kinds.hpp"
+
+#include <array>
+#include <string_view>
+
+#include "vmpi/mpi_functions.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+struct NamedOp {
+  std::string_view name;  // in small letters
+  OTF2_CollectiveOp op;
+};
+constexpr std::array<NamedOp, 17> kOps{{{"barrier", OTF2_COLLECTIVE_OP_BARRIER},
+                                        {"bcast", OTF2_COLLECTIVE_OP_BCAST},
+                                        {"gather", OTF2_COLLECTIVE_OP_GATHER},
+                                        {"gatherv", OTF2_COLLECTIVE_OP_GATHERV},
+                                        {"scatter", OTF2_COLLECTIVE_OP_SCATTER},
+                                        {"scatterv", OTF2_COLLECTIVE_OP_SCATTERV},
+                                        {"allgather", OTF2_COLLECTIVE_OP_ALLGATHER},
+                                        {"allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV},
+                                        {"alltoall", OTF2_COLLECTIVE_OP_ALLTOALL},
+                                        {"alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV},
+                                        {"alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW},
+                                        {"allreduce", OTF2_COLLECTIVE_OP_ALLREDUCE},
+                                        {"reduce", OTF2_COLLECTIVE_OP_REDUCE},
+                                        {"reduce_scatter", OTF2_COLLECTIVE_OP_REDUCE_SCATTER},
+                                        {"reduce_scatter_block", OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK},
+                                        {"scan", OTF2_COLLECTIVE_OP_SCAN},
+                                        {"exscan", OTF2_COLLECTIVE_OP_EXSCAN}}};
+
+constexpr std::string_view without(std::string_view name, std::string_view prefix) {
+  if (name.substr(0, prefix.size()) == prefix) name.remove_prefix(prefix.size());
+  return name;
+}
+
+// "MPI_Ineighbor_alltoallv" is an "alltoallv".
+constexpr OTF2_CollectiveOp op_of(const vmpi::FunctionTraits& function) {
+  std::string_view name = without(function.name, "MPI_");
+  if (name.size() > 2 && name.substr(name.size() - 2) == "_c") name.remove_suffix(2);
+  if (function.starts_request) name = without(name, "I");
+  name = without(without(name, "Neighbor_"), "neighbor_");
+  for (const NamedOp& each : kOps) {
+    if (name.size() == each.name.size() && (name[0] | 0x20) == each.name[0] && name.substr(1) == each.name.substr(1))
+      return each.op;
+  }
+  return OTF2_COLLECTIVE_OP_CREATE_HANDLE;
+}
+
+constexpr auto kOpOfFunction = [] {
+  std::array<OTF2_CollectiveOp, vmpi::kFunctionCount> ops{};
+  for (std::size_t i = 0; i < ops.size(); ++i) ops[i] = op_of(vmpi::kFunctionTraits[i]);
+  return ops;
+}();
+
+}  // namespace
+
+OTF2_CollectiveOp collective_op(std::uint32_t function) {
+  if (function >= kOpOfFunction.size()) return OTF2_COLLECTIVE_OP_CREATE_HANDLE;
+  return kOpOfFunction[function];
+}
+
+RegionKind mpi_region(std::uint32_t function) {
+  using vmpi::Role;
+  const auto is = [function](auto... ops) { return ((collective_op(function) == ops) || ...); };
+  if (function >= vmpi::kFunctionCount) return {OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI};
+  OTF2_RegionRole role = OTF2_REGION_ROLE_FUNCTION;
+  switch (vmpi::kFunctionTraits[function].role) {
+    case Role::kSend:
+    case Role::kReceive:
+    case Role::kPostReceive:
+    case Role::kSendReceive:
+    case Role::kStart:
+    case Role::kCompletes:
+    case Role::kProbe:
+      role = OTF2_REGION_ROLE_POINT2POINT;
+      break;
+    case Role::kCollective:
+    case Role::kRooted:
+    case Role::kNeighbour:
+      role = is(OTF2_COLLECTIVE_OP_BARRIER) ? OTF2_REGION_ROLE_BARRIER
+             : is(OTF2_COLLECTIVE_OP_BCAST, OTF2_COLLECTIVE_OP_SCATTER, OTF2_COLLECTIVE_OP_SCATTERV)
+                 ? OTF2_REGION_ROLE_COLL_ONE2ALL
+             : is(OTF2_COLLECTIVE_OP_REDUCE, OTF2_COLLECTIVE_OP_GATHER, OTF2_COLLECTIVE_OP_GATHERV)
+                 ? OTF2_REGION_ROLE_COLL_ALL2ONE
+             : is(OTF2_COLLECTIVE_OP_SCAN, OTF2_COLLECTIVE_OP_EXSCAN, OTF2_COLLECTIVE_OP_CREATE_HANDLE)
+                 ? OTF2_REGION_ROLE_COLL_OTHER
+                 : OTF2_REGION_ROLE_COLL_ALL2ALL;
+      break;
+    case Role::kPut:
+    case Role::kGet:
+    case Role::kWindow:
+      role = OTF2_REGION_ROLE_RMA;
+      break;
+    case Role::kFileRead:
+    case Role::kFileWrite:
+      role = OTF2_REGION_ROLE_FILE_IO;
+      break;
+    case Role::kLocal:
+      break;
+  }
+  return {role, OTF2_PARADIGM_MPI};
+}
+
+RegionKind posix_region(std::uint32_t function) {
+  const auto category = instrument::posix_function_info(static_cast<std::uint16_t>(function)).category;
+  return {
+      category == instrument::PosixCategory::kMetadata ? OTF2_REGION_ROLE_FILE_IO_METADATA : OTF2_REGION_ROLE_FILE_IO,
+      OTF2_PARADIGM_NONE};
+}
+
+std::optional<OTF2_IoOperationMode> io_mode(instrument::PosixCategory category) {
+  switch (category) {
+    case instrument::PosixCategory::kRead:
+      return OTF2_IO_OPERATION_MODE_READ;
+    case instrument::PosixCategory::kWrite:
+      return OTF2_IO_OPERATION_MODE_WRITE;
+    case instrument::PosixCategory::kSync:
+      return OTF2_IO_OPERATION_MODE_FLUSH;
+    case instrument::PosixCategory::kMetadata:
+    case instrument::PosixCategory::kMapping:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,27 @@
+// What functions of MPI and I/O are in a trace: kinds of collectives, of regions and of accesses to files.
+#pragma once
+
+#include <otf2/OTF2_Definitions.h>
+#include <otf2/OTF2_Events.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "instrument/format/posix_functions.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// Of a function with the shape of a collective; those of a neighbourhood are like the one of the same name.
+[[nodiscard]] OTF2_CollectiveOp collective_op(std::uint32_t function);
+
+struct RegionKind {
+  OTF2_RegionRole role;
+  OTF2_Paradigm paradigm;
+};
+[[nodiscard]] RegionKind mpi_region(std::uint32_t function);
+[[nodiscard]] RegionKind posix_region(std::uint32_t function);
+
+// nullopt: it is no access to data.
+[[nodiscard]] std::optional<OTF2_IoOperationMode> io_mode(instrument::PosixCategory category);
+
+}  // namespace ardoise::knowledge_sources

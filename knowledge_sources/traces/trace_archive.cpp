@@ -1,0 +1,140 @@
+// See trace_archive.hpp.
+#include "knowledge_sources/traces/trace_archive.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+constexpr std::string_view kPartsName = "trace.part", kArchiveName = "trace";
+
+bool is_archive(const std::filesystem::path& folder) {
+  const std::string name = folder.filename().string();
+  return (name == kArchiveName || name.starts_with(std::string(kArchiveName) + "-")) &&
+         std::filesystem::exists(folder / "traces.otf2");
+}
+
+std::string as_file_name(std::string name) {
+  std::ranges::replace(name, '/', '_');
+  return name;
+}
+
+}  // namespace
+
+TraceArchive::TraceArchive(std::filesystem::path output) : output_(std::move(output)), process_(::getpid()) {}
+
+TraceArchive::~TraceArchive() = default;
+
+std::filesystem::path TraceArchive::parts_folder() const { return output_ / kPartsName; }
+
+void TraceArchive::remove_old(const std::filesystem::path& output) {
+  std::error_code ignored;
+  std::filesystem::remove_all(output / kPartsName, ignored);
+  std::vector<std::filesystem::path> archives;
+  for (const auto& entry : std::filesystem::directory_iterator(output, ignored)) {
+    if (is_archive(entry.path())) archives.push_back(entry.path());
+  }
+  for (const auto& each : archives) std::filesystem::remove_all(each, ignored);
+}
+
+bool TraceArchive::has_parts(const std::filesystem::path& output) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(output / kPartsName, ignored);
+}
+
+TraceSettings TraceArchive::settings(const std::string& selection) {
+  of_ended_launch_ = selection.empty();
+  return {selection, parts_folder().string(), this};
+}
+
+void TraceArchive::add_program(const Program& program) { programs_.insert_or_assign(program.partition, program); }
+
+void TraceArchive::add_part(std::function<void()> close) {
+  const std::scoped_lock lock(close_mutex_);
+  close_.push_back(std::move(close));
+}
+
+void TraceArchive::close_parts() {
+  const std::scoped_lock lock(close_mutex_);
+  for (const auto& close : close_) close();
+}
+
+void TraceArchive::read_parts() {
+  if (std::exchange(has_read_, true)) return;
+  std::error_code ignored;
+  std::vector<std::filesystem::path> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(parts_folder(), ignored)) {
+    if (entry.path().filename().string().starts_with("part-")) folders.push_back(entry.path());
+  }
+  std::ranges::sort(folders);
+  for (const auto& folder : folders) {
+    try {
+      ReadPart part{folder, read_tables(folder)};
+      if (part.tables.has_failed) ++failed_parts_;
+      parts_.push_back(std::move(part));
+    } catch (const std::exception&) {
+      ++broken_parts_;
+    }
+  }
+}
+
+void TraceArchive::take(std::uint32_t partition, const Resolver& resolver) {
+  const auto program = programs_.find(partition);
+  if (process_ != ::getpid() || program == programs_.end()) return;
+  read_parts();
+  std::vector<const ReadPart*> of_program;
+  for (const ReadPart& part : parts_) {
+    if (part.tables.partition == partition) of_program.push_back(&part);
+  }
+  auto& world = worlds_[program->second.world];
+  if (!world) world = std::make_unique<WorldArchive>();
+  world->add(program->second, of_program, resolver);
+}
+
+TraceArchive::Finished TraceArchive::finish() {
+  Finished finished;
+  std::error_code ignored;
+  if (process_ != ::getpid()) return finished;
+  if (failed_parts_ != 0 || parts_.empty()) {
+    // Why was said by who could not write.
+    std::filesystem::remove_all(parts_folder(), ignored);
+    if (failed_parts_ == 0 && broken_parts_ != 0)
+      finished.notices.push_back("There is no trace: all analyzers were killed.");
+    return finished;
+  }
+  for (const auto& [number, world] : worlds_) {
+    const std::string name = worlds_.size() == 1 ? std::string(kArchiveName)
+                                                 : fmt::format("{}-{}", kArchiveName, as_file_name(world->name()));
+    const std::filesystem::path beside = parts_folder() / fmt::format("archive-{}", number);
+    if (const std::string fault = world->write(beside); !fault.empty()) {
+      finished.notices.push_back(fmt::format("The trace of {} is given up: {}.", world->name(), fault));
+      continue;
+    }
+    std::error_code fault;
+    std::filesystem::rename(beside, output_ / name, fault);
+    if (fault) {
+      finished.notices.push_back(fmt::format("The trace of {} is given up: '{}' cannot be made: {}.", world->name(),
+                                             (output_ / name).string(), fault.message()));
+      continue;
+    }
+    finished.archives.push_back((output_ / name / "traces.otf2").string());
+    if (const std::string text = world->complaint(of_ended_launch_); !text.empty()) finished.notices.push_back(text);
+  }
+  if (of_ended_launch_)
+    finished.notices.push_back(
+        "The trace has what the processes had sent when the launch was ended; the last second or so of each is not in "
+        "it.");
+  if (broken_parts_ != 0)
+    finished.notices.push_back(
+        fmt::format("The trace lacks what {} analyzers had of it, which were killed.", broken_parts_));
+  std::filesystem::remove_all(parts_folder(), ignored);
+  return finished;
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,380 @@
+// See trace_location.hpp.
+#include "knowledge_sources/traces/trace_location.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "instrument/format/posix_functions.hpp"
+#include "knowledge_sources/traces/function_kinds.hpp"
+#include "knowledge_sources/waits/message_kind.hpp"
+#include "vmpi/mpi_functions.hpp"
+
+namespace ardoise::knowledge_sources {
+
+using instrument::CompletionRecord;
+using instrument::MarkExtension;
+using instrument::MpiEvent;
+using instrument::MpiRecord;
+using instrument::PosixRecord;
+using instrument::Shape;
+
+namespace {
+
+std::uint32_t unsigned_of(std::int32_t number) { return static_cast<std::uint32_t>(number); }
+
+std::uint32_t root_of(std::int32_t peer) {
+  if (peer >= 0) return unsigned_of(peer);
+  return peer == instrument::kRootGroup ? std::uint32_t{OTF2_COLLECTIVE_ROOT_SELF}
+                                        : std::uint32_t{OTF2_COLLECTIVE_ROOT_NONE};
+}
+
+bool is_collective_shape(Shape shape) {
+  return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
+}
+bool is_file_shape(Shape shape) { return shape == Shape::kFileRead || shape == Shape::kFileWrite; }
+
+OTF2_IoOperationMode mode_of(Shape shape) {
+  return shape == Shape::kFileRead ? OTF2_IO_OPERATION_MODE_READ : OTF2_IO_OPERATION_MODE_WRITE;
+}
+
+}  // namespace
+
+std::uint32_t TraceRankState::start(std::uint64_t tick, Operation operation) {
+  if (!early_.empty()) {
+    if (const auto ended = early_.extract(tick); !ended.empty()) return ended.mapped();
+  }
+  operation.number = numbers_++;
+  started_.add(tick, operation);
+  return operation.number;
+}
+
+std::uint32_t TraceRankState::number_before_start(std::uint64_t tick) {
+  if (early_.size() < kMostEarlyEnds) early_.try_emplace(tick, numbers_);
+  return numbers_++;
+}
+
+void TraceRankState::take_message(std::uint32_t comm, std::int32_t source, std::int32_t tag) {
+  if (taken_.size() < kMostTaken) taken_.push_back({comm, source, tag});
+}
+
+std::uint32_t TraceRankState::communicator_of_taken(std::int32_t source, std::int32_t tag) {
+  const auto found =
+      std::ranges::find_if(taken_, [&](const Taken& each) { return each.source == source && each.tag == tag; });
+  if (found == taken_.end()) return instrument::kNoComm;
+  const std::uint32_t comm = found->comm;
+  taken_.erase(found);
+  return comm;
+}
+
+void TraceRankState::use_communicator(std::uint32_t number) {
+  if (std::exchange(last_communicator_, number) != number) communicators_.try_emplace(number, true);
+}
+
+void TraceRankState::add_uses(std::uint32_t rank, TraceTables& tables) const {
+  for (const auto& [number, used] : communicators_) tables.communicators.push_back({rank, number});
+  for (const auto& [handle, used] : handles_) tables.handles.push_back({rank, handle});
+}
+
+TraceLocation::TraceLocation(TracePart& part, const TraceSelection& selection, TraceRankState& rank,
+                             std::uint64_t location, TraceLosses& losses)
+    : part_(part), selection_(selection), rank_(rank), losses_(losses), writer_(part.writer_of(location)) {}
+
+std::uint64_t TraceLocation::move_to(std::uint64_t time) {
+  last_ = std::max(last_, time);
+  first_ = std::min(first_, last_);
+  return last_;
+}
+
+std::uint32_t TraceLocation::region_of(const TraceRegion& region) {
+  const std::uint64_t key = region.key();
+  KnownRegion& known = known_regions_[(key * 0x9E3779B97F4A7C15u) >> 58];
+  if (known.key != key) known = {key, part_.region(region)};
+  return known.number;
+}
+
+void TraceLocation::add(const MpiEvent& event) {
+  close_call();
+  if (!part_.is_good() || writer_ == nullptr) return;
+  const MpiRecord& record = event.record;
+  if (record.shape() == Shape::kProbe && record.peer >= 0 && message_kind(record.function()).takes_message)
+    rank_.take_message(record.comm(), record.peer, record.tag);
+  const std::uint64_t end_tick = record.begin + event.duration;
+  const std::int64_t begin = rank_.clock.since_init(record.begin);
+  call_ = {};
+  call_.is_open = true;
+  call_.function = record.function();
+  call_.begin = rank_.clock.at(record.begin);
+  call_.end = std::max(call_.begin, rank_.clock.at(end_tick));
+  call_.is_written = selection_.has_call(false, record.function(), begin, rank_.clock.since_init(end_tick) - begin);
+  if (!call_.is_written) return;
+  if (call_.begin < last_) ++losses_.moved;
+  call_.region = region_of({TraceRegion::Kind::kMpi, record.function(), record.call_site});
+  call_.begin = move_to(call_.begin);
+  write(OTF2_EvtWriter_Enter, call_.begin, call_.region);
+  write_begin(event);
+}
+
+void TraceLocation::write_begin(const MpiEvent& event) {
+  const MpiRecord& record = event.record;
+  const MessageKind kind = message_kind(record.function());
+  const Shape shape = record.shape();
+  call_.comm = record.comm();
+  const bool starts = kind.starts && !kind.starts_both;
+  if (starts) return write_start(call_.begin, record.begin, record, event.bytes, event.received);
+  if (shape == Shape::kSend) {
+    if (kind.starts_both) {
+      MpiRecord receive = record;
+      receive.word = instrument::make_word(record.comm(), record.function(), Shape::kPostReceive);
+      receive.peer = instrument::kAnySource;
+      write_start(call_.begin, record.begin, receive, 0, 0);
+    }
+    if (record.peer >= 0) {
+      rank_.use_communicator(record.comm());
+      write(OTF2_EvtWriter_MpiSend, call_.begin, unsigned_of(record.peer), record.comm(), unsigned_of(record.tag),
+            event.bytes);
+    }
+    if (event.receive_half == nullptr) return;
+    const auto half = instrument::as<instrument::ReceiveHalfExtension>(*event.receive_half);
+    if (half.source < 0) return;
+    call_.ends = Ends::kReceive;
+    call_.peer = half.source;
+    call_.tag = half.tag;
+    call_.received = half.bytes;
+  } else if (shape == Shape::kReceive && record.peer >= 0) {
+    call_.ends = Ends::kReceive;
+    if (kind.receives_taken) call_.comm = rank_.communicator_of_taken(record.peer, record.tag);
+    call_.peer = record.peer;
+    call_.tag = record.tag;
+    call_.received = event.bytes;
+  } else if (is_collective_shape(shape)) {
+    call_.ends = Ends::kCollective;
+    call_.peer = shape == Shape::kRooted ? record.peer : instrument::kNoPeer;
+    call_.sent = event.bytes;
+    call_.received = event.received;
+    write(OTF2_EvtWriter_MpiCollectiveBegin, call_.begin);
+  } else if (is_file_shape(shape) && record.peer > 0) {
+    call_.ends = Ends::kFile;
+    call_.handle = trace_handle(unsigned_of(record.peer), true);
+    call_.matching = io_number_++;
+    call_.received = event.bytes;
+    rank_.use_handle(call_.handle);
+    const std::string_view name = vmpi::kFunctionTraits[record.function()].name;
+    const bool is_collective = name.find("_all") != name.npos || name.find("_ordered") != name.npos;
+    write(OTF2_EvtWriter_IoOperationBegin, call_.begin, call_.handle, mode_of(shape),
+          is_collective ? OTF2_IO_OPERATION_FLAG_COLLECTIVE : OTF2_IO_OPERATION_FLAG_NONE, event.bytes, call_.matching);
+  }
+  if (call_.ends == Ends::kReceive || call_.ends == Ends::kCollective) rank_.use_communicator(call_.comm);
+}
+
+// Of a call that returns a request, or of MPI_Start or MPI_Startall.
+void TraceLocation::write_start(std::uint64_t time, std::uint64_t tick, const MpiRecord& record, std::uint64_t sent,
+                                std::uint64_t received) {
+  const Shape shape = record.shape();
+  TraceRankState::Operation operation{.of = TraceRankState::Of::kSend,
+                                      .number = 0,
+                                      .comm = record.comm(),
+                                      .function = record.function(),
+                                      .handle = 0,
+                                      .root = instrument::kNoPeer,
+                                      .sent = sent,
+                                      .received = received};
+  if (shape == Shape::kSend && record.peer >= 0) {
+    rank_.use_communicator(record.comm());
+    const std::uint32_t number = rank_.start(tick, operation);
+    write(OTF2_EvtWriter_MpiIsend, time, unsigned_of(record.peer), record.comm(), unsigned_of(record.tag), sent,
+          number);
+  } else if (shape == Shape::kPostReceive && record.peer != instrument::kNoPeer) {
+    operation.of = TraceRankState::Of::kReceive;
+    write(OTF2_EvtWriter_MpiIrecvRequest, time, rank_.start(tick, operation));
+  } else if (is_collective_shape(shape)) {
+    operation.of = TraceRankState::Of::kCollective;
+    if (shape == Shape::kRooted) operation.root = record.peer;
+    rank_.use_communicator(record.comm());
+    write(OTF2_EvtWriter_NonBlockingCollectiveRequest, time, rank_.start(tick, operation));
+  } else if (is_file_shape(shape) && record.peer > 0) {
+    operation.of = TraceRankState::Of::kFile;
+    operation.handle = trace_handle(unsigned_of(record.peer), true);
+    rank_.use_handle(operation.handle);
+    const std::uint32_t number = rank_.start(tick, operation);
+    // Numbers of operations that end at once have the highest bit 0.
+    write(OTF2_EvtWriter_IoOperationBegin, time, operation.handle, mode_of(shape), OTF2_IO_OPERATION_FLAG_NON_BLOCKING,
+          sent, std::uint64_t{1} << 32 | number);
+    write(OTF2_EvtWriter_IoOperationIssued, time, operation.handle, std::uint64_t{1} << 32 | number);
+  }
+}
+
+void TraceLocation::add(const instrument::StartedExtension& record) {
+  if (!part_.is_good() || !call_.is_open || !call_.is_written) return;
+  const MpiRecord operation{record.begin, 0, 0, record.peer, record.tag, 0, record.operation};
+  write_start(last_, record.begin, operation, record.bytes, 0);
+}
+
+void TraceLocation::add(const CompletionRecord& record) {
+  if (call_.is_open) {
+    completions_.push_back(record);
+  } else if (part_.is_good() && writer_ != nullptr) {
+    write_end_of(record, last_);
+  }
+}
+
+void TraceLocation::write_end_of(const CompletionRecord& record, std::uint64_t time) {
+  const std::uint32_t function = instrument::function_of(record.word);
+  std::uint32_t comm = instrument::comm_of(record.word);
+  auto operation = rank_.end(record.post_begin);
+  if (!operation) {
+    // With several threads it may have been started in one that is read later.
+    const bool is_receive = record.peer >= 0;
+    if (!rank_.several_threads || (!is_receive && message_kind(function).starts_both) ||
+        !selection_.has_call(false, function, rank_.clock.since_init(record.post_begin), INT64_MAX) ||
+        function >= vmpi::kFunctionCount || vmpi::kFunctionTraits[function].role == vmpi::Role::kRooted ||
+        vmpi::kFunctionTraits[function].role == vmpi::Role::kCollective)
+      return;
+    operation = TraceRankState::Operation{.of = is_receive ? TraceRankState::Of::kReceive : TraceRankState::Of::kSend,
+                                          .number = rank_.number_before_start(record.post_begin),
+                                          .comm = comm,
+                                          .function = function,
+                                          .handle = 0,
+                                          .root = instrument::kNoPeer,
+                                          .sent = 0,
+                                          .received = 0};
+  }
+  time = move_to(time);
+  switch (operation->of) {
+    case TraceRankState::Of::kSend:
+      write(record.tag == instrument::kAnyTag ? OTF2_EvtWriter_MpiRequestCancelled : OTF2_EvtWriter_MpiIsendComplete,
+            time, operation->number);
+      return;
+    case TraceRankState::Of::kReceive:
+      if (record.peer < 0) {
+        write(OTF2_EvtWriter_MpiRequestCancelled, time, operation->number);
+        return;
+      }
+      if (message_kind(function).receives_taken) comm = rank_.communicator_of_taken(record.peer, record.tag);
+      rank_.use_communicator(comm);
+      write(OTF2_EvtWriter_MpiIrecv, time, unsigned_of(record.peer), comm, unsigned_of(record.tag),
+            instrument::completion_bytes(record), operation->number);
+      return;
+    case TraceRankState::Of::kCollective:
+      write(OTF2_EvtWriter_NonBlockingCollectiveComplete, time, collective_op(operation->function), operation->comm,
+            root_of(operation->root), operation->sent, operation->received, operation->number);
+      return;
+    case TraceRankState::Of::kFile:
+      write(OTF2_EvtWriter_IoOperationComplete, time, operation->handle,
+            std::max(operation->sent, instrument::completion_bytes(record)),
+            std::uint64_t{1} << 32 | operation->number);
+      return;
+  }
+}
+
+void TraceLocation::close_call() {
+  if (!call_.is_open) return;
+  call_.is_open = false;
+  if (part_.is_good()) {
+    for (const CompletionRecord& each : completions_) write_end_of(each, call_.end);
+    if (call_.is_written) write_end();
+  }
+  completions_.clear();
+}
+
+void TraceLocation::write_end() {
+  const std::uint64_t time = move_to(call_.end);
+  switch (call_.ends) {
+    case Ends::kNothing:
+      break;
+    case Ends::kReceive:
+      write(OTF2_EvtWriter_MpiRecv, time, unsigned_of(call_.peer), call_.comm, unsigned_of(call_.tag), call_.received);
+      break;
+    case Ends::kCollective:
+      write(OTF2_EvtWriter_MpiCollectiveEnd, time, collective_op(call_.function), call_.comm, root_of(call_.peer),
+            call_.sent, call_.received);
+      break;
+    case Ends::kFile:
+      write(OTF2_EvtWriter_IoOperationComplete, time, call_.handle, call_.received, call_.matching);
+      break;
+  }
+  write(OTF2_EvtWriter_Leave, time, call_.region);
+}
+
+void TraceLocation::add(const PosixRecord& record) {
+  const std::int64_t since = rank_.clock.since_init(record.begin);
+  if (!selection_.has_call(true, record.function, since,
+                           rank_.clock.since_init(record.begin + record.duration) - since))
+    return;
+  std::uint64_t begin = rank_.clock.at(record.begin);
+  std::uint64_t end = std::max(begin, rank_.clock.at(record.begin + record.duration));
+  // One that was made from within a call of MPI, by a function that the program gave it, lies in that.
+  if (call_.is_open && call_.is_written && begin < call_.end) {
+    end = std::min(end, call_.end);
+  } else {
+    close_call();
+  }
+  if (!part_.is_good() || writer_ == nullptr) return;
+  if (begin < last_) ++losses_.moved;
+  const std::uint32_t region = region_of({TraceRegion::Kind::kPosix, record.function, record.call_site});
+  begin = move_to(begin);
+  write(OTF2_EvtWriter_Enter, begin, region);
+  const auto mode = io_mode(instrument::posix_function_info(record.function).category);
+  const std::uint32_t handle = trace_handle(record.file, false);
+  const bool is_operation = mode && record.file != 0;
+  const std::uint32_t matching = io_number_;
+  if (is_operation) {
+    ++io_number_;
+    rank_.use_handle(handle);
+    write(OTF2_EvtWriter_IoOperationBegin, begin, handle, *mode, OTF2_IO_OPERATION_FLAG_NONE, record.bytes, matching);
+  }
+  end = move_to(end);
+  if (is_operation) write(OTF2_EvtWriter_IoOperationComplete, end, handle, record.bytes, matching);
+  write(OTF2_EvtWriter_Leave, end, region);
+}
+
+void TraceLocation::add(const MarkExtension& mark) {
+  close_call();
+  if (!part_.is_good() || writer_ == nullptr || !selection_.has_time(rank_.clock.since_init(mark.tick))) return;
+  const std::uint64_t time = move_to(rank_.clock.at(mark.tick));
+  switch (mark.kind) {
+    case instrument::MarkKind::kSnapshot:
+    case instrument::MarkKind::kPcontrol:
+      write(OTF2_EvtWriter_ParameterInt, time, part_.name(mark.name), static_cast<std::int64_t>(mark.value));
+      return;
+    case instrument::MarkKind::kValue: {
+      const OTF2_Type type = OTF2_TYPE_DOUBLE;
+      OTF2_MetricValue value{};
+      value.floating_point = std::bit_cast<double>(mark.value);
+      write(OTF2_EvtWriter_Metric, time, part_.name(mark.name), std::uint8_t{1}, &type, &value);
+      return;
+    }
+    case instrument::MarkKind::kPhaseBegin:
+      return begin_phase(time, mark.name);
+    case instrument::MarkKind::kPhaseEnd:
+      return end_phase(time, mark.name);
+  }
+}
+
+void TraceLocation::begin_phase(std::uint64_t time, std::uint32_t name) {
+  phases_.push_back(region_of({TraceRegion::Kind::kPhase, 0, name}));
+  write(OTF2_EvtWriter_Enter, time, phases_.back());
+}
+
+// Regions lie in each other, phases may overlap: those that began later and go on are left and entered again.
+void TraceLocation::end_phase(std::uint64_t time, std::uint32_t name) {
+  const std::uint32_t region = region_of({TraceRegion::Kind::kPhase, 0, name});
+  const auto found = std::find(phases_.rbegin(), phases_.rend(), region);
+  if (found == phases_.rend()) return;
+  for (auto phase = phases_.rbegin(); phase != found + 1; ++phase) write(OTF2_EvtWriter_Leave, time, *phase);
+  const auto place = phases_.erase(found.base() - 1);
+  for (auto phase = place; phase != phases_.end(); ++phase) write(OTF2_EvtWriter_Enter, time, *phase);
+}
+
+TraceTables::Thread TraceLocation::end() {
+  close_call();
+  if (writer_ == nullptr) return {};
+  while (!phases_.empty() && part_.is_good()) {
+    write(OTF2_EvtWriter_Leave, last_, phases_.back());
+    phases_.pop_back();
+  }
+  const std::uint64_t events = part_.end(writer_);
+  return {0, 0, events, events == 0 ? 0 : first_, last_};
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,139 @@
+// One location of a trace, a thread of a rank: its calls, in the order of time, become OTF2's events. What is beside a
+// call:
+//
+//   MPI_Send           MpiSend                MPI_Isend, MPI_Start   MpiIsend … MpiIsendComplete
+//   MPI_Recv           MpiRecv                MPI_Irecv, MPI_Start   MpiIrecvRequest … MpiIrecv
+//   MPI_Allreduce      MpiCollectiveBegin,    MPI_Iallreduce         NonBlockingCollectiveRequest …
+//                      MpiCollectiveEnd                              NonBlockingCollectiveComplete
+//   read, fsync        IoOperationBegin,      MPI_File_iread         IoOperationBegin, IoOperationIssued …
+//                      IoOperationComplete                           IoOperationComplete
+//
+// Marks: a snapshot and MPI_Pcontrol are ParameterInt with the number, a value is a Metric, a phase is a region.
+// Sends are at the begin of their calls, receives and what else completes at the end.
+//
+// Time never goes back: what is told too late is moved to where the location has come, and counted. A call is left when
+// the next one comes, since what belongs to it (completions) may come in a later pack. Not thread safe.
+#pragma once
+
+#include <otf2/OTF2_EvtWriter.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "instrument/format/event_reader.hpp"
+#include "knowledge_sources/traces/trace_part.hpp"
+#include "knowledge_sources/traces/trace_selection.hpp"
+#include "knowledge_sources/traces/trace_tables.hpp"
+#include "knowledge_sources/waits/started.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// What the locations of a rank share: its clock, and the operations that one thread may start and another one end.
+class TraceRankState {
+ public:
+  enum class Of : std::uint8_t { kSend, kReceive, kCollective, kFile };
+  struct Operation {
+    Of of;
+    std::uint32_t number;  // the id of its request in the trace
+    std::uint32_t comm, function, handle;
+    std::int32_t root;
+    std::uint64_t sent, received;
+  };
+
+  // Gives it a number.
+  [[nodiscard]] std::uint32_t start(std::uint64_t tick, Operation operation);
+  // That was started then; it has ended. Where another thread has started it, which has not been read so far, or it is
+  // not in the trace: none.
+  [[nodiscard]] std::optional<Operation> end(std::uint64_t tick) { return started_.take(tick); }
+  // Of an operation whose start is still to come.
+  [[nodiscard]] std::uint32_t number_before_start(std::uint64_t tick);
+  [[nodiscard]] std::uint64_t open_operations() const { return started_.size() + early_.size(); }
+
+  // MPI_Mprobe has taken a message, and MPI_Mrecv, which has no communicator, receives it.
+  void take_message(std::uint32_t comm, std::int32_t source, std::int32_t tag);
+  [[nodiscard]] std::uint32_t communicator_of_taken(std::int32_t source, std::int32_t tag);
+
+  void use_communicator(std::uint32_t number);
+  void use_handle(std::uint32_t handle) { handles_.try_emplace(handle, true); }
+  void add_uses(std::uint32_t rank, TraceTables& tables) const;
+
+  TraceClock clock{};
+  bool several_threads = false;  // make MPI calls
+
+ private:
+  static constexpr std::size_t kMostEarlyEnds = 65536, kMostTaken = 4096;
+  struct Taken {
+    std::uint32_t comm;
+    std::int32_t source, tag;
+  };
+
+  StartedList<Operation> started_;
+  std::unordered_map<std::uint64_t, std::uint32_t> early_;  // ends that came before their starts: numbers, by tick
+  std::vector<Taken> taken_;                                // messages that are not received yet
+  std::uint32_t numbers_ = 0;
+  std::uint32_t last_communicator_ = UINT32_MAX;
+  std::unordered_map<std::uint32_t, bool> communicators_, handles_;  // that are used
+};
+
+class TraceLocation {
+ public:
+  // Each outlives it.
+  TraceLocation(TracePart& part, const TraceSelection& selection, TraceRankState& rank, std::uint64_t location,
+                TraceLosses& losses);
+
+  void add(const instrument::MpiEvent& event);
+  void add(const instrument::CompletionRecord& record);
+  void add(const instrument::StartedExtension& record);
+  void add(const instrument::MarkExtension& mark);
+  void add(const instrument::PosixRecord& record);
+  // No more comes: its events, and their first and last time.
+  [[nodiscard]] TraceTables::Thread end();
+
+ private:
+  enum class Ends : std::uint8_t { kNothing, kReceive, kCollective, kFile };
+  // A call that has not been left.
+  struct Call {
+    bool is_open = false, is_written = false;
+    Ends ends = Ends::kNothing;
+    std::uint32_t region = 0, function = 0, comm = 0, handle = 0, matching = 0;
+    std::int32_t peer = 0, tag = 0;
+    std::uint64_t begin = 0, end = 0, sent = 0, received = 0;
+  };
+  struct KnownRegion {
+    std::uint64_t key = UINT64_MAX;
+    std::uint32_t number = 0;
+  };
+
+  // An event, with one of OTF2's functions for them.
+  template <class Function, class... Fields>
+  void write(Function function, Fields... fields) {
+    if (part_.is_good()) part_.check(function(writer_, nullptr, fields...));
+  }
+  [[nodiscard]] std::uint64_t move_to(std::uint64_t time);
+  [[nodiscard]] std::uint32_t region_of(const TraceRegion& region);
+  void write_begin(const instrument::MpiEvent& event);
+  void write_end();
+  void close_call();
+  void write_end_of(const instrument::CompletionRecord& record, std::uint64_t time);
+  void write_start(std::uint64_t time, std::uint64_t tick, const instrument::MpiRecord& record, std::uint64_t sent,
+                   std::uint64_t received);
+  void begin_phase(std::uint64_t time, std::uint32_t name);
+  void end_phase(std::uint64_t time, std::uint32_t name);
+
+  TracePart& part_;
+  const TraceSelection& selection_;
+  TraceRankState& rank_;
+  TraceLosses& losses_;
+  OTF2_EvtWriter* const writer_;
+  std::uint64_t first_ = UINT64_MAX, last_ = 0;  // times
+  Call call_;
+  std::vector<instrument::CompletionRecord> completions_;  // of the call
+  std::uint32_t io_number_ = 0;
+  std::vector<std::uint32_t> phases_;  // open ones: regions
+  std::array<KnownRegion, 64> known_regions_{};
+};
+
+}  // namespace ardoise::knowledge_sources

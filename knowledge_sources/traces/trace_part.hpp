@@ -1,0 +1,82 @@
+// The event files of the ranks of one program that one analyzer has, written while the programs run, in a folder of
+// their own: an OTF2 archive without definitions. Numbers in the events are the part's own (regions, names of marks) or
+// those of the rank (communicators, files); its tables say what they mean (trace_tables.hpp), and trace_archive.hpp
+// makes one archive of all parts.
+//
+// OTF2 gives a location's events to its file whenever 256 KiB are full, and the file writes whenever 4 MiB are.
+// Locations may be written by several threads at a time, each by one. A copy of the process (fork) writes nothing. Once
+// a write has failed OTF2 is not asked again, not even to close: it may crash then.
+#pragma once
+
+#include <otf2/OTF2_Archive.h>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "knowledge_sources/traces/trace_tables.hpp"
+
+namespace ardoise::knowledge_sources {
+
+class TracePart {
+ public:
+  static constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 10;
+
+  // folder: that of all parts, made where it is not there. complain: gets one sentence where the part cannot be
+  // written; from then on it takes nothing.
+  TracePart(const std::filesystem::path& folder, std::uint32_t partition,
+            std::function<void(const std::string&)> complain);
+  ~TracePart();
+  TracePart(const TracePart&) = delete;
+  TracePart& operator=(const TracePart&) = delete;
+
+  // False: it has failed, or was closed.
+  [[nodiscard]] bool is_good() const { return is_good_.load(std::memory_order_relaxed); }
+  // … or belongs to another process, of which this is a copy.
+  [[nodiscard]] bool is_open() const { return is_good() && is_of_this_process(); }
+  [[nodiscard]] bool is_of_this_process() const;
+  // nullptr: it has failed.
+  [[nodiscard]] OTF2_EvtWriter* writer_of(std::uint64_t location);
+  void check(OTF2_ErrorCode code) {
+    if (code != OTF2_SUCCESS) fail(code);
+  }
+
+  // Any thread.
+  [[nodiscard]] std::uint32_t region(const TraceRegion& region);
+  [[nodiscard]] std::uint32_t name(std::uint32_t mark_name);
+  void tell_text(std::uint32_t mark_name, std::string_view text);
+
+  // Number of its events; 0: the part has failed.
+  [[nodiscard]] std::uint64_t end(OTF2_EvtWriter* writer);
+  // After the last location has ended. The rest of the tables is the part's.
+  void close(TraceTables tables);
+
+ private:
+  void fail(OTF2_ErrorCode code);
+  void close_file(const std::function<OTF2_ErrorCode()>& close);
+  void fail(const std::string& reason);
+
+  const std::uint32_t partition_;
+  const std::function<void(const std::string&)> complain_;
+  const std::int64_t process_;
+  std::filesystem::path folder_;
+  bool has_folder_ = false;
+  OTF2_Archive* archive_ = nullptr;
+  std::atomic<bool> is_good_ = false;  // relaxed: a call that is written too many does no harm
+  std::mutex mutex_;                   // of what follows
+  bool has_failed_ = false;
+  std::unordered_map<std::uint64_t, std::uint32_t> region_numbers_;  // by key
+  std::unordered_map<std::uint32_t, std::uint32_t> name_numbers_;
+  std::vector<std::uint64_t> regions_;
+  std::vector<std::uint32_t> names_;
+  std::map<std::uint32_t, std::string> texts_;
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,249 @@
+// See trace_rank.hpp.
+#include "knowledge_sources/traces/trace_rank.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "knowledge_sources/pack_time.hpp"
+
+namespace ardoise::knowledge_sources {
+
+using instrument::ClassLedger;
+using instrument::MpiRecord;
+using instrument::PackHeader;
+using instrument::PosixRecord;
+using instrument::Shape;
+
+namespace {
+
+constexpr std::uint64_t kNone = UINT64_MAX;
+constexpr std::size_t kMostMarks = 64;
+
+// What is behind a call goes with it, whenever that was.
+bool begins_something(const MpiRecord& record) {
+  return instrument::is_mark(record) || (record.shape() != Shape::kExtension && record.shape() != Shape::kCompletion);
+}
+std::uint64_t tick_of(const MpiRecord& record) {
+  return begins_something(record) ? record.begin : 0;  // a mark's tick stands in the same place
+}
+std::uint64_t tick_of(const PosixRecord& record) { return record.begin; }
+
+std::uint64_t calls_in(std::span<const MpiRecord> records) {
+  return static_cast<std::uint64_t>(std::ranges::count_if(records, begins_something));
+}
+
+// Of all that the process had recorded, what comes or has come as records.
+std::uint64_t to_come(const ClassLedger& ledger) {
+  return ledger.recorded - std::min(ledger.recorded, ledger.dropped + ledger.aggregated);
+}
+
+template <class Record>
+std::uint64_t head_of(const std::deque<Record>& waiting) {
+  return waiting.empty() ? kNone : tick_of(waiting.front().left.front());
+}
+
+}  // namespace
+
+bool TraceRank::set_clock(const PackHeader& header) {
+  if (header.origin_tick == 0) return false;
+  if (state_.clock.ns_per_tick == 0)
+    state_.clock = {header.origin_tick, ns_per_tick(header, nominal_ticks_per_second_)};
+  return true;
+}
+
+TraceRank::Thread& TraceRank::thread_of(std::uint32_t number) {
+  Thread& thread = threads_[number];
+  if (!thread.location)
+    thread.location =
+        std::make_unique<TraceLocation>(part_, selection_, state_, trace_location(world_rank_, number), losses_);
+  return thread;
+}
+
+void TraceRank::look_at_marks(Arrival& arrival) {
+  for (; !arrival.marks.empty() && arrival.marks.front().records <= arrival.received; arrival.marks.pop_front())
+    arrival.known_until = std::max(arrival.known_until, arrival.marks.front().tick);
+}
+
+template <class Record>
+void TraceRank::enter(Stream<Record>& stream, Arrival& arrival, Pack<Record> pack) {
+  stream.known_until = std::max(stream.known_until, pack.last_tick);
+  arrival.received += pack.counted;
+  look_at_marks(arrival);
+  if (pack.after_gap) note_gap(pack.left.empty() ? pack.last_tick : tick_of(pack.left.front()));
+  if (pack.left.empty()) return;
+  waiting_ += pack.own.size();
+  stream.waiting.push_back(std::move(pack));
+}
+
+template <class Record>
+void TraceRank::take(const Span<Record>& span, Stream<Record>& stream, Arrival& own, Arrival& other,
+                     const ClassLedger& others, Thread& thread) {
+  const PackHeader& header = *span.header;
+  // Of records that became sums meanwhile fewer are to come than was thought before.
+  const std::uint64_t records = to_come(others);
+  while (!other.marks.empty() && other.marks.back().records >= records) other.marks.pop_back();
+  other.marks.push_back({records, header.last_tick});
+  if (other.marks.size() > kMostMarks) other.marks.pop_front();
+  look_at_marks(other);
+  Pack<Record> pack{{}, span.records, header.last_tick, header.counted_records(), false};
+  const auto keep = [](Pack<Record>& kept) {
+    kept.own.assign(kept.left.begin(), kept.left.end());
+    kept.left = kept.own;
+  };
+  const auto enter_kept = [&](Pack<Record>& kept, bool after_gap) {
+    kept.after_gap = after_gap;
+    enter(stream, own, std::move(kept));
+  };
+  if (stream.order.take(header.order)) {
+    enter(stream, own, std::move(pack));
+    stream.order.deliver_ready(enter_kept);
+  } else {
+    keep(pack);
+    stream.order.add(header.order, std::move(pack), 1 + span.records.size(), enter_kept);
+  }
+  merge(thread, false);
+  // What still waits must not hold the pack.
+  for (Pack<Record>& each : stream.waiting) {
+    if (!each.own.empty()) continue;
+    keep(each);
+    waiting_ += each.own.size();
+  }
+  if (waiting_ <= kMostWaiting) return;
+  for (auto& [other_number, each] : threads_) merge(each, true);
+}
+
+void TraceRank::add(const MpiSpan& span) {
+  if ((span.header->flags & instrument::kSeveralMpiThreads) != 0) state_.several_threads = true;
+  if (!set_clock(*span.header)) {
+    losses_.untimed += calls_in(span.records);
+    return;
+  }
+  Thread& thread = thread_of(span.header->thread);
+  take(span, thread.mpi, mpi_, posix_, span.header->posix, thread);
+}
+
+void TraceRank::add(const PosixSpan& span) {
+  if (!set_clock(*span.header)) {
+    losses_.untimed += span.records.size();
+    return;
+  }
+  Thread& thread = thread_of(span.header->thread);
+  take(span, thread.posix, posix_, mpi_, span.header->mpi, thread);
+}
+
+void TraceRank::add(const AggregateSpan& span) {
+  std::uint64_t sums = 0;
+  for (const auto& record : span.records) {
+    const bool is_call =
+        record.part == instrument::AggregatePart::kCall || record.part == instrument::AggregatePart::kPosix;
+    if (!is_call) continue;
+    const std::uint64_t single = std::min(record.calls, record.records);
+    sums += single;
+    losses_.counted += record.calls - single;
+  }
+  if (sums == 0 || !set_clock(*span.header)) {
+    losses_.sums += sums;
+    return;
+  }
+  losses_.sums += sums;
+  add_gap({rank_, TraceTables::GapKind::kSums, state_.clock.at(span.header->first_tick),
+           state_.clock.at(span.header->last_tick), sums});
+}
+
+void TraceRank::note_gap(std::uint64_t tick) {
+  ++losses_.gaps;
+  const std::uint64_t time = state_.clock.at(tick);
+  add_gap({rank_, TraceTables::GapKind::kMissing, time, time, 0});
+}
+
+// Beyond the greatest number the last one of its kind grows.
+void TraceRank::add_gap(const TraceTables::Gap& gap) {
+  const auto last = std::find_if(gaps_.rbegin(), gaps_.rend(), [&](const auto& each) { return each.kind == gap.kind; });
+  if (last == gaps_.rend() || gaps_.size() < kMostGaps) {
+    gaps_.push_back(gap);
+    return;
+  }
+  last->begin = std::min(last->begin, gap.begin);
+  last->end = std::max(last->end, gap.end);
+  last->calls += gap.calls;
+}
+
+// Those that begin before the tick; of MPI with what is behind them.
+void TraceRank::write_until(Thread& thread, Pack<MpiRecord>& pack, std::uint64_t tick) {
+  auto some = pack.left;
+  if (tick != kNone) {
+    const auto end = std::ranges::find_if(some, [tick](const MpiRecord& each) { return tick_of(each) > tick; });
+    some = some.first(static_cast<std::size_t>(end - some.begin()));
+  }
+  TraceLocation& location = *thread.location;
+  instrument::for_each_event(
+      some, [&](const instrument::MpiEvent& event) { location.add(event); },
+      [&](const instrument::CompletionRecord& record) { location.add(record); },
+      [](const instrument::NeighbourExtension&) {},
+      [&](const instrument::StartedExtension& record) { location.add(record); },
+      [](const instrument::SampledExtension&) {}, [](const instrument::GroupExtension&) {},
+      [&](const instrument::MarkExtension& mark) { location.add(mark); });
+  pack.left = pack.left.subspan(some.size());
+}
+
+void TraceRank::write_until(Thread& thread, Pack<PosixRecord>& pack, std::uint64_t tick) {
+  std::size_t count = 0;
+  for (; count < pack.left.size() && tick_of(pack.left[count]) <= tick; ++count) thread.location->add(pack.left[count]);
+  pack.left = pack.left.subspan(count);
+}
+
+// all: also what may have something before it that has not come.
+void TraceRank::merge(Thread& thread, bool all) {
+  auto& mpi = thread.mpi.waiting;
+  auto& posix = thread.posix.waiting;
+  const auto known = [all](std::uint64_t of_thread, std::uint64_t of_process) {
+    return all ? kNone : std::max(of_thread, of_process);
+  };
+  const auto write_some = [&](auto& waiting, std::uint64_t tick) {
+    auto& pack = waiting.front();
+    const std::size_t before = pack.left.size();
+    write_until(thread, pack, tick);
+    const std::size_t written = before - pack.left.size();
+    if (!pack.own.empty()) waiting_ -= written;
+    if (pack.left.empty()) waiting.pop_front();
+    return written != 0;
+  };
+  for (;;) {
+    const std::uint64_t next_mpi = head_of(mpi), next_posix = head_of(posix);
+    if (next_mpi == kNone && next_posix == kNone) return;
+    const bool is_mpi = next_mpi <= next_posix;
+    const std::uint64_t until = is_mpi
+                                    ? (posix.empty() ? known(thread.posix.known_until, posix_.known_until) : next_posix)
+                                    : (mpi.empty() ? known(thread.mpi.known_until, mpi_.known_until) : next_mpi);
+    if (is_mpi ? !write_some(mpi, until) : !write_some(posix, until)) return;
+  }
+}
+
+void TraceRank::end(TraceTables& tables) {
+  for (auto& [number, thread] : threads_) {
+    // What still waits for a pack that has not come.
+    const auto enter_all = [&](auto& stream, Arrival& arrival) {
+      bool is_first = true;
+      stream.order.for_each_waiting([&](std::uint64_t, const auto& kept) {
+        auto pack = kept;
+        pack.left = pack.own;
+        pack.after_gap = std::exchange(is_first, false);
+        enter(stream, arrival, std::move(pack));
+      });
+    };
+    enter_all(thread.mpi, mpi_);
+    enter_all(thread.posix, posix_);
+    merge(thread, true);
+    TraceTables::Thread of_thread = thread.location->end();
+    of_thread.rank = rank_;
+    of_thread.thread = number;
+    tables.threads.push_back(of_thread);
+  }
+  losses_.incomplete = state_.open_operations();
+  tables.ranks.push_back({rank_, 0, state_.clock});
+  tables.gaps.insert(tables.gaps.end(), gaps_.begin(), gaps_.end());
+  tables.losses.add(losses_);
+  state_.add_uses(rank_, tables);
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,105 @@
+// The packs of one rank, on their way to its locations. Packs of MPI and those of I/O come separately, and in any
+// order: those of a thread are put in the order in which they were recorded (in_order.hpp), and both kinds together in
+// the order of time.
+//
+//   MPI packs of a thread ──▶ InOrder ──▶ waiting ─┐
+//                                                  ├─▶ by time ─▶ TraceLocation
+//   I/O packs of a thread ──▶ InOrder ──▶ waiting ─┘
+//
+// A record goes on when nothing of the other kind that lies before it can come any more. That is known from the ledger
+// in each pack's header: how many records of each kind the process had made by then. So a rank without I/O never waits.
+//
+// Memory: what waits, copied, at most kMostWaiting records of a rank; then it goes on as it is, and what comes too late
+// is moved, and counted. Not thread safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "knowledge_sources/analysis.hpp"
+#include "knowledge_sources/in_order.hpp"
+#include "knowledge_sources/traces/trace_location.hpp"
+
+namespace ardoise::knowledge_sources {
+
+class TraceRank {
+ public:
+  static constexpr std::size_t kMostWaiting = std::size_t{1} << 17, kMostGaps = 1024;
+
+  // world_rank: of the first one of its program's world. The part and the selection outlive it.
+  TraceRank(TracePart& part, const TraceSelection& selection, std::uint32_t rank, std::uint32_t world_rank,
+            double nominal_ticks_per_second)
+      : part_(part),
+        selection_(selection),
+        rank_(rank),
+        world_rank_(world_rank),
+        nominal_ticks_per_second_(nominal_ticks_per_second) {}
+
+  void add(const MpiSpan& span);
+  void add(const PosixSpan& span);
+  void add(const AggregateSpan& span);
+  // Nothing more comes: adds what is known of the rank.
+  void end(TraceTables& tables);
+
+ private:
+  template <class Record>
+  struct Pack {
+    std::vector<Record> own;       // where it waits
+    std::span<const Record> left;  // what has not gone on
+    std::uint64_t last_tick = 0;
+    std::uint32_t counted = 0;  // records, by the ledger
+    bool after_gap = false;
+  };
+  template <class Record>
+  struct Stream {
+    InOrder<Pack<Record>> order;
+    std::deque<Pack<Record>> waiting;
+    std::uint64_t known_until = 0;  // tick: of this kind all that begins before it is here
+  };
+  struct Thread {
+    Stream<instrument::MpiRecord> mpi;
+    Stream<instrument::PosixRecord> posix;
+    std::unique_ptr<TraceLocation> location;
+  };
+  // Of one kind, in the process.
+  struct Arrival {
+    struct Mark {  // when so many are here, all that begins before the tick is
+      std::uint64_t records, tick;
+    };
+    std::uint64_t received = 0;
+    std::uint64_t known_until = 0;  // tick
+    std::deque<Mark> marks;
+  };
+
+  [[nodiscard]] bool set_clock(const instrument::PackHeader& header);
+  [[nodiscard]] Thread& thread_of(std::uint32_t number);
+  template <class Record>
+  void take(const Span<Record>& span, Stream<Record>& stream, Arrival& own, Arrival& other,
+            const instrument::ClassLedger& others, Thread& thread);
+  template <class Record>
+  void enter(Stream<Record>& stream, Arrival& arrival, Pack<Record> pack);
+  static void look_at_marks(Arrival& arrival);
+  void merge(Thread& thread, bool all);
+  void write_until(Thread& thread, Pack<instrument::MpiRecord>& pack, std::uint64_t tick);
+  void write_until(Thread& thread, Pack<instrument::PosixRecord>& pack, std::uint64_t tick);
+  void note_gap(std::uint64_t tick);
+  void add_gap(const TraceTables::Gap& gap);
+
+  TracePart& part_;
+  const TraceSelection& selection_;
+  const std::uint32_t rank_, world_rank_;
+  const double nominal_ticks_per_second_;
+  TraceRankState state_;
+  TraceLosses losses_;
+  std::map<std::uint32_t, Thread> threads_;
+  Arrival mpi_, posix_;
+  std::size_t waiting_ = 0;  // records
+  std::vector<TraceTables::Gap> gaps_;
+};
+
+}  // namespace ardoise::knowledge_sources

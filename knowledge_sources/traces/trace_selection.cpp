@@ -1,0 +1,116 @@
+// See trace_selection.hpp.
+#include "knowledge_sources/traces/trace_selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <set>
+#include <stdexcept>
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+struct TimeUnit {
+  std::string_view name;
+  double ns;
+};
+constexpr std::array<TimeUnit, 6> kTimeUnits{
+    {{"", 1e9}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
+constexpr double kMostNs = 9e18;
+
+std::optional<std::int64_t> parse_ns(std::string_view text) {
+  double number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (fault != std::errc() || !(number >= 0)) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  for (const TimeUnit& unit : kTimeUnits) {
+    if (unit.name == text && number * unit.ns < kMostNs) return static_cast<std::int64_t>(number * unit.ns);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> parse_rank(std::string_view text) {
+  std::uint32_t rank = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  if (text.empty() || fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return rank;
+}
+
+class SelectionReader {
+ public:
+  explicit SelectionReader(std::string_view text) : text_(text) {}
+
+  // The next word before a comma; false at the end.
+  bool next() {
+    if (at_ > text_.size()) return false;
+    begin_ = at_;
+    const std::size_t comma = std::min(text_.find(',', at_), text_.size());
+    word_ = text_.substr(at_, comma - at_);
+    at_ = comma + 1;
+    const std::size_t equals = word_.find('=');
+    key_ = equals == std::string_view::npos ? std::string_view() : word_.substr(0, equals);
+    value_ = equals == std::string_view::npos ? word_ : word_.substr(equals + 1);
+    return true;
+  }
+  [[nodiscard]] bool has_key() const { return value_.size() != word_.size(); }
+  [[nodiscard]] std::string_view key() const { return key_; }
+  [[nodiscard]] std::string_view value() const { return value_; }
+  [[nodiscard]] bool is_alone() const { return word_.size() == text_.size(); }
+
+  [[noreturn]] void fail(std::string_view expected) const {
+    const std::string_view rest = text_.substr(std::min(begin_, text_.size()), 30);
+    throw std::invalid_argument(fmt::format("--trace \"{}\" cannot be read at {}: expected {}", text_,
+                                            rest.empty() ? std::string("its end") : fmt::format("\"{}\"", rest),
+                                            expected));
+  }
+
+ private:
+  std::string_view text_, word_, key_, value_;
+  std::size_t at_ = 0, begin_ = 0;
+};
+
+}  // namespace
+
+TraceSelection::TraceSelection(std::string_view text) {
+  SelectionReader in(text);
+  std::set<std::string_view> keys;
+  std::string_view key;
+  while (in.next()) {
+    if (in.value() == "all" && in.is_alone()) return;
+    if (in.has_key()) {
+      key = in.key();
+      if (!keys.insert(key).second) in.fail(fmt::format("\"{}=\" once", key));
+      if (key == "functions") functions_ = {};
+    } else if (key != "ranks" && key != "functions") {
+      in.fail(key.empty() ? "all, or ranks=, functions=, from=, to= or min="
+                          : "another of ranks=, functions=, from=, to= and min=");
+    }
+    if (key == "ranks") {
+      const std::size_t dash = in.value().find('-');
+      const auto first = parse_rank(in.value().substr(0, dash));
+      const auto last = dash == std::string_view::npos ? first : parse_rank(in.value().substr(dash + 1));
+      if (!first || !last || *first > *last) in.fail("ranks, as 0-3,8");
+      ranks_.emplace_back(*first, *last);
+    } else if (key == "functions") {
+      if (!functions_.add(in.value())) in.fail("a function of MPI or I/O, mpi or io");
+    } else if (key == "from" || key == "to" || key == "min") {
+      const auto ns = parse_ns(in.value());
+      if (!ns) in.fail("a duration, as 10s, 1.5m or 20us");
+      (key == "from" ? from_ : key == "to" ? to_ : least_) = *ns;
+      if (from_ >= to_) in.fail("a time \"to\" behind \"from\"");
+    } else {
+      in.fail("all, or ranks=, functions=, from=, to= or min=");
+    }
+  }
+}
+
+bool TraceSelection::has_rank(std::uint32_t world_rank) const {
+  return ranks_.empty() || std::ranges::any_of(ranks_, [world_rank](const auto& range) {
+           return world_rank >= range.first && world_rank <= range.second;
+         });
+}
+
+}  // namespace ardoise::knowledge_sources

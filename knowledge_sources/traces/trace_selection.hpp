@@ -1,0 +1,47 @@
+// What of a run goes into its trace, as text (--trace):
+//
+//   all        ranks=0-3,8        functions=MPI_Send,MPI_Recv,io        from=10s,to=12s        min=1ms
+//   ranks=0-3,8,functions=mpi,from=1m
+//
+//   selection = "all" | item { "," item }
+//   item      = "ranks=" range { "," range } | "functions=" function { "," function }
+//             | "from=" duration | "to=" duration | "min=" duration
+//   range     = number [ "-" number ]         duration = number [ "us" | "ms" | "s" | "m" | "h" ]
+//
+// What is not named does not restrict. Ranks are those of MPI_COMM_WORLD; functions are those of MPI and of I/O, all of
+// "mpi", all of "io"; times are since MPI_Init, and a call belongs to the time that it begins in; min is the least
+// duration of a call. A message is in the trace when the call that started it is.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "instrument/settings/function_set.hpp"
+
+namespace ardoise::knowledge_sources {
+
+class TraceSelection {
+ public:
+  // Throws std::invalid_argument with a sentence that names the place and what was expected.
+  explicit TraceSelection(std::string_view text);
+
+  [[nodiscard]] bool has_rank(std::uint32_t world_rank) const;
+  [[nodiscard]] bool has_function(bool is_posix, std::uint32_t function) const {
+    return functions_.has(is_posix, function);
+  }
+  // In ns since MPI_Init.
+  [[nodiscard]] bool has_time(std::int64_t ns) const { return ns >= from_ && ns < to_; }
+  [[nodiscard]] bool has_call(bool is_posix, std::uint32_t function, std::int64_t begin_ns,
+                              std::int64_t duration_ns) const {
+    return has_time(begin_ns) && duration_ns >= least_ && has_function(is_posix, function);
+  }
+
+ private:
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ranks_;  // first, last; none: all
+  instrument::FunctionSet functions_ = instrument::FunctionSet::all();
+  std::int64_t from_ = INT64_MIN, to_ = INT64_MAX, least_ = 0;
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,25 @@
+// What the analyzer's part of a trace, made by the plug-in of each program (traces.cpp), needs of the analyzer, which
+// puts the parts together in the end (trace_archive.hpp).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace ardoise::knowledge_sources {
+
+class Resolver;
+
+class TraceSink {
+ public:
+  virtual ~TraceSink() = default;
+  // Before the first pack. close() makes a part whole: it is called where the analyzer ends without having taken all
+  // packs; after it the part takes no more.
+  virtual void add_part(std::function<void()> close) = 0;
+  // A sentence for the report. Any thread.
+  virtual void complain(const std::string& sentence) = 0;
+  // On the first analyzer, when all parts of the program are whole and all of its definitions are known.
+  virtual void take(std::uint32_t partition, const Resolver& resolver) = 0;
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,88 @@
+// See trace_tables.hpp.
+#include "knowledge_sources/traces/trace_tables.hpp"
+
+#include <cstddef>
+#include <fstream>
+#include <iterator>
+#include <span>
+#include <system_error>
+
+#include "knowledge_sources/byte_stream.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+constexpr std::uint32_t kTablesVersion = 1;
+constexpr const char* kTablesName = "tables";
+
+template <class T>
+void put_list(ByteWriter& out, const std::vector<T>& list) {
+  out.put_array(std::span<const T>(list));
+}
+
+}  // namespace
+
+void TraceLosses::add(const TraceLosses& other) {
+  sums += other.sums;
+  counted += other.counted;
+  gaps += other.gaps;
+  untimed += other.untimed;
+  moved += other.moved;
+  incomplete += other.incomplete;
+}
+
+bool write_tables(const TraceTables& tables, const std::filesystem::path& part) {
+  ByteWriter out;
+  out.put(kTablesVersion);
+  out.put(tables.partition);
+  out.put_text(tables.selection);
+  out.put(static_cast<std::uint32_t>(tables.has_failed));
+  put_list(out, tables.ranks);
+  put_list(out, tables.threads);
+  put_list(out, tables.regions);
+  put_list(out, tables.names);
+  out.put_count(tables.texts.size());
+  for (const auto& [name, text] : tables.texts) {
+    out.put(name);
+    out.put_text(text);
+  }
+  put_list(out, tables.communicators);
+  put_list(out, tables.handles);
+  put_list(out, tables.gaps);
+  out.put(tables.losses);
+  const std::vector<std::byte> bytes = out.take();
+  const std::filesystem::path beside = part / "tables.part";
+  std::ofstream file(beside, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  file.close();
+  std::error_code fault;
+  if (file) std::filesystem::rename(beside, part / kTablesName, fault);
+  return file.good() && !fault;
+}
+
+TraceTables read_tables(const std::filesystem::path& part) {
+  std::ifstream file(part / kTablesName, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  ByteReader in(std::as_bytes(std::span(text)), "a part of the trace");
+  in.expect_version(kTablesVersion);
+  TraceTables tables;
+  tables.partition = in.get<std::uint32_t>();
+  tables.selection = in.get_text();
+  tables.has_failed = in.get<std::uint32_t>() != 0;
+  tables.ranks = in.get_array<TraceTables::Rank>();
+  tables.threads = in.get_array<TraceTables::Thread>();
+  tables.regions = in.get_array<std::uint64_t>();
+  tables.names = in.get_array<std::uint32_t>();
+  for (auto left = in.get_count(8); left != 0; --left) {
+    const auto name = in.get<std::uint32_t>();
+    tables.texts.emplace_back(name, in.get_text());
+  }
+  tables.communicators = in.get_array<TraceTables::Use>();
+  tables.handles = in.get_array<TraceTables::Use>();
+  tables.gaps = in.get_array<TraceTables::Gap>();
+  tables.losses = in.get<TraceLosses>();
+  in.expect_end();
+  return tables;
+}
+
+}  // namespace ardoise::knowledge_sources

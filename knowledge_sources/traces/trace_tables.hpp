@@ -1,0 +1,108 @@
+// What stands beside the event files of a part of a trace: whose they are, and what the numbers in them mean. A file of
+// the part's folder, written last: a part without it is not whole.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "instrument/format/event_format.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// Time 0 of the program, the end of MPI_Init in its rank 0, in the time stamps of its trace, which are nanoseconds and
+// not negative. What is earlier than that has 0.
+inline constexpr std::uint64_t kTraceLead = 100'000'000'000;
+
+// Ticks of a rank to time stamps of its trace. One rate for the whole run, so that time never goes back where a process
+// knows its rate better later: the archive says how the last one differs (clock offsets).
+struct TraceClock {
+  std::uint64_t origin_tick = 0;
+  double ns_per_tick = 0;  // 0: not known yet
+
+  [[nodiscard]] std::int64_t since_init(std::uint64_t tick) const {
+    return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(tick - origin_tick)) * ns_per_tick);
+  }
+  [[nodiscard]] std::uint64_t at(std::uint64_t tick) const {
+    const std::int64_t time = since_init(tick) + static_cast<std::int64_t>(kTraceLead);
+    return time < 0 ? 0 : static_cast<std::uint64_t>(time);
+  }
+};
+
+// A region of a trace: a function of MPI or I/O where it is called, or a phase of the program.
+struct TraceRegion {
+  enum class Kind : std::uint32_t { kMpi, kPosix, kPhase };
+  Kind kind;
+  std::uint32_t function;
+  std::uint32_t place;  // call site, or name of the phase (mark_name.hpp)
+
+  [[nodiscard]] constexpr std::uint64_t key() const {
+    return static_cast<std::uint64_t>(kind) << 48 | static_cast<std::uint64_t>(function & 0xFFFF) << 32 | place;
+  }
+  [[nodiscard]] static constexpr TraceRegion of_key(std::uint64_t key) {
+    return {static_cast<Kind>(key >> 48), static_cast<std::uint32_t>(key >> 32 & 0xFFFF),
+            static_cast<std::uint32_t>(key)};
+  }
+};
+
+// Files are told apart by their number in the process, and by who accesses them.
+constexpr std::uint32_t trace_handle(std::uint32_t file, bool is_mpi_io) { return file << 1 | (is_mpi_io ? 1u : 0u); }
+
+// Of a program or a part of it: what is not in its trace as it was.
+struct TraceLosses {
+  std::uint64_t sums = 0;        // calls that became sums for want of memory
+  std::uint64_t counted = 0;     // queries that are only counted
+  std::uint64_t gaps = 0;        // places at which packs of a thread are missing
+  std::uint64_t untimed = 0;     // calls of which it is not known where in time they lie
+  std::uint64_t moved = 0;       // calls that were told too late, and are shown later than they were
+  std::uint64_t incomplete = 0;  // operations that did not end
+
+  void add(const TraceLosses& other);
+};
+
+struct TraceTables {
+  struct Thread {  // a location
+    std::uint32_t rank, thread;
+    std::uint64_t events, first_time, last_time;
+  };
+  struct Rank {
+    std::uint32_t rank, reserved;
+    TraceClock clock;
+  };
+  struct Use {  // of a communicator or a handle
+    std::uint32_t rank, number;
+    friend auto operator<=>(const Use&, const Use&) = default;
+  };
+  enum class GapKind : std::uint32_t { kSums, kMissing };
+  struct Gap {  // a time of a rank in which calls are missing
+    std::uint32_t rank;
+    GapKind kind;
+    std::uint64_t begin, end, calls;
+  };
+
+  std::uint32_t partition = 0;
+  std::string selection{};
+  bool has_failed = false;
+  std::vector<Rank> ranks{};
+  std::vector<Thread> threads{};
+  std::vector<std::uint64_t> regions{};                        // TraceRegion::key(), by number
+  std::vector<std::uint32_t> names{};                          // of parameters and metrics, by number
+  std::vector<std::pair<std::uint32_t, std::string>> texts{};  // of names
+  std::vector<Use> communicators{}, handles{};
+  std::vector<Gap> gaps{};
+  TraceLosses losses{};
+};
+
+// A location's number in the archive, and of its file. world_rank: of the program's world.
+constexpr std::uint64_t trace_location(std::uint32_t world_rank, std::uint32_t thread) {
+  return static_cast<std::uint64_t>(thread) << 32 | world_rank;
+}
+
+// False: the file could not be written.
+[[nodiscard]] bool write_tables(const TraceTables& tables, const std::filesystem::path& part);
+// Throws BadPartial where it is not what write_tables() writes, or not there.
+[[nodiscard]] TraceTables read_tables(const std::filesystem::path& part);
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,93 @@
+// Writes a trace of what the programs do, in OTF2, while they run (--trace, docs/traces.md): each analyzer the events
+// of the ranks that it has. Contributes nothing to the model; trace_archive.hpp makes the archive of all parts.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "instrument/format/definition_reader.hpp"
+#include "knowledge_sources/plugin.hpp"
+#include "knowledge_sources/rank_locks.hpp"
+#include "knowledge_sources/traces/trace_rank.hpp"
+#include "knowledge_sources/traces/trace_sink.hpp"
+#include "knowledge_sources/worker_slots.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+struct Nothing {};  // of a worker
+
+class Traces final : public Analysis {
+ public:
+  explicit Traces(const AnalysisContext& context) : context_(context), ranks_(context.ranks) {}
+
+  void attach(LevelSources& sources) override {
+    const TraceSettings& settings = context_.traces;
+    if (settings.selection.empty() || settings.sink == nullptr) return;
+    selection_ = std::make_unique<TraceSelection>(settings.selection);
+    part_ =
+        std::make_unique<TracePart>(settings.folder, context_.partition,
+                                    [sink = settings.sink](const std::string& sentence) { sink->complain(sentence); });
+    settings.sink->add_part([this] { close(); });
+    slots_.create(sources, [] { return std::make_unique<Nothing>(); });
+    take<MpiSpan>(sources, kMpiEvents);
+    take<PosixSpan>(sources, kPosixEvents);
+    take<AggregateSpan>(sources, kAggregates);
+    subscribe<DefinitionSpan>(sources, "traces", context_.level, kDefinitions, slots_,
+                              [this](Nothing&, const DefinitionSpan& span) { add_names(span); });
+    sources.at_quiet([this] { close(); });
+  }
+  void contribute(const Resolver& resolver, reports::Application&) const override {
+    if (context_.traces.sink != nullptr) context_.traces.sink->take(context_.partition, resolver);
+  }
+
+ private:
+  template <class SpanOfRecords>
+  void take(LevelSources& sources, std::string_view entry) {
+    subscribe<SpanOfRecords>(sources, "traces", context_.level, entry, slots_,
+                             [this](Nothing&, const SpanOfRecords& span) { add(span); });
+  }
+  template <class SpanOfRecords>
+  void add(const SpanOfRecords& span) {
+    const std::uint32_t rank = span.header->rank;
+    if (!part_->is_open() || !selection_->has_rank(context_.first_rank + rank)) return;
+    const auto guard = locks_.lock(rank);
+    auto& of_rank = ranks_[rank];
+    if (!of_rank)
+      of_rank =
+          std::make_unique<TraceRank>(*part_, *selection_, rank, context_.first_rank + rank, context_.ticks_per_second);
+    of_rank->add(span);
+  }
+  void add_names(const DefinitionSpan& span) {
+    for (instrument::DefinitionReader reader(span.records); const auto definition = reader.next();) {
+      if (const auto* const name = std::get_if<instrument::DecodedMarkName>(&*definition))
+        part_->tell_text(name->fixed.name, name->name);
+    }
+  }
+  // Nothing runs on the board.
+  void close() {
+    if (!part_->is_of_this_process() || std::exchange(is_closed_, true)) return;
+    TraceTables tables;
+    tables.selection = context_.traces.selection;
+    for (const auto& rank : ranks_) {
+      if (rank) rank->end(tables);
+    }
+    part_->close(std::move(tables));
+  }
+
+  const AnalysisContext context_;
+  std::unique_ptr<TraceSelection> selection_;
+  std::unique_ptr<TracePart> part_;
+  std::vector<std::unique_ptr<TraceRank>> ranks_;  // nullptr: nothing of it came here
+  RankLocks locks_;
+  WorkerSlots<Nothing> slots_;
+  bool is_closed_ = false;
+};
+
+}  // namespace
+}  // namespace ardoise::knowledge_sources
+
+ARDOISE_ANALYSIS(traces, "1.0", ardoise::knowledge_sources::Traces)

@@ -1,0 +1,200 @@
+// See world_archive.hpp. What programs and parts tell; world_archive_write.cpp writes it.
+#include "knowledge_sources/traces/world_archive.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "knowledge_sources/functions.hpp"
+#include "knowledge_sources/pack_time.hpp"
+#include "knowledge_sources/resolver.hpp"
+#include "knowledge_sources/traces/trace_selection.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+std::string text_of_name(const TraceTables& tables, std::uint32_t name) {
+  if (name == 0) return "MPI_Pcontrol";
+  const auto found = std::ranges::find(tables.texts, name, [](const auto& each) { return each.first; });
+  return found == tables.texts.end() ? fmt::format("(name {:08x})", name) : found->second;
+}
+
+// Ranks of a communicator that are processes of the world; false: others are among them, or they are not known.
+bool take_members(const std::vector<std::int64_t>& from, std::uint32_t size, std::vector<std::uint64_t>& members) {
+  members.clear();
+  for (const std::int64_t each : from) {
+    if (each < 0) return false;
+    members.push_back(static_cast<std::uint64_t>(each));
+  }
+  return members.size() == size;
+}
+
+// In ns since 1970, at time 0 of the program.
+std::uint64_t realtime_of_start(const Resolver& resolver) {
+  const ProcessFacts& first = resolver.process(0);
+  const std::uint64_t origin = resolver.ledger(0).origin_tick;
+  if (!first.has_clock || origin == 0) return 0;
+  const double ns =
+      static_cast<double>(static_cast<std::int64_t>(origin - first.clock.tick)) * 1e9 * resolver.seconds_per_tick(0);
+  return first.clock.realtime_ns + static_cast<std::uint64_t>(static_cast<std::int64_t>(ns));
+}
+
+}  // namespace
+
+TraceClock WorldArchive::last_clock(std::uint32_t rank, const Resolver& resolver) {
+  return {resolver.ledger(rank).origin_tick, 1e9 * resolver.seconds_per_tick(rank)};
+}
+
+std::uint64_t WorldArchive::region_of(const TraceRegion& told, const ReadPart& part, const Resolver& resolver) {
+  Region region{"", "", "", 0, told.kind, told.function};
+  if (told.kind == TraceRegion::Kind::kPhase) {
+    region.name = text_of_name(part.tables, told.place);
+  } else {
+    region.name = function_info(told.kind == TraceRegion::Kind::kMpi ? instrument::PackClass::kMpi
+                                                                     : instrument::PackClass::kPosix,
+                                told.function)
+                      .name;
+    const Location& place = resolver.call_site(told.place);
+    region.source_file = place.source_file;
+    region.line = place.line;
+    if (!place.symbol.empty()) {
+      region.description = fmt::format("called in {}", place.symbol);
+    } else if (!place.module.empty()) {
+      region.description = fmt::format("called in {}+0x{:x}", place.module, place.offset);
+    }
+  }
+  return regions_.try_emplace(std::move(region), regions_.size()).first->second;
+}
+
+std::uint64_t WorldArchive::name_of(const std::string& name) {
+  return names_.try_emplace(name, names_.size()).first->second;
+}
+
+std::uint64_t WorldArchive::add_communicator(Communicator communicator) {
+  communicators_.push_back(std::move(communicator));
+  return communicators_.size() - 1;
+}
+
+std::uint64_t WorldArchive::unknown_communicator() {
+  if (unknown_ == 0) unknown_ = add_communicator({"(not known)", false, false, {}, {}});
+  return unknown_;
+}
+
+std::map<std::uint32_t, std::uint64_t> WorldArchive::communicators_of(std::uint32_t rank, const Resolver& resolver) {
+  std::map<std::uint32_t, std::uint64_t> numbers{{instrument::kWorldComm, 0}};
+  for (const CommunicatorOfRank& told : resolver.communicators_of(rank)) {
+    if (told.number == instrument::kWorldComm) continue;
+    std::uint64_t& number = numbers[told.number];
+    if (!told.is_inter && told.size == 1) {
+      if (self_ == 0) self_ = add_communicator({"MPI_COMM_SELF", false, true, {}, {}});
+      number = self_;
+      continue;
+    }
+    const auto [found, is_new] = known_.try_emplace({told.group, told.instance, told.is_inter}, 0);
+    if (is_new) {
+      Communicator communicator{std::string(told.name), told.is_inter, false, {}, {}};
+      const bool is_known = take_members(resolver.members(rank, told.number, false), told.size, communicator.members) &&
+                            (!told.is_inter || take_members(resolver.members(rank, told.number, true), told.remote_size,
+                                                            communicator.others));
+      found->second = is_known ? add_communicator(std::move(communicator)) : unknown_communicator();
+    }
+    number = found->second;
+  }
+  return numbers;
+}
+
+void WorldArchive::add(const Program& program, const std::vector<const ReadPart*>& parts, const Resolver& resolver) {
+  const std::uint32_t first = program.place.first_rank;
+  if (ranks_.empty()) {
+    name_ = program.name;
+    start_realtime_ns_ = realtime_of_start(resolver);
+    Communicator world{"MPI_COMM_WORLD", false, false, {}, {}};
+    ranks_.resize(std::max(program.place.world_ranks, program.ranks));
+    for (std::uint64_t rank = 0; rank < ranks_.size(); ++rank) world.members.push_back(rank);
+    communicators_.push_back(std::move(world));
+  }
+  for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
+    OfRank& of_rank = ranks_.at(first + rank);
+    of_rank.program = program.name;
+    of_rank.host = resolver.process(rank).host;
+  }
+  for (const ReadPart* const part : parts) {
+    const TraceTables& tables = part->tables;
+    selection_ = tables.selection;
+    auto of_part = std::make_shared<OfPart>();
+    for (const std::uint64_t key : tables.regions)
+      of_part->regions.push_back(region_of(TraceRegion::of_key(key), *part, resolver));
+    for (const std::uint32_t name : tables.names) of_part->names.push_back(name_of(text_of_name(tables, name)));
+    for (TraceTables::Thread thread : tables.threads) {
+      thread.rank += first;
+      const std::uint64_t location = trace_location(thread.rank, thread.thread);
+      threads_[location] = {thread, of_part, part->folder / "traces" / fmt::format("{}.evt", location)};
+      events_ += thread.events;
+    }
+    for (const TraceTables::Rank& rank : tables.ranks) {
+      OfRank& of_rank = ranks_.at(first + rank.rank);
+      of_rank.clock = rank.clock;
+      of_rank.last_clock = last_clock(rank.rank, resolver);
+      for (const auto& [number, global] : communicators_of(rank.rank, resolver))
+        of_rank.communicators.emplace_back(number, global);
+    }
+    for (const TraceTables::Use& use : tables.communicators) {
+      OfRank& of_rank = ranks_.at(first + use.rank);
+      const auto found =
+          std::ranges::lower_bound(of_rank.communicators, std::pair<std::uint64_t, std::uint64_t>(use.number, 0));
+      if (found == of_rank.communicators.end() || found->first != use.number)
+        of_rank.communicators.insert(found, {use.number, unknown_communicator()});
+    }
+    for (const TraceTables::Use& use : tables.handles) {
+      std::string path(resolver.file(use.rank, use.number >> 1));
+      if (path.empty()) path = "(not known)";
+      const File file{std::move(path), (use.number & 1) != 0};
+      ranks_.at(first + use.rank)
+          .handles.emplace_back(use.number, files_.try_emplace(file, files_.size()).first->second);
+    }
+    for (TraceTables::Gap gap : tables.gaps) {
+      gap.rank += first;
+      gaps_.push_back(gap);
+    }
+    losses_.add(tables.losses);
+  }
+  if (selection_.empty()) return;
+  const TraceSelection selection(selection_);
+  for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
+    const RankLedger& ledger = resolver.ledger(rank);
+    const bool has_calls = ledger.mpi.recorded + ledger.posix.recorded != 0;
+    const bool is_there = std::ranges::any_of(parts, [rank](const ReadPart* part) {
+      return std::ranges::find(part->tables.ranks, rank, &TraceTables::Rank::rank) != part->tables.ranks.end();
+    });
+    if (has_calls && !is_there && selection.has_rank(first + rank)) ++unseen_ranks_;
+  }
+}
+
+std::string WorldArchive::text_of_losses(bool ended) const {
+  std::vector<std::string> list;
+  const auto say_if = [&](std::uint64_t number, std::string_view what) {
+    if (number != 0) list.push_back(fmt::format("{} {}", number, what));
+  };
+  say_if(losses_.sums, "calls that became sums for want of memory");
+  say_if(losses_.counted, "quick queries that were only counted");
+  say_if(losses_.untimed, "calls without a place in time");
+  say_if(losses_.gaps, "times the calls of packs that did not arrive");
+  say_if(ended ? 0 : unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
+  return fmt::format("{}", fmt::join(list, ", "));
+}
+
+std::string WorldArchive::complaint(bool ended) const {
+  std::string text;
+  if (events_ == 0 && unseen_ranks_ == 0)
+    text =
+        fmt::format("The trace of {} has no events: nothing in the run is what --trace {} selects.", name_, selection_);
+  if (const std::string losses = text_of_losses(ended); !losses.empty())
+    text += fmt::format("{}The trace of {} lacks {}.", text.empty() ? "" : " ", name_, losses);
+  if (losses_.moved != 0)
+    text += fmt::format("{}In the trace of {} {} calls that were told late are shown later than they were.",
+                        text.empty() ? "" : " ", name_, losses_.moved);
+  return text;
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,103 @@
+// The archive of one world, MPI_COMM_WORLD of one program or of several that share it: the event files of all parts,
+// and what the numbers in them mean. A location group is a process, and its number the rank in the world; a location is
+// a thread; regions, communicators, files and names are each once, whoever told them.
+#pragma once
+
+#include <otf2/OTF2_Archive.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "knowledge_sources/level.hpp"
+#include "knowledge_sources/traces/trace_tables.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// A part as it was read.
+struct ReadPart {
+  std::filesystem::path folder;
+  TraceTables tables;
+};
+
+class WorldArchive {
+ public:
+  // What a program's parts tell, and what is known of it.
+  void add(const Program& program, const std::vector<const ReadPart*>& parts, const Resolver& resolver);
+  // Takes the event files of the parts. Returns what went wrong, or "".
+  [[nodiscard]] std::string write(const std::filesystem::path& folder);
+
+  [[nodiscard]] const std::string& name() const { return name_; }  // of its first program
+  [[nodiscard]] std::uint64_t events() const { return events_; }
+  // What is missing in it: a sentence for the report, or "". ended: so is all that processes had not sent.
+  [[nodiscard]] std::string complaint(bool ended) const;
+
+ private:
+  using Numbers = std::vector<std::uint64_t>;                          // of the archive, by number in a part
+  using Pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  // number of a rank, of the archive
+  struct OfPart {
+    Numbers regions, names;
+  };
+  struct OfRank {
+    std::string host, program;
+    Pairs communicators, handles;
+    TraceClock clock, last_clock;  // that the time stamps were made with, and as it is known in the end
+  };
+  struct Thread {
+    TraceTables::Thread told;
+    std::shared_ptr<const OfPart> part;
+    std::filesystem::path events;
+  };
+  struct Region {
+    std::string name, description, source_file;
+    std::uint32_t line;
+    TraceRegion::Kind kind;
+    std::uint32_t function;
+    friend auto operator<=>(const Region&, const Region&) = default;
+  };
+  struct Communicator {
+    std::string name;
+    bool is_inter = false, is_self = false;
+    std::vector<std::uint64_t> members, others;  // ranks of the world; others: of the other side
+  };
+  struct File {
+    std::string path;
+    bool is_mpi_io;
+    friend auto operator<=>(const File&, const File&) = default;
+  };
+
+  [[nodiscard]] std::uint64_t region_of(const TraceRegion& region, const ReadPart& part, const Resolver& resolver);
+  [[nodiscard]] std::uint64_t name_of(const std::string& name);
+  // By number in the rank.
+  [[nodiscard]] std::map<std::uint32_t, std::uint64_t> communicators_of(std::uint32_t rank, const Resolver& resolver);
+  [[nodiscard]] std::uint64_t add_communicator(Communicator communicator);
+  [[nodiscard]] std::uint64_t unknown_communicator();
+  [[nodiscard]] static TraceClock last_clock(std::uint32_t rank, const Resolver& resolver);
+
+  [[nodiscard]] std::string text_of_losses(bool ended) const;
+  void write_local_definitions(OTF2_Archive* archive) const;
+  void write_global_definitions(OTF2_Archive* archive) const;
+  void write_markers(OTF2_Archive* archive) const;
+  [[nodiscard]] std::uint64_t corrected(const Thread& thread, std::uint64_t time) const;
+
+  std::string name_, selection_;
+  std::uint64_t events_ = 0, start_realtime_ns_ = 0;
+  std::vector<OfRank> ranks_;                // of the world
+  std::map<std::uint64_t, Thread> threads_;  // by location
+  std::map<Region, std::uint64_t> regions_;
+  std::map<std::string, std::uint64_t> names_;  // of parameters and metrics
+  std::vector<Communicator> communicators_;
+  std::map<std::tuple<std::uint64_t, std::uint32_t, bool>, std::uint64_t> known_;  // by group, instance and kind
+  std::uint64_t self_ = 0, unknown_ = 0;                                           // communicators; 0: none yet
+  std::map<File, std::uint64_t> files_;
+  std::vector<TraceTables::Gap> gaps_;  // of ranks of the world
+  TraceLosses losses_;
+  std::uint64_t unseen_ranks_ = 0;  // that have no part though they should
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,269 @@
+// See world_archive.hpp. The files of the archive.
+#include <fmt/format.h>
+#include <otf2/otf2.h>
+
+#include <algorithm>
+#include <cmath>
+#include <system_error>
+#include <unordered_map>
+
+#include "knowledge_sources/traces/function_kinds.hpp"
+#include "knowledge_sources/traces/otf2_archive.hpp"
+#include "knowledge_sources/traces/world_archive.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Texts of the archive, each once. OTF2 wants them without a zero, and does not ask what else is in them.
+class StringWriter {
+ public:
+  explicit StringWriter(OTF2_GlobalDefWriter* out) : out_(out) { (void)of(""); }
+  OTF2_StringRef of(const std::string& text) {
+    const auto [found, is_new] = numbers_.try_emplace(text, static_cast<OTF2_StringRef>(numbers_.size()));
+    if (is_new) OTF2_GlobalDefWriter_WriteString(out_, found->second, text.c_str());
+    return found->second;
+  }
+
+ private:
+  OTF2_GlobalDefWriter* out_;
+  std::unordered_map<std::string, OTF2_StringRef> numbers_;
+};
+
+// Things by their number, which is the order in which readers want them.
+template <class Thing>
+std::vector<const Thing*> by_number(const std::map<Thing, std::uint64_t>& numbers) {
+  std::vector<const Thing*> list(numbers.size());
+  for (const auto& [thing, number] : numbers) list[number] = &thing;
+  return list;
+}
+
+void write_mapping(OTF2_DefWriter* out, OTF2_MappingType type, const std::vector<std::uint64_t>& numbers) {
+  if (numbers.empty()) return;
+  OTF2_IdMap* const map = OTF2_IdMap_CreateFromUint64Array(numbers.size(), numbers.data(), true);
+  OTF2_DefWriter_WriteMappingTable(out, type, map);
+  OTF2_IdMap_Free(map);
+}
+
+void write_mapping(OTF2_DefWriter* out, OTF2_MappingType type,
+                   const std::vector<std::pair<std::uint64_t, std::uint64_t>>& numbers) {
+  if (numbers.empty()) return;
+  OTF2_IdMap* const map = OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, numbers.size());
+  for (const auto& [number, global] : numbers) OTF2_IdMap_AddIdPair(map, number, global);
+  OTF2_DefWriter_WriteMappingTable(out, type, map);
+  OTF2_IdMap_Free(map);
+}
+
+}  // namespace
+
+// A time stamp as it is by the clock's last rate.
+std::uint64_t WorldArchive::corrected(const Thread& thread, std::uint64_t time) const {
+  const TraceClock& clock = ranks_[thread.told.rank].clock;
+  const TraceClock& last = ranks_[thread.told.rank].last_clock;
+  if (clock.ns_per_tick <= 0 || last.ns_per_tick <= 0 || last.origin_tick == 0) return time;
+  const double lead = static_cast<double>(kTraceLead);
+  const double ticks = (static_cast<double>(time) - lead) / clock.ns_per_tick +
+                       static_cast<double>(static_cast<std::int64_t>(clock.origin_tick - last.origin_tick));
+  // The difference, which is small, is what floating point can hold.
+  const double difference = ticks * last.ns_per_tick - (static_cast<double>(time) - lead);
+  const auto moved = static_cast<std::int64_t>(time) + std::llround(difference);
+  return moved < 0 ? 0 : static_cast<std::uint64_t>(moved);
+}
+
+std::string WorldArchive::write(const fs::path& folder) {
+  OTF2_Archive* const archive = open_otf2_archive(folder);
+  if (archive == nullptr) return fmt::format("'{}' cannot be made: {}", folder.string(), last_otf2_error());
+  for (auto& [location, thread] : threads_) {
+    std::error_code fault;
+    const fs::path file = folder / "traces" / fmt::format("{}.evt", location);
+    fs::rename(thread.events, file, fault);
+    if (fault) {
+      OTF2_Archive_Close(archive);
+      return fmt::format("'{}' cannot become '{}': {}", thread.events.string(), file.string(), fault.message());
+    }
+  }
+  // Readers want a file for each location.
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    const std::uint64_t location = trace_location(rank, 0);
+    if (threads_.contains(location)) continue;
+    OTF2_Archive_CloseEvtWriter(archive, OTF2_Archive_GetEvtWriter(archive, location));
+    threads_[location].told.rank = rank;
+  }
+  OTF2_Archive_CloseEvtFiles(archive);
+  OTF2_Archive_SetCreator(archive, "Ardoise");
+  OTF2_Archive_SetDescription(archive, fmt::format("--trace {}", selection_).c_str());
+  if (!ranks_.empty()) OTF2_Archive_SetMachineName(archive, ranks_.front().host.c_str());
+  const auto tell = [archive](const char* name, std::uint64_t number) {
+    if (number != 0) OTF2_Archive_SetProperty(archive, name, std::to_string(number).c_str(), true);
+  };
+  tell("ARDOISE::CALLS_AS_SUMS", losses_.sums);
+  tell("ARDOISE::COUNTED_CALLS", losses_.counted);
+  tell("ARDOISE::MISSING_PLACES", losses_.gaps);
+  tell("ARDOISE::UNTIMED_CALLS", losses_.untimed);
+  tell("ARDOISE::MOVED_CALLS", losses_.moved);
+  tell("ARDOISE::UNFINISHED_OPERATIONS", losses_.incomplete);
+  tell("ARDOISE::UNSEEN_RANKS", unseen_ranks_);
+  const std::string fault = fault_of_close([&] {
+    write_local_definitions(archive);
+    write_global_definitions(archive);
+    if (!gaps_.empty()) write_markers(archive);
+    return OTF2_Archive_Close(archive);
+  });
+  if (!fault.empty()) return fmt::format("'{}' cannot be written: {}", folder.string(), fault);
+  return "";
+}
+
+void WorldArchive::write_local_definitions(OTF2_Archive* archive) const {
+  OTF2_Archive_OpenDefFiles(archive);
+  for (const auto& [location, thread] : threads_) {
+    OTF2_DefWriter* const out = OTF2_Archive_GetDefWriter(archive, location);
+    if (thread.part) {
+      const OfRank& rank = ranks_[thread.told.rank];
+      write_mapping(out, OTF2_MAPPING_REGION, thread.part->regions);
+      write_mapping(out, OTF2_MAPPING_PARAMETER, thread.part->names);
+      write_mapping(out, OTF2_MAPPING_METRIC, thread.part->names);
+      write_mapping(out, OTF2_MAPPING_COMM, rank.communicators);
+      write_mapping(out, OTF2_MAPPING_IO_HANDLE, rank.handles);
+      const auto offset = [&](std::uint64_t time) {
+        return static_cast<std::int64_t>(corrected(thread, time)) - static_cast<std::int64_t>(time);
+      };
+      const std::uint64_t first = thread.told.first_time, last = thread.told.last_time;
+      if (thread.told.events != 0 && (offset(first) != 0 || offset(last) != 0)) {
+        OTF2_DefWriter_WriteClockOffset(out, first, offset(first), 0);
+        if (last > first) OTF2_DefWriter_WriteClockOffset(out, last, offset(last), 0);
+      }
+    }
+    OTF2_Archive_CloseDefWriter(archive, out);
+  }
+  OTF2_Archive_CloseDefFiles(archive);
+}
+
+void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
+  OTF2_GlobalDefWriter* const out = OTF2_Archive_GetGlobalDefWriter(archive);
+  std::uint64_t first = UINT64_MAX, last = kTraceLead;
+  for (const auto& [location, thread] : threads_) {
+    if (thread.told.events == 0) continue;
+    first = std::min(first, corrected(thread, thread.told.first_time));
+    last = std::max(last, corrected(thread, thread.told.last_time));
+  }
+  first = std::min(first, kTraceLead);
+  OTF2_GlobalDefWriter_WriteClockProperties(
+      out, 1'000'000'000, first, last - first + 1,
+      start_realtime_ns_ == 0 ? OTF2_UNDEFINED_TIMESTAMP : start_realtime_ns_ - (kTraceLead - first));
+  StringWriter strings(out);
+
+  OTF2_GlobalDefWriter_WriteSystemTreeNode(out, 0, strings.of("machine"), strings.of("machine"),
+                                           OTF2_UNDEFINED_SYSTEM_TREE_NODE);
+  std::map<std::string, std::uint32_t> nodes;
+  for (const OfRank& rank : ranks_) {
+    const auto [node, is_new] = nodes.try_emplace(rank.host, static_cast<std::uint32_t>(nodes.size()) + 1);
+    if (!is_new) continue;
+    OTF2_GlobalDefWriter_WriteSystemTreeNode(out, node->second, strings.of(rank.host), strings.of("node"), 0);
+    OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(out, node->second, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
+  }
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank)
+    OTF2_GlobalDefWriter_WriteLocationGroup(out, rank, strings.of(fmt::format("MPI Rank {}", rank)),
+                                            OTF2_LOCATION_GROUP_TYPE_PROCESS, nodes.at(ranks_[rank].host),
+                                            OTF2_UNDEFINED_LOCATION_GROUP);
+  for (const auto& [location, thread] : threads_) {
+    const auto rank = static_cast<std::uint32_t>(location), number = static_cast<std::uint32_t>(location >> 32);
+    OTF2_GlobalDefWriter_WriteLocation(out, location,
+                                       strings.of(number == 0 ? "Master thread" : fmt::format("Thread {}", number)),
+                                       OTF2_LOCATION_TYPE_CPU_THREAD, thread.told.events, rank);
+  }
+
+  OTF2_GlobalDefWriter_WriteParadigm(out, OTF2_PARADIGM_MPI, strings.of("MPI"), OTF2_PARADIGM_CLASS_PROCESS);
+  OTF2_RegionRef region_number = 0;
+  for (const Region* const each : by_number(regions_)) {
+    const Region& region = *each;
+    const RegionKind kind = region.kind == TraceRegion::Kind::kMpi ? mpi_region(region.function)
+                            : region.kind == TraceRegion::Kind::kPosix
+                                ? posix_region(region.function)
+                                : RegionKind{OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER};
+    const OTF2_StringRef name = strings.of(region.name);
+    OTF2_GlobalDefWriter_WriteRegion(out, region_number++, name, name, strings.of(region.description), kind.role,
+                                     kind.paradigm, OTF2_REGION_FLAG_NONE, strings.of(region.source_file), region.line,
+                                     region.line);
+  }
+
+  std::vector<std::uint64_t> members;
+  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) members.push_back(trace_location(rank, 0));
+  OTF2_GroupRef groups = 0;
+  const auto write_group = [&](OTF2_GroupType type, const std::vector<std::uint64_t>& list) {
+    OTF2_GlobalDefWriter_WriteGroup(out, groups, strings.of(""), type, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+                                    static_cast<std::uint32_t>(list.size()), list.data());
+    return groups++;
+  };
+  (void)write_group(OTF2_GROUP_TYPE_COMM_LOCATIONS, members);
+  std::map<std::vector<std::uint64_t>, OTF2_GroupRef> known_groups;
+  const auto group_of = [&](const std::vector<std::uint64_t>& list) {
+    const auto [found, is_new] = known_groups.try_emplace(list, 0);
+    if (is_new) found->second = write_group(OTF2_GROUP_TYPE_COMM_GROUP, list);
+    return found->second;
+  };
+  for (OTF2_CommRef number = 0; number < communicators_.size(); ++number) {
+    const Communicator& each = communicators_[number];
+    const OTF2_StringRef name = strings.of(each.name);
+    if (each.is_inter) {
+      const OTF2_GroupRef own = group_of(each.members), other = group_of(each.others);
+      OTF2_GlobalDefWriter_WriteInterComm(out, number, name, own, other, 0, OTF2_COMM_FLAG_NONE);
+    } else {
+      const OTF2_GroupRef group = each.is_self ? write_group(OTF2_GROUP_TYPE_COMM_SELF, {}) : group_of(each.members);
+      OTF2_GlobalDefWriter_WriteComm(out, number, name, group, number == 0 ? OTF2_UNDEFINED_COMM : OTF2_CommRef{0},
+                                     OTF2_COMM_FLAG_NONE);
+    }
+  }
+
+  if (!files_.empty()) {
+    OTF2_GlobalDefWriter_WriteIoParadigm(out, 0, strings.of("POSIX"), strings.of("POSIX I/O and stdio"),
+                                         OTF2_IO_PARADIGM_CLASS_SERIAL, OTF2_IO_PARADIGM_FLAG_OS, 0, nullptr, nullptr,
+                                         nullptr);
+    OTF2_GlobalDefWriter_WriteIoParadigm(out, 1, strings.of("MPI-IO"), strings.of("MPI-IO"),
+                                         OTF2_IO_PARADIGM_CLASS_PARALLEL, OTF2_IO_PARADIGM_FLAG_NONE, 0, nullptr,
+                                         nullptr, nullptr);
+  }
+  std::map<std::string, OTF2_IoFileRef> paths;
+  OTF2_IoHandleRef handle = 0;
+  for (const File* const each : by_number(files_)) {
+    const File& file = *each;
+    const auto [path, is_new] = paths.try_emplace(file.path, static_cast<OTF2_IoFileRef>(paths.size()));
+    if (is_new) OTF2_GlobalDefWriter_WriteIoRegularFile(out, path->second, strings.of(file.path), 0);
+    OTF2_GlobalDefWriter_WriteIoHandle(out, handle, strings.of(file.path), path->second, file.is_mpi_io ? 1 : 0,
+                                       OTF2_IO_HANDLE_FLAG_PRE_CREATED, OTF2_UNDEFINED_COMM, OTF2_UNDEFINED_IO_HANDLE);
+    OTF2_GlobalDefWriter_WriteIoPreCreatedHandleState(out, handle++, OTF2_IO_ACCESS_MODE_READ_WRITE,
+                                                      OTF2_IO_STATUS_FLAG_NONE);
+  }
+
+  std::uint32_t reference = 0;
+  for (const std::string* const each : by_number(names_)) {
+    const std::string& name = *each;
+    OTF2_GlobalDefWriter_WriteParameter(out, reference, strings.of(name), OTF2_PARAMETER_TYPE_INT64);
+    OTF2_GlobalDefWriter_WriteMetricMember(out, reference, strings.of(name), strings.of("told by the program"),
+                                           OTF2_METRIC_TYPE_USER, OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_DOUBLE,
+                                           OTF2_BASE_DECIMAL, 0, strings.of(""));
+    OTF2_GlobalDefWriter_WriteMetricClass(out, reference, 1, &reference, OTF2_METRIC_ASYNCHRONOUS,
+                                          OTF2_RECORDER_KIND_CPU);
+    ++reference;
+  }
+  OTF2_Archive_CloseGlobalDefWriter(archive, out);
+}
+
+void WorldArchive::write_markers(OTF2_Archive* archive) const {
+  OTF2_MarkerWriter* const out = OTF2_Archive_GetMarkerWriter(archive);
+  const auto number_of = [](TraceTables::GapKind kind) { return static_cast<OTF2_MarkerRef>(kind); };
+  OTF2_MarkerWriter_WriteDefMarker(out, number_of(TraceTables::GapKind::kSums), "Ardoise", "calls as sums",
+                                   OTF2_SEVERITY_MEDIUM);
+  OTF2_MarkerWriter_WriteDefMarker(out, number_of(TraceTables::GapKind::kMissing), "Ardoise", "calls are missing",
+                                   OTF2_SEVERITY_HIGH);
+  for (const TraceTables::Gap& gap : gaps_) {
+    const std::string text = gap.kind == TraceTables::GapKind::kSums
+                                 ? fmt::format("{} calls became sums for want of memory", gap.calls)
+                                 : std::string("calls before this are missing");
+    OTF2_MarkerWriter_WriteMarker(out, gap.begin, gap.end - std::min(gap.end, gap.begin), number_of(gap.kind),
+                                  OTF2_MARKER_SCOPE_LOCATION_GROUP, gap.rank, text.c_str());
+  }
+  OTF2_Archive_CloseMarkerWriter(archive, out);
+}
+
+}  // namespace ardoise::knowledge_sources

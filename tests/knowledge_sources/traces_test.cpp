@@ -1,0 +1,526 @@
+// Traces in OTF2 from packs that were made by hand, read back with OTF2's own reader.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <bit>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "fixture.hpp"
+#include "instrument/format/mark_name.hpp"
+#include "knowledge_sources/traces/trace_archive.hpp"
+#include "knowledge_sources/traces/trace_rank.hpp"
+#include "replay/printed_trace.hpp"
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+using instrument::CompletionRecord;
+using instrument::MarkExtension;
+using instrument::MarkKind;
+using instrument::PosixFunction;
+using replay::PrintedTrace;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr std::uint64_t kOrigin = 1000;  // of PackMaker
+std::uint64_t at(std::uint64_t tick) { return kTraceLead + tick - kOrigin; }
+
+CompletionRecord completion(FunctionId function, std::uint64_t post_begin, std::int32_t peer, std::int32_t tag,
+                            std::uint32_t bytes, std::uint32_t comm = 0) {
+  return {post_begin, 0, 1, peer, tag, bytes, instrument::make_word(comm, id(function), Shape::kCompletion)};
+}
+MarkExtension mark(MarkKind kind, std::uint64_t tick, const char* name, std::uint64_t value) {
+  return {tick, value, instrument::mark_name_id(name), 0, kind, {}, instrument::kMarkWord};
+}
+
+instrument::PackClass class_of(const replay::Pack& pack) {
+  return static_cast<instrument::PackClass>(
+      reinterpret_cast<const instrument::PackHeader*>(pack.bytes().data())->pack_class);
+}
+
+class Traces : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string unique = (std::filesystem::path(::testing::TempDir()) / "traces_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(unique.data()), nullptr);
+    folder_ = unique;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // begin() … submit() … finish()
+  void begin(std::vector<Program> programs, const std::string& selection = "all", std::size_t analyzers = 1) {
+    archive_ = std::make_unique<TraceArchive>(folder_);
+    archive_->begin([this](const std::string& sentence) { complaints_.push_back(sentence); });
+    for (Program& program : programs) {
+      program.traces = archive_->settings(selection);
+      archive_->add_program(program);
+    }
+    session_ = std::make_unique<Session>(programs, 0, analyzers, replay::load_plugins({"traces"}));
+  }
+  void finish() {
+    (void)session_->finish();
+    finished_ = archive_->finish();
+  }
+  [[nodiscard]] PrintedTrace read(const std::string& name = "trace") const {
+    PrintedTrace trace(folder_ / name / "traces.otf2");
+    replay::expect_in_order(trace);
+    return trace;
+  }
+  // The trace of what makers of ranks 0, 1 … of one program have made.
+  PrintedTrace traced(std::vector<PackMaker*> makers, const std::string& selection = "all") {
+    begin({{.name = "program", .ranks = static_cast<std::uint32_t>(makers.size())}}, selection);
+    for (PackMaker* const maker : makers) {
+      maker->flush();
+      session_->submit(maker->take());
+    }
+    finish();
+    return read();
+  }
+
+  std::filesystem::path folder_;
+  std::unique_ptr<TraceArchive> archive_;
+  std::unique_ptr<Session> session_;
+  std::vector<std::string> complaints_;
+  TraceArchive::Finished finished_;
+};
+
+std::vector<std::string> kinds_of(const PrintedTrace& trace) {
+  std::vector<std::string> kinds;
+  for (const auto& each : trace.events) kinds.push_back(each.kind);
+  return kinds;
+}
+
+TEST_F(Traces, ABlockingMessageIsInItsTwoCalls) {
+  PackMaker sender({.rank = 0}), receiver({.rank = 1});
+  sender.call(FunctionId::kSend, Shape::kSend, 2000, 100, 1, 7, 64);
+  receiver.call(FunctionId::kRecv, Shape::kReceive, 1900, 250, 0, 7, 64);
+  const PrintedTrace trace = traced({&sender, &receiver});
+  ASSERT_THAT(kinds_of(trace), ElementsAre("ENTER", "ENTER", "MPI_SEND", "LEAVE", "MPI_RECV", "LEAVE"));
+  EXPECT_EQ(trace.events[0].location, 1u);
+  EXPECT_EQ(trace.events[0].time, at(1900));
+  EXPECT_EQ(trace.events[0].of("Region"), "MPI_Recv");
+  const auto& send = trace.events[2];
+  EXPECT_EQ(send.location, 0u);
+  EXPECT_EQ(send.time, at(2000));
+  EXPECT_EQ(send.of("Receiver"), "1");
+  EXPECT_EQ(send.of("Communicator"), "MPI_COMM_WORLD");
+  EXPECT_EQ(send.of("Tag"), "7");
+  EXPECT_EQ(send.of("Length"), "64");
+  const auto& receive = trace.events[4];
+  EXPECT_EQ(receive.time, at(2150));
+  EXPECT_EQ(receive.of("Sender"), "0");
+  EXPECT_EQ(receive.of("Length"), "64");
+  EXPECT_THAT(finished_.notices, IsEmpty());
+  EXPECT_THAT(complaints_, IsEmpty());
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "trace.part"));
+}
+
+TEST_F(Traces, RequestsTieTheEndToTheBegin) {
+  PackMaker maker({}, 3);  // the completions come in a later pack than their call
+  maker.call(FunctionId::kIrecv, Shape::kPostReceive, 2000, 10, instrument::kAnySource, instrument::kAnyTag, 100);
+  maker.call(FunctionId::kIsend, Shape::kSend, 2020, 10, 0, 5, 40);
+  maker.call(FunctionId::kWaitall, Shape::kCompletes, 2100, 50, instrument::kNoPeer, 2, 0);
+  maker.mpi_extension(completion(FunctionId::kIsend, 2020, instrument::kNoPeer, 5, 0));
+  maker.mpi_extension(completion(FunctionId::kIrecv, 2000, 0, 5, 40));
+  const PrintedTrace trace = traced({&maker});
+  ASSERT_THAT(kinds_of(trace), ElementsAre("ENTER", "MPI_IRECV_REQUEST", "LEAVE", "ENTER", "MPI_ISEND", "LEAVE",
+                                           "ENTER", "MPI_ISEND_COMPLETE", "MPI_IRECV", "LEAVE"));
+  EXPECT_EQ(trace.events[1].of("Request"), trace.events[8].of("Request"));
+  EXPECT_EQ(trace.events[4].of("Request"), trace.events[7].of("Request"));
+  EXPECT_NE(trace.events[1].of("Request"), trace.events[4].of("Request"));
+  EXPECT_EQ(trace.events[8].of("Sender"), "0");
+  EXPECT_EQ(trace.events[8].of("Tag"), "5");
+  EXPECT_EQ(trace.events[8].of("Length"), "40");
+  EXPECT_EQ(trace.events[8].time, at(2150));
+}
+
+TEST_F(Traces, ACancelledReceiveIsSaid) {
+  PackMaker maker({});
+  maker.call(FunctionId::kIrecv, Shape::kPostReceive, 2000, 10, 0, 1, 100);
+  maker.call(FunctionId::kWait, Shape::kCompletes, 2100, 50, instrument::kNoPeer, 1, 0);
+  maker.mpi_extension(completion(FunctionId::kIrecv, 2000, instrument::kNoPeer, instrument::kAnyTag, 0));
+  EXPECT_THAT(kinds_of(traced({&maker})),
+              ElementsAre("ENTER", "MPI_IRECV_REQUEST", "LEAVE", "ENTER", "MPI_REQUEST_CANCELLED", "LEAVE"));
+}
+
+TEST_F(Traces, CollectivesHaveOperationRootAndBytes) {
+  PackMaker maker({});
+  maker.call(FunctionId::kBcast, Shape::kRooted, 2000, 10, 0, 12, 8);
+  maker.call(FunctionId::kIallreduce, Shape::kCollective, 2100, 10, instrument::kNoPeer, 16, 32);
+  maker.call(FunctionId::kWait, Shape::kCompletes, 2200, 10, instrument::kNoPeer, 1, 0);
+  maker.mpi_extension(completion(FunctionId::kIallreduce, 2100, instrument::kNoPeer, 0, 0));
+  const PrintedTrace trace = traced({&maker});
+  ASSERT_THAT(kinds_of(trace), ElementsAre("ENTER", "MPI_COLLECTIVE_BEGIN", "MPI_COLLECTIVE_END", "LEAVE", "ENTER",
+                                           "NON_BLOCKING_COLLECTIVE_REQUEST", "LEAVE", "ENTER",
+                                           "NON_BLOCKING_COLLECTIVE_COMPLETE", "LEAVE"));
+  const auto& broadcast = trace.events[2];
+  EXPECT_EQ(broadcast.of("Operation"), "BCAST");
+  EXPECT_EQ(broadcast.of("Root"), "0");
+  EXPECT_EQ(broadcast.of("Sent"), "8");
+  EXPECT_EQ(broadcast.of("Received"), "12");
+  const auto& reduction = trace.events[8];
+  EXPECT_EQ(reduction.of("Operation"), "ALLREDUCE");
+  EXPECT_EQ(reduction.of("Sent"), "32");
+  EXPECT_EQ(reduction.of("Received"), "16");
+}
+
+TEST_F(Traces, CallsOfMpiAndOfIoComeInTheOrderOfTime) {
+  // The packs of I/O come last, or first.
+  for (const bool reversed : {false, true}) {
+    PackMaker maker({}, 1);
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      maker.call(FunctionId::kBarrier, Shape::kCollective, 2000 + 100 * i, 10, instrument::kNoPeer, 0, 0);
+      maker.posix({2050 + 100 * i, 10, 1, 1, id(PosixFunction::kWrite), 0, 500 + i});
+    }
+    maker.define(instrument::FileDefinition{1, 0}, std::string_view("/tmp/data"));
+    maker.flush();
+    auto packs = maker.take();
+    std::ranges::stable_sort(packs, {}, class_of);
+    if (reversed) std::ranges::reverse(packs);
+    begin({{.name = "program", .ranks = 1}});
+    session_->submit(packs);
+    finish();
+    const PrintedTrace trace = read();
+    const auto enters = trace.of_kind("ENTER");
+    ASSERT_THAT(enters, SizeIs(40));
+    for (std::size_t i = 0; i < 40; ++i) {
+      const auto& enter = enters[i];
+      EXPECT_EQ(enter.of("Region"), i % 2 == 0 ? "MPI_Barrier" : "write");
+      EXPECT_EQ(enter.time, at(2000 + 50 * i));
+    }
+    const auto operations = trace.of_kind("IO_OPERATION_COMPLETE");
+    ASSERT_THAT(operations, SizeIs(20));
+    EXPECT_THAT(operations[3].attributes, HasSubstr("/tmp/data"));
+    EXPECT_THAT(operations[3].attributes, HasSubstr("503"));
+    std::filesystem::remove_all(folder_ / "trace");
+  }
+}
+
+TEST_F(Traces, AnalyzersAndTheOrderOfPacksMakeNoDifference) {
+  const auto packs_of = [](std::uint32_t rank) {
+    PackMaker maker({.rank = rank}, 7);
+    for (std::uint64_t i = 0; i < 50; ++i) {
+      maker.call(FunctionId::kSend, Shape::kSend, 2000 + 100 * i, 10, 1 - static_cast<std::int32_t>(rank), 3, 8 + rank,
+                 rank + 1);
+      maker.call(FunctionId::kRecv, Shape::kReceive, 2050 + 100 * i, 10, 1 - static_cast<std::int32_t>(rank), 3,
+                 9 - rank, 5);
+    }
+    maker.flush();
+    return maker.take();
+  };
+  std::vector<std::string> texts;
+  for (const std::size_t analyzers : {1u, 2u}) {
+    begin({{.name = "program", .ranks = 2}}, "all", analyzers);
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      auto packs = packs_of(rank);
+      if (analyzers == 2) std::ranges::reverse(packs);
+      session_->submit(packs, rank % analyzers);
+    }
+    finish();
+    const PrintedTrace trace = read();
+    std::string& text = texts.emplace_back();
+    for (const auto& each : trace.events) {
+      // Numbers of regions may differ.
+      text += each.kind + std::to_string(each.location) + " " + std::to_string(each.time) + each.of("Region") +
+              each.of("Receiver") + each.of("Length") + "\n";
+    }
+    std::filesystem::remove_all(folder_ / "trace");
+  }
+  EXPECT_EQ(texts[0], texts[1]);
+}
+
+TEST_F(Traces, WhatComesTooLateIsMovedAndCounted) {
+  PackMaker maker({}, TraceRank::kMostWaiting / 2);
+  maker.posix({2005, 2, 1, 0, id(PosixFunction::kWrite), 0, 1});
+  for (std::uint64_t i = 0; i < TraceRank::kMostWaiting + 10; ++i)
+    maker.call(FunctionId::kBarrier, Shape::kCollective, 2000 + 10 * i, 4, instrument::kNoPeer, 0, 0);
+  maker.flush();
+  auto packs = maker.take();
+  begin({{.name = "program", .ranks = 1}}, "functions=io,MPI_Barrier,from=1us,to=2us");
+  for (const auto pack_class : {instrument::PackClass::kMpi, instrument::PackClass::kPosix}) {
+    for (const auto& pack : packs) {
+      if (class_of(pack) == pack_class) session_->submit(pack);
+    }
+    session_->board().drain();
+  }
+  finish();
+  const PrintedTrace trace = read();
+  EXPECT_EQ(trace.calls().at("write"), 1u);
+  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("1 calls that were told late are shown later than they were")));
+  EXPECT_THAT(trace.properties, HasSubstr("ARDOISE::MOVED_CALLS"));
+}
+
+TEST_F(Traces, MarksAreParametersMetricsAndRegions) {
+  PackMaker maker({});
+  for (const char* name : {"step", "residual", "outer", "inner"})
+    maker.define(instrument::MarkNameDefinition{instrument::mark_name_id(name), 0}, std::string_view(name));
+  maker.mpi_extension(mark(MarkKind::kPhaseBegin, 2000, "outer", 0));
+  maker.mpi_extension(mark(MarkKind::kSnapshot, 2010, "step", 41));
+  maker.mpi_extension(mark(MarkKind::kPhaseBegin, 2020, "inner", 0));
+  maker.mpi_extension(mark(MarkKind::kValue, 2030, "residual", std::bit_cast<std::uint64_t>(0.25)));
+  maker.mpi_extension(mark(MarkKind::kPhaseEnd, 2040, "outer", 0));  // before the one in it
+  maker.mpi_extension(mark(MarkKind::kPhaseEnd, 2050, "unbegun", 0));
+  maker.call(FunctionId::kBarrier, Shape::kCollective, 2060, 4, instrument::kNoPeer, 0, 0);
+  const PrintedTrace trace = traced({&maker});
+  ASSERT_THAT(kinds_of(trace), ElementsAre("ENTER", "PARAMETER_INT64", "ENTER", "METRIC", "LEAVE", "LEAVE", "ENTER",
+                                           "ENTER", "MPI_COLLECTIVE_BEGIN", "MPI_COLLECTIVE_END", "LEAVE", "LEAVE"));
+  EXPECT_EQ(trace.events[0].of("Region"), "outer");
+  EXPECT_THAT(trace.events[1].attributes, HasSubstr("\"step\""));
+  EXPECT_THAT(trace.events[1].attributes, HasSubstr("41"));
+  EXPECT_THAT(trace.events[3].attributes, HasSubstr("residual"));
+  EXPECT_THAT(trace.events[3].attributes, HasSubstr("0.25"));
+  EXPECT_EQ(trace.events[4].of("Region"), "inner");
+  EXPECT_EQ(trace.events[5].of("Region"), "outer");
+  EXPECT_EQ(trace.events[6].of("Region"), "inner");
+  EXPECT_EQ(trace.events[6].time, at(2040));
+}
+
+TEST_F(Traces, TheSelectionLeavesTheRestOut) {
+  const auto make = [](std::uint32_t rank) {
+    PackMaker maker({.rank = rank});
+    maker.call(FunctionId::kIsend, Shape::kSend, 2000, 100, 0, 1, 1);
+    maker.call(FunctionId::kBarrier, Shape::kCollective, 3000, 200, instrument::kNoPeer, 0, 0);
+    maker.call(FunctionId::kWait, Shape::kCompletes, 4000, 300, instrument::kNoPeer, 1, 0);
+    maker.mpi_extension(completion(FunctionId::kIsend, 2000, instrument::kNoPeer, 1, 0));
+    maker.flush();
+    return maker;
+  };
+  const auto trace_of = [&](const std::string& selection) {
+    PackMaker first = make(0), second = make(1);
+    std::filesystem::remove_all(folder_ / "trace");
+    return traced({&first, &second}, selection);
+  };
+  // The end of a message belongs to its begin.
+  EXPECT_THAT(kinds_of(trace_of("ranks=1,functions=MPI_Isend")),
+              ElementsAre("ENTER", "MPI_ISEND", "LEAVE", "MPI_ISEND_COMPLETE"));
+  EXPECT_THAT(kinds_of(trace_of("ranks=0,functions=MPI_Wait")), ElementsAre("ENTER", "LEAVE"));
+  EXPECT_THAT(trace_of("from=2us,to=3us").calls(), ElementsAre(std::pair("MPI_Barrier", 2)));
+  EXPECT_THAT(trace_of("min=0.25us").calls(), ElementsAre(std::pair("MPI_Wait", 2)));
+}
+
+TEST_F(Traces, ASelectionThatNothingMatchesIsSaidAndTheArchiveIsRead) {
+  PackMaker maker({});
+  maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 4, instrument::kNoPeer, 0, 0);
+  const PrintedTrace trace = traced({&maker}, "from=1h");
+  EXPECT_THAT(trace.events, IsEmpty());
+  EXPECT_THAT(finished_.notices, ElementsAre("The trace of program has no events: nothing in the run is what --trace "
+                                             "from=1h selects."));
+}
+
+TEST_F(Traces, CommunicatorsHaveTheirMembers) {
+  std::vector<PackMaker> makers;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    PackMaker& maker = makers.emplace_back(replay::Origin{.rank = rank});
+    const auto half = static_cast<std::int32_t>(rank % 2);
+    const std::vector<instrument::RankRange> own{{half, 2, 2}}, both{{half, 2, 2}, {1 - half, 2, 2}};
+    maker.define(instrument::CommunicatorDefinition{1, instrument::CommunicatorKind::kIntra, 50u + rank % 2, 0, 2,
+                                                    rank / 2, 0, 1, 0, 0, 1},
+                 std::span<const instrument::RankRange>(own), std::string_view("half"));
+    maker.define(
+        instrument::CommunicatorDefinition{2, instrument::CommunicatorKind::kInter, 99, 0, 2, rank / 2, 2, 1, 1, 0, 2},
+        std::span<const instrument::RankRange>(both), std::string_view(""));
+    maker.call(FunctionId::kSend, Shape::kSend, 2000, 10, 0, 1, 8, 1, 1);
+    maker.call(FunctionId::kSend, Shape::kSend, 2100, 10, 1, 1, 8, 1, 2);
+    maker.call(FunctionId::kSend, Shape::kSend, 2200, 10, 1, 1, 8, 1, 77);  // never defined
+  }
+  const PrintedTrace trace = traced({&makers[0], &makers[1], &makers[2], &makers[3]});
+  const auto communicators = trace.defined("COMM");
+  ASSERT_THAT(communicators, SizeIs(4));  // the world, two halves, and what is not known
+  EXPECT_THAT(communicators[1], HasSubstr("\"half\""));
+  EXPECT_THAT(trace.defined("INTER_COMM"), SizeIs(1));
+  const auto groups = trace.defined("GROUP");
+  EXPECT_THAT(groups,
+              ::testing::Contains(HasSubstr("2 Members: 0 (\"Master thread\" <0>), 2 (\"Master thread\" <2>)")));
+  EXPECT_THAT(groups,
+              ::testing::Contains(HasSubstr("2 Members: 1 (\"Master thread\" <1>), 3 (\"Master thread\" <3>)")));
+  for (const auto& send : trace.of_kind("MPI_SEND")) {
+    if (send.time == at(2100)) continue;
+    EXPECT_EQ(send.of("Communicator"), send.time == at(2000) ? "half" : "(not known)");
+  }
+}
+
+TEST_F(Traces, AMessageThatAProbeTookHasItsCommunicator) {
+  PackMaker maker({});
+  maker.define(instrument::CommunicatorDefinition{1, instrument::CommunicatorKind::kIntra, 50, 0, 2, 0, 0, 1, 0, 0, 1},
+               std::span<const instrument::RankRange>(std::vector<instrument::RankRange>{{0, 2, 1}}),
+               std::string_view("pair"));
+  maker.call(FunctionId::kMprobe, Shape::kProbe, 2000, 10, 1, 4, 16, 1, 1);
+  maker.call(FunctionId::kMrecv, Shape::kReceive, 2100, 10, 1, 4, 16, 1, instrument::kNoComm);
+  begin({{.name = "program", .ranks = 2}});
+  maker.flush();
+  session_->submit(maker.take());
+  finish();
+  EXPECT_EQ(read().of_kind("MPI_RECV").at(0).of("Communicator"), "pair");
+}
+
+TEST_F(Traces, ThreadsAreLocationsAndOneMayEndWhatAnotherStarts) {
+  PackMaker starts({}), ends({});
+  starts.call(FunctionId::kIrecv, Shape::kPostReceive, 2000, 10, 0, 1, 8);
+  ends.call(FunctionId::kWait, Shape::kCompletes, 2100, 10, instrument::kNoPeer, 1, 0);
+  ends.mpi_extension(completion(FunctionId::kIrecv, 2000, 0, 1, 8));
+  starts.flush();
+  ends.flush();
+  auto of_ends = ends.take();
+  for (replay::Pack& pack : of_ends) {
+    pack.header().thread = 1;
+    pack.header().flags |= instrument::kSeveralMpiThreads;
+  }
+  begin({{.name = "program", .ranks = 1}});
+  session_->submit(of_ends);
+  session_->board().drain();
+  session_->submit(starts.take());
+  finish();
+  const PrintedTrace trace = read();
+  ASSERT_THAT(kinds_of(trace), ElementsAre("ENTER", "MPI_IRECV_REQUEST", "LEAVE", "ENTER", "MPI_IRECV", "LEAVE"));
+  EXPECT_EQ(trace.events[1].location, 0u);
+  EXPECT_EQ(trace.events[4].location, std::uint64_t{1} << 32);
+  EXPECT_EQ(trace.events[1].of("Request"), trace.events[4].of("Request"));
+}
+
+TEST_F(Traces, SumsAndMissingPacksAreMarkersPropertiesAndNotices) {
+  PackMaker maker({}, 1);
+  for (std::uint64_t i = 0; i < 3; ++i)
+    maker.call(FunctionId::kBarrier, Shape::kCollective, 2000 + 100 * i, 10, instrument::kNoPeer, 0, 0);
+  auto packs = maker.take();
+  packs.erase(packs.begin() + 1);
+  instrument::AggregateRecord sums{};
+  sums.word = instrument::make_word(0, id(FunctionId::kBarrier), Shape::kCollective);
+  sums.function = id(FunctionId::kBarrier);
+  sums.calls = 7;
+  sums.records = 5;  // and two that were only counted
+  instrument::PackHeader header = packs[0].header();
+  header.pack_class = static_cast<std::uint16_t>(instrument::PackClass::kAggregates);
+  header.payload_bytes = sizeof sums;
+  header.first_tick = 3000;
+  header.last_tick = 3500;
+  header.order = 0;
+  packs.emplace_back(header, std::as_bytes(std::span(&sums, 1)));
+  begin({{.name = "program", .ranks = 1}});
+  session_->submit(packs);
+  finish();
+  const PrintedTrace trace = read();
+  EXPECT_EQ(trace.calls().at("MPI_Barrier"), 2u);
+  EXPECT_THAT(
+      finished_.notices,
+      ElementsAre("The trace of program lacks 5 calls that became sums for want of memory, 2 quick queries that "
+                  "were only counted, 1 times the calls of packs that did not arrive."));
+  EXPECT_THAT(trace.properties, HasSubstr("ARDOISE::CALLS_AS_SUMS"));
+  EXPECT_THAT(trace.markers, HasSubstr("5 calls became sums for want of memory"));
+  EXPECT_THAT(trace.markers, HasSubstr(std::to_string(at(3000))));
+  EXPECT_THAT(trace.markers, HasSubstr("calls before this are missing"));
+}
+
+TEST_F(Traces, AClockThatIsKnownBetterLaterCorrectsTheTimes) {
+  PackMaker maker({}, 1);
+  maker.call(FunctionId::kBarrier, Shape::kCollective, 1000, 10, instrument::kNoPeer, 0, 0);
+  maker.call(FunctionId::kBarrier, Shape::kCollective, 1'000'001'000, 10, instrument::kNoPeer, 0, 0);
+  instrument::ClockDefinition clock{};
+  clock.tick = 2'000'000'000;
+  clock.realtime_ns = 1'700'000'000'000'000'000;
+  clock.ticks_per_second = 1e9 / 1.001;
+  maker.define(clock, std::string_view("tsc"), std::string_view("node"));
+  const PrintedTrace trace = traced({&maker});
+  const auto enters = trace.of_kind("ENTER");
+  ASSERT_THAT(enters, SizeIs(2));
+  EXPECT_EQ(enters[0].time, kTraceLead);
+  EXPECT_EQ(enters[1].time, kTraceLead + 1'001'000'000);
+}
+
+TEST_F(Traces, ProgramsOfOneWorldShareAnArchiveOthersHaveTheirOwn) {
+  const auto packs_of = [](std::uint32_t partition, std::uint32_t rank) {
+    PackMaker maker({.partition = partition, .rank = rank});
+    maker.call(FunctionId::kSend, Shape::kSend, 2000, 10, 0, 1, 8);
+    maker.flush();
+    return maker.take();
+  };
+  begin({{.partition = 0, .name = "ocean", .ranks = 2, .world = 0, .place = {0, 3}},
+         {.partition = 1, .name = "ice", .ranks = 1, .world = 0, .place = {2, 3}},
+         {.partition = 2, .name = "bin/post", .ranks = 1, .world = 2, .place = {0, 1}}});
+  for (const auto& [partition, rank] : {std::pair(0u, 0u), {0u, 1u}, {1u, 0u}, {2u, 0u}})
+    session_->submit(packs_of(partition, rank));
+  finish();
+  const PrintedTrace together = read("trace-ocean"), apart = read("trace-bin_post");
+  EXPECT_THAT(finished_.archives, SizeIs(2));
+  EXPECT_THAT(together.defined("LOCATION"), SizeIs(3));
+  EXPECT_THAT(together.of_kind("MPI_SEND"), SizeIs(3));
+  EXPECT_EQ(together.of_kind("MPI_SEND").back().location, 2u);
+  EXPECT_THAT(apart.of_kind("MPI_SEND"), SizeIs(1));
+}
+
+TEST_F(Traces, AFolderThatCannotBeMadeCostsTheTraceOnly) {
+  std::ofstream(folder_ / "trace.part").close();
+  PackMaker maker({});
+  maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 4, instrument::kNoPeer, 0, 0);
+  begin({{.name = "program", .ranks = 1}});
+  maker.flush();
+  session_->submit(maker.take());
+  finish();
+  EXPECT_THAT(complaints_, ElementsAre(::testing::AllOf(HasSubstr("The trace is given up: '"), HasSubstr("trace.part"),
+                                                        HasSubstr("cannot be written"))));
+  EXPECT_THAT(finished_.archives, IsEmpty());
+}
+
+TEST_F(Traces, AFullDiskCostsTheTraceOnly) {
+  ::signal(SIGXFSZ, SIG_IGN);
+  // Seen when the file is closed, and before that.
+  for (const std::uint64_t calls : {100'000u, 400'000u}) {
+    PackMaker maker({});
+    for (std::uint64_t i = 0; i < calls; ++i)
+      maker.call(FunctionId::kBarrier, Shape::kCollective, 2000 + 10 * i, 4, instrument::kNoPeer, 0, 0);
+    maker.flush();
+    begin({{.name = "program", .ranks = 1}});
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    rlimit small = before;
+    small.rlim_cur = 1 << 20;
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    session_->submit(maker.take());
+    finish();
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    EXPECT_THAT(complaints_, ElementsAre(::testing::AllOf(HasSubstr("The trace is given up: '"),
+                                                          HasSubstr("cannot be written: File too large."))));
+    EXPECT_THAT(finished_.archives, IsEmpty());
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "trace.part"));
+    complaints_.clear();
+  }
+}
+
+TEST_F(Traces, APartThatIsNotWholeIsLeftOutAndSaid) {
+  PackMaker maker({});
+  maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 4, instrument::kNoPeer, 0, 0);
+  begin({{.name = "program", .ranks = 1}});
+  maker.flush();
+  session_->submit(maker.take());
+  std::filesystem::create_directories(folder_ / "trace.part" / "part-killed");
+  std::filesystem::create_directories(folder_ / "trace.part" / "part-broken");
+  std::ofstream(folder_ / "trace.part" / "part-broken" / "tables") << "no tables";
+  finish();
+  EXPECT_EQ(read().calls().at("MPI_Barrier"), 1u);
+  EXPECT_THAT(finished_.notices, ElementsAre("The trace lacks what 2 analyzers had of it, which were killed."));
+}
+
+TEST_F(Traces, ALaunchThatWasEndedIsFinishedByAnotherProcess) {
+  PackMaker maker({});
+  maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 4, instrument::kNoPeer, 0, 0);
+  maker.flush();
+  const auto packs = maker.take();
+  begin({{.name = "program", .ranks = 1}});
+  session_->submit(packs);
+  session_->board().drain();
+  archive_->close_parts();
+  EXPECT_TRUE(TraceArchive::has_parts(folder_));
+  session_.reset();
+  begin({{.name = "program", .ranks = 1}}, "");
+  session_->submit(packs);  // what was left; it is not in the trace
+  finish();
+  EXPECT_EQ(read().calls().at("MPI_Barrier"), 1u);
+  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("when the launch was ended")));
+  EXPECT_FALSE(TraceArchive::has_parts(folder_));
+}
+
+}  // namespace
+}  // namespace ardoise::knowledge_sources

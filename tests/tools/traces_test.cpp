@@ -1,0 +1,247 @@
+// Traces of launches, read back with OTF2's own reader and compared with the profile of the same run.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/replay/printed_trace.hpp"
+#include "tests/tools/launch_fixture.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using replay::PrintedTrace;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+std::uint64_t number(const std::string& text) { return text.empty() ? 0 : std::stoull(text); }
+
+class TracesTest : public LaunchFixture {
+ protected:
+  [[nodiscard]] PrintedTrace trace(const std::string& name = "trace") const {
+    PrintedTrace printed(output_ + "/" + name + "/traces.otf2");
+    replay::expect_in_order(printed);
+    return printed;
+  }
+};
+
+class TracedPrograms : public TracesTest, public ::testing::WithParamInterface<std::string> {};  // analyzers
+
+// All calls of the profile, but those that were only counted.
+void expect_calls(const PrintedTrace& trace, const reports::Application& application) {
+  std::map<std::string, std::uint64_t> wanted;
+  for (const auto* const list : {&application.mpi, &application.posix}) {
+    for (const auto& function : *list) wanted[function.function] = function.calls;
+  }
+  EXPECT_EQ(trace.calls(), wanted);
+}
+
+// Messages that were sent from rank to rank: number and bytes.
+using Edges = std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::uint64_t, std::uint64_t>>;
+
+// In the world only.
+Edges sent(const PrintedTrace& trace) {
+  Edges edges;
+  for (const auto& each : trace.events) {
+    if (each.kind != "MPI_SEND" && each.kind != "MPI_ISEND") continue;
+    auto& [messages, bytes] = edges[{each.location & UINT32_MAX, number(each.of("Receiver"))}];
+    ++messages;
+    bytes += number(each.of("Length"));
+  }
+  return edges;
+}
+Edges received(const PrintedTrace& trace) {
+  Edges edges;
+  for (const auto& each : trace.events) {
+    if (each.kind != "MPI_RECV" && each.kind != "MPI_IRECV") continue;
+    auto& [messages, bytes] = edges[{number(each.of("Sender")), each.location & UINT32_MAX}];
+    ++messages;
+    bytes += number(each.of("Length"));
+  }
+  return edges;
+}
+Edges edges_of(const reports::Application& application) {
+  Edges edges;
+  for (const auto& edge : application.edges) edges[{edge.source, edge.target}] = {edge.messages, edge.bytes};
+  return edges;
+}
+
+TEST_P(TracedPrograms, ARingHasTheCallsMessagesAndBytesOfItsProfile) {
+  const auto result = ardoise({"--trace", "all", "--analyzers", GetParam()}, {"-n", "5", RING, "50"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("the trace is '" + output_ + "/trace/traces.otf2'."));
+  const auto printed = trace();
+  const auto application = profile().applications.at(0);
+  expect_calls(printed, application);
+  EXPECT_EQ(sent(printed), edges_of(application));
+  EXPECT_EQ(received(printed), edges_of(application));
+  EXPECT_THAT(printed.defined("LOCATION_GROUP"), SizeIs(5));
+  EXPECT_THAT(printed.defined("REGION"), Contains(HasSubstr("ring_program.cpp")));
+  EXPECT_THAT(profile().notices, Not(Contains(HasSubstr("trace"))));
+  EXPECT_FALSE(std::filesystem::exists(output_ + "/trace.part"));
+}
+
+// Everything that MPI has: any source, persistent requests, a split communicator, an intercommunicator, files.
+TEST_P(TracedPrograms, AllKindsOfTrafficAreThere) {
+  const auto result =
+      ardoise({"--trace", "all", "--analyzers", GetParam()}, {"-n", "4", TRAFFIC, (folder_ / "traffic.out").string()});
+  EXPECT_EQ(result.status, 0) << result.output;
+  const auto printed = trace();
+  expect_calls(printed, profile().applications.at(0));
+  std::uint64_t sends = 0, receives = 0, sent_bytes = 0, received_bytes = 0;
+  std::set<std::pair<std::uint64_t, std::string>> begun, ended;
+  for (const auto& each : printed.events) {
+    EXPECT_EQ(each.attributes.find("INVALID"), std::string::npos) << each.kind << each.attributes;
+    EXPECT_EQ(each.attributes.find("(not known)"), std::string::npos) << each.kind << each.attributes;
+    if (each.kind == "MPI_SEND" || each.kind == "MPI_ISEND") {
+      ++sends;
+      sent_bytes += number(each.of("Length"));
+    }
+    if (each.kind == "MPI_RECV" || each.kind == "MPI_IRECV") {
+      ++receives;
+      received_bytes += number(each.of("Length"));
+    }
+    if (each.kind.starts_with("IO_")) continue;
+    const std::string request = each.of("Request");
+    if (each.kind == "MPI_ISEND" || each.kind == "MPI_IRECV_REQUEST" ||
+        each.kind == "NON_BLOCKING_COLLECTIVE_REQUEST") {
+      EXPECT_TRUE(begun.emplace(each.location, request).second) << each.kind << each.attributes;
+    } else if (!request.empty()) {
+      EXPECT_TRUE(ended.emplace(each.location, request).second) << each.kind << each.attributes;
+    }
+  }
+  EXPECT_NE(sends, 0u);
+  EXPECT_EQ(sends, receives);
+  EXPECT_EQ(sent_bytes, received_bytes);
+  EXPECT_EQ(begun, ended);
+  EXPECT_EQ(printed.of_kind("MPI_COLLECTIVE_BEGIN").size(), printed.of_kind("MPI_COLLECTIVE_END").size());
+  EXPECT_EQ(printed.of_kind("IO_OPERATION_BEGIN").size(), printed.of_kind("IO_OPERATION_COMPLETE").size());
+  EXPECT_THAT(printed.defined("INTER_COMM"), SizeIs(1));
+  EXPECT_THAT(printed.defined("IO_REGULAR_FILE"), Contains(HasSubstr("traffic.out")));
+}
+
+TEST_P(TracedPrograms, TimesAreThoseOfTheProfile) {
+  const auto result = ardoise({"--trace", "all", "--analyzers", GetParam()},
+                              {"-n", "4", LATE_RANKS, "late_sender", (folder_ / "truth").string()});
+  EXPECT_EQ(result.status, 0) << result.output;
+  const auto printed = trace();
+  const auto application = profile().applications.at(0);
+  expect_calls(printed, application);
+  std::map<std::string, double> seconds;
+  std::map<std::uint64_t, std::vector<std::uint64_t>> begins;
+  for (const auto& each : printed.events) {
+    if (each.kind == "ENTER") begins[each.location].push_back(each.time);
+    if (each.kind != "LEAVE") continue;
+    seconds[each.of("Region")] += 1e-9 * static_cast<double>(each.time - begins[each.location].back());
+    begins[each.location].pop_back();
+  }
+  for (const auto& function : application.mpi) {
+    EXPECT_NEAR(seconds[function.function], function.seconds,
+                2e-9 * static_cast<double>(function.calls) + 1e-4 * function.seconds)
+        << function.function;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Analyzers, TracedPrograms, ::testing::Values("1", "3"));
+
+TEST_F(TracesTest, ThreadsAreLocations) {
+  const auto result = ardoise({"--trace", "all"}, {"-n", "2", THREADS});
+  EXPECT_EQ(result.status, 0) << result.output;
+  const auto printed = trace();
+  expect_calls(printed, profile().applications.at(0));
+  EXPECT_EQ(sent(printed), received(printed));
+  std::set<std::uint64_t> locations;
+  for (const auto& each : printed.events) locations.insert(each.location);
+  EXPECT_GT(locations.size(), 2u);
+}
+
+TEST_F(TracesTest, ProgramsShareAnArchiveAsTheyShareTheirWorld) {
+  const auto together = ardoise({"--trace", "all"}, {"-n", "2", COUPLED, "ocean", ":", "-n", "3", COUPLED, "air"});
+  EXPECT_EQ(together.status, 0) << together.output;
+  const auto printed = trace();
+  EXPECT_THAT(printed.defined("LOCATION_GROUP"), SizeIs(5));
+  EXPECT_EQ(sent(printed), received(printed));
+  std::map<std::string, std::uint64_t> wanted;
+  for (const auto& application : profile().applications) {
+    for (const auto* const list : {&application.mpi, &application.posix}) {
+      for (const auto& function : *list) wanted[function.function] += function.calls;
+    }
+  }
+  EXPECT_EQ(printed.calls(), wanted);
+}
+
+TEST_F(TracesTest, SeparateProgramsHaveArchivesOfTheirOwn) {
+  const auto result = ardoise({"--trace", "all", "--separate", "--analyzers", "2"},
+                              {"-n", "2", RING, "20", ":", "-n", "3", RING, "30"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  const auto applications = profile().applications;
+  ASSERT_THAT(applications, SizeIs(2));
+  for (const auto& application : applications) {
+    const auto printed = trace("trace-" + application.name);
+    expect_calls(printed, application);
+    EXPECT_EQ(sent(printed), edges_of(application));
+  }
+}
+
+TEST_F(TracesTest, ASelectionIsWhatIsThere) {
+  const auto result = ardoise({"--trace", "ranks=1-2,functions=MPI_Send"}, {"-n", "4", RING, "20"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  const auto printed = trace();
+  EXPECT_THAT(printed.calls(), SizeIs(1));
+  std::set<std::uint64_t> locations;
+  for (const auto& each : printed.events) locations.insert(each.location);
+  EXPECT_EQ(locations, (std::set<std::uint64_t>{1, 2}));
+  EXPECT_THAT(printed.defined("LOCATION_GROUP"), SizeIs(4));
+}
+
+TEST_F(TracesTest, ASelectionThatNothingMatchesIsSaid) {
+  const auto result = ardoise({"--trace", "functions=MPI_Alltoallw"}, {"-n", "2", RING, "20"});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(trace().events, IsEmpty());
+  EXPECT_THAT(profile().notices, Contains(HasSubstr("nothing in the run is what --trace functions=MPI_Alltoallw")));
+}
+
+TEST_F(TracesTest, AFaultInTheSelectionIsSaidBeforeTheLaunch) {
+  const auto result = ardoise({"--trace", "functions=MPI_Sent"}, {"-n", "2", RING, "20"});
+  EXPECT_EQ(result.status, 2);
+  EXPECT_THAT(result.output, HasSubstr("--trace \"functions=MPI_Sent\" cannot be read at \"functions=MPI_Sent\""));
+  EXPECT_FALSE(std::filesystem::exists(output_));
+}
+
+TEST_F(TracesTest, CapturedPacksGiveTheSameTrace) {
+  const std::string capture = (folder_ / "capture").string(), again = (folder_ / "again").string();
+  const auto live = ardoise({"--trace", "all", "--capture", capture}, {"-n", "3", RING, "40"});
+  EXPECT_EQ(live.status, 0) << live.output;
+  const auto replayed =
+      run_and_read({ANALYZER, "--no-report", "--quiet", "--replay", capture, "--output", again, "--trace", "all"});
+  EXPECT_EQ(replayed.status, 0) << replayed.output;
+  const PrintedTrace first = trace(), second(again + "/trace/traces.otf2");
+  ASSERT_EQ(first.events.size(), second.events.size());
+  for (std::size_t i = 0; i < first.events.size(); ++i) {
+    EXPECT_EQ(first.events[i].kind, second.events[i].kind);
+    EXPECT_EQ(first.events[i].time, second.events[i].time);
+    EXPECT_EQ(first.events[i].of("Region"), second.events[i].of("Region"));
+  }
+}
+
+// What it had sent is there, if it had sent anything.
+TEST_F(TracesTest, ALaunchThatDiesHasATraceThatCanBeRead) {
+  const auto result =
+      ardoise({"--trace", "all", "--analyzers", "2"}, {"-n", "3", "env", "ARDOISE_FLUSH=0.01", ENDINGS, "segv"});
+  EXPECT_NE(result.status, 0);
+  const auto printed = trace();
+  EXPECT_THAT(printed.defined("LOCATION_GROUP"), SizeIs(3));
+  EXPECT_THAT(profile().notices,
+              Contains(HasSubstr("The trace has what the processes had sent when the launch was ended")));
+  EXPECT_FALSE(std::filesystem::exists(output_ + "/trace.part"));
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

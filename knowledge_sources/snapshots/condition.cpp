@@ -152,10 +152,11 @@ class Parser {
                                         {"time", Measure::kTime},
                                         {"bytes", Measure::kBytes},
                                         {"value", Measure::kValue},
-                                        {"balance", Measure::kBalance}}) {
+                                        {"balance", Measure::kBalance},
+                                        {"counter", Measure::kCounter}}) {
       if (take(word)) return variable(measure);
     }
-    fail("a number, or one of calls(), time(), bytes(), value(), balance()");
+    fail("a number, or one of calls(), time(), bytes(), value(), counter(), balance()");
   }
   void number() {
     double value = 0;
@@ -179,6 +180,9 @@ class Parser {
       variable.name = of;
     } else if (measure == Measure::kValue) {
       if (of.empty()) fail("the name of a value that the program tells with ardoise_value()");
+      variable.name = of;
+    } else if (measure == Measure::kCounter) {
+      if (of.empty()) fail("an event that --counters names");
       variable.name = of;
     } else if (of.empty()) {
       if (measure != Measure::kTime) fail("the name of a function, \"mpi\", \"io\" or \"world\"");

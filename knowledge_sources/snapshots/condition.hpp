@@ -11,7 +11,8 @@
 //   unit       = "s" | "ms" | "us" | "min" | "h" | "kB" | "MB" | "GB" | "KiB" | "MiB" | "GiB"
 //
 // Measures: calls, time (s) and bytes of a function of MPI or POSIX, of all of "mpi", of "io", or of the collectives on
-// MPI_COMM_WORLD, "world"; time() since MPI_Init; value(NAME), the last one that the program told with ardoise_value().
+// MPI_COMM_WORLD, "world"; time() since MPI_Init; value(NAME), the last one that the program told with ardoise_value();
+// counter(EVENT), what was counted with samples so far.
 // balance(NAME) is of all ranks of the program, and stands with none but time(): the balance of their load in the
 // latest round (load.hpp) of the snapshots or phases of this name, or, balance(), in the latest second. With "since
 // last" calls, times and bytes count from the last snapshot of this condition on. Looked at when a call of a function
@@ -27,13 +28,13 @@ namespace ardoise::knowledge_sources {
 
 class Condition {
  public:
-  enum class Measure : std::uint8_t { kCalls, kTime, kBytes, kElapsed, kValue, kBalance };
+  enum class Measure : std::uint8_t { kCalls, kTime, kBytes, kElapsed, kValue, kBalance, kCounter };
   struct Variable {
     Measure measure;
     bool is_mpi = false, is_posix = false;  // of all functions of these, or of one
     bool is_world = false;                  // of the collectives on MPI_COMM_WORLD
     std::int32_t function = -1;             // one: its number
-    std::string name;                       // of a value, or of marks
+    std::string name;                       // of a value, of marks, or of an event
   };
 
   // Throws std::invalid_argument with a sentence that names the place and what was expected.

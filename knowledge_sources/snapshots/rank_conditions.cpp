@@ -30,6 +30,7 @@ double amount(const Condition::Variable& variable, const CallSums& sums) {
     case Measure::kElapsed:
     case Measure::kValue:
     case Measure::kBalance:
+    case Measure::kCounter:
       break;
   }
   return 0;
@@ -64,6 +65,17 @@ bool RankConditions::tell(std::uint32_t at, std::uint32_t name, double x, std::i
   for (std::size_t i = 0; i < variables.size(); ++i) {
     if (variables[i].measure != Measure::kValue || instrument::mark_name_id(variables[i].name) != name) continue;
     states_[at].values[i] = x;
+    changed = true;
+  }
+  return changed && looks(at, time);
+}
+
+bool RankConditions::count(std::uint32_t at, std::uint32_t name, std::uint64_t events, std::int64_t time) {
+  const auto& variables = conditions_[at].variables();
+  bool changed = false;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    if (variables[i].measure != Measure::kCounter || instrument::mark_name_id(variables[i].name) != name) continue;
+    states_[at].values[i] += static_cast<double>(events);
     changed = true;
   }
   return changed && looks(at, time);

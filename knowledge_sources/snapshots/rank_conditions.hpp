@@ -33,6 +33,14 @@ class RankConditions {
     }
   }
 
+  // So many more events of a name were counted.
+  template <class Taken>
+  void counted(std::uint32_t name, std::uint64_t events, std::int64_t time, Taken&& taken) {
+    for (std::uint32_t i = 0; i < states_.size(); ++i) {
+      if (count(i, name, events, time)) taken(i);
+    }
+  }
+
   void write(ByteWriter& out) const;
   void read(ByteReader& in);
 
@@ -45,6 +53,7 @@ class RankConditions {
   };
   [[nodiscard]] bool add(std::uint32_t at, std::uint64_t key, std::int64_t end, const CallSums& sums, bool is_in_world);
   [[nodiscard]] bool tell(std::uint32_t at, std::uint32_t name, double x, std::int64_t time);
+  [[nodiscard]] bool count(std::uint32_t at, std::uint32_t name, std::uint64_t events, std::int64_t time);
   [[nodiscard]] bool looks(std::uint32_t at, std::int64_t time);
 
   std::span<const Condition> conditions_;

@@ -78,11 +78,19 @@ void RankSeries::for_each_call_before(Use&& use) const {
 // A call that makes a condition true belongs to the snapshot that is taken then.
 void RankSeries::add_to_marks(const Moment& moment) {
   marks_.add(moment.key, moment.begin, moment.sums);
-  if (moment.kind == Moment::Kind::kSample || moment.kind == Moment::Kind::kCounted) return;
+  if (moment.kind == Moment::Kind::kSample) return;
+  if (moment.kind == Moment::Kind::kCounted) return add_counted(moment);
   const std::int64_t end = moment.begin + static_cast<std::int64_t>(moment.sums.ns);
   conditions_.call(moment.key, end, moment.sums, moment.is_in_world,
                    [&](std::uint32_t condition) { cut(condition, end); });
   watched_.call(moment.key, end, moment.sums, moment.is_in_world, becomes_true_);
+}
+
+void RankSeries::add_counted(const Moment& moment) {
+  const std::uint32_t name = place_of_key(moment.key);
+  const std::int64_t time = moment.begin;
+  conditions_.counted(name, moment.sums.bytes, time, [&](std::uint32_t condition) { cut(condition, time); });
+  watched_.counted(name, moment.sums.bytes, time, becomes_true_);
 }
 
 void RankSeries::cut(std::uint32_t condition, std::int64_t time) {

@@ -106,6 +106,7 @@ class RankSeries {
   void add_sample(const Moment& moment);
   void add_mark(const Moment& moment);
   void add_to_marks(const Moment& moment);
+  void add_counted(const Moment& moment);
   void cut(std::uint32_t condition, std::int64_t time);
   void cut_intervals(std::int64_t time);
   template <class Use>

@@ -110,6 +110,16 @@ TEST(RankConditions, BecomeTrueOnceUntilTheyWereNot) {
   for (const auto& each : taken) order.push_back(each.first);
   EXPECT_THAT(order, ElementsAre(0, 0, 1, 3, 1, 2, 2));
   EXPECT_EQ(rank.times_held(1), 2);
+  const std::vector<Condition> of_counter{Condition("counter(page-faults) >= 10 since last")};
+  RankConditions counted(of_counter);
+  taken.clear();
+  for (const std::uint64_t events : {4, 5, 3, 9, 1})  // 12, then 10
+    counted.counted(instrument::mark_name_id("page-faults"), events, ++time,
+                    [&](std::uint32_t i) { taken.emplace_back(i, time); });
+  counted.counted(instrument::mark_name_id("cycles"), 100, ++time,
+                  [&](std::uint32_t i) { taken.emplace_back(i, time); });
+  EXPECT_EQ(taken.size(), 2u);
+  EXPECT_THAT(fault("counter() > 1"), HasSubstr("an event that --counters names"));
   const std::vector<Condition> of_world{Condition("calls(world) % 2 == 0")};
   RankConditions in_world(of_world);
   taken.clear();

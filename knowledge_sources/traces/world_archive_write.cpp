@@ -116,8 +116,9 @@ std::string WorldArchive::write(const fs::path& folder) {
 
 void WorldArchive::write_local_definitions(OTF2_Archive* archive) const {
   OTF2_Archive_OpenDefFiles(archive);
-  for (const auto& [location, thread] : threads_) {
-    OTF2_DefWriter* const out = OTF2_Archive_GetDefWriter(archive, location);
+  for (const auto& each : threads_) {
+    const Thread& thread = each.second;
+    OTF2_DefWriter* const out = OTF2_Archive_GetDefWriter(archive, each.first);
     if (thread.part) {
       const OfRank& rank = ranks_[thread.told.rank];
       write_mapping(out, OTF2_MAPPING_REGION, thread.part->regions);

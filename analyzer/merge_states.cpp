@@ -128,7 +128,9 @@ MergedStates merge_states(std::span<const fs::path> files, const Options& option
             .memory_bytes = options.memory_bytes,
             .analyses = std::move(plugins.analyses),
             .snapshots = {options.snapshot_conditions},
-            .traces = trace != nullptr ? trace->settings("") : knowledge_sources::TraceSettings{}});
+            .traces = trace != nullptr ? trace->settings_of_ended() : knowledge_sources::TraceSettings{}});
+        if (trace != nullptr)
+          trace->begin([run = merged.run.get()](const std::string& sentence) { run->complain(sentence); });
         for (const auto& program : facts.programs) {
           if (trace != nullptr) trace->add_program(program);
           merged.run->add_program(program);
@@ -170,7 +172,7 @@ int merge_safe_states(const Options& options) {
     }
     wait_for_writers(options.output, processes - std::min(processes, complete));
   }
-  // What was written of a trace is finished here; what programs have left is not in it.
+  // What was written of a trace is finished here, with what programs have left.
   knowledge_sources::TraceArchive trace(options.output);
   const bool has_trace = knowledge_sources::TraceArchive::has_parts(options.output);
   MergedStates merged = merge_states(latest_states(options.output), options, has_trace ? &trace : nullptr);

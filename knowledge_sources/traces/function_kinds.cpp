@@ -55,6 +55,27 @@ constexpr auto kOpOfFunction = [] {
   return ops;
 }();
 
+OTF2_RegionRole collective_role(OTF2_CollectiveOp op) {
+  switch (op) {
+    case OTF2_COLLECTIVE_OP_BARRIER:
+      return OTF2_REGION_ROLE_BARRIER;
+    case OTF2_COLLECTIVE_OP_BCAST:
+    case OTF2_COLLECTIVE_OP_SCATTER:
+    case OTF2_COLLECTIVE_OP_SCATTERV:
+      return OTF2_REGION_ROLE_COLL_ONE2ALL;
+    case OTF2_COLLECTIVE_OP_REDUCE:
+    case OTF2_COLLECTIVE_OP_GATHER:
+    case OTF2_COLLECTIVE_OP_GATHERV:
+      return OTF2_REGION_ROLE_COLL_ALL2ONE;
+    case OTF2_COLLECTIVE_OP_SCAN:
+    case OTF2_COLLECTIVE_OP_EXSCAN:
+    case OTF2_COLLECTIVE_OP_CREATE_HANDLE:
+      return OTF2_REGION_ROLE_COLL_OTHER;
+    default:
+      return OTF2_REGION_ROLE_COLL_ALL2ALL;
+  }
+}
+
 }  // namespace
 
 OTF2_CollectiveOp collective_op(std::uint32_t function) {
@@ -64,7 +85,6 @@ OTF2_CollectiveOp collective_op(std::uint32_t function) {
 
 RegionKind mpi_region(std::uint32_t function) {
   using vmpi::Role;
-  const auto is = [function](auto... ops) { return ((collective_op(function) == ops) || ...); };
   if (function >= vmpi::kFunctionCount) return {OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI};
   OTF2_RegionRole role = OTF2_REGION_ROLE_FUNCTION;
   switch (vmpi::kFunctionTraits[function].role) {
@@ -80,14 +100,7 @@ RegionKind mpi_region(std::uint32_t function) {
     case Role::kCollective:
     case Role::kRooted:
     case Role::kNeighbour:
-      role = is(OTF2_COLLECTIVE_OP_BARRIER) ? OTF2_REGION_ROLE_BARRIER
-             : is(OTF2_COLLECTIVE_OP_BCAST, OTF2_COLLECTIVE_OP_SCATTER, OTF2_COLLECTIVE_OP_SCATTERV)
-                 ? OTF2_REGION_ROLE_COLL_ONE2ALL
-             : is(OTF2_COLLECTIVE_OP_REDUCE, OTF2_COLLECTIVE_OP_GATHER, OTF2_COLLECTIVE_OP_GATHERV)
-                 ? OTF2_REGION_ROLE_COLL_ALL2ONE
-             : is(OTF2_COLLECTIVE_OP_SCAN, OTF2_COLLECTIVE_OP_EXSCAN, OTF2_COLLECTIVE_OP_CREATE_HANDLE)
-                 ? OTF2_REGION_ROLE_COLL_OTHER
-                 : OTF2_REGION_ROLE_COLL_ALL2ALL;
+      role = collective_role(collective_op(function));
       break;
     case Role::kPut:
     case Role::kGet:
@@ -106,9 +119,9 @@ RegionKind mpi_region(std::uint32_t function) {
 
 RegionKind posix_region(std::uint32_t function) {
   const auto category = instrument::posix_function_info(static_cast<std::uint16_t>(function)).category;
-  return {
-      category == instrument::PosixCategory::kMetadata ? OTF2_REGION_ROLE_FILE_IO_METADATA : OTF2_REGION_ROLE_FILE_IO,
-      OTF2_PARADIGM_NONE};
+  OTF2_RegionRole role = OTF2_REGION_ROLE_FILE_IO;
+  if (category == instrument::PosixCategory::kMetadata) role = OTF2_REGION_ROLE_FILE_IO_METADATA;
+  return {role, OTF2_PARADIGM_NONE};
 }
 
 std::optional<OTF2_IoOperationMode> io_mode(instrument::PosixCategory category) {

@@ -49,8 +49,22 @@ bool TraceArchive::has_parts(const std::filesystem::path& output) {
 }
 
 TraceSettings TraceArchive::settings(const std::string& selection) {
-  of_ended_launch_ = selection.empty();
   return {selection, parts_folder().string(), this};
+}
+
+TraceSettings TraceArchive::settings_of_ended() {
+  read_parts();
+  earlier_ = parts_.size();
+  // Without a part that is whole nothing tells what was chosen.
+  return settings(parts_.empty() ? "" : parts_.front().tables.selection);
+}
+
+std::vector<const TraceTables*> TraceArchive::earlier_parts(std::uint32_t partition) const {
+  std::vector<const TraceTables*> tables;
+  for (std::size_t i = 0; i < earlier_; ++i) {
+    if (parts_[i].tables.partition == partition) tables.push_back(&parts_[i].tables);
+  }
+  return tables;
 }
 
 void TraceArchive::add_program(const Program& program) { programs_.insert_or_assign(program.partition, program); }
@@ -66,11 +80,11 @@ void TraceArchive::close_parts() {
 }
 
 void TraceArchive::read_parts() {
-  if (std::exchange(has_read_, true)) return;
   std::error_code ignored;
   std::vector<std::filesystem::path> folders;
   for (const auto& entry : std::filesystem::directory_iterator(parts_folder(), ignored)) {
-    if (entry.path().filename().string().starts_with("part-")) folders.push_back(entry.path());
+    if (entry.path().filename().string().starts_with("part-") && seen_folders_.insert(entry.path()).second)
+      folders.push_back(entry.path());
   }
   std::ranges::sort(folders);
   for (const auto& folder : folders) {
@@ -124,12 +138,8 @@ TraceArchive::Finished TraceArchive::finish() {
       continue;
     }
     finished.archives.push_back((output_ / name / "traces.otf2").string());
-    if (const std::string text = world->complaint(of_ended_launch_); !text.empty()) finished.notices.push_back(text);
+    if (const std::string text = world->complaint(); !text.empty()) finished.notices.push_back(text);
   }
-  if (of_ended_launch_)
-    finished.notices.push_back(
-        "The trace has what the processes had sent when the launch was ended; the last second or so of each is not in "
-        "it.");
   if (broken_parts_ != 0)
     finished.notices.push_back(
         fmt::format("The trace lacks what {} analyzers had of it, which were killed.", broken_parts_));

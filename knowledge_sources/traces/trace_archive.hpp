@@ -9,11 +9,13 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,9 +34,10 @@ class TraceArchive final : public TraceSink {
   static void remove_old(const std::filesystem::path& output);
   // There are parts of a launch that was ended.
   [[nodiscard]] static bool has_parts(const std::filesystem::path& output);
-  // What the programs' traces need to know; selection "": no events are taken, only what others have written is
-  // finished.
+  // What the programs' traces need to know; selection "": there is no trace.
   [[nodiscard]] TraceSettings settings(const std::string& selection);
+  // Where others have written parts, which what their processes have left behind is to follow.
+  [[nodiscard]] TraceSettings settings_of_ended();
   // Before the first program. complain: gets sentences of this analyzer for the report; any thread.
   void begin(std::function<void(const std::string&)> complain) { complain_ = std::move(complain); }
   // Before its packs.
@@ -53,6 +56,7 @@ class TraceArchive final : public TraceSink {
   void add_part(std::function<void()> close) override;
   void complain(const std::string& sentence) override { complain_(sentence); }
   void take(std::uint32_t partition, const Resolver& resolver) override;
+  [[nodiscard]] std::vector<const TraceTables*> earlier_parts(std::uint32_t partition) const override;
 
  private:
   [[nodiscard]] std::filesystem::path parts_folder() const;
@@ -64,9 +68,9 @@ class TraceArchive final : public TraceSink {
   std::map<std::uint32_t, Program> programs_;  // by partition
   std::vector<std::function<void()>> close_;
   std::mutex close_mutex_;
-  bool of_ended_launch_ = false;
-  bool has_read_ = false;
-  std::vector<ReadPart> parts_;
+  std::set<std::filesystem::path> seen_folders_;
+  std::deque<ReadPart> parts_;
+  std::size_t earlier_ = 0;  // of them
   std::size_t broken_parts_ = 0, failed_parts_ = 0;
   std::map<std::uint32_t, std::unique_ptr<WorldArchive>> worlds_;  // by number of the world
 };

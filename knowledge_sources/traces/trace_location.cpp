@@ -374,7 +374,7 @@ TraceTables::Thread TraceLocation::end() {
     phases_.pop_back();
   }
   const std::uint64_t events = part_.end(writer_);
-  return {0, 0, events, events == 0 ? 0 : first_, last_};
+  return {0, 0, events, events == 0 ? 0 : first_, last_, 0, 0};
 }
 
 }  // namespace ardoise::knowledge_sources

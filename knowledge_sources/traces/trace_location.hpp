@@ -60,8 +60,14 @@ class TraceRankState {
   void use_handle(std::uint32_t handle) { handles_.try_emplace(handle, true); }
   void add_uses(std::uint32_t rank, TraceTables& tables) const;
 
+  // Operations may have been started in an earlier part; numbers differ from those there.
+  void follow_others() {
+    several_threads = true;
+    numbers_ = 1u << 31;
+  }
+
   TraceClock clock{};
-  bool several_threads = false;  // make MPI calls
+  bool several_threads = false;  // make MPI calls: not all starts may have been read
 
  private:
   static constexpr std::size_t kMostEarlyEnds = 65536, kMostTaken = 4096;

@@ -51,6 +51,20 @@ bool TraceRank::set_clock(const PackHeader& header) {
   return true;
 }
 
+void TraceRank::follow(const TraceTables& earlier) {
+  for (const TraceTables::Rank& each : earlier.ranks) {
+    if (each.rank != rank_) continue;
+    state_.clock = each.clock;
+    state_.follow_others();
+  }
+  for (const TraceTables::Thread& each : earlier.threads) {
+    if (each.rank != rank_) continue;
+    Thread& thread = thread_of(each.thread);
+    thread.mpi.order.begin_with(each.next_mpi);
+    thread.posix.order.begin_with(each.next_posix);
+  }
+}
+
 TraceRank::Thread& TraceRank::thread_of(std::uint32_t number) {
   Thread& thread = threads_[number];
   if (!thread.location)
@@ -237,6 +251,8 @@ void TraceRank::end(TraceTables& tables) {
     TraceTables::Thread of_thread = thread.location->end();
     of_thread.rank = rank_;
     of_thread.thread = number;
+    of_thread.next_mpi = thread.mpi.order.next();
+    of_thread.next_posix = thread.posix.order.next();
     tables.threads.push_back(of_thread);
   }
   losses_.incomplete = state_.open_operations();

@@ -40,6 +40,8 @@ class TraceRank {
         world_rank_(world_rank),
         nominal_ticks_per_second_(nominal_ticks_per_second) {}
 
+  // Before the first pack: another part ends where this one goes on.
+  void follow(const TraceTables& earlier);
   void add(const MpiSpan& span);
   void add(const PosixSpan& span);
   void add(const AggregateSpan& span);

@@ -5,14 +5,18 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace ardoise::knowledge_sources {
 
 class Resolver;
+struct TraceTables;
 
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
+  // Parts of the program that are whole already: of a launch that was ended, whose processes have left packs behind.
+  [[nodiscard]] virtual std::vector<const TraceTables*> earlier_parts(std::uint32_t partition) const = 0;
   // Before the first pack. close() makes a part whole: it is called where the analyzer ends without having taken all
   // packs; after it the part takes no more.
   virtual void add_part(std::function<void()> close) = 0;

@@ -66,6 +66,7 @@ struct TraceTables {
   struct Thread {  // a location
     std::uint32_t rank, thread;
     std::uint64_t events, first_time, last_time;
+    std::uint64_t next_mpi, next_posix;  // PackHeader::order of the packs that would come next
   };
   struct Rank {
     std::uint32_t rank, reserved;

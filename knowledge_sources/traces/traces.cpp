@@ -32,6 +32,7 @@ class Traces final : public Analysis {
         std::make_unique<TracePart>(settings.folder, context_.partition,
                                     [sink = settings.sink](const std::string& sentence) { sink->complain(sentence); });
     settings.sink->add_part([this] { close(); });
+    earlier_ = settings.sink->earlier_parts(context_.partition);
     slots_.create(sources, [] { return std::make_unique<Nothing>(); });
     take<MpiSpan>(sources, kMpiEvents);
     take<PosixSpan>(sources, kPosixEvents);
@@ -56,9 +57,11 @@ class Traces final : public Analysis {
     if (!part_->is_open() || !selection_->has_rank(context_.first_rank + rank)) return;
     const auto guard = locks_.lock(rank);
     auto& of_rank = ranks_[rank];
-    if (!of_rank)
+    if (!of_rank) {
       of_rank =
           std::make_unique<TraceRank>(*part_, *selection_, rank, context_.first_rank + rank, context_.ticks_per_second);
+      for (const TraceTables* const earlier : earlier_) of_rank->follow(*earlier);
+    }
     of_rank->add(span);
   }
   void add_names(const DefinitionSpan& span) {
@@ -81,6 +84,7 @@ class Traces final : public Analysis {
   const AnalysisContext context_;
   std::unique_ptr<TraceSelection> selection_;
   std::unique_ptr<TracePart> part_;
+  std::vector<const TraceTables*> earlier_;
   std::vector<std::unique_ptr<TraceRank>> ranks_;  // nullptr: nothing of it came here
   RankLocks locks_;
   WorkerSlots<Nothing> slots_;

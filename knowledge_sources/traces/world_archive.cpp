@@ -128,30 +128,32 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
     for (const std::uint32_t name : tables.names) of_part->names.push_back(name_of(text_of_name(tables, name)));
     for (TraceTables::Thread thread : tables.threads) {
       thread.rank += first;
-      const std::uint64_t location = trace_location(thread.rank, thread.thread);
-      threads_[location] = {thread, of_part, part->folder / "traces" / fmt::format("{}.evt", location)};
+      Thread& known = threads_[trace_location(thread.rank, thread.thread)];
+      known.parts.push_back({of_part, part->folder});
       events_ += thread.events;
+      if (known.told.events != 0) {
+        thread.first_time = std::min(known.told.first_time, thread.events != 0 ? thread.first_time : UINT64_MAX);
+        thread.last_time = std::max(known.told.last_time, thread.last_time);
+        thread.events += known.told.events;
+      }
+      known.told = thread;
     }
     for (const TraceTables::Rank& rank : tables.ranks) {
       OfRank& of_rank = ranks_.at(first + rank.rank);
       of_rank.clock = rank.clock;
       of_rank.last_clock = last_clock(rank.rank, resolver);
       for (const auto& [number, global] : communicators_of(rank.rank, resolver))
-        of_rank.communicators.emplace_back(number, global);
+        of_rank.communicators.emplace(number, global);
     }
     for (const TraceTables::Use& use : tables.communicators) {
-      OfRank& of_rank = ranks_.at(first + use.rank);
-      const auto found =
-          std::ranges::lower_bound(of_rank.communicators, std::pair<std::uint64_t, std::uint64_t>(use.number, 0));
-      if (found == of_rank.communicators.end() || found->first != use.number)
-        of_rank.communicators.insert(found, {use.number, unknown_communicator()});
+      auto& known = ranks_.at(first + use.rank).communicators;
+      if (!known.contains(use.number)) known.emplace(use.number, unknown_communicator());
     }
     for (const TraceTables::Use& use : tables.handles) {
       std::string path(resolver.file(use.rank, use.number >> 1));
       if (path.empty()) path = "(not known)";
       const File file{std::move(path), (use.number & 1) != 0};
-      ranks_.at(first + use.rank)
-          .handles.emplace_back(use.number, files_.try_emplace(file, files_.size()).first->second);
+      ranks_.at(first + use.rank).handles.emplace(use.number, files_.try_emplace(file, files_.size()).first->second);
     }
     for (TraceTables::Gap gap : tables.gaps) {
       gap.rank += first;
@@ -171,7 +173,7 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
   }
 }
 
-std::string WorldArchive::text_of_losses(bool ended) const {
+std::string WorldArchive::text_of_losses() const {
   std::vector<std::string> list;
   const auto say_if = [&](std::uint64_t number, std::string_view what) {
     if (number != 0) list.push_back(fmt::format("{} {}", number, what));
@@ -180,16 +182,16 @@ std::string WorldArchive::text_of_losses(bool ended) const {
   say_if(losses_.counted, "quick queries that were only counted");
   say_if(losses_.untimed, "calls without a place in time");
   say_if(losses_.gaps, "times the calls of packs that did not arrive");
-  say_if(ended ? 0 : unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
+  say_if(unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
-std::string WorldArchive::complaint(bool ended) const {
+std::string WorldArchive::complaint() const {
   std::string text;
   if (events_ == 0 && unseen_ranks_ == 0)
     text =
         fmt::format("The trace of {} has no events: nothing in the run is what --trace {} selects.", name_, selection_);
-  if (const std::string losses = text_of_losses(ended); !losses.empty())
+  if (const std::string losses = text_of_losses(); !losses.empty())
     text += fmt::format("{}The trace of {} lacks {}.", text.empty() ? "" : " ", name_, losses);
   if (losses_.moved != 0)
     text += fmt::format("{}In the trace of {} {} calls that were told late are shown later than they were.",

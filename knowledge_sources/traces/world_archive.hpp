@@ -34,24 +34,26 @@ class WorldArchive {
 
   [[nodiscard]] const std::string& name() const { return name_; }  // of its first program
   [[nodiscard]] std::uint64_t events() const { return events_; }
-  // What is missing in it: a sentence for the report, or "". ended: so is all that processes had not sent.
-  [[nodiscard]] std::string complaint(bool ended) const;
+  // What is missing in it: a sentence for the report, or "".
+  [[nodiscard]] std::string complaint() const;
 
  private:
-  using Numbers = std::vector<std::uint64_t>;                          // of the archive, by number in a part
-  using Pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;  // number of a rank, of the archive
+  using Numbers = std::vector<std::uint64_t>;  // of the archive, by number in a part
   struct OfPart {
     Numbers regions, names;
   };
   struct OfRank {
     std::string host, program;
-    Pairs communicators, handles;
+    std::map<std::uint64_t, std::uint64_t> communicators, handles;  // of the archive, by number in the rank
     TraceClock clock, last_clock;  // that the time stamps were made with, and as it is known in the end
   };
   struct Thread {
     TraceTables::Thread told;
-    std::shared_ptr<const OfPart> part;
-    std::filesystem::path events;
+    struct InPart {
+      std::shared_ptr<const OfPart> numbers;
+      std::filesystem::path folder;
+    };
+    std::vector<InPart> parts;  // mostly one
   };
   struct Region {
     std::string name, description, source_file;
@@ -79,10 +81,13 @@ class WorldArchive {
   [[nodiscard]] std::uint64_t unknown_communicator();
   [[nodiscard]] static TraceClock last_clock(std::uint32_t rank, const Resolver& resolver);
 
-  [[nodiscard]] std::string text_of_losses(bool ended) const;
+  [[nodiscard]] std::string text_of_losses() const;
   void write_local_definitions(OTF2_Archive* archive) const;
   void write_global_definitions(OTF2_Archive* archive) const;
   void write_markers(OTF2_Archive* archive) const;
+  // Its event file. Returns what went wrong, or "".
+  [[nodiscard]] static std::string take_events(OTF2_Archive* archive, std::uint64_t location, Thread& thread,
+                                               const std::filesystem::path& folder);
   [[nodiscard]] std::uint64_t corrected(const Thread& thread, std::uint64_t time) const;
 
   std::string name_, selection_;

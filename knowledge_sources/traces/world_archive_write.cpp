@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "knowledge_sources/traces/function_kinds.hpp"
+#include "knowledge_sources/traces/joined_events.hpp"
 #include "knowledge_sources/traces/otf2_archive.hpp"
 #include "knowledge_sources/traces/world_archive.hpp"
 
@@ -46,8 +47,7 @@ void write_mapping(OTF2_DefWriter* out, OTF2_MappingType type, const std::vector
   OTF2_IdMap_Free(map);
 }
 
-void write_mapping(OTF2_DefWriter* out, OTF2_MappingType type,
-                   const std::vector<std::pair<std::uint64_t, std::uint64_t>>& numbers) {
+void write_mapping(OTF2_DefWriter* out, OTF2_MappingType type, const std::map<std::uint64_t, std::uint64_t>& numbers) {
   if (numbers.empty()) return;
   OTF2_IdMap* const map = OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, numbers.size());
   for (const auto& [number, global] : numbers) OTF2_IdMap_AddIdPair(map, number, global);
@@ -71,16 +71,32 @@ std::uint64_t WorldArchive::corrected(const Thread& thread, std::uint64_t time) 
   return moved < 0 ? 0 : static_cast<std::uint64_t>(moved);
 }
 
+std::string WorldArchive::take_events(OTF2_Archive* archive, std::uint64_t location, Thread& thread,
+                                      const fs::path& folder) {
+  const std::string name = fmt::format("{}.evt", location);
+  if (thread.parts.size() == 1) {
+    std::error_code fault;
+    const fs::path from = thread.parts[0].folder / "traces" / name, to = folder / "traces" / name;
+    fs::rename(from, to, fault);
+    return fault ? fmt::format("'{}' cannot become '{}': {}", from.string(), to.string(), fault.message()) : "";
+  }
+  JoinedEvents joined(archive, location);
+  for (const Thread::InPart& part : thread.parts) {
+    if (!joined.add(part.folder, part.numbers->regions, part.numbers->names))
+      return fmt::format("'{}' cannot be read: {}", (part.folder / "traces" / name).string(), last_otf2_error());
+  }
+  thread.told.events = joined.end();
+  thread.parts.front().numbers = std::make_shared<OfPart>();  // they are those of the archive now
+  return "";
+}
+
 std::string WorldArchive::write(const fs::path& folder) {
   OTF2_Archive* const archive = open_otf2_archive(folder);
   if (archive == nullptr) return fmt::format("'{}' cannot be made: {}", folder.string(), last_otf2_error());
   for (auto& [location, thread] : threads_) {
-    std::error_code fault;
-    const fs::path file = folder / "traces" / fmt::format("{}.evt", location);
-    fs::rename(thread.events, file, fault);
-    if (fault) {
+    if (std::string fault = take_events(archive, location, thread, folder); !fault.empty()) {
       OTF2_Archive_Close(archive);
-      return fmt::format("'{}' cannot become '{}': {}", thread.events.string(), file.string(), fault.message());
+      return fault;
     }
   }
   // Readers want a file for each location.
@@ -116,13 +132,15 @@ std::string WorldArchive::write(const fs::path& folder) {
 
 void WorldArchive::write_local_definitions(OTF2_Archive* archive) const {
   OTF2_Archive_OpenDefFiles(archive);
-  for (const auto& [location, thread] : threads_) {
-    OTF2_DefWriter* const out = OTF2_Archive_GetDefWriter(archive, location);
-    if (thread.part) {
+  for (const auto& each : threads_) {
+    const Thread& thread = each.second;
+    OTF2_DefWriter* const out = OTF2_Archive_GetDefWriter(archive, each.first);
+    if (!thread.parts.empty()) {
+      const OfPart& part = *thread.parts.front().numbers;
       const OfRank& rank = ranks_[thread.told.rank];
-      write_mapping(out, OTF2_MAPPING_REGION, thread.part->regions);
-      write_mapping(out, OTF2_MAPPING_PARAMETER, thread.part->names);
-      write_mapping(out, OTF2_MAPPING_METRIC, thread.part->names);
+      write_mapping(out, OTF2_MAPPING_REGION, part.regions);
+      write_mapping(out, OTF2_MAPPING_PARAMETER, part.names);
+      write_mapping(out, OTF2_MAPPING_METRIC, part.names);
       write_mapping(out, OTF2_MAPPING_COMM, rank.communicators);
       write_mapping(out, OTF2_MAPPING_IO_HANDLE, rank.handles);
       const auto offset = [&](std::uint64_t time) {

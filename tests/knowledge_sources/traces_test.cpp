@@ -51,12 +51,12 @@ class Traces : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // begin() … submit() … finish()
+  // begin() … submit() … finish(). selection "": of a launch that was ended.
   void begin(std::vector<Program> programs, const std::string& selection = "all", std::size_t analyzers = 1) {
     archive_ = std::make_unique<TraceArchive>(folder_);
     archive_->begin([this](const std::string& sentence) { complaints_.push_back(sentence); });
     for (Program& program : programs) {
-      program.traces = archive_->settings(selection);
+      program.traces = selection.empty() ? archive_->settings_of_ended() : archive_->settings(selection);
       archive_->add_program(program);
     }
     session_ = std::make_unique<Session>(programs, 0, analyzers, replay::load_plugins({"traces"}));
@@ -503,22 +503,52 @@ TEST_F(Traces, APartThatIsNotWholeIsLeftOutAndSaid) {
   EXPECT_THAT(finished_.notices, ElementsAre("The trace lacks what 2 analyzers had of it, which were killed."));
 }
 
-TEST_F(Traces, ALaunchThatWasEndedIsFinishedByAnotherProcess) {
-  PackMaker maker({});
+TEST_F(Traces, WhatALaunchThatWasEndedHadNotSentFollowsWhatItHad) {
+  PackMaker maker({}, 3);
+  maker.define(instrument::MarkNameDefinition{instrument::mark_name_id("step"), 0}, std::string_view("step"));
   maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 4, instrument::kNoPeer, 0, 0);
+  maker.call(FunctionId::kIrecv, Shape::kPostReceive, 2100, 10, 0, 1, 8, 3);
+  maker.call(FunctionId::kIrecv, Shape::kPostReceive, 2200, 10, 0, 1, 8, 3);
+  maker.call(FunctionId::kWait, Shape::kCompletes, 2300, 10, instrument::kNoPeer, 1, 0, 9);
+  maker.mpi_extension(completion(FunctionId::kIrecv, 2100, 0, 1, 8));
+  maker.mpi_extension(mark(MarkKind::kSnapshot, 2400, "step", 1));
+  maker.call(FunctionId::kAllreduce, Shape::kCollective, 2500, 4, instrument::kNoPeer, 0, 0);
+  maker.call(FunctionId::kBarrier, Shape::kCollective, 2600, 4, instrument::kNoPeer, 0, 0);
   maker.flush();
-  const auto packs = maker.take();
-  begin({{.name = "program", .ranks = 1}});
-  session_->submit(packs);
+  const auto packs = maker.take();  // definitions, and 3, 3 and 2 records
+  ASSERT_THAT(packs, SizeIs(4));
+  PackMaker silent({.rank = 1});  // of which nothing had been sent
+  silent.call(FunctionId::kBcast, Shape::kRooted, 2050, 4, 0, 4, 0);
+  silent.flush();
+  begin({{.name = "program", .ranks = 2}}, "functions=mpi");
+  session_->submit({packs.begin(), packs.begin() + 2});
   session_->board().drain();
   archive_->close_parts();
   EXPECT_TRUE(TraceArchive::has_parts(folder_));
   session_.reset();
-  begin({{.name = "program", .ranks = 1}}, "");
-  session_->submit(packs);  // what was left; it is not in the trace
+
+  begin({{.name = "program", .ranks = 2}}, "");
+  session_->submit(packs[0]);
+  session_->submit(packs[3]);
+  session_->submit(packs[2]);
+  session_->submit(packs[1]);  // came before, too
+  session_->submit(silent.take());
   finish();
-  EXPECT_EQ(read().calls().at("MPI_Barrier"), 1u);
-  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("when the launch was ended")));
+  const PrintedTrace trace = read();
+  std::vector<std::string> kinds;
+  for (const auto& each : trace.events) {
+    if (each.location == 0 && each.kind != "ENTER" && each.kind != "LEAVE") kinds.push_back(each.kind);
+  }
+  EXPECT_THAT(kinds, ElementsAre("MPI_COLLECTIVE_BEGIN", "MPI_COLLECTIVE_END", "MPI_IRECV_REQUEST", "MPI_IRECV_REQUEST",
+                                 "MPI_IRECV", "PARAMETER_INT64", "MPI_COLLECTIVE_BEGIN", "MPI_COLLECTIVE_END",
+                                 "MPI_COLLECTIVE_BEGIN", "MPI_COLLECTIVE_END"));
+  const std::map<std::string, std::uint64_t> calls{
+      {"MPI_Allreduce", 1}, {"MPI_Barrier", 2}, {"MPI_Bcast", 1}, {"MPI_Irecv", 2}, {"MPI_Wait", 1}};
+  EXPECT_EQ(trace.calls(), calls);
+  EXPECT_EQ(trace.events.back().time, at(2604));
+  EXPECT_EQ(trace.of_kind("MPI_IRECV").at(0).of("Length"), "8");
+  EXPECT_THAT(finished_.notices, IsEmpty());
+  EXPECT_THAT(complaints_, IsEmpty());
   EXPECT_FALSE(TraceArchive::has_parts(folder_));
 }
 

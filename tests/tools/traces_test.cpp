@@ -231,16 +231,22 @@ TEST_F(TracesTest, CapturedPacksGiveTheSameTrace) {
   }
 }
 
-// What it had sent is there, if it had sent anything.
-TEST_F(TracesTest, ALaunchThatDiesHasATraceThatCanBeRead) {
-  const auto result =
-      ardoise({"--trace", "all", "--analyzers", "2"}, {"-n", "3", "env", "ARDOISE_FLUSH=0.01", ENDINGS, "segv"});
-  EXPECT_NE(result.status, 0);
-  const auto printed = trace();
-  EXPECT_THAT(printed.defined("LOCATION_GROUP"), SizeIs(3));
-  EXPECT_THAT(profile().notices,
-              Contains(HasSubstr("The trace has what the processes had sent when the launch was ended")));
-  EXPECT_FALSE(std::filesystem::exists(output_ + "/trace.part"));
+// With what its processes had not sent when it died: the report has that, too.
+TEST_F(TracesTest, ALaunchThatDiesHasATraceOfAllThatTheReportHas) {
+  for (const std::string flush : {"1", "0.01"}) {
+    for (const std::string how : {"segv", "kill", "mpi_abort"}) {
+      const auto result =
+          ardoise({"--trace", "all", "--analyzers", "2"}, {"-n", "3", "env", "ARDOISE_FLUSH=" + flush, ENDINGS, how});
+      EXPECT_NE(result.status, 0);
+      const auto printed = trace();
+      EXPECT_THAT(printed.defined("LOCATION_GROUP"), SizeIs(3));
+      EXPECT_GE(printed.calls().at("MPI_Barrier"), 300u);
+      expect_calls(printed, profile().applications.at(0));
+      EXPECT_THAT(profile().notices, Not(Contains(HasSubstr("trace"))));
+      EXPECT_FALSE(std::filesystem::exists(output_ + "/trace.part"));
+      std::filesystem::remove_all(output_);
+    }
+  }
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ TEST(RankConditions, BecomeTrueOnceUntilTheyWereNot) {
   const std::vector<Condition> of_counter{Condition("counter(page-faults) >= 10 since last")};
   RankConditions counted(of_counter);
   taken.clear();
-  for (const std::uint64_t events : {4, 5, 3, 9, 1})  // 12, then 10
+  for (const std::uint64_t events : {4u, 5u, 3u, 9u, 1u})  // 12, then 10
     counted.counted(instrument::mark_name_id("page-faults"), events, ++time,
                     [&](std::uint32_t i) { taken.emplace_back(i, time); });
   counted.counted(instrument::mark_name_id("cycles"), 100, ++time,

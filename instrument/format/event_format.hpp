@@ -80,7 +80,11 @@ struct PackHeader {
   std::uint64_t order;          // kMpi, kPosix: 0, 1, 2 … over the packs of the class from header.thread, as recorded
   std::uint64_t reserved;
   std::uint32_t sampled_count;  // kMpi: SampledExtensions among the records; else 0
-  std::uint32_t reserved2;
+  // kMpi, kPosix: the thread has made records of the other one of these classes that it has not sent; they begin at
+  // most so long before last_tick, in units of kOpenTicks. 0: there are none. So readers know what may still come
+  // before this.
+  std::uint32_t other_open;
+  static constexpr std::uint64_t kOpenTicks = 1024;
 
   // Records that the ledger counts.
   [[nodiscard]] constexpr std::uint32_t counted_records() const { return record_count - sampled_count; }

@@ -75,6 +75,15 @@ void ThreadRecorder::recent(RecentCalls& mpi, RecentCalls& posix) const {
     posix.add(std::span<const PosixRecord>(records_of<PosixRecord>(posix_.bin), posix_.cursor));
 }
 
+// PackHeader::other_open. What is in the scratch becomes sums.
+template <class Record>
+std::uint32_t ThreadRecorder::open_before(const Lane<Record>& lane, std::uint64_t tick) const {
+  const bool is_open = lane.bin != nullptr && !is_scratch(lane.bin) && lane.cursor != records_of<Record>(lane.bin);
+  if (!is_open || lane.first_begin > tick) return 0;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>((tick - lane.first_begin) / PackHeader::kOpenTicks + 1, UINT32_MAX));
+}
+
 // What is in the lane's bin leaves the lane: to the Sender, or from the scratch into the aggregates.
 template <class Record>
 void ThreadRecorder::close_bin(Lane<Record>& lane) {
@@ -103,6 +112,11 @@ void ThreadRecorder::close_bin(Lane<Record>& lane) {
   if (std::exchange(lane.folded, false)) header.flags |= kFolded;
   header.first_tick = lane.first_begin;
   header.last_tick = lane.last_end;
+  if constexpr (std::is_same_v<Record, MpiRecord>) {
+    header.other_open = open_before(posix_, lane.last_end);
+  } else {
+    header.other_open = open_before(mpi_, lane.last_end);
+  }
   sender_.submit(bin);
 }
 

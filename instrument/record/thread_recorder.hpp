@@ -165,6 +165,8 @@ class alignas(64) ThreadRecorder {
   template <class Record>
   void find_bin(Lane<Record>& lane, std::uint64_t begin);
   template <class Record>
+  [[nodiscard]] std::uint32_t open_before(const Lane<Record>& lane, std::uint64_t tick) const;
+  template <class Record>
   void close_bin(Lane<Record>& lane);
   template <class Record, class Fold>
   void fold(Lane<Record>& lane, Fold&& fold);

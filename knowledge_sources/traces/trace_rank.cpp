@@ -73,16 +73,27 @@ TraceRank::Thread& TraceRank::thread_of(std::uint32_t number) {
   return thread;
 }
 
-void TraceRank::look_at_marks(Arrival& arrival) {
-  for (; !arrival.marks.empty() && arrival.marks.front().records <= arrival.received; arrival.marks.pop_front())
-    arrival.known_until = std::max(arrival.known_until, arrival.marks.front().tick);
+// Of the stream: what a pack of the other kind says.
+template <class Record>
+void TraceRank::mark(Stream<Record>& stream, const ClassLedger& ledger, const PackHeader& header) {
+  // Of records that became sums meanwhile fewer are to come than was thought before.
+  const std::uint64_t records = to_come(ledger);
+  while (!stream.marks.empty() && stream.marks.back().records >= records) stream.marks.pop_back();
+  const std::uint64_t held_back = header.other_open * PackHeader::kOpenTicks;
+  stream.marks.push_back({records, header.last_tick - std::min(header.last_tick, held_back)});
+  if (stream.marks.size() > kMostMarks) stream.marks.pop_front();
 }
 
 template <class Record>
-void TraceRank::enter(Stream<Record>& stream, Arrival& arrival, Pack<Record> pack) {
+void TraceRank::look_at_marks(Stream<Record>& stream, std::uint64_t received) {
+  for (; !stream.marks.empty() && stream.marks.front().records <= received; stream.marks.pop_front())
+    stream.known_until = std::max(stream.known_until, stream.marks.front().tick);
+}
+
+template <class Record>
+void TraceRank::enter(Stream<Record>& stream, std::uint64_t& received, Pack<Record> pack) {
   stream.known_until = std::max(stream.known_until, pack.last_tick);
-  arrival.received += pack.counted;
-  look_at_marks(arrival);
+  received += pack.counted;
   if (pack.after_gap) note_gap(pack.left.empty() ? pack.last_tick : tick_of(pack.left.front()));
   if (pack.left.empty()) return;
   waiting_ += pack.own.size();
@@ -90,15 +101,8 @@ void TraceRank::enter(Stream<Record>& stream, Arrival& arrival, Pack<Record> pac
 }
 
 template <class Record>
-void TraceRank::take(const Span<Record>& span, Stream<Record>& stream, Arrival& own, Arrival& other,
-                     const ClassLedger& others, Thread& thread) {
+void TraceRank::take(const Span<Record>& span, Stream<Record>& stream, std::uint64_t& received, Thread& thread) {
   const PackHeader& header = *span.header;
-  // Of records that became sums meanwhile fewer are to come than was thought before.
-  const std::uint64_t records = to_come(others);
-  while (!other.marks.empty() && other.marks.back().records >= records) other.marks.pop_back();
-  other.marks.push_back({records, header.last_tick});
-  if (other.marks.size() > kMostMarks) other.marks.pop_front();
-  look_at_marks(other);
   Pack<Record> pack{{}, span.records, header.last_tick, header.counted_records(), false};
   const auto keep = [](Pack<Record>& kept) {
     kept.own.assign(kept.left.begin(), kept.left.end());
@@ -106,10 +110,10 @@ void TraceRank::take(const Span<Record>& span, Stream<Record>& stream, Arrival& 
   };
   const auto enter_kept = [&](Pack<Record>& kept, bool after_gap) {
     kept.after_gap = after_gap;
-    enter(stream, own, std::move(kept));
+    enter(stream, received, std::move(kept));
   };
   if (stream.order.take(header.order)) {
-    enter(stream, own, std::move(pack));
+    enter(stream, received, std::move(pack));
     stream.order.deliver_ready(enter_kept);
   } else {
     keep(pack);
@@ -133,7 +137,8 @@ void TraceRank::add(const MpiSpan& span) {
     return;
   }
   Thread& thread = thread_of(span.header->thread);
-  take(span, thread.mpi, mpi_, posix_, span.header->posix, thread);
+  mark(thread.posix, span.header->posix, *span.header);
+  take(span, thread.mpi, mpi_received_, thread);
 }
 
 void TraceRank::add(const PosixSpan& span) {
@@ -142,7 +147,8 @@ void TraceRank::add(const PosixSpan& span) {
     return;
   }
   Thread& thread = thread_of(span.header->thread);
-  take(span, thread.posix, posix_, mpi_, span.header->mpi, thread);
+  mark(thread.mpi, span.header->mpi, *span.header);
+  take(span, thread.posix, posix_received_, thread);
 }
 
 void TraceRank::add(const AggregateSpan& span) {
@@ -210,9 +216,8 @@ void TraceRank::write_until(Thread& thread, Pack<PosixRecord>& pack, std::uint64
 void TraceRank::merge(Thread& thread, bool all) {
   auto& mpi = thread.mpi.waiting;
   auto& posix = thread.posix.waiting;
-  const auto known = [all](std::uint64_t of_thread, std::uint64_t of_process) {
-    return all ? kNone : std::max(of_thread, of_process);
-  };
+  look_at_marks(thread.mpi, mpi_received_);
+  look_at_marks(thread.posix, posix_received_);
   const auto write_some = [&](auto& waiting, std::uint64_t tick) {
     auto& pack = waiting.front();
     const std::size_t before = pack.left.size();
@@ -226,9 +231,12 @@ void TraceRank::merge(Thread& thread, bool all) {
     const std::uint64_t next_mpi = head_of(mpi), next_posix = head_of(posix);
     if (next_mpi == kNone && next_posix == kNone) return;
     const bool is_mpi = next_mpi <= next_posix;
-    const std::uint64_t until = is_mpi
-                                    ? (posix.empty() ? known(thread.posix.known_until, posix_.known_until) : next_posix)
-                                    : (mpi.empty() ? known(thread.mpi.known_until, mpi_.known_until) : next_mpi);
+    const std::uint64_t until = is_mpi ? (!posix.empty() ? next_posix
+                                          : all          ? kNone
+                                                         : thread.posix.known_until)
+                                       : (!mpi.empty() ? next_mpi
+                                          : all        ? kNone
+                                                       : thread.mpi.known_until);
     if (is_mpi ? !write_some(mpi, until) : !write_some(posix, until)) return;
   }
 }
@@ -236,17 +244,17 @@ void TraceRank::merge(Thread& thread, bool all) {
 void TraceRank::end(TraceTables& tables) {
   for (auto& [number, thread] : threads_) {
     // What still waits for a pack that has not come.
-    const auto enter_all = [&](auto& stream, Arrival& arrival) {
+    const auto enter_all = [&](auto& stream, std::uint64_t& received) {
       bool is_first = true;
       stream.order.for_each_waiting([&](std::uint64_t, const auto& kept) {
         auto pack = kept;
         pack.left = pack.own;
         pack.after_gap = std::exchange(is_first, false);
-        enter(stream, arrival, std::move(pack));
+        enter(stream, received, std::move(pack));
       });
     };
-    enter_all(thread.mpi, mpi_);
-    enter_all(thread.posix, posix_);
+    enter_all(thread.mpi, mpi_received_);
+    enter_all(thread.posix, posix_received_);
     merge(thread, true);
     TraceTables::Thread of_thread = thread.location->end();
     of_thread.rank = rank_;

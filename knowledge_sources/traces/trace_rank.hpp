@@ -6,8 +6,9 @@
 //                                                  ├─▶ by time ─▶ TraceLocation
 //   I/O packs of a thread ──▶ InOrder ──▶ waiting ─┘
 //
-// A record goes on when nothing of the other kind that lies before it can come any more. That is known from the ledger
-// in each pack's header: how many records of each kind the process had made by then. So a rank without I/O never waits.
+// A record goes on when nothing of the other kind that lies before it can come any more. Each pack's header tells:
+// which records of the other kind its thread still held back, and how many the process had let go by then, which come
+// or have come. So a thread without I/O never waits.
 //
 // Memory: what waits, copied, at most kMostWaiting records of a rank; then it goes on as it is, and what comes too late
 // is moved, and counted. Not thread safe.
@@ -61,31 +62,27 @@ class TraceRank {
   struct Stream {
     InOrder<Pack<Record>> order;
     std::deque<Pack<Record>> waiting;
-    std::uint64_t known_until = 0;  // tick: of this kind all that begins before it is here
+    std::uint64_t known_until = 0;  // tick: of this kind all that begins until then is here
+    struct Mark {                   // … until when, as soon as so many of the process are
+      std::uint64_t records, tick;
+    };
+    std::deque<Mark> marks{};
   };
   struct Thread {
     Stream<instrument::MpiRecord> mpi;
     Stream<instrument::PosixRecord> posix;
     std::unique_ptr<TraceLocation> location;
   };
-  // Of one kind, in the process.
-  struct Arrival {
-    struct Mark {  // when so many are here, all that begins before the tick is
-      std::uint64_t records, tick;
-    };
-    std::uint64_t received = 0;
-    std::uint64_t known_until = 0;  // tick
-    std::deque<Mark> marks;
-  };
-
   [[nodiscard]] bool set_clock(const instrument::PackHeader& header);
   [[nodiscard]] Thread& thread_of(std::uint32_t number);
   template <class Record>
-  void take(const Span<Record>& span, Stream<Record>& stream, Arrival& own, Arrival& other,
-            const instrument::ClassLedger& others, Thread& thread);
+  void take(const Span<Record>& span, Stream<Record>& stream, std::uint64_t& received, Thread& thread);
   template <class Record>
-  void enter(Stream<Record>& stream, Arrival& arrival, Pack<Record> pack);
-  static void look_at_marks(Arrival& arrival);
+  void enter(Stream<Record>& stream, std::uint64_t& received, Pack<Record> pack);
+  template <class Record>
+  static void mark(Stream<Record>& stream, const instrument::ClassLedger& ledger, const instrument::PackHeader& header);
+  template <class Record>
+  static void look_at_marks(Stream<Record>& stream, std::uint64_t received);
   void merge(Thread& thread, bool all);
   void write_until(Thread& thread, Pack<instrument::MpiRecord>& pack, std::uint64_t tick);
   void write_until(Thread& thread, Pack<instrument::PosixRecord>& pack, std::uint64_t tick);
@@ -99,8 +96,8 @@ class TraceRank {
   TraceRankState state_;
   TraceLosses losses_;
   std::map<std::uint32_t, Thread> threads_;
-  Arrival mpi_, posix_;
-  std::size_t waiting_ = 0;  // records
+  std::uint64_t mpi_received_ = 0, posix_received_ = 0;  // records, by the ledger
+  std::size_t waiting_ = 0;                              // records
   std::vector<TraceTables::Gap> gaps_;
 };
 

@@ -182,7 +182,10 @@ TEST_F(Traces, CallsOfMpiAndOfIoComeInTheOrderOfTime) {
     std::ranges::stable_sort(packs, {}, class_of);
     if (reversed) std::ranges::reverse(packs);
     begin({{.name = "program", .ranks = 1}});
-    session_->submit(packs);
+    for (const auto& pack : packs) {
+      session_->submit(pack);
+      session_->board().drain();
+    }
     finish();
     const PrintedTrace trace = read();
     const auto enters = trace.of_kind("ENTER");
@@ -198,6 +201,49 @@ TEST_F(Traces, CallsOfMpiAndOfIoComeInTheOrderOfTime) {
     EXPECT_THAT(operations[3].attributes, HasSubstr("503"));
     std::filesystem::remove_all(folder_ / "trace");
   }
+}
+
+// Packs of I/O are rarer, as a process sends them: each has some that lie between those of MPI that were sent before.
+TEST_F(Traces, WhatAThreadHoldsBackIsWaitedFor) {
+  PackMaker maker({}, 10);
+  for (std::uint64_t i = 0; i < 200; ++i)
+    maker.call(FunctionId::kBarrier, Shape::kCollective, 2000 + 10'000 * i, 4, instrument::kNoPeer, 0, 0);
+  auto sent = maker.take();
+  std::uint64_t recorded = 0;
+  std::vector<instrument::PosixRecord> held;
+  std::vector<replay::Pack> mixed;
+  std::uint64_t order = 0;
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    replay::Pack& mpi = sent[i];
+    held.push_back({6000 + 10'000 * 10 * i, 2, 1, 0, id(PosixFunction::kWrite), 0, 1});
+    held.push_back({6000 + 10'000 * (10 * i + 5), 2, 1, 0, id(PosixFunction::kWrite), 0, 1});
+    mpi.header().posix.recorded = recorded;
+    mpi.header().other_open = static_cast<std::uint32_t>(
+        (mpi.header().last_tick - held.front().begin) / instrument::PackHeader::kOpenTicks + 1);
+    mixed.push_back(mpi);
+    if (i % 4 != 3) continue;
+    recorded += held.size();
+    instrument::PackHeader header = mpi.header();
+    header.pack_class = static_cast<std::uint16_t>(instrument::PackClass::kPosix);
+    header.record_count = static_cast<std::uint32_t>(held.size());
+    header.payload_bytes = static_cast<std::uint32_t>(held.size() * sizeof held[0]);
+    header.first_tick = held.front().begin;
+    header.last_tick = held.back().begin + 2;
+    header.order = order++;
+    header.posix.recorded = recorded;
+    header.other_open = 0;
+    mixed.emplace_back(header, std::as_bytes(std::span(held)));
+    held.clear();
+  }
+  begin({{.name = "program", .ranks = 1}});
+  for (const auto& pack : mixed) {
+    session_->submit(pack);
+    session_->board().drain();
+  }
+  finish();
+  const PrintedTrace trace = read();
+  EXPECT_EQ(trace.calls(), (std::map<std::string, std::uint64_t>{{"MPI_Barrier", 200}, {"write", 40}}));
+  EXPECT_THAT(finished_.notices, IsEmpty());
 }
 
 TEST_F(Traces, AnalyzersAndTheOrderOfPacksMakeNoDifference) {

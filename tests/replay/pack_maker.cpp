@@ -45,6 +45,15 @@ void PackMaker::emit(PackClass pack_class, std::span<const std::byte> payload, s
   header.sending_ticks = sending_ticks;
   if (pack_class == PackClass::kMpi) header.order = mpi_packs_++;
   if (pack_class == PackClass::kPosix) header.order = posix_packs_++;
+  // As ThreadRecorder tells it.
+  const auto open_before = [last_tick](const auto& waiting) {
+    return waiting.empty() || waiting.front().begin > last_tick
+               ? 0u
+               : static_cast<std::uint32_t>((last_tick - waiting.front().begin) / instrument::PackHeader::kOpenTicks +
+                                            1);
+  };
+  if (pack_class == PackClass::kMpi) header.other_open = open_before(posix_);
+  if (pack_class == PackClass::kPosix) header.other_open = open_before(mpi_);
   header.origin_tick = origin_.origin_tick;
   header.ticks_per_second = origin_.ticks_per_second;
   packs_.emplace_back(header, payload);

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <vector>
 
 #include "knowledge_sources/traces/trace_part.hpp"
 
@@ -93,6 +94,13 @@ OTF2_Archive* open_otf2_archive(const std::filesystem::path& folder) {
   if (is_good) return archive;
   OTF2_Archive_Close(archive);
   return nullptr;
+}
+
+void abandon_otf2_archive(OTF2_Archive* archive) {
+  static std::mutex mutex;
+  static auto& abandoned = *new std::vector<OTF2_Archive*>;  // so that it can be seen that they are not forgotten
+  const std::scoped_lock guard(mutex);
+  abandoned.push_back(archive);
 }
 
 std::string fault_of_close(const std::function<OTF2_ErrorCode()>& close) {

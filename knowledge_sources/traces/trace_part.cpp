@@ -54,7 +54,12 @@ TracePart::TracePart(const std::filesystem::path& folder, std::uint32_t partitio
 
 TracePart::~TracePart() {
   // A part that was not closed has no tables; what its buffers still hold is not wanted.
-  if (archive_ != nullptr && is_open()) OTF2_Archive_Close(archive_);
+  if (archive_ == nullptr) return;
+  if (is_open()) {
+    OTF2_Archive_Close(archive_);
+  } else {
+    abandon_otf2_archive(archive_);
+  }
 }
 
 bool TracePart::is_of_this_process() const { return process_ == ::getpid(); }

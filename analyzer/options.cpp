@@ -98,25 +98,18 @@ ParsedOptions parse_options(int argc, char** argv) {
   options.memory_bytes = static_cast<std::size_t>(values.size(*option("memory")));
   options.plugins = values.texts(*option("plugin"));
   options.snapshot_conditions = values.texts(*option("snapshot-when"));
-  for (const std::string& text : options.snapshot_conditions) {
-    try {
+  options.trace = values.text(*option("trace"));
+  try {
+    for (const std::string& text : options.snapshot_conditions) {
       if (knowledge_sources::Condition(text).is_of_program())
         throw std::invalid_argument(fmt::format(
             "the condition \"{}\" is of all ranks of a program, and a snapshot of one: balance() is for --rules",
             text));
-    } catch (const std::invalid_argument& wrong) {
-      std::cerr << "ardoise-analyzer: " << wrong.what() << "." << std::endl;
-      return {std::nullopt, 2};
     }
-  }
-  options.trace = values.text(*option("trace"));
-  if (!options.trace.empty()) {
-    try {
-      (void)knowledge_sources::TraceSelection(options.trace);
-    } catch (const std::invalid_argument& wrong) {
-      std::cerr << "ardoise-analyzer: " << wrong.what() << "." << std::endl;
-      return {std::nullopt, 2};
-    }
+    if (!options.trace.empty()) (void)knowledge_sources::TraceSelection(options.trace);
+  } catch (const std::invalid_argument& wrong) {
+    std::cerr << "ardoise-analyzer: " << wrong.what() << "." << std::endl;
+    return {std::nullopt, 2};
   }
   const std::string_view rules = values.text(*option("rules"));
   const bool is_launch = options.replay.empty() && !options.merge && !options.snapshot && !options.control;

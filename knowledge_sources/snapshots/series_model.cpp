@@ -257,17 +257,18 @@ void fill_series(std::span<const RankCut> cuts, bool has_rest, const Resolver& r
       double in_calls = 0;
       for (const CallCell& cell : snapshot.calls) {
         const std::uint64_t key = cut.keys[cell.id];
+        const std::uint64_t flags = key == RankMarks::kFurther ? 0 : key;  // further ones count as calls of MPI
         const double spent = in_seconds(cell.sums.ns);
-        if (key != RankMarks::kFurther && (key & kIsCounted) != 0) {
+        if ((flags & kIsCounted) != 0) {
           counters.add(place_of_key(key), at, cell.sums.bytes);
           continue;
         }
-        if (key != RankMarks::kFurther && (key & kIsSampled) != 0) {
+        if ((flags & kIsSampled) != 0) {
           const std::uint32_t place = place_of_key(key);
           if (thread_of_key(key) == 0) functions.add(cut.where[place < cut.where.size() ? place : 0].node, at, spent);
           continue;
         }
-        const bool is_posix = key != RankMarks::kFurther && (key & kIsPosix) != 0;
+        const bool is_posix = (flags & kIsPosix) != 0;
         (is_posix ? times.io : times.mpi)[at] += spent;
         times.calls[at] += is_posix ? 0 : static_cast<double>(cell.sums.calls);
         times.bytes[at] += is_posix ? 0 : static_cast<double>(cell.sums.bytes);

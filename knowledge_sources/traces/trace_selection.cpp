@@ -10,6 +10,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "instrument/settings/control_file.hpp"
+
 namespace ardoise::knowledge_sources {
 namespace {
 
@@ -30,13 +32,6 @@ std::optional<std::int64_t> parse_ns(std::string_view text) {
     if (unit.name == text && number * unit.ns < kMostNs) return static_cast<std::int64_t>(number * unit.ns);
   }
   return std::nullopt;
-}
-
-std::optional<std::uint32_t> parse_rank(std::string_view text) {
-  std::uint32_t rank = 0;
-  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), rank);
-  if (text.empty() || fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return rank;
 }
 
 class SelectionReader {
@@ -90,10 +85,12 @@ TraceSelection::TraceSelection(std::string_view text) {
     }
     if (key == "ranks") {
       const std::size_t dash = in.value().find('-');
-      const auto first = parse_rank(in.value().substr(0, dash));
-      const auto last = dash == std::string_view::npos ? first : parse_rank(in.value().substr(dash + 1));
-      if (!first || !last || *first > *last) in.fail("ranks, as 0-3,8");
-      ranks_.emplace_back(*first, *last);
+      std::uint32_t first = 0, last = 0;
+      const bool is_good =
+          instrument::read_control_number(in.value().substr(0, dash), first) &&
+          instrument::read_control_number(in.value().substr(dash == std::string_view::npos ? 0 : dash + 1), last);
+      if (!is_good || first > last) in.fail("ranks, as 0-3,8");
+      ranks_.emplace_back(first, last);
     } else if (key == "functions") {
       if (!functions_.add(in.value())) in.fail("a function of MPI or I/O, mpi or io");
     } else if (key == "from" || key == "to" || key == "min") {

@@ -179,6 +179,8 @@ Decoded decode(const DefinitionHeader& header, Cursor& in) {
       return {DecodedStand{in.fixed<StandDefinition>()}};
     case DefinitionKind::kMarkName:
       return {DecodedMarkName{in.fixed<MarkNameDefinition>(), in.string()}};
+    case DefinitionKind::kDatatype:
+      return {DecodedDatatype{in.fixed<DatatypeDefinition>(), in.string()}};
     case DefinitionKind::kPythonCode:
       return {DecodedPythonCode{in.fixed<PythonCodeDefinition>(), in.string(), in.string(), in.string()}};
   }

@@ -94,6 +94,10 @@ struct DecodedMarkName {
   MarkNameDefinition fixed;
   std::string_view name;
 };
+struct DecodedDatatype {
+  DatatypeDefinition fixed;
+  std::string_view text;
+};
 // A kind that this reader does not know: a later writer's, to be skipped.
 struct UnknownDefinition {
   DefinitionHeader header;
@@ -103,7 +107,7 @@ using Definition =
     std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite, DecodedCommunicator,
                  DecodedTopology, DecodedFile, DecodedThread, DecodedNotice, DecodedSampling, DecodedCounters,
                  DecodedSamplerTotals, DecodedUsage, DecodedPythonCode, DecodedMemory, DecodedFileAccess, DecodedEnd,
-                 DecodedRecentCalls, DecodedStack, DecodedStand, DecodedMarkName>;
+                 DecodedRecentCalls, DecodedStack, DecodedStand, DecodedMarkName, DecodedDatatype>;
 
 // for (DefinitionReader reader(payload); auto definition = reader.next();) std::visit(…, *definition);
 //

@@ -88,6 +88,10 @@ bool DefinitionWriter::add(const MarkNameDefinition& mark, std::string_view name
   return add(DefinitionKind::kMarkName, bytes_of(mark), {}, {name});
 }
 
+bool DefinitionWriter::add(const DatatypeDefinition& datatype, std::string_view text) {
+  return add(DefinitionKind::kDatatype, bytes_of(datatype), {}, {text});
+}
+
 bool DefinitionWriter::add(const SamplingDefinition& sampling) {
   return add(DefinitionKind::kSampling, bytes_of(sampling), {}, {});
 }

@@ -36,6 +36,7 @@ class DefinitionWriter {
   [[nodiscard]] bool add(const ThreadDefinition& thread);
   [[nodiscard]] bool add(const NoticeDefinition& notice, std::string_view text);
   [[nodiscard]] bool add(const MarkNameDefinition& mark, std::string_view name);
+  [[nodiscard]] bool add(const DatatypeDefinition& datatype, std::string_view text);
   [[nodiscard]] bool add(const SamplingDefinition& sampling);
   // names.size() must be counters.counters.
   [[nodiscard]] bool add(const CountersDefinition& counters, std::string_view event,

@@ -35,6 +35,7 @@ enum class DefinitionKind : std::uint16_t {
   kStack = 19,
   kStand = 20,
   kMarkName = 21,
+  kDatatype = 22,
 };
 
 struct DefinitionHeader {
@@ -171,6 +172,14 @@ inline constexpr std::size_t kMaxMarkName = 255;
 struct MarkNameDefinition {
   std::uint32_t name;  // mark_name_id() (mark_name.hpp)
   std::uint32_t reserved;
+};
+
+// A datatype of MPI, where arguments of calls are recorded. Strings: what it is, in words from which it can be made
+// again (docs/event_format.md).
+struct DatatypeDefinition {
+  std::uint32_t datatype;  // 1, 2, … in this process
+  std::uint32_t reserved;
+  std::int64_t size, lower_bound, extent;  // bytes
 };
 
 // Something the user should know about the measurement. Strings: the sentence.

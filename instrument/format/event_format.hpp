@@ -19,7 +19,7 @@
 namespace ardoise::instrument {
 
 inline constexpr std::uint32_t kPackMagic = 0x50445241;  // "ARDP"
-inline constexpr std::uint16_t kPackVersion = 8;
+inline constexpr std::uint16_t kPackVersion = 9;
 
 enum class PackClass : std::uint16_t {
   kDefinitions = 1,    // payload: DefinitionHeader + bytes, each padded to 8 (definitions.hpp)
@@ -191,11 +191,12 @@ enum class ExtensionKind : std::uint32_t {
   kSampled = 4,        // SampledExtension
   kGroup = 5,          // GroupExtension
   kMark = 6,           // MarkExtension
+  kArguments = 7,      // ArgumentsExtension
 };
 
 // Order: a record, then its kWideValues, then its kReceiveHalf, both always in the pack of the record; then its
 // kNeighbourPart, kStarted or kGroup extensions or its completions, which may go on in later packs of the same thread:
-// they stand alone. The function bits of an extension are those of its record; event_reader.hpp puts a record and its
+// they stand alone. The kArguments of a call come before its record, and may be in an earlier pack. The function bits of an extension are those of its record; event_reader.hpp puts a record and its
 // extensions together. kSampled and kMark belong to no record: they lie between two calls, and their function bits are
 // 0.
 
@@ -282,6 +283,17 @@ struct MarkExtension {
 static_assert(sizeof(MarkExtension) == sizeof(MpiRecord));
 inline constexpr std::uint32_t kMarkWord =
     make_word(static_cast<std::uint32_t>(ExtensionKind::kMark), 0, Shape::kExtension);
+
+// Arguments of the call whose record comes next in its thread, where they are recorded (--arguments): as many
+// extensions as it takes. argument_bytes.hpp says what the bytes are.
+struct ArgumentsExtension {
+  static constexpr std::size_t kBytes = 20;
+  std::uint8_t bytes[kBytes];
+  std::uint32_t number;  // of those of the call: 0, 1, 2 …
+  std::uint32_t call;    // the lower half of the call's `begin`
+  std::uint32_t word;
+};
+static_assert(sizeof(ArgumentsExtension) == sizeof(MpiRecord));
 
 // One POSIX I/O call of the program (not of MPI or the tool).
 struct PosixRecord {
@@ -370,16 +382,17 @@ enum class AggregatePart : std::uint8_t {
   kPosix = 4,       // PosixRecords
   kGroup = 5,       // GroupExtensions, only counted
   kMark = 6,        // MarkExtensions, only counted
+  kArguments = 7,   // ArgumentsExtensions, likewise
 };
-inline constexpr std::uint8_t kAggregateParts = 7;
+inline constexpr std::uint8_t kAggregateParts = 8;
 
 // Exact sums over records that memory had no room for; they lie between the header's first and last tick. All records
 // behind one AggregateRecord are equal in part, word, function, call site, peer and size class. Later ones of the same
 // key are further records: readers add up.
 struct AggregateRecord {
   std::uint32_t word;  // kCall, kCompletion: `word` (kNeighbour: with the comm of the call); kStarted: `operation`;
-                       // kPosix: `flags`; kGroup, kMark: the extension's
-  std::uint32_t call_site;  // 0 for kNeighbour, kStarted, kGroup and kMark
+                       // kPosix: `flags`; kGroup, kMark, kArguments: the extension's
+  std::uint32_t call_site;  // 0 for kNeighbour, kStarted, kGroup, kMark and kArguments
   std::int32_t peer;        // peer, destination; of a kCompletion the actual source; kPosix: file
   std::uint16_t function;   // of the MPI call (kCompletion: of the starting call); kPosix: PosixFunction
   AggregatePart part;

@@ -42,6 +42,9 @@ struct IgnoreSampled {
 struct IgnoreMarks {
   void operator()(const MarkExtension&) const {}
 };
+struct IgnoreArguments {
+  void operator()(const ArgumentsExtension&) const {}
+};
 struct IgnoreGroups {
   void operator()(const GroupExtension&) const {}
 };
@@ -49,14 +52,14 @@ struct IgnoreGroups {
 // Calls event(MpiEvent) for each call, completion(CompletionRecord) for each completed request,
 // neighbour(NeighbourExtension) for each part of a neighbourhood collective, started(StartedExtension) for each
 // operation of an MPI_Startall, sampled(SampledExtension) for what was sampled between calls and group(GroupExtension)
-// for ranks of an MPI_Win_post or MPI_Win_start, and mark(MarkExtension) for what the program said of itself, in the
-// order of the records. A malformed sequence (an extension without its record) is skipped over, never read beyond
-// `records`.
+// for ranks of an MPI_Win_post or MPI_Win_start, mark(MarkExtension) for what the program said of itself, and
+// arguments(ArgumentsExtension) for arguments of the call that comes next, in the order of the records. A malformed
+// sequence (an extension without its record) is skipped over, never read beyond `records`.
 template <class OnEvent, class OnCompletion, class OnNeighbour, class OnStarted, class OnSampled = IgnoreSampled,
-          class OnGroup = IgnoreGroups, class OnMark = IgnoreMarks>
+          class OnGroup = IgnoreGroups, class OnMark = IgnoreMarks, class OnArguments = IgnoreArguments>
 void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompletion&& completion,
                     OnNeighbour&& neighbour, OnStarted&& started, OnSampled&& sampled = {}, OnGroup&& group = {},
-                    OnMark&& mark = {}) {
+                    OnMark&& mark = {}, OnArguments&& arguments = {}) {
   for (std::size_t i = 0; i < records.size();) {
     const MpiRecord& record = records[i++];
     if (record.shape() == Shape::kCompletion) {
@@ -69,6 +72,7 @@ void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompl
       if (extension_kind(record) == ExtensionKind::kSampled) sampled(as<SampledExtension>(record));
       if (extension_kind(record) == ExtensionKind::kGroup) group(as<GroupExtension>(record));
       if (extension_kind(record) == ExtensionKind::kMark) mark(as<MarkExtension>(record));
+      if (extension_kind(record) == ExtensionKind::kArguments) arguments(as<ArgumentsExtension>(record));
       continue;
     }
     const Shape shape = record.shape();

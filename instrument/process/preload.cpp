@@ -131,6 +131,8 @@ int rank_in_program() {
   return rank;
 }
 
+const vmpi::Observer* arguments_observer();
+
 void stop_observing() { vmpi::observer.store(nullptr, std::memory_order_release); }
 
 void start_session(int thread_level) {
@@ -189,6 +191,7 @@ void start_session(int thread_level) {
     if (Session* const parents = session.exchange(nullptr, std::memory_order_acq_rel)) parents->sampling.abandon();
   });
   session.store(made, std::memory_order_release);
+  if (settings.arguments) vmpi::observer.store(arguments_observer(), std::memory_order_release);
   if (analyzer != nullptr) prepare_for_death(*made, identity, analyzer->command, settings.hang_seconds);
 }
 
@@ -227,6 +230,9 @@ void on_before_finalize() noexcept {
 
 constexpr vmpi::Observer kObserver{ardoise_on_enter,   on_exit,        on_after_init,
                                    on_before_finalize, on_before_init, on_query};
+constexpr vmpi::Observer kArgumentsObserver{ardoise_on_enter, on_exit,  on_after_init, on_before_finalize,
+                                            on_before_init,   on_query, true};
+const vmpi::Observer* arguments_observer() { return &kArgumentsObserver; }
 
 [[gnu::constructor]] void on_load() {
   loaded_at = sample_clocks();

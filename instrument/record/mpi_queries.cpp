@@ -5,6 +5,7 @@
 #include <array>
 #include <numeric>
 
+#include "instrument/record/type_text.hpp"
 #include "vmpi/vmpi.h"
 
 namespace ardoise::instrument {
@@ -90,7 +91,7 @@ std::size_t window_ranks(MPI_Win window, MPI_Group group, std::size_t first, std
 
 }  // namespace
 
-MpiQueries mpi_queries() { return {received_bytes, is_cancelled, describe, window_ranks}; }
+MpiQueries mpi_queries() { return {received_bytes, is_cancelled, describe, window_ranks, describe_type}; }
 
 std::uint64_t find_shared_request() {
   std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};

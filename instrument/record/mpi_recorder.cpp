@@ -7,6 +7,9 @@
 #include <bit>
 #include <string_view>
 
+#include "instrument/record/argument_records.hpp"
+#include "vmpi/wrappers/call_arguments.hpp"
+
 namespace ardoise::instrument {
 namespace {
 
@@ -27,7 +30,7 @@ constexpr bool handles_objects(const vmpi::FunctionTraits& traits) {
   const std::string_view category = traits.category, name = traits.name;
   return traits.role == Role::kLocal &&
          (category == "communicator" || category == "topology" || category == "process" || category == "one-sided" ||
-          category == "io" || name == "MPI_Cancel");
+          category == "io" || name == "MPI_Cancel" || name == "MPI_Type_free");
 }
 
 constexpr auto kPlans = [] {
@@ -155,6 +158,10 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
   if (call.result != MPI_SUCCESS && plan.role != Role::kCompletes) [[unlikely]]
     event.sent = event.received = 0;
 
+  if (plan.makes_or_ends_objects) [[unlikely]]
+    follow_objects(event);
+  if (call.arguments != nullptr) [[unlikely]]
+    write_arguments(event);
   switch (plan.role) {
     case Role::kReceive:
     case Role::kProbe:
@@ -219,8 +226,6 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
     write_started(event);
   if (plan.role == Role::kWindow && call.group != MPI_GROUP_NULL) [[unlikely]]
     write_group(event);
-  if (plan.makes_or_ends_objects) [[unlikely]]
-    follow_objects(event);
 }
 
 std::size_t MpiRecorder::open_call(const Call& call, std::uint64_t tick, std::span<RecentCall> parts) {
@@ -452,6 +457,53 @@ void MpiRecorder::write_completion(const Event& event, const Request& request, s
       static_cast<std::uint32_t>(bytes), make_word(operation.comm(), operation.function(), Shape::kCompletion)});
 }
 
+// Its age in a call that begins then, in ticks; 0: none (null, inactive, not known); -1: one of those that share a
+// handle, whose completions say which they were.
+std::int64_t MpiRecorder::request_argument(std::uint64_t handle, std::uint64_t begin) {
+  if (recorder_.requests.is_shared(handle)) return -1;
+  const std::optional<Request> request = recorder_.requests.look_up(handle);
+  return request && request->active ? static_cast<std::int64_t>(begin - request->post_begin) : 0;
+}
+
+// Before the call's record, and before its requests are forgotten.
+void MpiRecorder::write_arguments(const Event& event) {
+  const Call& call = event.call;
+  ArgumentRecords out(event.thread, static_cast<std::uint32_t>(call.function), call.begin, event.end);
+  const auto number_of = [&](vmpi::ArgumentKind kind, std::int64_t value) -> std::int64_t {
+    if (vmpi::is_datatype(kind)) return datatypes_.number(value);
+    switch (kind) {
+      case vmpi::ArgumentKind::kSource:
+        return format_peer(static_cast<std::int32_t>(value));
+      case vmpi::ArgumentKind::kTag:
+      case vmpi::ArgumentKind::kReceiveTag:
+        return format_tag(static_cast<std::int32_t>(value));
+      case vmpi::ArgumentKind::kOtherCommunicator:
+      case vmpi::ArgumentKind::kNewCommunicator:
+        return id_of(event.thread, HandleKind::kComm, static_cast<std::uint64_t>(value), kNoComm);
+      case vmpi::ArgumentKind::kRequests:
+        return request_argument(static_cast<std::uint64_t>(value), call.begin);
+      default:
+        return value;
+    }
+  };
+  for (int i = 0; i < call.argument_count; ++i) {
+    const vmpi::Argument& argument = call.arguments[i];
+    if (!argument.is_array()) {
+      out.add(argument.kind, number_of(argument.kind, argument.value));
+      continue;
+    }
+    out.begin_array(argument.kind, argument.count);
+    for (std::int64_t k = 0; k < argument.count; ++k)
+      out.add_number(number_of(argument.kind, argument.element(argument.array, k)));
+  }
+  if (call.requests != nullptr && !kPlans[static_cast<std::size_t>(call.function)].starts_request) {
+    out.begin_array(vmpi::ArgumentKind::kRequests, call.request_count);
+    for (int i = 0; i < call.request_count; ++i)
+      out.add_number(request_argument(handle_value(call.requests[i]), call.begin));
+  }
+  out.finish();
+}
+
 // Of a window with its number above the communicator's.
 std::uint32_t MpiRecorder::comm_of(ThreadRecorder& thread, const Call& call) {
   if (call.comm != MPI_COMM_NULL) [[likely]] {
@@ -533,6 +585,9 @@ void MpiRecorder::follow_objects(const Event& event) {
       return;
     case FunctionId::kCancel:
       has_cancelled_.store(true, std::memory_order_relaxed);
+      return;
+    case FunctionId::kType_free:
+      datatypes_.forget_handles();
       return;
     default:
       if (call.new_comm != MPI_COMM_NULL) define(call.new_comm);

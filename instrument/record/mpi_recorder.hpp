@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "instrument/record/communicators.hpp"
+#include "instrument/record/datatypes.hpp"
 #include "instrument/record/recorder.hpp"
 #include "vmpi/wrappers/observer.hpp"
 
@@ -21,6 +22,8 @@ struct MpiQueries {
   CommunicatorFacts (*describe)(MPI_Comm comm);  // collective over nobody; comm is valid
   // Ranks of the group's members, from its `first` on, in the group of the window: as many as there are and fit.
   std::size_t (*window_ranks)(MPI_Win window, MPI_Group group, std::size_t first, std::span<int> ranks);
+  // Of a datatype's word (vmpi::handle_word); no text: there is none.
+  DatatypeFacts (*describe_type)(std::int64_t word);
 };
 
 // One word from a handle, whatever the MPI library makes handles of.
@@ -36,7 +39,10 @@ template <class Handle>
 class MpiRecorder {
  public:
   MpiRecorder(Recorder& recorder, const MpiQueries& queries)
-      : recorder_(recorder), queries_(queries), communicators_(recorder.definitions) {}
+      : recorder_(recorder),
+        queries_(queries),
+        communicators_(recorder.definitions),
+        datatypes_(recorder.definitions, queries.describe_type) {}
 
   // The program's world first: it gets number kWorldComm.
   void define(MPI_Comm comm);
@@ -69,10 +75,13 @@ class MpiRecorder {
   void write_completion(const Event& event, const Request& request, std::int32_t peer, std::int32_t tag,
                         std::uint64_t bytes);
   void follow_objects(const Event& event);
+  [[nodiscard]] std::int64_t request_argument(std::uint64_t handle, std::uint64_t begin);
+  void write_arguments(const Event& event);
 
   Recorder& recorder_;
   const MpiQueries queries_;
   Communicators communicators_;
+  Datatypes datatypes_;
   // A program that never cancels is spared a question for each completed receive. Relaxed: a cancel precedes the
   // completion of its request in the program's own order.
   std::atomic<bool> has_cancelled_ = false;

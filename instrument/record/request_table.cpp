@@ -61,7 +61,7 @@ RequestTable::Node* RequestTable::allocate() {
 
 bool RequestTable::post(std::uint64_t handle, const Request& request) {
   const Guard guard(*this);
-  const bool shared = handle == shared_ && shared_ != 0;
+  const bool shared = is_shared(handle);
   Node** link = shared ? nullptr : find(handle);
   if (!shared && *link != nullptr && !locked_) {
     // Without concurrency an old entry of this handle is one whose end was not seen.

@@ -52,6 +52,7 @@ class RequestTable {
 
   // Empty: unknown, or one of those that share a handle.
   [[nodiscard]] std::optional<Request> look_up(std::uint64_t handle);
+  [[nodiscard]] bool is_shared(std::uint64_t handle) const { return handle == shared_ && shared_ != 0; }
   // All other threads have died, maybe in here.
   void free_from_the_dead() { lock_.clear(std::memory_order_relaxed); }
 

@@ -74,6 +74,8 @@ inline constexpr auto kOptions = [] {
     {"record", kRecord, "events|sums|sums:FUNCTION,...", "events", "", 0, 0, kForProgram | kMayChange,
      "sums: each call, or each of these functions (mpi and io: all), becomes part of exact sums at once, nothing that "
      "needs single calls is known (waiting, iterations)"},
+    {"arguments", kFlag, "", "off", "", 0, 0, kForLauncher | kForProgram,
+     "record all arguments of MPI calls, which costs memory and time; --trace with attributes of arguments turns it on"},
     {"reduce", kChoice, "class|depth|duration", "class", "", 0, 0, kForProgram,
      "which events become sums first: all of a class, those of the deepest call sites, the shortest"},
     {"mpi-share", kNumber, "X", "0.5", "", 0, 1, kForProgram,

@@ -49,6 +49,8 @@ void read_definitions(Capture& out, const PackView& pack) {
             out.threads.push_back(decoded.fixed);
           } else if constexpr (std::is_same_v<Type, DecodedNotice>) {
             out.notices.emplace_back(decoded.text);
+          } else if constexpr (std::is_same_v<Type, DecodedDatatype>) {
+            out.datatypes[decoded.fixed.datatype] = decoded.text;
           } else if constexpr (std::is_same_v<Type, DecodedMarkName>) {
             out.mark_names[decoded.fixed.name] = decoded.name;
           } else if constexpr (std::is_same_v<Type, DecodedSampling>) {
@@ -60,6 +62,16 @@ void read_definitions(Capture& out, const PackView& pack) {
           }
         },
         *definition);
+  }
+}
+
+void read_arguments(Capture& out, std::uint32_t thread, std::uint64_t begin) {
+  const std::vector<std::uint8_t> bytes = std::move(out.open_arguments[thread]);
+  out.open_arguments.erase(thread);
+  ReadArgument argument{};
+  for (ArgumentReader reader(bytes); reader.next(argument);) {
+    auto& values = out.arguments[begin][argument.kind];
+    values.insert(values.end(), argument.values.begin(), argument.values.end());
   }
 }
 
@@ -83,6 +95,7 @@ void read_mpi(Capture& out, const PackView& pack) {
           captured.has_receive_half = true;
           captured.receive_half = as<ReceiveHalfExtension>(*event.receive_half);
         }
+        read_arguments(out, thread, captured.begin);
         out.events.push_back(std::move(captured));
       },
       [&](const CompletionRecord& record) {
@@ -92,7 +105,11 @@ void read_mpi(Capture& out, const PackView& pack) {
       [&](const StartedExtension& operation) { out.started.push_back(operation); },
       [&](const SampledExtension& sampled) { out.sampled.push_back(sampled); },
       [&](const GroupExtension& group) { out.groups.push_back(group); },
-      [&](const MarkExtension& mark) { out.marks.push_back(mark); });
+      [&](const MarkExtension& mark) { out.marks.push_back(mark); },
+      [&](const ArgumentsExtension& some) {
+        auto& bytes = out.open_arguments[thread];
+        bytes.insert(bytes.end(), some.bytes, some.bytes + ArgumentsExtension::kBytes);
+      });
   out.mpi_records += pack.header().counted_records();
 }
 

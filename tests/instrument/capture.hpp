@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "instrument/format/argument_bytes.hpp"
 #include "instrument/format/definition_reader.hpp"
 #include "instrument/format/event_reader.hpp"
 #include "instrument/format/pack_file.hpp"
@@ -62,6 +63,9 @@ struct Capture {
   std::vector<SampledExtension> sampled;
   std::vector<GroupExtension> groups;
   std::vector<MarkExtension> marks;
+  std::map<std::uint64_t, std::map<vmpi::ArgumentKind, std::vector<std::int64_t>>> arguments;  // by begin of the call
+  std::map<std::uint32_t, std::vector<std::uint8_t>> open_arguments;  // by thread: of the call that comes next
+  std::map<std::uint32_t, std::string> datatypes;
   std::map<std::uint32_t, std::string> mark_names;
   std::vector<CapturedPosix> posix;
   std::map<std::string, TotalsRecord> totals;  // MPI and POSIX by name; of the last totals pack

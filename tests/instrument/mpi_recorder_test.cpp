@@ -11,10 +11,12 @@
 
 #include "tests/instrument/capture.hpp"
 #include "tests/instrument/fake_transport.hpp"
+#include "vmpi/wrappers/call_arguments.hpp"
 
 namespace ardoise::instrument {
 namespace {
 
+using vmpi::ArgumentKind;
 using vmpi::Call;
 using vmpi::FunctionId;
 
@@ -22,6 +24,11 @@ using vmpi::FunctionId;
 constexpr int kCancelledTag = 4444;
 std::int64_t answer_bytes(const MPI_Status& status) { return status.MPI_ERROR; }
 bool answer_cancelled(const MPI_Status& status) { return status.MPI_TAG == kCancelledTag; }
+// Types are called by their words; two words may be one type.
+DatatypeFacts answer_type(std::int64_t word) {
+  if (word == 0) return {};
+  return {"type" + std::to_string(word % 100), word % 100, 0, word % 100};
+}
 CommunicatorFacts answer_describe(MPI_Comm) {
   CommunicatorFacts facts;
   facts.local = {0, 1, 2};
@@ -109,7 +116,7 @@ class MpiRecorderTest : public testing::Test {
   FakeTransport transport_;
   std::vector<std::uint64_t> bytes_;
   Recorder recorder_{Settings{}, transport_, PackIdentity{}, std::uint64_t{1} << 60, false};
-  MpiRecorder mpi_{recorder_, MpiQueries{answer_bytes, answer_cancelled, answer_describe, answer_ranks}};
+  MpiRecorder mpi_{recorder_, MpiQueries{answer_bytes, answer_cancelled, answer_describe, answer_ranks, answer_type}};
   ThreadRecorder* thread_ = nullptr;
   std::uint64_t tick_ = 0, last_begin_ = 0;
 };
@@ -183,6 +190,75 @@ TEST_F(MpiRecorderTest, ReceiveFromAnywhereNamesTheActualSource) {
   EXPECT_EQ(capture.events[0].bytes, 40u);
   EXPECT_EQ(capture.totals.at("MPI_Recv").bytes_received, 40u);
   EXPECT_EQ(capture.totals.at("MPI_Recv").bytes, 40u);
+}
+
+TEST_F(MpiRecorderTest, ArgumentsComeBeforeTheirCall) {
+  Call call = on_world(FunctionId::kAlltoallw);
+  const std::vector<int> counts = {1, -2, 300'000};
+  const std::vector<std::int64_t> types = {101, 0, 201};
+  vmpi::ArgumentList<4> list;
+  list.add(ArgumentKind::kInPlace, 1);
+  list.add_array(ArgumentKind::kReceiveCounts, counts.data(), 3);
+  list.add_array(ArgumentKind::kReceiveTypes, types.data(), 3);
+  list.tell(call);
+  record(call);
+  record(on_world(FunctionId::kBarrier));
+  const Capture capture = finish();
+  ASSERT_EQ(capture.fault(), "");
+  ASSERT_EQ(capture.events.size(), 2u);
+  const auto& arguments = capture.arguments.at(capture.events[0].begin);
+  EXPECT_EQ(arguments.at(ArgumentKind::kInPlace), std::vector<std::int64_t>({1}));
+  EXPECT_EQ(arguments.at(ArgumentKind::kReceiveCounts), std::vector<std::int64_t>({1, -2, 300'000}));
+  EXPECT_EQ(arguments.at(ArgumentKind::kReceiveTypes), std::vector<std::int64_t>({1, 0, 1}))
+      << "handles of one type have one number";
+  EXPECT_FALSE(capture.arguments.contains(capture.events[1].begin));
+  EXPECT_EQ(capture.datatypes.at(1), "type1");
+}
+
+TEST_F(MpiRecorderTest, ArgumentsOfAnyLengthAreWhole) {
+  std::vector<int> counts(100'000);
+  for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = static_cast<int>(i * 7);
+  Call call = on_world(FunctionId::kAllgatherv);
+  vmpi::ArgumentList<1> list;
+  list.add_array(ArgumentKind::kReceiveCounts, counts.data(), static_cast<std::int64_t>(counts.size()));
+  list.tell(call);
+  record(call);
+  const Capture capture = finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.arguments.at(capture.events[0].begin).at(ArgumentKind::kReceiveCounts),
+            std::vector<std::int64_t>(counts.begin(), counts.end()));
+}
+
+TEST_F(MpiRecorderTest, AWaitTellsHowLongAgoItsRequestsWereStarted) {
+  post(FunctionId::kIsend, 40, 8, 0);
+  const std::uint64_t started = last_begin_;
+  Call call{FunctionId::kWaitall};
+  std::vector<MPI_Request> requests = {handle<MPI_Request>(40), handle<MPI_Request>(41)};
+  call.requests = requests.data();
+  call.request_count = 2;
+  call.completed_count = 1;
+  vmpi::ArgumentList<1> list;
+  list.tell(call);
+  record(call);
+  const std::uint64_t begin = last_begin_;
+  const Capture capture = finish();
+  EXPECT_EQ(capture.arguments.at(begin).at(ArgumentKind::kRequests),
+            std::vector<std::int64_t>({static_cast<std::int64_t>(begin - started), 0}));
+  EXPECT_EQ(capture.completions.size(), 1u);
+}
+
+TEST_F(MpiRecorderTest, AFreedDatatypeMayComeAgainAsAnother) {
+  Call call = on_world(FunctionId::kBcast);
+  vmpi::ArgumentList<1> list;
+  list.add(ArgumentKind::kType, 1);
+  list.tell(call);
+  record(call);
+  record(Call{FunctionId::kType_free});
+  record(call);
+  const Capture capture = finish();
+  ASSERT_EQ(capture.events.size(), 3u);
+  for (const std::size_t i : {0, 2})
+    EXPECT_EQ(capture.arguments.at(capture.events[i].begin).at(ArgumentKind::kType), std::vector<std::int64_t>({1}));
 }
 
 TEST_F(MpiRecorderTest, FailedCallMovesNothing) {

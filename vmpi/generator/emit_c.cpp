@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "vmpi/generator/arguments.hpp"
 #include "vmpi/generator/emit.hpp"
 #include "vmpi/generator/observation.hpp"
 
@@ -75,7 +76,7 @@ void write_wrapper(std::ostream& out, const Wrapped& wrapped) {
       << ", caller);\n  [[maybe_unused]] Call& call = observed.call;\n"
       << text.before << "  observed.enter();\n"
       << "  const auto code = " << call_next(wrapped, "real", true) << ";\n"
-      << text.after << "  observed.exit(" << (returns_code ? "code" : "MPI_SUCCESS") << ");\n  return code;\n}\n"
+      << text.after << argument_text(function, name_of, false) << "  observed.exit(" << (returns_code ? "code" : "MPI_SUCCESS") << ");\n  return code;\n}\n"
       << "VMPI_EXPORT " << prototype.return_type << " " << prototype.name << "(" << declared_parameters(prototype)
       << ") {\n  if (is_observed()) [[unlikely]]\n    return observed_" << prototype.name << "("
       << own_parameters(prototype, &Parameter::name) << "__builtin_return_address(0));\n  return "
@@ -173,6 +174,7 @@ std::string emit_c_wrappers(const std::vector<Wrapped>& wrapped, std::size_t par
   out << kBanner << "// C wrappers, part " << part + 1 << " of " << parts << ".\n"
       << R"(#include "vmpi/wrappers/c_arguments.hpp"
 #include "vmpi/export.hpp"
+#include "vmpi/wrappers/call_arguments.hpp"
 #include "vmpi/wrappers/neighbourhood.hpp"
 #include "vmpi/wrappers/observed_call.hpp"
 #include "vmpi/real_functions.hpp"

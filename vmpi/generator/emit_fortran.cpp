@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "vmpi/generator/arguments.hpp"
 #include "vmpi/generator/emit.hpp"
 #include "vmpi/generator/kinds.hpp"
 #include "vmpi/generator/observation.hpp"
@@ -137,7 +138,7 @@ class Routine {
     if (has_ierror_) {
       out << "  arguments::ErrorArgument error(ierror);\n  observed.enter();\n  " << called() << "(" << arguments(true)
           << ");\n  [[maybe_unused]] const int code = *error.pass;\n"
-          << text.after << "  observed.exit(code);\n";
+          << text.after << argument_text(function_, names, true) << "  observed.exit(code);\n";
     } else if (returns_code_) {
       out << "  observed.enter();\n  " << called() << "(" << arguments(false) << ");\n  observed.exit(MPI_SUCCESS);\n";
     } else {
@@ -177,6 +178,7 @@ std::string emit_fortran_wrappers(const std::vector<Wrapped>& wrapped, Library l
          "for "
       << (f08 ? "use mpi_f08" : "mpif.h and use mpi") << ", part " << part + 1 << " of " << parts << ".\n"
       << R"(#include "vmpi/export.hpp"
+#include "vmpi/wrappers/call_arguments.hpp"
 #include "vmpi/wrappers/fortran_arguments.hpp"
 #include "vmpi/wrappers/fortran_function.hpp"
 #include "vmpi/wrappers/neighbourhood.hpp"

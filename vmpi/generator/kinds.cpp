@@ -29,7 +29,7 @@ constexpr std::array kChoiceBuffers = {"buf"sv, "sbuf"sv, "rbuf"sv, "choice"sv};
 constexpr std::array kInert = {
     "int"sv,  "aint"sv,     "offset"sv,   "xcount"sv,        "in"sv,         "out"sv,      "pointer"sv,
     "info"sv, "datatype"sv, "message"sv,  "message_inout"sv, "errhandler"sv, "function"sv, "errhandler_function"sv,
-    "tool"sv, "session"sv,  "status_in"sv};
+    "tool"sv, "session"sv,  "status_in"sv, "sdispls"sv,   "rdispls"sv};
 
 std::vector<Rule> make_rules() {
   const std::vector<std::string> send = {"buf", "count", "type", "dest", "tag", "comm"};

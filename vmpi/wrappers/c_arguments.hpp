@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "vmpi/world/world.hpp"
+#include "vmpi/wrappers/call_arguments.hpp"
 #include "vmpi/wrappers/small_array.hpp"
 #include "vmpi/wrappers/type_size.hpp"
 
@@ -42,6 +43,15 @@ inline MPI_Group group_of(MPI_Group group) { return group; }
 inline MPI_File file_of(MPI_File file) { return file; }
 inline MPI_File made_file(const MPI_File* file) { return *file; }
 inline bool is_no_op(MPI_Op op) { return op == MPI_NO_OP; }
+// For an ArgumentList.
+inline std::int64_t type_word(MPI_Datatype type) { return handle_word(type); }
+inline std::int64_t type_word_at(const void* types, std::int64_t i) {
+  return handle_word(static_cast<const MPI_Datatype*>(types)[i]);
+}
+inline std::int64_t request_word(MPI_Request request) { return handle_word(request); }
+inline std::int64_t operation(MPI_Op op) { return operation_number(op); }
+inline std::int64_t integer(std::int64_t argument) { return argument; }
+inline std::int64_t address(std::int64_t argument) { return argument; }
 
 // Requests that the call has just started: valid after it.
 struct StartedRequest {
@@ -66,6 +76,7 @@ class RequestsBefore {
 class StatusArgument {
  public:
   explicit StatusArgument(MPI_Status* status) : status_(status == MPI_STATUS_IGNORE ? &own_ : status) {}
+  [[nodiscard]] bool is_ignored() const { return status_ == &own_; }
   MPI_Status* pass() { return status_; }
   const MPI_Status* read() { return status_; }
 
@@ -80,6 +91,7 @@ class StatusesArgument {
   StatusesArgument(MPI_Status* statuses, int n)
       : own_(statuses == MPI_STATUSES_IGNORE && n > 0 ? static_cast<std::size_t>(n) : 0),
         statuses_(own_.size() != 0 ? own_.data() : statuses) {}
+  [[nodiscard]] bool is_ignored() { return statuses_ == own_.data() || statuses_ == MPI_STATUSES_IGNORE; }
   MPI_Status* pass() { return statuses_; }
   const MPI_Status* read(int /*n*/) { return statuses_ == MPI_STATUSES_IGNORE ? nullptr : statuses_; }
 

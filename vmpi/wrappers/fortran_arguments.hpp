@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "vmpi/wrappers/call_arguments.hpp"
 #include "vmpi/wrappers/fortran_handles.hpp"
 #include "vmpi/wrappers/small_array.hpp"
 #include "vmpi/wrappers/type_size.hpp"
@@ -53,6 +54,17 @@ inline MPI_Group group_of(const MPI_Fint* group) { return PMPI_Group_f2c(*group)
 inline MPI_File file_of(const MPI_Fint* file) { return PMPI_File_f2c(*file); }
 inline MPI_File made_file(const MPI_Fint* file) { return PMPI_File_f2c(*file); }
 inline bool is_no_op(const MPI_Fint* op) { return PMPI_Op_f2c(*op) == MPI_NO_OP; }
+// For an ArgumentList.
+inline std::int64_t type_word(const void* type) {
+  return handle_word(PMPI_Type_f2c(*static_cast<const MPI_Fint*>(type)));
+}
+inline std::int64_t type_word_at(const void* types, std::int64_t i) {
+  return handle_word(PMPI_Type_f2c(static_cast<const MPI_Fint*>(types)[i]));
+}
+inline std::int64_t request_word(const MPI_Fint* request) { return handle_word(PMPI_Request_f2c(*request)); }
+inline std::int64_t operation(const MPI_Fint* op) { return operation_number(PMPI_Op_f2c(*op)); }
+inline std::int64_t integer(const void* argument) { return *static_cast<const MPI_Fint*>(argument); }
+inline std::int64_t address(const void* argument) { return *static_cast<const MPI_Aint*>(argument); }
 
 struct StartedRequest {
   const MPI_Fint* fortran;
@@ -101,6 +113,7 @@ class StatusArgument {
  public:
   explicit StatusArgument(MPI_Fint* status) : fortran_(is_status_ignored(status) ? own_fortran_ : status) {}
   MPI_Fint* pass() { return fortran_; }
+  [[nodiscard]] bool is_ignored() const { return fortran_ == own_fortran_; }
   const MPI_Status* read() {
     PMPI_Status_f2c(fortran_, &status_);
     return &status_;
@@ -118,6 +131,7 @@ class StatusesArgument {
       : own_fortran_(are_statuses_ignored(statuses) && n > 0 ? static_cast<std::size_t>(n) * kStatusIntegers : 0),
         fortran_(own_fortran_.size() != 0 ? own_fortran_.data() : statuses) {}
   MPI_Fint* pass() { return fortran_; }
+  [[nodiscard]] bool is_ignored() { return fortran_ == own_fortran_.data() || are_statuses_ignored(fortran_); }
   const MPI_Status* read(int n) {
     if (are_statuses_ignored(fortran_) || n <= 0) return nullptr;
     statuses_.resize(static_cast<std::size_t>(n));

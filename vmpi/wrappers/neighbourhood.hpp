@@ -33,6 +33,9 @@ class Neighbourhood {
     call.neighbour_count = static_cast<int>(bytes_.size());
   }
 
+  [[nodiscard]] std::int64_t sources() const { return static_cast<std::int64_t>(sources_.size()); }
+  [[nodiscard]] std::int64_t destinations() const { return static_cast<std::int64_t>(destinations_.size()); }
+
  private:
   void read_grid(MPI_Comm comm) noexcept;
   void read_graph(MPI_Comm comm) noexcept;

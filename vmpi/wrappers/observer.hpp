@@ -16,6 +16,8 @@
 
 namespace ardoise::vmpi {
 
+struct Argument;
+
 // What a wrapper knows of a call. Pointers are valid from enter to exit. Bytes are 64-bit products of counts and
 // datatype sizes, MPI_IN_PLACE, MPI_PROC_NULL, null datatypes and roots honoured (docs/mpi_functions.md has the rules).
 struct Call {
@@ -47,6 +49,9 @@ struct Call {
   const std::int64_t* neighbour_bytes = nullptr;
   const std::int32_t* neighbours = nullptr;  // their ranks in comm; MPI_PROC_NULL at the border of a Cartesian grid
   int neighbour_count = 0;
+  // At exit, where the observer wants them: arguments beyond these (call_arguments.hpp). nullptr: not told.
+  const Argument* arguments = nullptr;
+  int argument_count = 0;
   int result = MPI_SUCCESS;  // at exit
   std::uint64_t begin = 0;   // observer's own: tick of enter
 };
@@ -63,6 +68,7 @@ struct Observer {
   // Optional: a query (FunctionTraits::is_query) is about to be made. True: the observer has counted it, and is told
   // neither its begin nor its end.
   bool (*count)(FunctionId, const void* return_address) noexcept = nullptr;
+  bool wants_arguments = false;
 
   [[nodiscard]] bool only_counts(FunctionId function, const void* return_address) const noexcept {
     return count != nullptr && count(function, return_address);

@@ -1,0 +1,77 @@
+// The bytes of ArgumentsExtensions, all of one call in a row: for each argument
+//
+//   kind (vmpi::ArgumentKind)      value                    a single one
+//   kind | 128                     count, count × value     an array
+//
+// and zeros behind the last. Values are signed numbers in as few bytes as they need: 7 bits in each, the lowest first,
+// the sign in the lowest bit (LEB128, zigzag). Used by the recorder (record/argument_records.hpp) and by who reads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "vmpi/argument_kinds.hpp"
+
+namespace ardoise::instrument {
+
+inline constexpr std::uint8_t kArrayBit = 0x80;
+
+// put(byte) for each.
+template <class Put>
+void put_argument_number(std::int64_t number, Put&& put) {
+  auto rest = static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63);
+  for (; rest >= 0x80; rest >>= 7) put(static_cast<std::uint8_t>(rest | 0x80));
+  put(static_cast<std::uint8_t>(rest));
+}
+
+struct ReadArgument {
+  vmpi::ArgumentKind kind;
+  bool is_array;
+  std::span<const std::int64_t> values;  // until the next one is read
+};
+
+// for (ArgumentReader reader(bytes); reader.next(argument);) …; ends before what is broken off.
+class ArgumentReader {
+ public:
+  explicit ArgumentReader(std::span<const std::uint8_t> bytes_untrusted) : rest_(bytes_untrusted) {}
+
+  [[nodiscard]] bool next(ReadArgument& argument) {
+    if (rest_.empty() || rest_[0] == 0) return false;
+    const std::uint8_t kind = rest_[0] & (kArrayBit - 1);
+    const bool is_array = (rest_[0] & kArrayBit) != 0;
+    rest_ = rest_.subspan(1);
+    if (kind >= vmpi::kArgumentNames.size()) return false;
+    std::int64_t count = 1;
+    // A number takes a byte at least.
+    if (is_array && (!get(count) || count < 0 || static_cast<std::uint64_t>(count) > rest_.size())) return false;
+    values_.clear();
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::int64_t value = 0;
+      if (!get(value)) return false;
+      values_.push_back(value);
+    }
+    argument = {static_cast<vmpi::ArgumentKind>(kind), is_array, values_};
+    return true;
+  }
+
+ private:
+  bool get(std::int64_t& number) {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+      const std::uint8_t byte = rest_[0];
+      rest_ = rest_.subspan(1);
+      value |= std::uint64_t{byte & 0x7Fu} << shift;
+      if (byte >= 0x80) continue;
+      number = static_cast<std::int64_t>(value >> 1 ^ (~(value & 1) + 1));
+      return true;
+    }
+    return false;
+  }
+
+  std::span<const std::uint8_t> rest_;
+  std::vector<std::int64_t> values_;
+};
+
+}  // namespace ardoise::instrument

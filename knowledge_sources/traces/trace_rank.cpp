@@ -201,7 +201,8 @@ void TraceRank::write_until(Thread& thread, Pack<MpiRecord>& pack, std::uint64_t
       [&](const instrument::CompletionRecord& record) { location.add(record); },
       [](const instrument::NeighbourExtension&) {},
       [&](const instrument::StartedExtension& record) { location.add(record); },
-      [](const instrument::SampledExtension&) {}, [](const instrument::GroupExtension&) {},
+      [](const instrument::SampledExtension&) {},
+      [&](const instrument::GroupExtension& record) { location.add(record); },
       [&](const instrument::MarkExtension& mark) { location.add(mark); });
   pack.left = pack.left.subspan(some.size());
 }

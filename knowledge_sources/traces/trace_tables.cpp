@@ -12,7 +12,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kTablesVersion = 1;
+constexpr std::uint32_t kTablesVersion = 2;
 constexpr const char* kTablesName = "tables";
 
 template <class T>
@@ -48,6 +48,14 @@ bool write_tables(const TraceTables& tables, const std::filesystem::path& part) 
   }
   put_list(out, tables.communicators);
   put_list(out, tables.handles);
+  put_list(out, tables.windows);
+  out.put_count(tables.groups.size());
+  for (const TraceTables::Group& group : tables.groups) {
+    out.put(group.rank);
+    out.put(group.number);
+    out.put(group.communicator);
+    put_list(out, group.members);
+  }
   put_list(out, tables.gaps);
   out.put(tables.losses);
   const std::vector<std::byte> bytes = out.take();
@@ -79,6 +87,14 @@ TraceTables read_tables(const std::filesystem::path& part) {
   }
   tables.communicators = in.get_array<TraceTables::Use>();
   tables.handles = in.get_array<TraceTables::Use>();
+  tables.windows = in.get_array<TraceTables::Use>();
+  for (auto left = in.get_count(12); left != 0; --left) {
+    TraceTables::Group& group = tables.groups.emplace_back();
+    group.rank = in.get<std::uint32_t>();
+    group.number = in.get<std::uint32_t>();
+    group.communicator = in.get<std::uint32_t>();
+    group.members = in.get_array<std::int32_t>();
+  }
   tables.gaps = in.get_array<TraceTables::Gap>();
   tables.losses = in.get<TraceLosses>();
   in.expect_end();

@@ -72,9 +72,13 @@ struct TraceTables {
     std::uint32_t rank, reserved;
     TraceClock clock;
   };
-  struct Use {  // of a communicator or a handle
+  struct Use {  // of a communicator, a handle or a window (trace_windows.hpp)
     std::uint32_t rank, number;
     friend auto operator<=>(const Use&, const Use&) = default;
+  };
+  struct Group {  // of ranks of a communicator
+    std::uint32_t rank, number, communicator;
+    std::vector<std::int32_t> members;
   };
   enum class GapKind : std::uint32_t { kSums, kMissing };
   struct Gap {  // a time of a rank in which calls are missing
@@ -91,7 +95,8 @@ struct TraceTables {
   std::vector<std::uint64_t> regions{};                        // TraceRegion::key(), by number
   std::vector<std::uint32_t> names{};                          // of parameters and metrics, by number
   std::vector<std::pair<std::uint32_t, std::string>> texts{};  // of names
-  std::vector<Use> communicators{}, handles{};
+  std::vector<Use> communicators{}, handles{}, windows{};
+  std::vector<Group> groups{};
   std::vector<Gap> gaps{};
   TraceLosses losses{};
 };

@@ -155,6 +155,7 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
       const File file{std::move(path), (use.number & 1) != 0};
       ranks_.at(first + use.rank).handles.emplace(use.number, files_.try_emplace(file, files_.size()).first->second);
     }
+    add_windows(first, tables);
     for (TraceTables::Gap gap : tables.gaps) {
       gap.rank += first;
       gaps_.push_back(gap);
@@ -170,6 +171,29 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
       return std::ranges::find(part->tables.ranks, rank, &TraceTables::Rank::rank) != part->tables.ranks.end();
     });
     if (has_calls && !is_there && selection.has_rank(first + rank)) ++unseen_ranks_;
+  }
+}
+
+// After its communicators.
+void WorldArchive::add_windows(std::uint32_t first, const TraceTables& tables) {
+  for (const TraceTables::Use& use : tables.windows) {
+    OfRank& rank = ranks_.at(first + use.rank);
+    const auto comm = rank.communicators.find(use.number >> instrument::kWindowBits);
+    if (comm == rank.communicators.end()) continue;  // no event is on it
+    const std::pair window(comm->second, use.number & ((1u << instrument::kWindowBits) - 1));
+    rank.windows.emplace(use.number, windows_.try_emplace(window, windows_.size()).first->second);
+  }
+  for (const TraceTables::Group& group : tables.groups) {
+    OfRank& rank = ranks_.at(first + group.rank);
+    const auto comm = rank.communicators.find(group.communicator);
+    std::vector<std::uint64_t> members;
+    for (const std::int32_t member : group.members) {
+      if (comm == rank.communicators.end() || member < 0) break;
+      const auto& ranks = communicators_[comm->second].members;
+      if (static_cast<std::size_t>(member) < ranks.size()) members.push_back(ranks[static_cast<std::size_t>(member)]);
+    }
+    rank.groups.emplace(group.number,
+                        groups_.try_emplace(std::move(members), kFirstGroup + groups_.size()).first->second);
   }
 }
 

@@ -44,7 +44,8 @@ class WorldArchive {
   };
   struct OfRank {
     std::string host, program;
-    std::map<std::uint64_t, std::uint64_t> communicators, handles;  // of the archive, by number in the rank
+    // Of the archive, by number in the rank.
+    std::map<std::uint64_t, std::uint64_t> communicators, handles, windows, groups;
     TraceClock clock, last_clock;  // that the time stamps were made with, and as it is known in the end
   };
   struct Thread {
@@ -81,6 +82,7 @@ class WorldArchive {
   [[nodiscard]] std::uint64_t unknown_communicator();
   [[nodiscard]] static TraceClock last_clock(std::uint32_t rank, const Resolver& resolver);
 
+  void add_windows(std::uint32_t first, const TraceTables& tables);
   [[nodiscard]] std::string text_of_losses() const;
   void write_local_definitions(OTF2_Archive* archive) const;
   void write_global_definitions(OTF2_Archive* archive) const;
@@ -100,7 +102,10 @@ class WorldArchive {
   std::map<std::tuple<std::uint64_t, std::uint32_t, bool>, std::uint64_t> known_;  // by group, instance and kind
   std::uint64_t self_ = 0, unknown_ = 0;                                           // communicators; 0: none yet
   std::map<File, std::uint64_t> files_;
-  std::vector<TraceTables::Gap> gaps_;  // of ranks of the world
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> windows_;  // by communicator and number on it
+  static constexpr std::uint64_t kFirstGroup = 1;                             // 0: the processes of the world
+  std::map<std::vector<std::uint64_t>, std::uint64_t> groups_;                // of epochs: ranks of the world
+  std::vector<TraceTables::Gap> gaps_;                                        // of ranks of the world
   TraceLosses losses_;
   std::uint64_t unseen_ranks_ = 0;  // that have no part though they should
 };

@@ -143,6 +143,8 @@ void WorldArchive::write_local_definitions(OTF2_Archive* archive) const {
       write_mapping(out, OTF2_MAPPING_METRIC, part.names);
       write_mapping(out, OTF2_MAPPING_COMM, rank.communicators);
       write_mapping(out, OTF2_MAPPING_IO_HANDLE, rank.handles);
+      write_mapping(out, OTF2_MAPPING_RMA_WIN, rank.windows);
+      write_mapping(out, OTF2_MAPPING_GROUP, rank.groups);
       const auto offset = [&](std::uint64_t time) {
         return static_cast<std::int64_t>(corrected(thread, time)) - static_cast<std::int64_t>(time);
       };
@@ -215,6 +217,9 @@ void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
   };
   (void)write_group(OTF2_GROUP_TYPE_COMM_LOCATIONS, members);
   std::map<std::vector<std::uint64_t>, OTF2_GroupRef> known_groups;
+  std::vector<const std::vector<std::uint64_t>*> of_epochs(groups_.size());
+  for (const auto& [list, number] : groups_) of_epochs[number - kFirstGroup] = &list;
+  for (const auto* const list : of_epochs) known_groups[*list] = write_group(OTF2_GROUP_TYPE_COMM_GROUP, *list);
   const auto group_of = [&](const std::vector<std::uint64_t>& list) {
     const auto [found, is_new] = known_groups.try_emplace(list, 0);
     if (is_new) found->second = write_group(OTF2_GROUP_TYPE_COMM_GROUP, list);
@@ -231,6 +236,14 @@ void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
       OTF2_GlobalDefWriter_WriteComm(out, number, name, group, number == 0 ? OTF2_UNDEFINED_COMM : OTF2_CommRef{0},
                                      OTF2_COMM_FLAG_NONE);
     }
+  }
+
+  OTF2_RmaWinRef window = 0;
+  for (const auto* const each : by_number(windows_)) {
+    const auto& [communicator, number] = *each;
+    OTF2_GlobalDefWriter_WriteRmaWin(
+        out, window++, strings.of(fmt::format("window {} of {}", number, communicators_[communicator].name)),
+        static_cast<OTF2_CommRef>(communicator), OTF2_RMA_WIN_FLAG_NONE);
   }
 
   if (!files_.empty()) {

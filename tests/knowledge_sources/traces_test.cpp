@@ -7,11 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "fixture.hpp"
 #include "instrument/format/mark_name.hpp"
-#include "knowledge_sources/traces/trace_archive.hpp"
 #include "knowledge_sources/traces/trace_rank.hpp"
-#include "replay/printed_trace.hpp"
+#include "traces_fixture.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -26,8 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr std::uint64_t kOrigin = 1000;  // of PackMaker
-std::uint64_t at(std::uint64_t tick) { return kTraceLead + tick - kOrigin; }
+std::uint64_t at(std::uint64_t tick) { return trace_time(tick); }
 
 CompletionRecord completion(FunctionId function, std::uint64_t post_begin, std::int32_t peer, std::int32_t tag,
                             std::uint32_t bytes, std::uint32_t comm = 0) {
@@ -42,57 +39,7 @@ instrument::PackClass class_of(const replay::Pack& pack) {
       reinterpret_cast<const instrument::PackHeader*>(pack.bytes().data())->pack_class);
 }
 
-class Traces : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string unique = (std::filesystem::path(::testing::TempDir()) / "traces_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(unique.data()), nullptr);
-    folder_ = unique;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  // begin() … submit() … finish(). selection "": of a launch that was ended.
-  void begin(std::vector<Program> programs, const std::string& selection = "all", std::size_t analyzers = 1) {
-    archive_ = std::make_unique<TraceArchive>(folder_);
-    archive_->begin([this](const std::string& sentence) { complaints_.push_back(sentence); });
-    for (Program& program : programs) {
-      program.traces = selection.empty() ? archive_->settings_of_ended() : archive_->settings(selection);
-      archive_->add_program(program);
-    }
-    session_ = std::make_unique<Session>(programs, 0, analyzers, replay::load_plugins({"traces"}));
-  }
-  void finish() {
-    (void)session_->finish();
-    finished_ = archive_->finish();
-  }
-  [[nodiscard]] PrintedTrace read(const std::string& name = "trace") const {
-    PrintedTrace trace(folder_ / name / "traces.otf2");
-    replay::expect_in_order(trace);
-    return trace;
-  }
-  // The trace of what makers of ranks 0, 1 … of one program have made.
-  PrintedTrace traced(std::vector<PackMaker*> makers, const std::string& selection = "all") {
-    begin({{.name = "program", .ranks = static_cast<std::uint32_t>(makers.size())}}, selection);
-    for (PackMaker* const maker : makers) {
-      maker->flush();
-      session_->submit(maker->take());
-    }
-    finish();
-    return read();
-  }
-
-  std::filesystem::path folder_;
-  std::unique_ptr<TraceArchive> archive_;
-  std::unique_ptr<Session> session_;
-  std::vector<std::string> complaints_;
-  TraceArchive::Finished finished_;
-};
-
-std::vector<std::string> kinds_of(const PrintedTrace& trace) {
-  std::vector<std::string> kinds;
-  for (const auto& each : trace.events) kinds.push_back(each.kind);
-  return kinds;
-}
+class Traces : public TracesFixture {};
 
 TEST_F(Traces, ABlockingMessageIsInItsTwoCalls) {
   PackMaker sender({.rank = 0}), receiver({.rank = 1});

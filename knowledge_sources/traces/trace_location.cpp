@@ -102,6 +102,17 @@ std::uint32_t TraceLocation::region_of(const TraceRegion& region) {
   return known.number;
 }
 
+void TraceLocation::add_init(std::uint64_t begin_tick, std::uint64_t end_tick) {
+  const auto function = static_cast<std::uint32_t>(vmpi::FunctionId::kInit);
+  const std::int64_t begin = rank_.clock.since_init(begin_tick);
+  if (!part_.is_good() || writer_ == nullptr ||
+      !selection_.has_call(false, function, begin, rank_.clock.since_init(end_tick) - begin))
+    return;
+  const std::uint32_t region = region_of({TraceRegion::Kind::kMpi, function, 0});
+  write(OTF2_EvtWriter_Enter, move_to(rank_.clock.at(begin_tick)), region);
+  write(OTF2_EvtWriter_Leave, move_to(rank_.clock.at(end_tick)), region);
+}
+
 void TraceLocation::add(const MpiEvent& event) {
   close_call();
   if (!part_.is_good() || writer_ == nullptr) return;

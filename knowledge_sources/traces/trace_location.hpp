@@ -100,6 +100,8 @@ class TraceLocation {
   TraceLocation(TracePart& part, const TraceSelection& selection, TraceRankState& rank, std::uint64_t location,
                 TraceLosses& losses);
 
+  // MPI_Init, which has no record; before all else.
+  void add_init(std::uint64_t begin_tick, std::uint64_t end_tick);
   void add(const instrument::MpiEvent& event);
   void add(const instrument::CompletionRecord& record);
   void add(const instrument::StartedExtension& record);

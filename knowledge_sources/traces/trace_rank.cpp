@@ -56,6 +56,7 @@ void TraceRank::follow(const TraceTables& earlier) {
     if (each.rank != rank_) continue;
     state_.clock = each.clock;
     state_.follow_others();
+    has_begun_ = true;
   }
   for (const TraceTables::Thread& each : earlier.threads) {
     if (each.rank != rank_) continue;
@@ -128,6 +129,22 @@ void TraceRank::take(const Span<Record>& span, Stream<Record>& stream, std::uint
   }
   if (waiting_ <= kMostWaiting) return;
   for (auto& [other_number, each] : threads_) merge(each, true);
+}
+
+void TraceRank::add(const PackHeader& header, const instrument::ProcessDefinition& process) {
+  process_ = process;
+  if (!set_clock(header)) return;
+  for (auto& [number, thread] : threads_) merge(thread, false);
+}
+
+// False: the definition of the process is still to come.
+bool TraceRank::begin(bool without_definition) {
+  if (has_begun_) return true;
+  if (!process_ && !without_definition) return false;
+  has_begun_ = true;
+  if (process_ && process_->init_ticks != 0)
+    thread_of(0).location->add_init(process_->begin_tick - process_->init_ticks, process_->begin_tick);
+  return true;
 }
 
 void TraceRank::add(const MpiSpan& span) {
@@ -215,6 +232,7 @@ void TraceRank::write_until(Thread& thread, Pack<PosixRecord>& pack, std::uint64
 
 // all: also what may have something before it that has not come.
 void TraceRank::merge(Thread& thread, bool all) {
+  if (!begin(all)) return;
   auto& mpi = thread.mpi.waiting;
   auto& posix = thread.posix.waiting;
   look_at_marks(thread.mpi, mpi_received_);
@@ -243,6 +261,7 @@ void TraceRank::merge(Thread& thread, bool all) {
 }
 
 void TraceRank::end(TraceTables& tables) {
+  if (state_.clock.ns_per_tick != 0) (void)begin(true);
   for (auto& [number, thread] : threads_) {
     // What still waits for a pack that has not come.
     const auto enter_all = [&](auto& stream, std::uint64_t& received) {

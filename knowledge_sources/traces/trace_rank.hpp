@@ -6,6 +6,8 @@
 //                                                  ├─▶ by time ─▶ TraceLocation
 //   I/O packs of a thread ──▶ InOrder ──▶ waiting ─┘
 //
+// First of all is MPI_Init, which the definition of the process tells: what comes before that waits for it.
+//
 // A record goes on when nothing of the other kind that lies before it can come any more. Each pack's header tells:
 // which records of the other kind its thread still held back, and how many the process had let go by then, which come
 // or have come. So a thread without I/O never waits.
@@ -19,9 +21,11 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "instrument/format/definitions.hpp"
 #include "knowledge_sources/analysis.hpp"
 #include "knowledge_sources/in_order.hpp"
 #include "knowledge_sources/traces/trace_location.hpp"
@@ -43,6 +47,7 @@ class TraceRank {
 
   // Before the first pack: another part ends where this one goes on.
   void follow(const TraceTables& earlier);
+  void add(const instrument::PackHeader& header, const instrument::ProcessDefinition& process);
   void add(const MpiSpan& span);
   void add(const PosixSpan& span);
   void add(const AggregateSpan& span);
@@ -83,6 +88,7 @@ class TraceRank {
   static void mark(Stream<Record>& stream, const instrument::ClassLedger& ledger, const instrument::PackHeader& header);
   template <class Record>
   static void look_at_marks(Stream<Record>& stream, std::uint64_t received);
+  [[nodiscard]] bool begin(bool without_definition);
   void merge(Thread& thread, bool all);
   void write_until(Thread& thread, Pack<instrument::MpiRecord>& pack, std::uint64_t tick);
   void write_until(Thread& thread, Pack<instrument::PosixRecord>& pack, std::uint64_t tick);
@@ -94,6 +100,8 @@ class TraceRank {
   const std::uint32_t rank_, world_rank_;
   const double nominal_ticks_per_second_;
   TraceRankState state_;
+  std::optional<instrument::ProcessDefinition> process_;
+  bool has_begun_ = false;  // MPI_Init is written
   TraceLosses losses_;
   std::map<std::uint32_t, Thread> threads_;
   std::uint64_t mpi_received_ = 0, posix_received_ = 0;  // records, by the ledger

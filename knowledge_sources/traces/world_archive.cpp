@@ -14,6 +14,8 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
+constexpr std::size_t kMostDimensions = 16;
+
 std::string text_of_name(const TraceTables& tables, std::uint32_t name) {
   if (name == 0) return "MPI_Pcontrol";
   const auto found = std::ranges::find(tables.texts, name, [](const auto& each) { return each.first; });
@@ -77,7 +79,7 @@ std::uint64_t WorldArchive::add_communicator(Communicator communicator) {
 }
 
 std::uint64_t WorldArchive::unknown_communicator() {
-  if (unknown_ == 0) unknown_ = add_communicator({"(not known)", false, false, {}, {}});
+  if (unknown_ == 0) unknown_ = add_communicator({"(not known)", false, false, {}, {}, {}});
   return unknown_;
 }
 
@@ -87,18 +89,22 @@ std::map<std::uint32_t, std::uint64_t> WorldArchive::communicators_of(std::uint3
     if (told.number == instrument::kWorldComm) continue;
     std::uint64_t& number = numbers[told.number];
     if (!told.is_inter && told.size == 1) {
-      if (self_ == 0) self_ = add_communicator({"MPI_COMM_SELF", false, true, {}, {}});
+      if (self_ == 0) self_ = add_communicator({"MPI_COMM_SELF", false, true, {}, {}, {}});
       number = self_;
       continue;
     }
     const auto [found, is_new] = known_.try_emplace({told.group, told.instance, told.is_inter}, 0);
     if (is_new) {
-      Communicator communicator{std::string(told.name), told.is_inter, false, {}, {}};
+      Communicator communicator{std::string(told.name), told.is_inter, false, {}, {}, {}};
       const bool is_known = take_members(resolver.members(rank, told.number, false), told.size, communicator.members) &&
                             (!told.is_inter || take_members(resolver.members(rank, told.number, true), told.remote_size,
                                                             communicator.others));
       found->second = is_known ? add_communicator(std::move(communicator)) : unknown_communicator();
     }
+    std::uint64_t cells = 1;
+    for (const auto& dimension : told.grid) cells = std::min<std::uint64_t>(cells, told.size + 1) * dimension.extent;
+    if (found->second != unknown_ && cells == told.size && told.grid.size() <= kMostDimensions)
+      communicators_[found->second].grid.assign(told.grid.begin(), told.grid.end());
     number = found->second;
   }
   return numbers;
@@ -109,7 +115,7 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
   if (ranks_.empty()) {
     name_ = program.name;
     start_realtime_ns_ = realtime_of_start(resolver);
-    Communicator world{"MPI_COMM_WORLD", false, false, {}, {}};
+    Communicator world{"MPI_COMM_WORLD", false, false, {}, {}, {}};
     ranks_.resize(std::max(program.place.world_ranks, program.ranks));
     for (std::uint64_t rank = 0; rank < ranks_.size(); ++rank) world.members.push_back(rank);
     communicators_.push_back(std::move(world));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <otf2/OTF2_Archive.h>
+#include <otf2/OTF2_GlobalDefWriter.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -24,6 +25,8 @@ struct ReadPart {
   std::filesystem::path folder;
   TraceTables tables;
 };
+
+class StringWriter;
 
 class WorldArchive {
  public:
@@ -66,7 +69,8 @@ class WorldArchive {
   struct Communicator {
     std::string name;
     bool is_inter = false, is_self = false;
-    std::vector<std::uint64_t> members, others;  // ranks of the world; others: of the other side
+    std::vector<std::uint64_t> members, others;       // ranks of the world; others: of the other side
+    std::vector<instrument::TopologyDimension> grid;  // its Cartesian topology
   };
   struct File {
     std::string path;
@@ -86,6 +90,8 @@ class WorldArchive {
   [[nodiscard]] std::string text_of_losses() const;
   void write_local_definitions(OTF2_Archive* archive) const;
   void write_global_definitions(OTF2_Archive* archive) const;
+  void write_communicators(OTF2_GlobalDefWriter* out, StringWriter& strings) const;
+  void write_grids(OTF2_GlobalDefWriter* out, StringWriter& strings) const;
   void write_markers(OTF2_Archive* archive) const;
   // Its event file. Returns what went wrong, or "".
   [[nodiscard]] static std::string take_events(OTF2_Archive* archive, std::uint64_t location, Thread& thread,

@@ -5,40 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <system_error>
-#include <unordered_map>
 
 #include "knowledge_sources/traces/function_kinds.hpp"
 #include "knowledge_sources/traces/joined_events.hpp"
 #include "knowledge_sources/traces/otf2_archive.hpp"
+#include "knowledge_sources/traces/string_writer.hpp"
 #include "knowledge_sources/traces/world_archive.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Texts of the archive, each once. OTF2 wants them without a zero, and does not ask what else is in them.
-class StringWriter {
- public:
-  explicit StringWriter(OTF2_GlobalDefWriter* out) : out_(out) { (void)of(""); }
-  OTF2_StringRef of(const std::string& text) {
-    const auto [found, is_new] = numbers_.try_emplace(text, static_cast<OTF2_StringRef>(numbers_.size()));
-    if (is_new) OTF2_GlobalDefWriter_WriteString(out_, found->second, text.c_str());
-    return found->second;
-  }
-
- private:
-  OTF2_GlobalDefWriter* out_;
-  std::unordered_map<std::string, OTF2_StringRef> numbers_;
-};
-
-// Things by their number, which is the order in which readers want them.
-template <class Thing>
-std::vector<const Thing*> by_number(const std::map<Thing, std::uint64_t>& numbers) {
-  std::vector<const Thing*> list(numbers.size());
-  for (const auto& [thing, number] : numbers) list[number] = &thing;
-  return list;
-}
 
 void write_mapping(OTF2_DefWriter* out, OTF2_MappingType type, const std::vector<std::uint64_t>& numbers) {
   if (numbers.empty()) return;
@@ -207,44 +184,7 @@ void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
                                      region.line);
   }
 
-  std::vector<std::uint64_t> members;
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) members.push_back(trace_location(rank, 0));
-  OTF2_GroupRef groups = 0;
-  const auto write_group = [&](OTF2_GroupType type, const std::vector<std::uint64_t>& list) {
-    OTF2_GlobalDefWriter_WriteGroup(out, groups, strings.of(""), type, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
-                                    static_cast<std::uint32_t>(list.size()), list.data());
-    return groups++;
-  };
-  (void)write_group(OTF2_GROUP_TYPE_COMM_LOCATIONS, members);
-  std::map<std::vector<std::uint64_t>, OTF2_GroupRef> known_groups;
-  std::vector<const std::vector<std::uint64_t>*> of_epochs(groups_.size());
-  for (const auto& [list, number] : groups_) of_epochs[number - kFirstGroup] = &list;
-  for (const auto* const list : of_epochs) known_groups[*list] = write_group(OTF2_GROUP_TYPE_COMM_GROUP, *list);
-  const auto group_of = [&](const std::vector<std::uint64_t>& list) {
-    const auto [found, is_new] = known_groups.try_emplace(list, 0);
-    if (is_new) found->second = write_group(OTF2_GROUP_TYPE_COMM_GROUP, list);
-    return found->second;
-  };
-  for (OTF2_CommRef number = 0; number < communicators_.size(); ++number) {
-    const Communicator& each = communicators_[number];
-    const OTF2_StringRef name = strings.of(each.name);
-    if (each.is_inter) {
-      const OTF2_GroupRef own = group_of(each.members), other = group_of(each.others);
-      OTF2_GlobalDefWriter_WriteInterComm(out, number, name, own, other, 0, OTF2_COMM_FLAG_NONE);
-    } else {
-      const OTF2_GroupRef group = each.is_self ? write_group(OTF2_GROUP_TYPE_COMM_SELF, {}) : group_of(each.members);
-      OTF2_GlobalDefWriter_WriteComm(out, number, name, group, number == 0 ? OTF2_UNDEFINED_COMM : OTF2_CommRef{0},
-                                     OTF2_COMM_FLAG_NONE);
-    }
-  }
-
-  OTF2_RmaWinRef window = 0;
-  for (const auto* const each : by_number(windows_)) {
-    const auto& [communicator, number] = *each;
-    OTF2_GlobalDefWriter_WriteRmaWin(
-        out, window++, strings.of(fmt::format("window {} of {}", number, communicators_[communicator].name)),
-        static_cast<OTF2_CommRef>(communicator), OTF2_RMA_WIN_FLAG_NONE);
-  }
+  write_communicators(out, strings);
 
   if (!files_.empty()) {
     OTF2_GlobalDefWriter_WriteIoParadigm(out, 0, strings.of("POSIX"), strings.of("POSIX I/O and stdio"),
@@ -278,23 +218,6 @@ void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
     ++reference;
   }
   OTF2_Archive_CloseGlobalDefWriter(archive, out);
-}
-
-void WorldArchive::write_markers(OTF2_Archive* archive) const {
-  OTF2_MarkerWriter* const out = OTF2_Archive_GetMarkerWriter(archive);
-  const auto number_of = [](TraceTables::GapKind kind) { return static_cast<OTF2_MarkerRef>(kind); };
-  OTF2_MarkerWriter_WriteDefMarker(out, number_of(TraceTables::GapKind::kSums), "Ardoise", "calls as sums",
-                                   OTF2_SEVERITY_MEDIUM);
-  OTF2_MarkerWriter_WriteDefMarker(out, number_of(TraceTables::GapKind::kMissing), "Ardoise", "calls are missing",
-                                   OTF2_SEVERITY_HIGH);
-  for (const TraceTables::Gap& gap : gaps_) {
-    const std::string text = gap.kind == TraceTables::GapKind::kSums
-                                 ? fmt::format("{} calls became sums for want of memory", gap.calls)
-                                 : std::string("calls before this are missing");
-    OTF2_MarkerWriter_WriteMarker(out, gap.begin, gap.end - std::min(gap.end, gap.begin), number_of(gap.kind),
-                                  OTF2_MARKER_SCOPE_LOCATION_GROUP, gap.rank, text.c_str());
-  }
-  OTF2_Archive_CloseMarkerWriter(archive, out);
 }
 
 }  // namespace ardoise::knowledge_sources

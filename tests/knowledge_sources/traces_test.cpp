@@ -41,6 +41,13 @@ instrument::PackClass class_of(const replay::Pack& pack) {
 
 class Traces : public TracesFixture {};
 
+// Of a process whose MPI_Init took no time that is known.
+void define_process(PackMaker& maker) {
+  maker.define(instrument::ProcessDefinition{1, 0, 1, 0, 1000, 0, 0, 0, 1}, std::string_view("program"),
+               std::string_view("program"), std::string_view("host"), std::string_view("/"));
+  maker.flush();
+}
+
 TEST_F(Traces, ABlockingMessageIsInItsTwoCalls) {
   PackMaker sender({.rank = 0}), receiver({.rank = 1});
   sender.call(FunctionId::kSend, Shape::kSend, 2000, 100, 1, 7, 64);
@@ -119,6 +126,7 @@ TEST_F(Traces, CallsOfMpiAndOfIoComeInTheOrderOfTime) {
   // The packs of I/O come last, or first.
   for (const bool reversed : {false, true}) {
     PackMaker maker({}, 1);
+    define_process(maker);
     for (std::uint64_t i = 0; i < 20; ++i) {
       maker.call(FunctionId::kBarrier, Shape::kCollective, 2000 + 100 * i, 10, instrument::kNoPeer, 0, 0);
       maker.posix({2050 + 100 * i, 10, 1, 1, id(PosixFunction::kWrite), 0, 500 + i});
@@ -152,7 +160,8 @@ TEST_F(Traces, CallsOfMpiAndOfIoComeInTheOrderOfTime) {
 
 // Packs of I/O are rarer, as a process sends them: each has some that lie between those of MPI that were sent before.
 TEST_F(Traces, WhatAThreadHoldsBackIsWaitedFor) {
-  PackMaker maker({}, 10);
+  PackMaker process({}), maker({}, 10);
+  define_process(process);
   for (std::uint64_t i = 0; i < 200; ++i)
     maker.call(FunctionId::kBarrier, Shape::kCollective, 2000 + 10'000 * i, 4, instrument::kNoPeer, 0, 0);
   auto sent = maker.take();
@@ -183,6 +192,7 @@ TEST_F(Traces, WhatAThreadHoldsBackIsWaitedFor) {
     held.clear();
   }
   begin({{.name = "program", .ranks = 1}});
+  session_->submit(process.take());
   for (const auto& pack : mixed) {
     session_->submit(pack);
     session_->board().drain();
@@ -352,6 +362,7 @@ TEST_F(Traces, AMessageThatAProbeTookHasItsCommunicator) {
 
 TEST_F(Traces, ThreadsAreLocationsAndOneMayEndWhatAnotherStarts) {
   PackMaker starts({}), ends({});
+  define_process(ends);
   starts.call(FunctionId::kIrecv, Shape::kPostReceive, 2000, 10, 0, 1, 8);
   ends.call(FunctionId::kWait, Shape::kCompletes, 2100, 10, instrument::kNoPeer, 1, 0);
   ends.mpi_extension(completion(FunctionId::kIrecv, 2000, 0, 1, 8));

@@ -46,7 +46,7 @@ OTF2_CallbackCode copy_metric(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64
                                         static_cast<OTF2_MetricRef>((*target.names)[name]), count, types, values));
 }
 
-// All that TraceLocation writes.
+// All that TraceLocation and TraceSamples write.
 void set_callbacks(OTF2_EvtReaderCallbacks* to) {
   OTF2_EvtReaderCallbacks_SetEnterCallback(to, copy_region<OTF2_EvtWriter_Enter>);
   OTF2_EvtReaderCallbacks_SetLeaveCallback(to, copy_region<OTF2_EvtWriter_Leave>);
@@ -78,6 +78,7 @@ void set_callbacks(OTF2_EvtReaderCallbacks* to) {
   OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(to, copy_event<OTF2_EvtWriter_RmaReleaseLock>);
   OTF2_EvtReaderCallbacks_SetParameterIntCallback(to, copy_parameter);
   OTF2_EvtReaderCallbacks_SetMetricCallback(to, copy_metric);
+  OTF2_EvtReaderCallbacks_SetCallingContextSampleCallback(to, copy_event<OTF2_EvtWriter_CallingContextSample>);
 }
 
 }  // namespace

@@ -58,12 +58,22 @@ void TraceRank::follow(const TraceTables& earlier) {
     state_.follow_others();
     has_begun_ = true;
   }
+  for (const TraceTables::Samples& each : earlier.samples) {
+    if (each.rank == rank_) samples_of(each.thread).follow(each);
+  }
   for (const TraceTables::Thread& each : earlier.threads) {
-    if (each.rank != rank_) continue;
+    if (each.rank != rank_ || each.thread >= kSamplesOfThread) continue;
     Thread& thread = thread_of(each.thread);
     thread.mpi.order.begin_with(each.next_mpi);
     thread.posix.order.begin_with(each.next_posix);
   }
+}
+
+TraceSamples& TraceRank::samples_of(std::uint32_t thread) {
+  auto& samples = samples_[thread];
+  if (!samples)
+    samples = std::make_unique<TraceSamples>(part_, selection_, state_.clock, rank_, world_rank_, thread, losses_);
+  return *samples;
 }
 
 TraceRank::Thread& TraceRank::thread_of(std::uint32_t number) {
@@ -187,6 +197,33 @@ void TraceRank::add(const AggregateSpan& span) {
            state_.clock.at(span.header->last_tick), sums});
 }
 
+void TraceRank::add(const SampleSpan& span) {
+  if (span.header->thread >= kSamplesOfThread) return;
+  if (!set_clock(*span.header)) {
+    losses_.untimed_samples += span.header->record_count;
+    return;
+  }
+  samples_of(span.header->thread).add(span);
+}
+
+void TraceRank::add(const ContextSpan& span) {
+  if (span.header->thread < kSamplesOfThread) samples_of(span.header->thread).add(span);
+}
+
+// Of several, the first one counts: a trace has no place for rates that change.
+void TraceRank::add(const instrument::SamplingDefinition& sampling) {
+  if (sampling.tick >= sampler_tick_) return;
+  sampler_tick_ = sampling.tick;
+  sampler_.hertz = sampling.hertz;
+  sampler_.period = sampling.period;
+}
+
+void TraceRank::add(const instrument::DecodedCounters& counters) {
+  sampler_.unit = counters.fixed.unit;
+  sampler_.event = counters.event;
+  sampler_.counters.assign(counters.names.begin(), counters.names.begin() + counters.fixed.counters);
+}
+
 void TraceRank::note_gap(std::uint64_t tick) {
   ++losses_.gaps;
   const std::uint64_t time = state_.clock.at(tick);
@@ -283,6 +320,9 @@ void TraceRank::end(TraceTables& tables) {
     of_thread.next_posix = thread.posix.order.next();
     tables.threads.push_back(of_thread);
   }
+  for (auto& [thread, samples] : samples_) samples->end(tables);
+  sampler_.rank = rank_;
+  if (!samples_.empty()) tables.samplers.push_back(sampler_);
   losses_.incomplete = state_.open_operations();
   tables.ranks.push_back({rank_, 0, state_.clock});
   tables.gaps.insert(tables.gaps.end(), gaps_.begin(), gaps_.end());

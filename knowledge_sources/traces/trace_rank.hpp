@@ -12,6 +12,8 @@
 // which records of the other kind its thread still held back, and how many the process had let go by then, which come
 // or have come. So a thread without I/O never waits.
 //
+// Samples go to locations of their own (trace_samples.hpp).
+//
 // Memory: what waits, copied, at most kMostWaiting records of a rank; then it goes on as it is, and what comes too late
 // is moved, and counted. Not thread safe.
 #pragma once
@@ -25,10 +27,11 @@
 #include <span>
 #include <vector>
 
-#include "instrument/format/definitions.hpp"
+#include "instrument/format/definition_reader.hpp"
 #include "knowledge_sources/analysis.hpp"
 #include "knowledge_sources/in_order.hpp"
 #include "knowledge_sources/traces/trace_location.hpp"
+#include "knowledge_sources/traces/trace_samples.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -51,6 +54,10 @@ class TraceRank {
   void add(const MpiSpan& span);
   void add(const PosixSpan& span);
   void add(const AggregateSpan& span);
+  void add(const SampleSpan& span);
+  void add(const ContextSpan& span);
+  void add(const instrument::SamplingDefinition& sampling);
+  void add(const instrument::DecodedCounters& counters);
   // Nothing more comes: adds what is known of the rank.
   void end(TraceTables& tables);
 
@@ -80,6 +87,7 @@ class TraceRank {
   };
   [[nodiscard]] bool set_clock(const instrument::PackHeader& header);
   [[nodiscard]] Thread& thread_of(std::uint32_t number);
+  [[nodiscard]] TraceSamples& samples_of(std::uint32_t thread);
   template <class Record>
   void take(const Span<Record>& span, Stream<Record>& stream, std::uint64_t& received, Thread& thread);
   template <class Record>
@@ -104,6 +112,9 @@ class TraceRank {
   bool has_begun_ = false;  // MPI_Init is written
   TraceLosses losses_;
   std::map<std::uint32_t, Thread> threads_;
+  std::map<std::uint32_t, std::unique_ptr<TraceSamples>> samples_;  // by thread
+  TraceTables::Sampler sampler_{};
+  std::uint64_t sampler_tick_ = UINT64_MAX;              // since when it is so
   std::uint64_t mpi_received_ = 0, posix_received_ = 0;  // records, by the ledger
   std::size_t waiting_ = 0;                              // records
   std::vector<TraceTables::Gap> gaps_;

@@ -20,6 +20,52 @@ void put_list(ByteWriter& out, const std::vector<T>& list) {
   out.put_array(std::span<const T>(list));
 }
 
+void put_samples(ByteWriter& out, const TraceTables& tables) {
+  out.put_count(tables.samples.size());
+  for (const TraceTables::Samples& each : tables.samples) {
+    out.put(each.rank);
+    out.put(each.thread);
+    out.put(each.counters);
+    put_list(out, each.places);
+    put_list(out, each.contexts);
+    put_list(out, each.counted);
+  }
+  out.put_count(tables.samplers.size());
+  for (const TraceTables::Sampler& each : tables.samplers) {
+    out.put(each.rank);
+    out.put(each.unit);
+    out.put(each.hertz);
+    out.put(each.period);
+    out.put_text(each.event);
+    out.put_count(each.counters.size());
+    for (const std::string& counter : each.counters) out.put_text(counter);
+  }
+}
+
+void get_samples(ByteReader& in, TraceTables& tables) {
+  for (auto left = in.get_count(12); left != 0; --left) {
+    TraceTables::Samples& each = tables.samples.emplace_back();
+    each.rank = in.get<std::uint32_t>();
+    each.thread = in.get<std::uint32_t>();
+    each.counters = in.get<std::uint32_t>();
+    each.places = in.get_array<TraceTables::Place>();
+    each.contexts = in.get_array<ContextEntry>();
+    each.counted = in.get_array<std::uint64_t>();
+    in.check(each.counters <= instrument::kMaxCounters && each.counted.size() == instrument::kMaxCounters &&
+                 is_summed_up(each.contexts),
+             "has samples that cannot be");
+  }
+  for (auto left = in.get_count(24); left != 0; --left) {
+    TraceTables::Sampler& each = tables.samplers.emplace_back();
+    each.rank = in.get<std::uint32_t>();
+    each.unit = in.get<instrument::SampleUnit>();
+    each.hertz = in.get<double>();
+    each.period = in.get<std::uint64_t>();
+    each.event = in.get_text();
+    for (auto counters = in.get_count(4); counters != 0; --counters) each.counters.emplace_back(in.get_text());
+  }
+}
+
 }  // namespace
 
 void TraceLosses::add(const TraceLosses& other) {
@@ -29,6 +75,8 @@ void TraceLosses::add(const TraceLosses& other) {
   untimed += other.untimed;
   moved += other.moved;
   incomplete += other.incomplete;
+  moved_samples += other.moved_samples;
+  untimed_samples += other.untimed_samples;
 }
 
 bool write_tables(const TraceTables& tables, const std::filesystem::path& part) {
@@ -56,6 +104,7 @@ bool write_tables(const TraceTables& tables, const std::filesystem::path& part) 
     out.put(group.communicator);
     put_list(out, group.members);
   }
+  put_samples(out, tables);
   put_list(out, tables.gaps);
   out.put(tables.losses);
   const std::vector<std::byte> bytes = out.take();
@@ -95,6 +144,7 @@ TraceTables read_tables(const std::filesystem::path& part) {
     group.communicator = in.get<std::uint32_t>();
     group.members = in.get_array<std::int32_t>();
   }
+  get_samples(in, tables);
   tables.gaps = in.get_array<TraceTables::Gap>();
   tables.losses = in.get<TraceLosses>();
   in.expect_end();

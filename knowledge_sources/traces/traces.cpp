@@ -37,6 +37,10 @@ class Traces final : public Analysis {
     take<MpiSpan>(sources, kMpiEvents);
     take<PosixSpan>(sources, kPosixEvents);
     take<AggregateSpan>(sources, kAggregates);
+    if (selection_->has_samples()) {
+      take<SampleSpan>(sources, kSamples);
+      take<ContextSpan>(sources, kContexts);
+    }
     subscribe<DefinitionSpan>(sources, "traces", context_.level, kDefinitions, slots_,
                               [this](Nothing&, const DefinitionSpan& span) { add_definitions(span); });
     sources.at_quiet([this] { close(); });
@@ -74,6 +78,10 @@ class Traces final : public Analysis {
         part_->tell_text(name->fixed.name, name->name);
       } else if (const auto* const process = std::get_if<instrument::DecodedProcess>(&*definition)) {
         with_rank(*span.header, [&](TraceRank& rank) { rank.add(*span.header, process->fixed); });
+      } else if (const auto* const sampling = std::get_if<instrument::DecodedSampling>(&*definition)) {
+        with_rank(*span.header, [&](TraceRank& rank) { rank.add(sampling->fixed); });
+      } else if (const auto* const counters = std::get_if<instrument::DecodedCounters>(&*definition)) {
+        with_rank(*span.header, [&](TraceRank& rank) { rank.add(*counters); });
       }
     }
   }

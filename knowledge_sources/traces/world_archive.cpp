@@ -168,6 +168,7 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
     }
     losses_.add(tables.losses);
   }
+  add_samples(first, parts, resolver);
   if (selection_.empty()) return;
   const TraceSelection selection(selection_);
   for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
@@ -211,6 +212,7 @@ std::string WorldArchive::text_of_losses() const {
   say_if(losses_.sums, "calls that became sums for want of memory");
   say_if(losses_.counted, "quick queries that were only counted");
   say_if(losses_.untimed, "calls without a place in time");
+  say_if(losses_.untimed_samples, "samples without a place in time");
   say_if(losses_.gaps, "times the calls of packs that did not arrive");
   say_if(unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
   return fmt::format("{}", fmt::join(list, ", "));
@@ -226,6 +228,9 @@ std::string WorldArchive::complaint() const {
   if (losses_.moved != 0)
     text += fmt::format("{}In the trace of {} {} calls that were told late are shown later than they were.",
                         text.empty() ? "" : " ", name_, losses_.moved);
+  if (losses_.moved_samples != 0)
+    text += fmt::format("{}In the trace of {} {} samples that were told late are shown later than they were.",
+                        text.empty() ? "" : " ", name_, losses_.moved_samples);
   return text;
 }
 

@@ -32,6 +32,20 @@ void write_mapping(OTF2_DefWriter* out, OTF2_MappingType type, const std::map<st
   OTF2_IdMap_Free(map);
 }
 
+RegionKind kind_of(TraceRegion::Kind kind, std::uint32_t function) {
+  switch (kind) {
+    case TraceRegion::Kind::kMpi:
+      return mpi_region(function);
+    case TraceRegion::Kind::kPosix:
+      return posix_region(function);
+    case TraceRegion::Kind::kPhase:
+      break;
+    case TraceRegion::Kind::kSampled:
+      return {OTF2_REGION_ROLE_FUNCTION, function != 0 ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_SAMPLING};
+  }
+  return {OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER};
+}
+
 }  // namespace
 
 // A time stamp as it is by the clock's last rate.
@@ -58,8 +72,10 @@ std::string WorldArchive::take_events(OTF2_Archive* archive, std::uint64_t locat
     return fault ? fmt::format("'{}' cannot become '{}': {}", from.string(), to.string(), fault.message()) : "";
   }
   JoinedEvents joined(archive, location);
+  const Numbers of_samples{0};  // their metric stays what it is
   for (const Thread::InPart& part : thread.parts) {
-    if (!joined.add(part.folder, part.numbers->regions, part.numbers->names))
+    if (!joined.add(part.folder, part.numbers->regions,
+                    thread.told.thread >= kSamplesOfThread ? of_samples : part.numbers->names))
       return fmt::format("'{}' cannot be read: {}", (part.folder / "traces" / name).string(), last_otf2_error());
   }
   thread.told.events = joined.end();
@@ -95,6 +111,8 @@ std::string WorldArchive::write(const fs::path& folder) {
   tell("ARDOISE::MISSING_PLACES", losses_.gaps);
   tell("ARDOISE::UNTIMED_CALLS", losses_.untimed);
   tell("ARDOISE::MOVED_CALLS", losses_.moved);
+  tell("ARDOISE::MOVED_SAMPLES", losses_.moved_samples);
+  tell("ARDOISE::UNTIMED_SAMPLES", losses_.untimed_samples);
   tell("ARDOISE::UNFINISHED_OPERATIONS", losses_.incomplete);
   tell("ARDOISE::UNSEEN_RANKS", unseen_ranks_);
   const std::string fault = fault_of_close([&] {
@@ -115,13 +133,19 @@ void WorldArchive::write_local_definitions(OTF2_Archive* archive) const {
     if (!thread.parts.empty()) {
       const OfPart& part = *thread.parts.front().numbers;
       const OfRank& rank = ranks_[thread.told.rank];
-      write_mapping(out, OTF2_MAPPING_REGION, part.regions);
-      write_mapping(out, OTF2_MAPPING_PARAMETER, part.names);
-      write_mapping(out, OTF2_MAPPING_METRIC, part.names);
-      write_mapping(out, OTF2_MAPPING_COMM, rank.communicators);
-      write_mapping(out, OTF2_MAPPING_IO_HANDLE, rank.handles);
-      write_mapping(out, OTF2_MAPPING_RMA_WIN, rank.windows);
-      write_mapping(out, OTF2_MAPPING_GROUP, rank.groups);
+      if (const auto sampled = sampled_.find(each.first); sampled != sampled_.end()) {
+        write_mapping(out, OTF2_MAPPING_CALLING_CONTEXT, sampled->second.contexts);
+        write_mapping(out, OTF2_MAPPING_INTERRUPT_GENERATOR, Numbers{sampled->second.generator});
+        write_mapping(out, OTF2_MAPPING_METRIC, Numbers{metric_of(sampled->second)});
+      } else {
+        write_mapping(out, OTF2_MAPPING_REGION, part.regions);
+        write_mapping(out, OTF2_MAPPING_PARAMETER, part.names);
+        write_mapping(out, OTF2_MAPPING_METRIC, part.names);
+        write_mapping(out, OTF2_MAPPING_COMM, rank.communicators);
+        write_mapping(out, OTF2_MAPPING_IO_HANDLE, rank.handles);
+        write_mapping(out, OTF2_MAPPING_RMA_WIN, rank.windows);
+        write_mapping(out, OTF2_MAPPING_GROUP, rank.groups);
+      }
       const auto offset = [&](std::uint64_t time) {
         return static_cast<std::int64_t>(corrected(thread, time)) - static_cast<std::int64_t>(time);
       };
@@ -165,19 +189,19 @@ void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
                                             OTF2_UNDEFINED_LOCATION_GROUP);
   for (const auto& [location, thread] : threads_) {
     const auto rank = static_cast<std::uint32_t>(location), number = static_cast<std::uint32_t>(location >> 32);
-    OTF2_GlobalDefWriter_WriteLocation(out, location,
-                                       strings.of(number == 0 ? "Master thread" : fmt::format("Thread {}", number)),
-                                       OTF2_LOCATION_TYPE_CPU_THREAD, thread.told.events, rank);
+    const bool is_samples = (number & kSamplesOfThread) != 0;
+    const std::uint32_t of_thread = number & ~kSamplesOfThread;
+    const std::string name = of_thread == 0 ? "Master thread" : fmt::format("Thread {}", of_thread);
+    OTF2_GlobalDefWriter_WriteLocation(out, location, strings.of(is_samples ? name + ", samples" : name),
+                                       is_samples ? OTF2_LOCATION_TYPE_METRIC : OTF2_LOCATION_TYPE_CPU_THREAD,
+                                       thread.told.events, rank);
   }
 
   OTF2_GlobalDefWriter_WriteParadigm(out, OTF2_PARADIGM_MPI, strings.of("MPI"), OTF2_PARADIGM_CLASS_PROCESS);
   OTF2_RegionRef region_number = 0;
   for (const Region* const each : by_number(regions_)) {
     const Region& region = *each;
-    const RegionKind kind = region.kind == TraceRegion::Kind::kMpi ? mpi_region(region.function)
-                            : region.kind == TraceRegion::Kind::kPosix
-                                ? posix_region(region.function)
-                                : RegionKind{OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER};
+    const RegionKind kind = kind_of(region.kind, region.function);
     const OTF2_StringRef name = strings.of(region.name);
     OTF2_GlobalDefWriter_WriteRegion(out, region_number++, name, name, strings.of(region.description), kind.role,
                                      kind.paradigm, OTF2_REGION_FLAG_NONE, strings.of(region.source_file), region.line,
@@ -217,6 +241,7 @@ void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
                                           OTF2_RECORDER_KIND_CPU);
     ++reference;
   }
+  write_samples(out, strings);
   OTF2_Archive_CloseGlobalDefWriter(archive, out);
 }
 

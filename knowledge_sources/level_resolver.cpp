@@ -126,9 +126,12 @@ std::int64_t LevelResolver::member_of(std::uint32_t rank, const CommEntry& entry
 
 std::vector<CommunicatorOfRank> LevelResolver::communicators_of(std::uint32_t rank) const {
   std::vector<CommunicatorOfRank> list;
-  for (const CommEntry& each : definitions_.ranks()[rank].comms)
+  for (const CommEntry& each : definitions_.ranks()[rank].comms) {
+    const TopologyEntry* const topology = find(definitions_.ranks()[rank].topologies, &TopologyEntry::comm, each.comm);
     list.push_back({each.comm, each.kind == instrument::CommunicatorKind::kInter, each.group_hash, each.instance,
-                    each.size, each.remote_size, definitions_.text(each.name)});
+                    each.size, each.remote_size, definitions_.text(each.name),
+                    topology == nullptr ? std::span<const instrument::TopologyDimension>() : topology->dimensions});
+  }
   return list;
 }
 

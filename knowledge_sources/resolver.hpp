@@ -100,6 +100,7 @@ struct CommunicatorOfRank {
   std::uint32_t instance = 0;
   std::uint32_t size = 0, remote_size = 0;
   std::string_view name;
+  std::span<const instrument::TopologyDimension> grid{};  // its Cartesian topology; empty: it has none
 };
 
 class Resolver {

@@ -23,11 +23,6 @@ namespace {
 
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kFollowed = 16;
-// Flags by which samples are told apart; what they mean for the stack is in context_tree.cpp.
-constexpr std::uint8_t kStackFlags = instrument::kPartialUnwind | instrument::kInsideTool |
-                                     instrument::kTruncatedContext | instrument::kPosixCall |
-                                     instrument::kTimerInterrupt;
-
 // The ranks that are followed over time, each with its bins; and samples that have no place there.
 struct Timelines {
   explicit Timelines(std::size_t count) : bins(count) {}
@@ -129,9 +124,7 @@ void Samples::add_samples(Slot& slot, const SampleSpan& span) {
   for (std::size_t i = 0; i < header.record_count; ++i) {
     const instrument::SampleView sample = pack.sample(i);
     const auto& record = sample.record;
-    // Where in MPI a sample fell is not shown: fewer entries.
-    const SampleKey key{record.context, record.function == 0 ? record.pc_offset : 0, record.function,
-                        static_cast<std::uint32_t>(record.flags & kStackFlags)};
+    const SampleKey key = key_of(record);
     // Without weight it tells time in the kernel only.
     if (record.weight != 0) slot.samples.push_back(SampleSums::one(key, std::uint64_t{record.weight} * header.weight));
     if (record.weight != 0 && !sample.counters.empty()) {

@@ -28,6 +28,16 @@ struct SampleKey {
   friend constexpr auto operator<=>(const SampleKey&, const SampleKey&) = default;
 };
 
+// Flags by which samples are told apart; what they mean for the stack is in context_tree.cpp.
+inline constexpr std::uint8_t kStackFlags = instrument::kPartialUnwind | instrument::kInsideTool |
+                                            instrument::kTruncatedContext | instrument::kPosixCall |
+                                            instrument::kTimerInterrupt;
+// Where in MPI a sample fell is not shown: fewer entries.
+[[nodiscard]] constexpr SampleKey key_of(const instrument::SampleRecord& record) {
+  return {record.context, record.function == 0 ? record.pc_offset : 0, record.function,
+          static_cast<std::uint32_t>(record.flags & kStackFlags)};
+}
+
 struct SampleSums {
   SampleKey key;
   std::uint64_t samples;

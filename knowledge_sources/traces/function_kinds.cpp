@@ -124,6 +124,26 @@ RegionKind posix_region(std::uint32_t function) {
   return {role, OTF2_PARADIGM_NONE};
 }
 
+std::optional<OTF2_RmaAtomicType> atomic_type(std::uint32_t function) {
+  switch (static_cast<vmpi::FunctionId>(function)) {
+    case vmpi::FunctionId::kAccumulate:
+    case vmpi::FunctionId::kAccumulate_c:
+    case vmpi::FunctionId::kRaccumulate:
+    case vmpi::FunctionId::kRaccumulate_c:
+      return OTF2_RMA_ATOMIC_TYPE_ACCUMULATE;
+    case vmpi::FunctionId::kGet_accumulate:
+    case vmpi::FunctionId::kGet_accumulate_c:
+    case vmpi::FunctionId::kRget_accumulate:
+    case vmpi::FunctionId::kRget_accumulate_c:
+    case vmpi::FunctionId::kFetch_and_op:
+      return OTF2_RMA_ATOMIC_TYPE_FETCH_AND_ACCUMULATE;
+    case vmpi::FunctionId::kCompare_and_swap:
+      return OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP;
+    default:
+      return std::nullopt;
+  }
+}
+
 std::optional<OTF2_IoOperationMode> io_mode(instrument::PosixCategory category) {
   switch (category) {
     case instrument::PosixCategory::kRead:

@@ -21,6 +21,9 @@ struct RegionKind {
 [[nodiscard]] RegionKind mpi_region(std::uint32_t function);
 [[nodiscard]] RegionKind posix_region(std::uint32_t function);
 
+// nullopt: it is no atomic operation of one-sided communication.
+[[nodiscard]] std::optional<OTF2_RmaAtomicType> atomic_type(std::uint32_t function);
+
 // nullopt: it is no access to data.
 [[nodiscard]] std::optional<OTF2_IoOperationMode> io_mode(instrument::PosixCategory category);
 

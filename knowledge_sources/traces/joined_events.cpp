@@ -46,7 +46,7 @@ OTF2_CallbackCode copy_metric(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64
                                         static_cast<OTF2_MetricRef>((*target.names)[name]), count, types, values));
 }
 
-// All that TraceLocation writes.
+// All that TraceLocation and TraceSamples write.
 void set_callbacks(OTF2_EvtReaderCallbacks* to) {
   OTF2_EvtReaderCallbacks_SetEnterCallback(to, copy_region<OTF2_EvtWriter_Enter>);
   OTF2_EvtReaderCallbacks_SetLeaveCallback(to, copy_region<OTF2_EvtWriter_Leave>);
@@ -66,8 +66,19 @@ void set_callbacks(OTF2_EvtReaderCallbacks* to) {
   OTF2_EvtReaderCallbacks_SetIoOperationBeginCallback(to, copy_event<OTF2_EvtWriter_IoOperationBegin>);
   OTF2_EvtReaderCallbacks_SetIoOperationIssuedCallback(to, copy_event<OTF2_EvtWriter_IoOperationIssued>);
   OTF2_EvtReaderCallbacks_SetIoOperationCompleteCallback(to, copy_event<OTF2_EvtWriter_IoOperationComplete>);
+  OTF2_EvtReaderCallbacks_SetRmaPutCallback(to, copy_event<OTF2_EvtWriter_RmaPut>);
+  OTF2_EvtReaderCallbacks_SetRmaGetCallback(to, copy_event<OTF2_EvtWriter_RmaGet>);
+  OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(to, copy_event<OTF2_EvtWriter_RmaAtomic>);
+  OTF2_EvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(to, copy_event<OTF2_EvtWriter_RmaOpCompleteNonBlocking>);
+  OTF2_EvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(to, copy_event<OTF2_EvtWriter_RmaOpCompleteRemote>);
+  OTF2_EvtReaderCallbacks_SetRmaCollectiveBeginCallback(to, copy_event<OTF2_EvtWriter_RmaCollectiveBegin>);
+  OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(to, copy_event<OTF2_EvtWriter_RmaCollectiveEnd>);
+  OTF2_EvtReaderCallbacks_SetRmaGroupSyncCallback(to, copy_event<OTF2_EvtWriter_RmaGroupSync>);
+  OTF2_EvtReaderCallbacks_SetRmaRequestLockCallback(to, copy_event<OTF2_EvtWriter_RmaRequestLock>);
+  OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(to, copy_event<OTF2_EvtWriter_RmaReleaseLock>);
   OTF2_EvtReaderCallbacks_SetParameterIntCallback(to, copy_parameter);
   OTF2_EvtReaderCallbacks_SetMetricCallback(to, copy_metric);
+  OTF2_EvtReaderCallbacks_SetCallingContextSampleCallback(to, copy_event<OTF2_EvtWriter_CallingContextSample>);
 }
 
 }  // namespace

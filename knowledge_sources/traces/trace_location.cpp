@@ -32,7 +32,13 @@ std::uint32_t root_of(std::int32_t peer) {
 bool is_collective_shape(Shape shape) {
   return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
 }
+bool is_window_shape(Shape shape) { return shape == Shape::kPut || shape == Shape::kGet || shape == Shape::kWindow; }
 bool is_file_shape(Shape shape) { return shape == Shape::kFileRead || shape == Shape::kFileWrite; }
+
+bool is_message_role(vmpi::Role role) {
+  return role == vmpi::Role::kSend || role == vmpi::Role::kReceive || role == vmpi::Role::kPostReceive ||
+         role == vmpi::Role::kSendReceive;
+}
 
 OTF2_IoOperationMode mode_of(Shape shape) {
   return shape == Shape::kFileRead ? OTF2_IO_OPERATION_MODE_READ : OTF2_IO_OPERATION_MODE_WRITE;
@@ -74,6 +80,9 @@ void TraceRankState::use_communicator(std::uint32_t number) {
 void TraceRankState::add_uses(std::uint32_t rank, TraceTables& tables) const {
   for (const auto& [number, used] : communicators_) tables.communicators.push_back({rank, number});
   for (const auto& [handle, used] : handles_) tables.handles.push_back({rank, handle});
+  for (const auto& [window, state] : windows.windows()) tables.windows.push_back({rank, window});
+  for (const auto& [group, number] : windows.groups())
+    tables.groups.push_back({rank, number, group.first, group.second});
 }
 
 TraceLocation::TraceLocation(TracePart& part, const TraceSelection& selection, TraceRankState& rank,
@@ -93,6 +102,17 @@ std::uint32_t TraceLocation::region_of(const TraceRegion& region) {
   return known.number;
 }
 
+void TraceLocation::add_init(std::uint64_t begin_tick, std::uint64_t end_tick) {
+  const auto function = static_cast<std::uint32_t>(vmpi::FunctionId::kInit);
+  const std::int64_t begin = rank_.clock.since_init(begin_tick);
+  if (!part_.is_good() || writer_ == nullptr ||
+      !selection_.has_call(false, function, begin, rank_.clock.since_init(end_tick) - begin))
+    return;
+  const std::uint32_t region = region_of({TraceRegion::Kind::kMpi, function, 0});
+  write(OTF2_EvtWriter_Enter, move_to(rank_.clock.at(begin_tick)), region);
+  write(OTF2_EvtWriter_Leave, move_to(rank_.clock.at(end_tick)), region);
+}
+
 void TraceLocation::add(const MpiEvent& event) {
   close_call();
   if (!part_.is_good() || writer_ == nullptr) return;
@@ -107,6 +127,13 @@ void TraceLocation::add(const MpiEvent& event) {
   call_.begin = rank_.clock.at(record.begin);
   call_.end = std::max(call_.begin, rank_.clock.at(end_tick));
   call_.is_written = selection_.has_call(false, record.function(), begin, rank_.clock.since_init(end_tick) - begin);
+  if (is_window_shape(record.shape()) && record.comm() != instrument::kNoComm) {
+    call_.ends = Ends::kWindow;
+    call_.comm = record.comm();
+    call_.handle = trace_window(record.comm(), instrument::window_of(record.tag));
+    call_.peer = record.peer;
+    call_.tag = record.tag;
+  }
   if (!call_.is_written) return;
   if (call_.begin < last_) ++losses_.moved;
   call_.region = region_of({TraceRegion::Kind::kMpi, record.function(), record.call_site});
@@ -163,6 +190,8 @@ void TraceLocation::write_begin(const MpiEvent& event) {
     const bool is_collective = name.find("_all") != name.npos || name.find("_ordered") != name.npos;
     write(OTF2_EvtWriter_IoOperationBegin, call_.begin, call_.handle, mode_of(shape),
           is_collective ? OTF2_IO_OPERATION_FLAG_COLLECTIVE : OTF2_IO_OPERATION_FLAG_NONE, event.bytes, call_.matching);
+  } else if (call_.ends == Ends::kWindow) {
+    begin_window_call(event);
   }
   if (call_.ends == Ends::kReceive || call_.ends == Ends::kCollective) rank_.use_communicator(call_.comm);
 }
@@ -201,6 +230,13 @@ void TraceLocation::write_start(std::uint64_t time, std::uint64_t tick, const Mp
     write(OTF2_EvtWriter_IoOperationBegin, time, operation.handle, mode_of(shape), OTF2_IO_OPERATION_FLAG_NON_BLOCKING,
           sent, std::uint64_t{1} << 32 | number);
     write(OTF2_EvtWriter_IoOperationIssued, time, operation.handle, std::uint64_t{1} << 32 | number);
+  } else if (call_.ends == Ends::kWindow && record.peer >= 0) {
+    operation.of = TraceRankState::Of::kOneSided;
+    operation.handle = call_.handle;
+    const std::uint32_t number = rank_.next_number();
+    operation.is_followed = rank_.windows.start(call_.handle, unsigned_of(record.peer), shape == Shape::kGet, number);
+    (void)rank_.start(tick, operation);
+    write_one_sided(time, record, sent, number);
   }
 }
 
@@ -227,8 +263,7 @@ void TraceLocation::write_end_of(const CompletionRecord& record, std::uint64_t t
     const bool is_receive = record.peer >= 0;
     if (!rank_.several_threads || (!is_receive && message_kind(function).starts_both) ||
         !selection_.has_call(false, function, rank_.clock.since_init(record.post_begin), INT64_MAX) ||
-        function >= vmpi::kFunctionCount || vmpi::kFunctionTraits[function].role == vmpi::Role::kRooted ||
-        vmpi::kFunctionTraits[function].role == vmpi::Role::kCollective)
+        function >= vmpi::kFunctionCount || !is_message_role(vmpi::kFunctionTraits[function].role))
       return;
     operation = TraceRankState::Operation{.of = is_receive ? TraceRankState::Of::kReceive : TraceRankState::Of::kSend,
                                           .number = rank_.number_before_start(record.post_begin),
@@ -264,6 +299,13 @@ void TraceLocation::write_end_of(const CompletionRecord& record, std::uint64_t t
             std::max(operation->sent, instrument::completion_bytes(record)),
             std::uint64_t{1} << 32 | operation->number);
       return;
+    case TraceRankState::Of::kOneSided:
+      if (!operation->is_followed) {
+        write_ended(time, operation->handle, {operation->number, true, false});
+      } else if (const auto ended = rank_.windows.end_request(operation->handle, operation->number)) {
+        write_ended(time, operation->handle, *ended);
+      }
+      return;
   }
 }
 
@@ -272,6 +314,7 @@ void TraceLocation::close_call() {
   call_.is_open = false;
   if (part_.is_good()) {
     for (const CompletionRecord& each : completions_) write_end_of(each, call_.end);
+    if (call_.ends == Ends::kWindow) end_window_call();
     if (call_.is_written) write_end();
   }
   completions_.clear();
@@ -281,6 +324,7 @@ void TraceLocation::write_end() {
   const std::uint64_t time = move_to(call_.end);
   switch (call_.ends) {
     case Ends::kNothing:
+    case Ends::kWindow:
       break;
     case Ends::kReceive:
       write(OTF2_EvtWriter_MpiRecv, time, unsigned_of(call_.peer), call_.comm, unsigned_of(call_.tag), call_.received);

@@ -7,6 +7,8 @@
 //                      MpiCollectiveEnd                              NonBlockingCollectiveComplete
 //   read, fsync        IoOperationBegin,      MPI_File_iread         IoOperationBegin, IoOperationIssued …
 //                      IoOperationComplete                           IoOperationComplete
+//   MPI_Put            RmaPut …               MPI_Win_fence          RmaCollectiveBegin, RmaOpComplete…,
+//                                                                    RmaCollectiveEnd
 //
 // Marks: a snapshot and MPI_Pcontrol are ParameterInt with the number, a value is a Metric, a phase is a region.
 // Sends are at the begin of their calls, receives and what else completes at the end.
@@ -27,6 +29,7 @@
 #include "knowledge_sources/traces/trace_part.hpp"
 #include "knowledge_sources/traces/trace_selection.hpp"
 #include "knowledge_sources/traces/trace_tables.hpp"
+#include "knowledge_sources/traces/trace_windows.hpp"
 #include "knowledge_sources/waits/started.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -34,13 +37,14 @@ namespace ardoise::knowledge_sources {
 // What the locations of a rank share: its clock, and the operations that one thread may start and another one end.
 class TraceRankState {
  public:
-  enum class Of : std::uint8_t { kSend, kReceive, kCollective, kFile };
+  enum class Of : std::uint8_t { kSend, kReceive, kCollective, kFile, kOneSided };
   struct Operation {
     Of of;
     std::uint32_t number;  // the id of its request in the trace
     std::uint32_t comm, function, handle;
     std::int32_t root;
     std::uint64_t sent, received;
+    bool is_followed = false;  // kOneSided: by `windows`, too
   };
 
   // Gives it a number.
@@ -48,9 +52,13 @@ class TraceRankState {
   // That was started then; it has ended. Where another thread has started it, which has not been read so far, or it is
   // not in the trace: none.
   [[nodiscard]] std::optional<Operation> end(std::uint64_t tick) { return started_.take(tick); }
+  // That of an operation without a request; counts up where it is taken.
+  [[nodiscard]] std::uint32_t& next_number() { return numbers_; }
   // Of an operation whose start is still to come.
   [[nodiscard]] std::uint32_t number_before_start(std::uint64_t tick);
-  [[nodiscard]] std::uint64_t open_operations() const { return started_.size() + early_.size(); }
+  [[nodiscard]] std::uint64_t open_operations() const {
+    return started_.size() + early_.size() + windows.open_operations();
+  }
 
   // MPI_Mprobe has taken a message, and MPI_Mrecv, which has no communicator, receives it.
   void take_message(std::uint32_t comm, std::int32_t source, std::int32_t tag);
@@ -64,9 +72,11 @@ class TraceRankState {
   void follow_others() {
     several_threads = true;
     numbers_ = 1u << 31;
+    windows.follow_others();
   }
 
   TraceClock clock{};
+  TraceWindows windows;
   bool several_threads = false;  // make MPI calls: not all starts may have been read
 
  private:
@@ -90,16 +100,19 @@ class TraceLocation {
   TraceLocation(TracePart& part, const TraceSelection& selection, TraceRankState& rank, std::uint64_t location,
                 TraceLosses& losses);
 
+  // MPI_Init, which has no record; before all else.
+  void add_init(std::uint64_t begin_tick, std::uint64_t end_tick);
   void add(const instrument::MpiEvent& event);
   void add(const instrument::CompletionRecord& record);
   void add(const instrument::StartedExtension& record);
+  void add(const instrument::GroupExtension& record);
   void add(const instrument::MarkExtension& mark);
   void add(const instrument::PosixRecord& record);
   // No more comes: its events, and their first and last time.
   [[nodiscard]] TraceTables::Thread end();
 
  private:
-  enum class Ends : std::uint8_t { kNothing, kReceive, kCollective, kFile };
+  enum class Ends : std::uint8_t { kNothing, kReceive, kCollective, kFile, kWindow };
   // A call that has not been left.
   struct Call {
     bool is_open = false, is_written = false;
@@ -126,6 +139,11 @@ class TraceLocation {
   void write_end_of(const instrument::CompletionRecord& record, std::uint64_t time);
   void write_start(std::uint64_t time, std::uint64_t tick, const instrument::MpiRecord& record, std::uint64_t sent,
                    std::uint64_t received);
+  // Of one-sided communication (trace_location_windows.cpp).
+  void write_one_sided(std::uint64_t time, const instrument::MpiRecord& record, std::uint64_t bytes, std::uint64_t id);
+  void begin_window_call(const instrument::MpiEvent& event);
+  void end_window_call();
+  void write_ended(std::uint64_t time, std::uint32_t window, const TraceWindows::Ended& ended);
   void begin_phase(std::uint64_t time, std::uint32_t name);
   void end_phase(std::uint64_t time, std::uint32_t name);
 
@@ -137,6 +155,7 @@ class TraceLocation {
   std::uint64_t first_ = UINT64_MAX, last_ = 0;  // times
   Call call_;
   std::vector<instrument::CompletionRecord> completions_;  // of the call
+  std::vector<std::int32_t> group_;                        // likewise
   std::uint32_t io_number_ = 0;
   std::vector<std::uint32_t> phases_;  // open ones: regions
   std::array<KnownRegion, 64> known_regions_{};

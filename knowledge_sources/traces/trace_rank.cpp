@@ -56,13 +56,24 @@ void TraceRank::follow(const TraceTables& earlier) {
     if (each.rank != rank_) continue;
     state_.clock = each.clock;
     state_.follow_others();
+    has_begun_ = true;
+  }
+  for (const TraceTables::Samples& each : earlier.samples) {
+    if (each.rank == rank_) samples_of(each.thread).follow(each);
   }
   for (const TraceTables::Thread& each : earlier.threads) {
-    if (each.rank != rank_) continue;
+    if (each.rank != rank_ || each.thread >= kSamplesOfThread) continue;
     Thread& thread = thread_of(each.thread);
     thread.mpi.order.begin_with(each.next_mpi);
     thread.posix.order.begin_with(each.next_posix);
   }
+}
+
+TraceSamples& TraceRank::samples_of(std::uint32_t thread) {
+  auto& samples = samples_[thread];
+  if (!samples)
+    samples = std::make_unique<TraceSamples>(part_, selection_, state_.clock, rank_, world_rank_, thread, losses_);
+  return *samples;
 }
 
 TraceRank::Thread& TraceRank::thread_of(std::uint32_t number) {
@@ -130,6 +141,22 @@ void TraceRank::take(const Span<Record>& span, Stream<Record>& stream, std::uint
   for (auto& [other_number, each] : threads_) merge(each, true);
 }
 
+void TraceRank::add(const PackHeader& header, const instrument::ProcessDefinition& process) {
+  process_ = process;
+  if (!set_clock(header)) return;
+  for (auto& [number, thread] : threads_) merge(thread, false);
+}
+
+// False: the definition of the process is still to come.
+bool TraceRank::begin(bool without_definition) {
+  if (has_begun_) return true;
+  if (!process_ && !without_definition) return false;
+  has_begun_ = true;
+  if (process_ && process_->init_ticks != 0)
+    thread_of(0).location->add_init(process_->begin_tick - process_->init_ticks, process_->begin_tick);
+  return true;
+}
+
 void TraceRank::add(const MpiSpan& span) {
   if ((span.header->flags & instrument::kSeveralMpiThreads) != 0) state_.several_threads = true;
   if (!set_clock(*span.header)) {
@@ -170,6 +197,33 @@ void TraceRank::add(const AggregateSpan& span) {
            state_.clock.at(span.header->last_tick), sums});
 }
 
+void TraceRank::add(const SampleSpan& span) {
+  if (span.header->thread >= kSamplesOfThread) return;
+  if (!set_clock(*span.header)) {
+    losses_.untimed_samples += span.header->record_count;
+    return;
+  }
+  samples_of(span.header->thread).add(span);
+}
+
+void TraceRank::add(const ContextSpan& span) {
+  if (span.header->thread < kSamplesOfThread) samples_of(span.header->thread).add(span);
+}
+
+// Of several, the first one counts: a trace has no place for rates that change.
+void TraceRank::add(const instrument::SamplingDefinition& sampling) {
+  if (sampling.tick >= sampler_tick_) return;
+  sampler_tick_ = sampling.tick;
+  sampler_.hertz = sampling.hertz;
+  sampler_.period = sampling.period;
+}
+
+void TraceRank::add(const instrument::DecodedCounters& counters) {
+  sampler_.unit = counters.fixed.unit;
+  sampler_.event = counters.event;
+  sampler_.counters.assign(counters.names.begin(), counters.names.begin() + counters.fixed.counters);
+}
+
 void TraceRank::note_gap(std::uint64_t tick) {
   ++losses_.gaps;
   const std::uint64_t time = state_.clock.at(tick);
@@ -201,7 +255,8 @@ void TraceRank::write_until(Thread& thread, Pack<MpiRecord>& pack, std::uint64_t
       [&](const instrument::CompletionRecord& record) { location.add(record); },
       [](const instrument::NeighbourExtension&) {},
       [&](const instrument::StartedExtension& record) { location.add(record); },
-      [](const instrument::SampledExtension&) {}, [](const instrument::GroupExtension&) {},
+      [](const instrument::SampledExtension&) {},
+      [&](const instrument::GroupExtension& record) { location.add(record); },
       [&](const instrument::MarkExtension& mark) { location.add(mark); });
   pack.left = pack.left.subspan(some.size());
 }
@@ -214,6 +269,7 @@ void TraceRank::write_until(Thread& thread, Pack<PosixRecord>& pack, std::uint64
 
 // all: also what may have something before it that has not come.
 void TraceRank::merge(Thread& thread, bool all) {
+  if (!begin(all)) return;
   auto& mpi = thread.mpi.waiting;
   auto& posix = thread.posix.waiting;
   look_at_marks(thread.mpi, mpi_received_);
@@ -242,6 +298,7 @@ void TraceRank::merge(Thread& thread, bool all) {
 }
 
 void TraceRank::end(TraceTables& tables) {
+  if (state_.clock.ns_per_tick != 0) (void)begin(true);
   for (auto& [number, thread] : threads_) {
     // What still waits for a pack that has not come.
     const auto enter_all = [&](auto& stream, std::uint64_t& received) {
@@ -263,6 +320,9 @@ void TraceRank::end(TraceTables& tables) {
     of_thread.next_posix = thread.posix.order.next();
     tables.threads.push_back(of_thread);
   }
+  for (auto& [thread, samples] : samples_) samples->end(tables);
+  sampler_.rank = rank_;
+  if (!samples_.empty()) tables.samplers.push_back(sampler_);
   losses_.incomplete = state_.open_operations();
   tables.ranks.push_back({rank_, 0, state_.clock});
   tables.gaps.insert(tables.gaps.end(), gaps_.begin(), gaps_.end());

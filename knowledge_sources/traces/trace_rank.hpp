@@ -6,9 +6,13 @@
 //                                                  ├─▶ by time ─▶ TraceLocation
 //   I/O packs of a thread ──▶ InOrder ──▶ waiting ─┘
 //
+// First of all is MPI_Init, which the definition of the process tells: what comes before that waits for it.
+//
 // A record goes on when nothing of the other kind that lies before it can come any more. Each pack's header tells:
 // which records of the other kind its thread still held back, and how many the process had let go by then, which come
 // or have come. So a thread without I/O never waits.
+//
+// Samples go to locations of their own (trace_samples.hpp).
 //
 // Memory: what waits, copied, at most kMostWaiting records of a rank; then it goes on as it is, and what comes too late
 // is moved, and counted. Not thread safe.
@@ -19,12 +23,15 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "instrument/format/definition_reader.hpp"
 #include "knowledge_sources/analysis.hpp"
 #include "knowledge_sources/in_order.hpp"
 #include "knowledge_sources/traces/trace_location.hpp"
+#include "knowledge_sources/traces/trace_samples.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -43,9 +50,14 @@ class TraceRank {
 
   // Before the first pack: another part ends where this one goes on.
   void follow(const TraceTables& earlier);
+  void add(const instrument::PackHeader& header, const instrument::ProcessDefinition& process);
   void add(const MpiSpan& span);
   void add(const PosixSpan& span);
   void add(const AggregateSpan& span);
+  void add(const SampleSpan& span);
+  void add(const ContextSpan& span);
+  void add(const instrument::SamplingDefinition& sampling);
+  void add(const instrument::DecodedCounters& counters);
   // Nothing more comes: adds what is known of the rank.
   void end(TraceTables& tables);
 
@@ -75,6 +87,7 @@ class TraceRank {
   };
   [[nodiscard]] bool set_clock(const instrument::PackHeader& header);
   [[nodiscard]] Thread& thread_of(std::uint32_t number);
+  [[nodiscard]] TraceSamples& samples_of(std::uint32_t thread);
   template <class Record>
   void take(const Span<Record>& span, Stream<Record>& stream, std::uint64_t& received, Thread& thread);
   template <class Record>
@@ -83,6 +96,7 @@ class TraceRank {
   static void mark(Stream<Record>& stream, const instrument::ClassLedger& ledger, const instrument::PackHeader& header);
   template <class Record>
   static void look_at_marks(Stream<Record>& stream, std::uint64_t received);
+  [[nodiscard]] bool begin(bool without_definition);
   void merge(Thread& thread, bool all);
   void write_until(Thread& thread, Pack<instrument::MpiRecord>& pack, std::uint64_t tick);
   void write_until(Thread& thread, Pack<instrument::PosixRecord>& pack, std::uint64_t tick);
@@ -94,8 +108,13 @@ class TraceRank {
   const std::uint32_t rank_, world_rank_;
   const double nominal_ticks_per_second_;
   TraceRankState state_;
+  std::optional<instrument::ProcessDefinition> process_;
+  bool has_begun_ = false;  // MPI_Init is written
   TraceLosses losses_;
   std::map<std::uint32_t, Thread> threads_;
+  std::map<std::uint32_t, std::unique_ptr<TraceSamples>> samples_;  // by thread
+  TraceTables::Sampler sampler_{};
+  std::uint64_t sampler_tick_ = UINT64_MAX;              // since when it is so
   std::uint64_t mpi_received_ = 0, posix_received_ = 0;  // records, by the ledger
   std::size_t waiting_ = 0;                              // records
   std::vector<TraceTables::Gap> gaps_;

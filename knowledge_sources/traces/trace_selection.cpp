@@ -78,7 +78,10 @@ TraceSelection::TraceSelection(std::string_view text) {
     if (in.has_key()) {
       key = in.key();
       if (!keys.insert(key).second) in.fail(fmt::format("\"{}=\" once", key));
-      if (key == "functions") functions_ = {};
+      if (key == "functions") {
+        functions_ = {};
+        has_functions_ = true;
+      }
     } else if (key != "ranks" && key != "functions") {
       in.fail(key.empty() ? "all, or ranks=, functions=, from=, to= or min="
                           : "another of ranks=, functions=, from=, to= and min=");

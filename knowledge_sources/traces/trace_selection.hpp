@@ -31,6 +31,8 @@ class TraceSelection {
   [[nodiscard]] bool has_function(bool is_posix, std::uint32_t function) const {
     return functions_.has(is_posix, function);
   }
+  // Samples are no calls: they are in a trace that only ranks and times restrict.
+  [[nodiscard]] bool has_samples() const { return !has_functions_ && least_ == 0; }
   // In ns since MPI_Init.
   [[nodiscard]] bool has_time(std::int64_t ns) const { return ns >= from_ && ns < to_; }
   [[nodiscard]] bool has_call(bool is_posix, std::uint32_t function, std::int64_t begin_ns,
@@ -41,6 +43,7 @@ class TraceSelection {
  private:
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ranks_;  // first, last; none: all
   instrument::FunctionSet functions_ = instrument::FunctionSet::all();
+  bool has_functions_ = false;  // restricts them
   std::int64_t from_ = INT64_MIN, to_ = INT64_MAX, least_ = 0;
 };
 

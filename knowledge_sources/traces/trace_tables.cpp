@@ -12,12 +12,58 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kTablesVersion = 1;
+constexpr std::uint32_t kTablesVersion = 2;
 constexpr const char* kTablesName = "tables";
 
 template <class T>
 void put_list(ByteWriter& out, const std::vector<T>& list) {
   out.put_array(std::span<const T>(list));
+}
+
+void put_samples(ByteWriter& out, const TraceTables& tables) {
+  out.put_count(tables.samples.size());
+  for (const TraceTables::Samples& each : tables.samples) {
+    out.put(each.rank);
+    out.put(each.thread);
+    out.put(each.counters);
+    put_list(out, each.places);
+    put_list(out, each.contexts);
+    put_list(out, each.counted);
+  }
+  out.put_count(tables.samplers.size());
+  for (const TraceTables::Sampler& each : tables.samplers) {
+    out.put(each.rank);
+    out.put(each.unit);
+    out.put(each.hertz);
+    out.put(each.period);
+    out.put_text(each.event);
+    out.put_count(each.counters.size());
+    for (const std::string& counter : each.counters) out.put_text(counter);
+  }
+}
+
+void get_samples(ByteReader& in, TraceTables& tables) {
+  for (auto left = in.get_count(12); left != 0; --left) {
+    TraceTables::Samples& each = tables.samples.emplace_back();
+    each.rank = in.get<std::uint32_t>();
+    each.thread = in.get<std::uint32_t>();
+    each.counters = in.get<std::uint32_t>();
+    each.places = in.get_array<TraceTables::Place>();
+    each.contexts = in.get_array<ContextEntry>();
+    each.counted = in.get_array<std::uint64_t>();
+    in.check(each.counters <= instrument::kMaxCounters && each.counted.size() == instrument::kMaxCounters &&
+                 is_summed_up(each.contexts),
+             "has samples that cannot be");
+  }
+  for (auto left = in.get_count(24); left != 0; --left) {
+    TraceTables::Sampler& each = tables.samplers.emplace_back();
+    each.rank = in.get<std::uint32_t>();
+    each.unit = in.get<instrument::SampleUnit>();
+    each.hertz = in.get<double>();
+    each.period = in.get<std::uint64_t>();
+    each.event = in.get_text();
+    for (auto counters = in.get_count(4); counters != 0; --counters) each.counters.emplace_back(in.get_text());
+  }
 }
 
 }  // namespace
@@ -29,6 +75,8 @@ void TraceLosses::add(const TraceLosses& other) {
   untimed += other.untimed;
   moved += other.moved;
   incomplete += other.incomplete;
+  moved_samples += other.moved_samples;
+  untimed_samples += other.untimed_samples;
 }
 
 bool write_tables(const TraceTables& tables, const std::filesystem::path& part) {
@@ -48,6 +96,15 @@ bool write_tables(const TraceTables& tables, const std::filesystem::path& part) 
   }
   put_list(out, tables.communicators);
   put_list(out, tables.handles);
+  put_list(out, tables.windows);
+  out.put_count(tables.groups.size());
+  for (const TraceTables::Group& group : tables.groups) {
+    out.put(group.rank);
+    out.put(group.number);
+    out.put(group.communicator);
+    put_list(out, group.members);
+  }
+  put_samples(out, tables);
   put_list(out, tables.gaps);
   out.put(tables.losses);
   const std::vector<std::byte> bytes = out.take();
@@ -79,6 +136,15 @@ TraceTables read_tables(const std::filesystem::path& part) {
   }
   tables.communicators = in.get_array<TraceTables::Use>();
   tables.handles = in.get_array<TraceTables::Use>();
+  tables.windows = in.get_array<TraceTables::Use>();
+  for (auto left = in.get_count(12); left != 0; --left) {
+    TraceTables::Group& group = tables.groups.emplace_back();
+    group.rank = in.get<std::uint32_t>();
+    group.number = in.get<std::uint32_t>();
+    group.communicator = in.get<std::uint32_t>();
+    group.members = in.get_array<std::int32_t>();
+  }
+  get_samples(in, tables);
   tables.gaps = in.get_array<TraceTables::Gap>();
   tables.losses = in.get<TraceLosses>();
   in.expect_end();

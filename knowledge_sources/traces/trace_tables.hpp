@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "instrument/format/definitions.hpp"
 #include "instrument/format/event_format.hpp"
+#include "knowledge_sources/samples/thread_samples.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -31,9 +33,14 @@ struct TraceClock {
   }
 };
 
-// A region of a trace: a function of MPI or I/O where it is called, or a phase of the program.
+// A region of a trace: a function of MPI or I/O where it is called, a phase of the program, or a sampled function.
 struct TraceRegion {
-  enum class Kind : std::uint32_t { kMpi, kPosix, kPhase };
+  enum class Kind : std::uint32_t {
+    kMpi,
+    kPosix,
+    kPhase,
+    kSampled  // a function that samples are in: in archives only, where `function` tells those of MPI, 1
+  };
   Kind kind;
   std::uint32_t function;
   std::uint32_t place;  // call site, or name of the phase (mark_name.hpp)
@@ -58,6 +65,7 @@ struct TraceLosses {
   std::uint64_t untimed = 0;     // calls of which it is not known where in time they lie
   std::uint64_t moved = 0;       // calls that were told too late, and are shown later than they were
   std::uint64_t incomplete = 0;  // operations that did not end
+  std::uint64_t moved_samples = 0, untimed_samples = 0;  // likewise
 
   void add(const TraceLosses& other);
 };
@@ -72,9 +80,31 @@ struct TraceTables {
     std::uint32_t rank, reserved;
     TraceClock clock;
   };
-  struct Use {  // of a communicator or a handle
+  struct Use {  // of a communicator, a handle or a window (trace_windows.hpp)
     std::uint32_t rank, number;
     friend auto operator<=>(const Use&, const Use&) = default;
+  };
+  struct Group {  // of ranks of a communicator
+    std::uint32_t rank, number, communicator;
+    std::vector<std::int32_t> members;
+  };
+  struct Place {  // where samples were, by its number in the events of the thread
+    SampleKey key;
+    std::uint32_t number;
+  };
+  struct Samples {  // of a thread; its location is that of the thread kSamplesOfThread | thread
+    std::uint32_t rank, thread, counters;
+    std::vector<Place> places;
+    std::vector<ContextEntry> contexts;  // summed up; also of a thread whose samples are in another part
+    std::vector<std::uint64_t> counted;  // kMaxCounters: what its counters have come to
+  };
+  struct Sampler {  // of a rank: what it sampled
+    std::uint32_t rank;
+    instrument::SampleUnit unit;
+    double hertz;          // at first; 0: not known
+    std::uint64_t period;  // likewise, of a sampled event
+    std::string event;
+    std::vector<std::string> counters;
   };
   enum class GapKind : std::uint32_t { kSums, kMissing };
   struct Gap {  // a time of a rank in which calls are missing
@@ -91,10 +121,16 @@ struct TraceTables {
   std::vector<std::uint64_t> regions{};                        // TraceRegion::key(), by number
   std::vector<std::uint32_t> names{};                          // of parameters and metrics, by number
   std::vector<std::pair<std::uint32_t, std::string>> texts{};  // of names
-  std::vector<Use> communicators{}, handles{};
+  std::vector<Use> communicators{}, handles{}, windows{};
+  std::vector<Group> groups{};
+  std::vector<Samples> samples{};
+  std::vector<Sampler> samplers{};
   std::vector<Gap> gaps{};
   TraceLosses losses{};
 };
+
+// In place of a thread's number: the location of its samples.
+inline constexpr std::uint32_t kSamplesOfThread = 1u << 30;
 
 // A location's number in the archive, and of its file. world_rank: of the program's world.
 constexpr std::uint64_t trace_location(std::uint32_t world_rank, std::uint32_t thread) {

@@ -37,8 +37,12 @@ class Traces final : public Analysis {
     take<MpiSpan>(sources, kMpiEvents);
     take<PosixSpan>(sources, kPosixEvents);
     take<AggregateSpan>(sources, kAggregates);
+    if (selection_->has_samples()) {
+      take<SampleSpan>(sources, kSamples);
+      take<ContextSpan>(sources, kContexts);
+    }
     subscribe<DefinitionSpan>(sources, "traces", context_.level, kDefinitions, slots_,
-                              [this](Nothing&, const DefinitionSpan& span) { add_names(span); });
+                              [this](Nothing&, const DefinitionSpan& span) { add_definitions(span); });
     sources.at_quiet([this] { close(); });
   }
   void contribute(const Resolver& resolver, reports::Application&) const override {
@@ -53,7 +57,11 @@ class Traces final : public Analysis {
   }
   template <class SpanOfRecords>
   void add(const SpanOfRecords& span) {
-    const std::uint32_t rank = span.header->rank;
+    with_rank(*span.header, [&](TraceRank& rank) { rank.add(span); });
+  }
+  template <class Use>
+  void with_rank(const instrument::PackHeader& header, Use use) {
+    const std::uint32_t rank = header.rank;
     if (!part_->is_open() || !selection_->has_rank(context_.first_rank + rank)) return;
     const auto guard = locks_.lock(rank);
     auto& of_rank = ranks_[rank];
@@ -62,12 +70,19 @@ class Traces final : public Analysis {
           std::make_unique<TraceRank>(*part_, *selection_, rank, context_.first_rank + rank, context_.ticks_per_second);
       for (const TraceTables* const earlier : earlier_) of_rank->follow(*earlier);
     }
-    of_rank->add(span);
+    use(*of_rank);
   }
-  void add_names(const DefinitionSpan& span) {
+  void add_definitions(const DefinitionSpan& span) {
     for (instrument::DefinitionReader reader(span.records); const auto definition = reader.next();) {
-      if (const auto* const name = std::get_if<instrument::DecodedMarkName>(&*definition))
+      if (const auto* const name = std::get_if<instrument::DecodedMarkName>(&*definition)) {
         part_->tell_text(name->fixed.name, name->name);
+      } else if (const auto* const process = std::get_if<instrument::DecodedProcess>(&*definition)) {
+        with_rank(*span.header, [&](TraceRank& rank) { rank.add(*span.header, process->fixed); });
+      } else if (const auto* const sampling = std::get_if<instrument::DecodedSampling>(&*definition)) {
+        with_rank(*span.header, [&](TraceRank& rank) { rank.add(sampling->fixed); });
+      } else if (const auto* const counters = std::get_if<instrument::DecodedCounters>(&*definition)) {
+        with_rank(*span.header, [&](TraceRank& rank) { rank.add(*counters); });
+      }
     }
   }
   // Nothing runs on the board.

@@ -14,6 +14,8 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
+constexpr std::size_t kMostDimensions = 16;
+
 std::string text_of_name(const TraceTables& tables, std::uint32_t name) {
   if (name == 0) return "MPI_Pcontrol";
   const auto found = std::ranges::find(tables.texts, name, [](const auto& each) { return each.first; });
@@ -77,7 +79,7 @@ std::uint64_t WorldArchive::add_communicator(Communicator communicator) {
 }
 
 std::uint64_t WorldArchive::unknown_communicator() {
-  if (unknown_ == 0) unknown_ = add_communicator({"(not known)", false, false, {}, {}});
+  if (unknown_ == 0) unknown_ = add_communicator({"(not known)", false, false, {}, {}, {}});
   return unknown_;
 }
 
@@ -87,18 +89,22 @@ std::map<std::uint32_t, std::uint64_t> WorldArchive::communicators_of(std::uint3
     if (told.number == instrument::kWorldComm) continue;
     std::uint64_t& number = numbers[told.number];
     if (!told.is_inter && told.size == 1) {
-      if (self_ == 0) self_ = add_communicator({"MPI_COMM_SELF", false, true, {}, {}});
+      if (self_ == 0) self_ = add_communicator({"MPI_COMM_SELF", false, true, {}, {}, {}});
       number = self_;
       continue;
     }
     const auto [found, is_new] = known_.try_emplace({told.group, told.instance, told.is_inter}, 0);
     if (is_new) {
-      Communicator communicator{std::string(told.name), told.is_inter, false, {}, {}};
+      Communicator communicator{std::string(told.name), told.is_inter, false, {}, {}, {}};
       const bool is_known = take_members(resolver.members(rank, told.number, false), told.size, communicator.members) &&
                             (!told.is_inter || take_members(resolver.members(rank, told.number, true), told.remote_size,
                                                             communicator.others));
       found->second = is_known ? add_communicator(std::move(communicator)) : unknown_communicator();
     }
+    std::uint64_t cells = 1;
+    for (const auto& dimension : told.grid) cells = std::min<std::uint64_t>(cells, told.size + 1) * dimension.extent;
+    if (found->second != unknown_ && cells == told.size && told.grid.size() <= kMostDimensions)
+      communicators_[found->second].grid.assign(told.grid.begin(), told.grid.end());
     number = found->second;
   }
   return numbers;
@@ -109,7 +115,7 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
   if (ranks_.empty()) {
     name_ = program.name;
     start_realtime_ns_ = realtime_of_start(resolver);
-    Communicator world{"MPI_COMM_WORLD", false, false, {}, {}};
+    Communicator world{"MPI_COMM_WORLD", false, false, {}, {}, {}};
     ranks_.resize(std::max(program.place.world_ranks, program.ranks));
     for (std::uint64_t rank = 0; rank < ranks_.size(); ++rank) world.members.push_back(rank);
     communicators_.push_back(std::move(world));
@@ -155,12 +161,14 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
       const File file{std::move(path), (use.number & 1) != 0};
       ranks_.at(first + use.rank).handles.emplace(use.number, files_.try_emplace(file, files_.size()).first->second);
     }
+    add_windows(first, tables);
     for (TraceTables::Gap gap : tables.gaps) {
       gap.rank += first;
       gaps_.push_back(gap);
     }
     losses_.add(tables.losses);
   }
+  add_samples(first, parts, resolver);
   if (selection_.empty()) return;
   const TraceSelection selection(selection_);
   for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
@@ -173,6 +181,29 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
   }
 }
 
+// After its communicators.
+void WorldArchive::add_windows(std::uint32_t first, const TraceTables& tables) {
+  for (const TraceTables::Use& use : tables.windows) {
+    OfRank& rank = ranks_.at(first + use.rank);
+    const auto comm = rank.communicators.find(use.number >> instrument::kWindowBits);
+    if (comm == rank.communicators.end()) continue;  // no event is on it
+    const std::pair window(comm->second, use.number & ((1u << instrument::kWindowBits) - 1));
+    rank.windows.emplace(use.number, windows_.try_emplace(window, windows_.size()).first->second);
+  }
+  for (const TraceTables::Group& group : tables.groups) {
+    OfRank& rank = ranks_.at(first + group.rank);
+    const auto comm = rank.communicators.find(group.communicator);
+    std::vector<std::uint64_t> members;
+    for (const std::int32_t member : group.members) {
+      if (comm == rank.communicators.end() || member < 0) break;
+      const auto& ranks = communicators_[comm->second].members;
+      if (static_cast<std::size_t>(member) < ranks.size()) members.push_back(ranks[static_cast<std::size_t>(member)]);
+    }
+    rank.groups.emplace(group.number,
+                        groups_.try_emplace(std::move(members), kFirstGroup + groups_.size()).first->second);
+  }
+}
+
 std::string WorldArchive::text_of_losses() const {
   std::vector<std::string> list;
   const auto say_if = [&](std::uint64_t number, std::string_view what) {
@@ -181,6 +212,7 @@ std::string WorldArchive::text_of_losses() const {
   say_if(losses_.sums, "calls that became sums for want of memory");
   say_if(losses_.counted, "quick queries that were only counted");
   say_if(losses_.untimed, "calls without a place in time");
+  say_if(losses_.untimed_samples, "samples without a place in time");
   say_if(losses_.gaps, "times the calls of packs that did not arrive");
   say_if(unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
   return fmt::format("{}", fmt::join(list, ", "));
@@ -196,6 +228,9 @@ std::string WorldArchive::complaint() const {
   if (losses_.moved != 0)
     text += fmt::format("{}In the trace of {} {} calls that were told late are shown later than they were.",
                         text.empty() ? "" : " ", name_, losses_.moved);
+  if (losses_.moved_samples != 0)
+    text += fmt::format("{}In the trace of {} {} samples that were told late are shown later than they were.",
+                        text.empty() ? "" : " ", name_, losses_.moved_samples);
   return text;
 }
 

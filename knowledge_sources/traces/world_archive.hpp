@@ -4,11 +4,13 @@
 #pragma once
 
 #include <otf2/OTF2_Archive.h>
+#include <otf2/OTF2_GlobalDefWriter.h>
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -24,6 +26,8 @@ struct ReadPart {
   std::filesystem::path folder;
   TraceTables tables;
 };
+
+class StringWriter;
 
 class WorldArchive {
  public:
@@ -44,7 +48,8 @@ class WorldArchive {
   };
   struct OfRank {
     std::string host, program;
-    std::map<std::uint64_t, std::uint64_t> communicators, handles;  // of the archive, by number in the rank
+    // Of the archive, by number in the rank.
+    std::map<std::uint64_t, std::uint64_t> communicators, handles, windows, groups;
     TraceClock clock, last_clock;  // that the time stamps were made with, and as it is known in the end
   };
   struct Thread {
@@ -65,8 +70,25 @@ class WorldArchive {
   struct Communicator {
     std::string name;
     bool is_inter = false, is_self = false;
-    std::vector<std::uint64_t> members, others;  // ranks of the world; others: of the other side
+    std::vector<std::uint64_t> members, others;       // ranks of the world; others: of the other side
+    std::vector<instrument::TopologyDimension> grid;  // its Cartesian topology
   };
+  // Of a program's time, and how far apart: in us, or in events.
+  struct Generator {
+    std::string name;
+    bool counts;
+    std::uint64_t period;
+    friend auto operator<=>(const Generator&, const Generator&) = default;
+  };
+  struct Sampled {                                    // a location of samples
+    std::map<std::uint64_t, std::uint64_t> contexts;  // of the archive, by number in the location
+    std::uint64_t generator = 0;
+    std::uint64_t counters = 0;               // of `instance`
+    std::optional<std::uint64_t> instance{};  // of these, where there are counters
+  };
+  class ContextNumbers;
+  static constexpr std::uint64_t kNoContext = UINT64_MAX;
+  using Context = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;  // parent, region, place or 0
   struct File {
     std::string path;
     bool is_mpi_io;
@@ -81,9 +103,15 @@ class WorldArchive {
   [[nodiscard]] std::uint64_t unknown_communicator();
   [[nodiscard]] static TraceClock last_clock(std::uint32_t rank, const Resolver& resolver);
 
+  void add_windows(std::uint32_t first, const TraceTables& tables);
+  void add_samples(std::uint32_t first, const std::vector<const ReadPart*>& parts, const Resolver& resolver);
+  [[nodiscard]] std::uint64_t metric_of(const Sampled& sampled) const;
   [[nodiscard]] std::string text_of_losses() const;
   void write_local_definitions(OTF2_Archive* archive) const;
   void write_global_definitions(OTF2_Archive* archive) const;
+  void write_communicators(OTF2_GlobalDefWriter* out, StringWriter& strings) const;
+  void write_grids(OTF2_GlobalDefWriter* out, StringWriter& strings) const;
+  void write_samples(OTF2_GlobalDefWriter* out, StringWriter& strings) const;
   void write_markers(OTF2_Archive* archive) const;
   // Its event file. Returns what went wrong, or "".
   [[nodiscard]] static std::string take_events(OTF2_Archive* archive, std::uint64_t location, Thread& thread,
@@ -100,6 +128,15 @@ class WorldArchive {
   std::map<std::tuple<std::uint64_t, std::uint32_t, bool>, std::uint64_t> known_;  // by group, instance and kind
   std::uint64_t self_ = 0, unknown_ = 0;                                           // communicators; 0: none yet
   std::map<File, std::uint64_t> files_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> windows_;  // by communicator and number on it
+  static constexpr std::uint64_t kFirstGroup = 1;                             // 0: the processes of the world
+  std::map<std::vector<std::uint64_t>, std::uint64_t> groups_;                // of epochs: ranks of the world
+  std::map<std::uint64_t, Sampled> sampled_;                                  // by location
+  std::map<std::pair<std::string, std::uint32_t>, std::uint64_t> places_;     // files and lines, from 1 on
+  std::map<Context, std::uint64_t> contexts_;
+  std::map<Generator, std::uint64_t> generators_;
+  std::map<std::vector<std::string>, std::uint64_t> counters_;  // that are read together
+  std::uint64_t instances_ = 0;
   std::vector<TraceTables::Gap> gaps_;  // of ranks of the world
   TraceLosses losses_;
   std::uint64_t unseen_ranks_ = 0;  // that have no part though they should

@@ -5,40 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <system_error>
-#include <unordered_map>
 
 #include "knowledge_sources/traces/function_kinds.hpp"
 #include "knowledge_sources/traces/joined_events.hpp"
 #include "knowledge_sources/traces/otf2_archive.hpp"
+#include "knowledge_sources/traces/string_writer.hpp"
 #include "knowledge_sources/traces/world_archive.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Texts of the archive, each once. OTF2 wants them without a zero, and does not ask what else is in them.
-class StringWriter {
- public:
-  explicit StringWriter(OTF2_GlobalDefWriter* out) : out_(out) { (void)of(""); }
-  OTF2_StringRef of(const std::string& text) {
-    const auto [found, is_new] = numbers_.try_emplace(text, static_cast<OTF2_StringRef>(numbers_.size()));
-    if (is_new) OTF2_GlobalDefWriter_WriteString(out_, found->second, text.c_str());
-    return found->second;
-  }
-
- private:
-  OTF2_GlobalDefWriter* out_;
-  std::unordered_map<std::string, OTF2_StringRef> numbers_;
-};
-
-// Things by their number, which is the order in which readers want them.
-template <class Thing>
-std::vector<const Thing*> by_number(const std::map<Thing, std::uint64_t>& numbers) {
-  std::vector<const Thing*> list(numbers.size());
-  for (const auto& [thing, number] : numbers) list[number] = &thing;
-  return list;
-}
 
 void write_mapping(OTF2_DefWriter* out, OTF2_MappingType type, const std::vector<std::uint64_t>& numbers) {
   if (numbers.empty()) return;
@@ -53,6 +30,20 @@ void write_mapping(OTF2_DefWriter* out, OTF2_MappingType type, const std::map<st
   for (const auto& [number, global] : numbers) OTF2_IdMap_AddIdPair(map, number, global);
   OTF2_DefWriter_WriteMappingTable(out, type, map);
   OTF2_IdMap_Free(map);
+}
+
+RegionKind kind_of(TraceRegion::Kind kind, std::uint32_t function) {
+  switch (kind) {
+    case TraceRegion::Kind::kMpi:
+      return mpi_region(function);
+    case TraceRegion::Kind::kPosix:
+      return posix_region(function);
+    case TraceRegion::Kind::kPhase:
+      break;
+    case TraceRegion::Kind::kSampled:
+      return {OTF2_REGION_ROLE_FUNCTION, function != 0 ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_SAMPLING};
+  }
+  return {OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER};
 }
 
 }  // namespace
@@ -81,8 +72,10 @@ std::string WorldArchive::take_events(OTF2_Archive* archive, std::uint64_t locat
     return fault ? fmt::format("'{}' cannot become '{}': {}", from.string(), to.string(), fault.message()) : "";
   }
   JoinedEvents joined(archive, location);
+  const Numbers of_samples{0};  // their metric stays what it is
   for (const Thread::InPart& part : thread.parts) {
-    if (!joined.add(part.folder, part.numbers->regions, part.numbers->names))
+    if (!joined.add(part.folder, part.numbers->regions,
+                    thread.told.thread >= kSamplesOfThread ? of_samples : part.numbers->names))
       return fmt::format("'{}' cannot be read: {}", (part.folder / "traces" / name).string(), last_otf2_error());
   }
   thread.told.events = joined.end();
@@ -118,6 +111,8 @@ std::string WorldArchive::write(const fs::path& folder) {
   tell("ARDOISE::MISSING_PLACES", losses_.gaps);
   tell("ARDOISE::UNTIMED_CALLS", losses_.untimed);
   tell("ARDOISE::MOVED_CALLS", losses_.moved);
+  tell("ARDOISE::MOVED_SAMPLES", losses_.moved_samples);
+  tell("ARDOISE::UNTIMED_SAMPLES", losses_.untimed_samples);
   tell("ARDOISE::UNFINISHED_OPERATIONS", losses_.incomplete);
   tell("ARDOISE::UNSEEN_RANKS", unseen_ranks_);
   const std::string fault = fault_of_close([&] {
@@ -138,11 +133,19 @@ void WorldArchive::write_local_definitions(OTF2_Archive* archive) const {
     if (!thread.parts.empty()) {
       const OfPart& part = *thread.parts.front().numbers;
       const OfRank& rank = ranks_[thread.told.rank];
-      write_mapping(out, OTF2_MAPPING_REGION, part.regions);
-      write_mapping(out, OTF2_MAPPING_PARAMETER, part.names);
-      write_mapping(out, OTF2_MAPPING_METRIC, part.names);
-      write_mapping(out, OTF2_MAPPING_COMM, rank.communicators);
-      write_mapping(out, OTF2_MAPPING_IO_HANDLE, rank.handles);
+      if (const auto sampled = sampled_.find(each.first); sampled != sampled_.end()) {
+        write_mapping(out, OTF2_MAPPING_CALLING_CONTEXT, sampled->second.contexts);
+        write_mapping(out, OTF2_MAPPING_INTERRUPT_GENERATOR, Numbers{sampled->second.generator});
+        write_mapping(out, OTF2_MAPPING_METRIC, Numbers{metric_of(sampled->second)});
+      } else {
+        write_mapping(out, OTF2_MAPPING_REGION, part.regions);
+        write_mapping(out, OTF2_MAPPING_PARAMETER, part.names);
+        write_mapping(out, OTF2_MAPPING_METRIC, part.names);
+        write_mapping(out, OTF2_MAPPING_COMM, rank.communicators);
+        write_mapping(out, OTF2_MAPPING_IO_HANDLE, rank.handles);
+        write_mapping(out, OTF2_MAPPING_RMA_WIN, rank.windows);
+        write_mapping(out, OTF2_MAPPING_GROUP, rank.groups);
+      }
       const auto offset = [&](std::uint64_t time) {
         return static_cast<std::int64_t>(corrected(thread, time)) - static_cast<std::int64_t>(time);
       };
@@ -186,52 +189,26 @@ void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
                                             OTF2_UNDEFINED_LOCATION_GROUP);
   for (const auto& [location, thread] : threads_) {
     const auto rank = static_cast<std::uint32_t>(location), number = static_cast<std::uint32_t>(location >> 32);
-    OTF2_GlobalDefWriter_WriteLocation(out, location,
-                                       strings.of(number == 0 ? "Master thread" : fmt::format("Thread {}", number)),
-                                       OTF2_LOCATION_TYPE_CPU_THREAD, thread.told.events, rank);
+    const bool is_samples = (number & kSamplesOfThread) != 0;
+    const std::uint32_t of_thread = number & ~kSamplesOfThread;
+    const std::string name = of_thread == 0 ? "Master thread" : fmt::format("Thread {}", of_thread);
+    OTF2_GlobalDefWriter_WriteLocation(out, location, strings.of(is_samples ? name + ", samples" : name),
+                                       is_samples ? OTF2_LOCATION_TYPE_METRIC : OTF2_LOCATION_TYPE_CPU_THREAD,
+                                       thread.told.events, rank);
   }
 
   OTF2_GlobalDefWriter_WriteParadigm(out, OTF2_PARADIGM_MPI, strings.of("MPI"), OTF2_PARADIGM_CLASS_PROCESS);
   OTF2_RegionRef region_number = 0;
   for (const Region* const each : by_number(regions_)) {
     const Region& region = *each;
-    const RegionKind kind = region.kind == TraceRegion::Kind::kMpi ? mpi_region(region.function)
-                            : region.kind == TraceRegion::Kind::kPosix
-                                ? posix_region(region.function)
-                                : RegionKind{OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER};
+    const RegionKind kind = kind_of(region.kind, region.function);
     const OTF2_StringRef name = strings.of(region.name);
     OTF2_GlobalDefWriter_WriteRegion(out, region_number++, name, name, strings.of(region.description), kind.role,
                                      kind.paradigm, OTF2_REGION_FLAG_NONE, strings.of(region.source_file), region.line,
                                      region.line);
   }
 
-  std::vector<std::uint64_t> members;
-  for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) members.push_back(trace_location(rank, 0));
-  OTF2_GroupRef groups = 0;
-  const auto write_group = [&](OTF2_GroupType type, const std::vector<std::uint64_t>& list) {
-    OTF2_GlobalDefWriter_WriteGroup(out, groups, strings.of(""), type, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
-                                    static_cast<std::uint32_t>(list.size()), list.data());
-    return groups++;
-  };
-  (void)write_group(OTF2_GROUP_TYPE_COMM_LOCATIONS, members);
-  std::map<std::vector<std::uint64_t>, OTF2_GroupRef> known_groups;
-  const auto group_of = [&](const std::vector<std::uint64_t>& list) {
-    const auto [found, is_new] = known_groups.try_emplace(list, 0);
-    if (is_new) found->second = write_group(OTF2_GROUP_TYPE_COMM_GROUP, list);
-    return found->second;
-  };
-  for (OTF2_CommRef number = 0; number < communicators_.size(); ++number) {
-    const Communicator& each = communicators_[number];
-    const OTF2_StringRef name = strings.of(each.name);
-    if (each.is_inter) {
-      const OTF2_GroupRef own = group_of(each.members), other = group_of(each.others);
-      OTF2_GlobalDefWriter_WriteInterComm(out, number, name, own, other, 0, OTF2_COMM_FLAG_NONE);
-    } else {
-      const OTF2_GroupRef group = each.is_self ? write_group(OTF2_GROUP_TYPE_COMM_SELF, {}) : group_of(each.members);
-      OTF2_GlobalDefWriter_WriteComm(out, number, name, group, number == 0 ? OTF2_UNDEFINED_COMM : OTF2_CommRef{0},
-                                     OTF2_COMM_FLAG_NONE);
-    }
-  }
+  write_communicators(out, strings);
 
   if (!files_.empty()) {
     OTF2_GlobalDefWriter_WriteIoParadigm(out, 0, strings.of("POSIX"), strings.of("POSIX I/O and stdio"),
@@ -264,24 +241,8 @@ void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
                                           OTF2_RECORDER_KIND_CPU);
     ++reference;
   }
+  write_samples(out, strings);
   OTF2_Archive_CloseGlobalDefWriter(archive, out);
-}
-
-void WorldArchive::write_markers(OTF2_Archive* archive) const {
-  OTF2_MarkerWriter* const out = OTF2_Archive_GetMarkerWriter(archive);
-  const auto number_of = [](TraceTables::GapKind kind) { return static_cast<OTF2_MarkerRef>(kind); };
-  OTF2_MarkerWriter_WriteDefMarker(out, number_of(TraceTables::GapKind::kSums), "Ardoise", "calls as sums",
-                                   OTF2_SEVERITY_MEDIUM);
-  OTF2_MarkerWriter_WriteDefMarker(out, number_of(TraceTables::GapKind::kMissing), "Ardoise", "calls are missing",
-                                   OTF2_SEVERITY_HIGH);
-  for (const TraceTables::Gap& gap : gaps_) {
-    const std::string text = gap.kind == TraceTables::GapKind::kSums
-                                 ? fmt::format("{} calls became sums for want of memory", gap.calls)
-                                 : std::string("calls before this are missing");
-    OTF2_MarkerWriter_WriteMarker(out, gap.begin, gap.end - std::min(gap.end, gap.begin), number_of(gap.kind),
-                                  OTF2_MARKER_SCOPE_LOCATION_GROUP, gap.rank, text.c_str());
-  }
-  OTF2_Archive_CloseMarkerWriter(archive, out);
 }
 
 }  // namespace ardoise::knowledge_sources

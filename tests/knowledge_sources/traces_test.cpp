@@ -7,11 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "fixture.hpp"
 #include "instrument/format/mark_name.hpp"
-#include "knowledge_sources/traces/trace_archive.hpp"
 #include "knowledge_sources/traces/trace_rank.hpp"
-#include "replay/printed_trace.hpp"
+#include "traces_fixture.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -26,8 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr std::uint64_t kOrigin = 1000;  // of PackMaker
-std::uint64_t at(std::uint64_t tick) { return kTraceLead + tick - kOrigin; }
+std::uint64_t at(std::uint64_t tick) { return trace_time(tick); }
 
 CompletionRecord completion(FunctionId function, std::uint64_t post_begin, std::int32_t peer, std::int32_t tag,
                             std::uint32_t bytes, std::uint32_t comm = 0) {
@@ -42,56 +39,13 @@ instrument::PackClass class_of(const replay::Pack& pack) {
       reinterpret_cast<const instrument::PackHeader*>(pack.bytes().data())->pack_class);
 }
 
-class Traces : public ::testing::Test {
- protected:
-  void SetUp() override {
-    std::string unique = (std::filesystem::path(::testing::TempDir()) / "traces_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(unique.data()), nullptr);
-    folder_ = unique;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+class Traces : public TracesFixture {};
 
-  // begin() … submit() … finish(). selection "": of a launch that was ended.
-  void begin(std::vector<Program> programs, const std::string& selection = "all", std::size_t analyzers = 1) {
-    archive_ = std::make_unique<TraceArchive>(folder_);
-    archive_->begin([this](const std::string& sentence) { complaints_.push_back(sentence); });
-    for (Program& program : programs) {
-      program.traces = selection.empty() ? archive_->settings_of_ended() : archive_->settings(selection);
-      archive_->add_program(program);
-    }
-    session_ = std::make_unique<Session>(programs, 0, analyzers, replay::load_plugins({"traces"}));
-  }
-  void finish() {
-    (void)session_->finish();
-    finished_ = archive_->finish();
-  }
-  [[nodiscard]] PrintedTrace read(const std::string& name = "trace") const {
-    PrintedTrace trace(folder_ / name / "traces.otf2");
-    replay::expect_in_order(trace);
-    return trace;
-  }
-  // The trace of what makers of ranks 0, 1 … of one program have made.
-  PrintedTrace traced(std::vector<PackMaker*> makers, const std::string& selection = "all") {
-    begin({{.name = "program", .ranks = static_cast<std::uint32_t>(makers.size())}}, selection);
-    for (PackMaker* const maker : makers) {
-      maker->flush();
-      session_->submit(maker->take());
-    }
-    finish();
-    return read();
-  }
-
-  std::filesystem::path folder_;
-  std::unique_ptr<TraceArchive> archive_;
-  std::unique_ptr<Session> session_;
-  std::vector<std::string> complaints_;
-  TraceArchive::Finished finished_;
-};
-
-std::vector<std::string> kinds_of(const PrintedTrace& trace) {
-  std::vector<std::string> kinds;
-  for (const auto& each : trace.events) kinds.push_back(each.kind);
-  return kinds;
+// Of a process whose MPI_Init took no time that is known.
+void define_process(PackMaker& maker) {
+  maker.define(instrument::ProcessDefinition{1, 0, 1, 0, 1000, 0, 0, 0, 1}, std::string_view("program"),
+               std::string_view("program"), std::string_view("host"), std::string_view("/"));
+  maker.flush();
 }
 
 TEST_F(Traces, ABlockingMessageIsInItsTwoCalls) {
@@ -172,6 +126,7 @@ TEST_F(Traces, CallsOfMpiAndOfIoComeInTheOrderOfTime) {
   // The packs of I/O come last, or first.
   for (const bool reversed : {false, true}) {
     PackMaker maker({}, 1);
+    define_process(maker);
     for (std::uint64_t i = 0; i < 20; ++i) {
       maker.call(FunctionId::kBarrier, Shape::kCollective, 2000 + 100 * i, 10, instrument::kNoPeer, 0, 0);
       maker.posix({2050 + 100 * i, 10, 1, 1, id(PosixFunction::kWrite), 0, 500 + i});
@@ -205,7 +160,8 @@ TEST_F(Traces, CallsOfMpiAndOfIoComeInTheOrderOfTime) {
 
 // Packs of I/O are rarer, as a process sends them: each has some that lie between those of MPI that were sent before.
 TEST_F(Traces, WhatAThreadHoldsBackIsWaitedFor) {
-  PackMaker maker({}, 10);
+  PackMaker process({}), maker({}, 10);
+  define_process(process);
   for (std::uint64_t i = 0; i < 200; ++i)
     maker.call(FunctionId::kBarrier, Shape::kCollective, 2000 + 10'000 * i, 4, instrument::kNoPeer, 0, 0);
   auto sent = maker.take();
@@ -236,6 +192,7 @@ TEST_F(Traces, WhatAThreadHoldsBackIsWaitedFor) {
     held.clear();
   }
   begin({{.name = "program", .ranks = 1}});
+  session_->submit(process.take());
   for (const auto& pack : mixed) {
     session_->submit(pack);
     session_->board().drain();
@@ -405,6 +362,7 @@ TEST_F(Traces, AMessageThatAProbeTookHasItsCommunicator) {
 
 TEST_F(Traces, ThreadsAreLocationsAndOneMayEndWhatAnotherStarts) {
   PackMaker starts({}), ends({});
+  define_process(ends);
   starts.call(FunctionId::kIrecv, Shape::kPostReceive, 2000, 10, 0, 1, 8);
   ends.call(FunctionId::kWait, Shape::kCompletes, 2100, 10, instrument::kNoPeer, 1, 0);
   ends.mpi_extension(completion(FunctionId::kIrecv, 2000, 0, 1, 8));

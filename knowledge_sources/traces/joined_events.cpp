@@ -14,35 +14,35 @@ OTF2_CallbackCode go_on_if(OTF2_ErrorCode code) {
 
 // An event whose fields stay as they are.
 template <auto Write, class... Fields>
-OTF2_CallbackCode copy_event(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data, OTF2_AttributeList*,
-                             Fields... fields) {
+OTF2_CallbackCode copy_event(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data,
+                             OTF2_AttributeList* attributes, Fields... fields) {
   auto& target = *static_cast<Target*>(data);
-  return go_on_if(Write(target.out, nullptr, target.move_to(time), fields...));
+  return go_on_if(Write(target.out, attributes, target.move_to(time), fields...));
 }
 
 template <auto Write>
-OTF2_CallbackCode copy_region(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data, OTF2_AttributeList*,
-                              OTF2_RegionRef region) {
+OTF2_CallbackCode copy_region(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data,
+                              OTF2_AttributeList* attributes, OTF2_RegionRef region) {
   auto& target = *static_cast<Target*>(data);
   if (region >= target.regions->size()) return OTF2_CALLBACK_INTERRUPT;
   return go_on_if(
-      Write(target.out, nullptr, target.move_to(time), static_cast<OTF2_RegionRef>((*target.regions)[region])));
+      Write(target.out, attributes, target.move_to(time), static_cast<OTF2_RegionRef>((*target.regions)[region])));
 }
 
-OTF2_CallbackCode copy_parameter(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data, OTF2_AttributeList*,
-                                 OTF2_ParameterRef name, std::int64_t value) {
+OTF2_CallbackCode copy_parameter(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data,
+                                 OTF2_AttributeList* attributes, OTF2_ParameterRef name, std::int64_t value) {
   auto& target = *static_cast<Target*>(data);
   if (name >= target.names->size()) return OTF2_CALLBACK_INTERRUPT;
-  return go_on_if(OTF2_EvtWriter_ParameterInt(target.out, nullptr, target.move_to(time),
+  return go_on_if(OTF2_EvtWriter_ParameterInt(target.out, attributes, target.move_to(time),
                                               static_cast<OTF2_ParameterRef>((*target.names)[name]), value));
 }
 
-OTF2_CallbackCode copy_metric(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data, OTF2_AttributeList*,
-                              OTF2_MetricRef name, std::uint8_t count, const OTF2_Type* types,
-                              const OTF2_MetricValue* values) {
+OTF2_CallbackCode copy_metric(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data,
+                              OTF2_AttributeList* attributes, OTF2_MetricRef name, std::uint8_t count,
+                              const OTF2_Type* types, const OTF2_MetricValue* values) {
   auto& target = *static_cast<Target*>(data);
   if (name >= target.names->size()) return OTF2_CALLBACK_INTERRUPT;
-  return go_on_if(OTF2_EvtWriter_Metric(target.out, nullptr, target.move_to(time),
+  return go_on_if(OTF2_EvtWriter_Metric(target.out, attributes, target.move_to(time),
                                         static_cast<OTF2_MetricRef>((*target.names)[name]), count, types, values));
 }
 

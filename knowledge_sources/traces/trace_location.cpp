@@ -60,17 +60,17 @@ std::uint32_t TraceRankState::number_before_start(std::uint64_t tick) {
   return numbers_++;
 }
 
-void TraceRankState::take_message(std::uint32_t comm, std::int32_t source, std::int32_t tag) {
-  if (taken_.size() < kMostTaken) taken_.push_back({comm, source, tag});
+void TraceRankState::take_message(const MessageKey& message, MessageNumbers::Number number) {
+  if (taken_.size() < kMostTaken) taken_.emplace_back(message, Taken{message.comm, number});
 }
 
-std::uint32_t TraceRankState::communicator_of_taken(std::int32_t source, std::int32_t tag) {
-  const auto found =
-      std::ranges::find_if(taken_, [&](const Taken& each) { return each.source == source && each.tag == tag; });
-  if (found == taken_.end()) return instrument::kNoComm;
-  const std::uint32_t comm = found->comm;
+TraceRankState::Taken TraceRankState::taken(std::int32_t source, std::int32_t tag) {
+  const auto found = std::ranges::find_if(
+      taken_, [&](const auto& each) { return each.first.peer == source && each.first.tag == tag; });
+  if (found == taken_.end()) return {instrument::kNoComm, std::nullopt};
+  const Taken message = found->second;
   taken_.erase(found);
-  return comm;
+  return message;
 }
 
 void TraceRankState::use_communicator(std::uint32_t number) {
@@ -80,6 +80,11 @@ void TraceRankState::use_communicator(std::uint32_t number) {
 void TraceRankState::add_uses(std::uint32_t rank, TraceTables& tables) const {
   for (const auto& [number, used] : communicators_) tables.communicators.push_back({rank, number});
   for (const auto& [handle, used] : handles_) tables.handles.push_back({rank, handle});
+  for (const std::uint32_t number : datatypes_) tables.datatypes.push_back({rank, number});
+  texts.for_each([&](std::uint32_t number, const std::string& text) {
+    tables.rank_texts.push_back({rank, number, text});
+  });
+  tables.attributes |= used_attributes;
   for (const auto& [window, state] : windows.windows()) tables.windows.push_back({rank, window});
   for (const auto& [group, number] : windows.groups())
     tables.groups.push_back({rank, number, group.first, group.second});
@@ -117,8 +122,6 @@ void TraceLocation::add(const MpiEvent& event) {
   close_call();
   if (!part_.is_good() || writer_ == nullptr) return;
   const MpiRecord& record = event.record;
-  if (record.shape() == Shape::kProbe && record.peer >= 0 && message_kind(record.function()).takes_message)
-    rank_.take_message(record.comm(), record.peer, record.tag);
   const std::uint64_t end_tick = record.begin + event.duration;
   const std::int64_t begin = rank_.clock.since_init(record.begin);
   call_ = {};
@@ -126,6 +129,7 @@ void TraceLocation::add(const MpiEvent& event) {
   call_.function = record.function();
   call_.begin = rank_.clock.at(record.begin);
   call_.end = std::max(call_.begin, rank_.clock.at(end_tick));
+  number_messages(event);
   call_.is_written = selection_.has_call(false, record.function(), begin, rank_.clock.since_init(end_tick) - begin);
   if (is_window_shape(record.shape()) && record.comm() != instrument::kNoComm) {
     call_.ends = Ends::kWindow;
@@ -138,7 +142,8 @@ void TraceLocation::add(const MpiEvent& event) {
   if (call_.begin < last_) ++losses_.moved;
   call_.region = region_of({TraceRegion::Kind::kMpi, record.function(), record.call_site});
   call_.begin = move_to(call_.begin);
-  write(OTF2_EvtWriter_Enter, call_.begin, call_.region);
+  write_with(attributes_.of(record, rank_, rank_.used_attributes, losses_), OTF2_EvtWriter_Enter, call_.begin,
+             call_.region);
   write_begin(event);
 }
 
@@ -158,8 +163,8 @@ void TraceLocation::write_begin(const MpiEvent& event) {
     }
     if (record.peer >= 0) {
       rank_.use_communicator(record.comm());
-      write(OTF2_EvtWriter_MpiSend, call_.begin, unsigned_of(record.peer), record.comm(), unsigned_of(record.tag),
-            event.bytes);
+      write_message(call_.sent_as, OTF2_EvtWriter_MpiSend, call_.begin, unsigned_of(record.peer), record.comm(),
+                    unsigned_of(record.tag), event.bytes);
     }
     if (event.receive_half == nullptr) return;
     const auto half = instrument::as<instrument::ReceiveHalfExtension>(*event.receive_half);
@@ -170,7 +175,11 @@ void TraceLocation::write_begin(const MpiEvent& event) {
     call_.received = half.bytes;
   } else if (shape == Shape::kReceive && record.peer >= 0) {
     call_.ends = Ends::kReceive;
-    if (kind.receives_taken) call_.comm = rank_.communicator_of_taken(record.peer, record.tag);
+    if (kind.receives_taken) {
+      const TraceRankState::Taken message = rank_.taken(record.peer, record.tag);
+      call_.comm = message.comm;
+      call_.received_as = message.number;
+    }
     call_.peer = record.peer;
     call_.tag = record.tag;
     call_.received = event.bytes;
@@ -211,8 +220,8 @@ void TraceLocation::write_start(std::uint64_t time, std::uint64_t tick, const Mp
   if (shape == Shape::kSend && record.peer >= 0) {
     rank_.use_communicator(record.comm());
     const std::uint32_t number = rank_.start(tick, operation);
-    write(OTF2_EvtWriter_MpiIsend, time, unsigned_of(record.peer), record.comm(), unsigned_of(record.tag), sent,
-          number);
+    write_message(call_.sent_as, OTF2_EvtWriter_MpiIsend, time, unsigned_of(record.peer), record.comm(),
+                  unsigned_of(record.tag), sent, number);
   } else if (shape == Shape::kPostReceive && record.peer != instrument::kNoPeer) {
     operation.of = TraceRankState::Of::kReceive;
     write(OTF2_EvtWriter_MpiIrecvRequest, time, rank_.start(tick, operation));
@@ -241,8 +250,10 @@ void TraceLocation::write_start(std::uint64_t time, std::uint64_t tick, const Mp
 }
 
 void TraceLocation::add(const instrument::StartedExtension& record) {
-  if (!part_.is_good() || !call_.is_open || !call_.is_written) return;
+  if (!part_.is_good() || !call_.is_open) return;
   const MpiRecord operation{record.begin, 0, 0, record.peer, record.tag, 0, record.operation};
+  number_started(operation);
+  if (!call_.is_written) return;
   write_start(last_, record.begin, operation, record.bytes, 0);
 }
 
@@ -258,6 +269,7 @@ void TraceLocation::write_end_of(const CompletionRecord& record, std::uint64_t t
   const std::uint32_t function = instrument::function_of(record.word);
   std::uint32_t comm = instrument::comm_of(record.word);
   auto operation = rank_.end(record.post_begin);
+  MessageNumbers::Number number = number_ended(record, operation && operation->of == TraceRankState::Of::kSend);
   if (!operation) {
     // With several threads it may have been started in one that is read later.
     const bool is_receive = record.peer >= 0;
@@ -285,10 +297,14 @@ void TraceLocation::write_end_of(const CompletionRecord& record, std::uint64_t t
         write(OTF2_EvtWriter_MpiRequestCancelled, time, operation->number);
         return;
       }
-      if (message_kind(function).receives_taken) comm = rank_.communicator_of_taken(record.peer, record.tag);
+      if (message_kind(function).receives_taken) {
+        const TraceRankState::Taken message = rank_.taken(record.peer, record.tag);
+        comm = message.comm;
+        number = message.number;
+      }
       rank_.use_communicator(comm);
-      write(OTF2_EvtWriter_MpiIrecv, time, unsigned_of(record.peer), comm, unsigned_of(record.tag),
-            instrument::completion_bytes(record), operation->number);
+      write_message(number, OTF2_EvtWriter_MpiIrecv, time, unsigned_of(record.peer), comm, unsigned_of(record.tag),
+                    instrument::completion_bytes(record), operation->number);
       return;
     case TraceRankState::Of::kCollective:
       write(OTF2_EvtWriter_NonBlockingCollectiveComplete, time, collective_op(operation->function), operation->comm,
@@ -327,7 +343,8 @@ void TraceLocation::write_end() {
     case Ends::kWindow:
       break;
     case Ends::kReceive:
-      write(OTF2_EvtWriter_MpiRecv, time, unsigned_of(call_.peer), call_.comm, unsigned_of(call_.tag), call_.received);
+      write_message(call_.received_as, OTF2_EvtWriter_MpiRecv, time, unsigned_of(call_.peer), call_.comm,
+                    unsigned_of(call_.tag), call_.received);
       break;
     case Ends::kCollective:
       write(OTF2_EvtWriter_MpiCollectiveEnd, time, collective_op(call_.function), call_.comm, root_of(call_.peer),

@@ -22,10 +22,15 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "instrument/format/event_reader.hpp"
+#include "knowledge_sources/traces/call_attributes.hpp"
+#include "knowledge_sources/traces/message_numbers.hpp"
+#include "knowledge_sources/traces/rank_texts.hpp"
 #include "knowledge_sources/traces/trace_part.hpp"
 #include "knowledge_sources/traces/trace_selection.hpp"
 #include "knowledge_sources/traces/trace_tables.hpp"
@@ -52,6 +57,12 @@ class TraceRankState {
   // That was started then; it has ended. Where another thread has started it, which has not been read so far, or it is
   // not in the trace: none.
   [[nodiscard]] std::optional<Operation> end(std::uint64_t tick) { return started_.take(tick); }
+  // The number of one that was started then and has not ended, and of the last one that was started.
+  [[nodiscard]] std::optional<std::uint32_t> number_of(std::uint64_t tick) const {
+    const Operation* const operation = started_.find(tick);
+    return operation != nullptr ? std::optional(operation->number) : std::nullopt;
+  }
+  [[nodiscard]] std::uint32_t last_number() const { return numbers_ - 1; }
   // That of an operation without a request; counts up where it is taken.
   [[nodiscard]] std::uint32_t& next_number() { return numbers_; }
   // Of an operation whose start is still to come.
@@ -61,10 +72,16 @@ class TraceRankState {
   }
 
   // MPI_Mprobe has taken a message, and MPI_Mrecv, which has no communicator, receives it.
-  void take_message(std::uint32_t comm, std::int32_t source, std::int32_t tag);
-  [[nodiscard]] std::uint32_t communicator_of_taken(std::int32_t source, std::int32_t tag);
+  struct Taken {
+    std::uint32_t comm;
+    MessageNumbers::Number number;
+  };
+  void take_message(const MessageKey& message, MessageNumbers::Number number);
+  [[nodiscard]] Taken taken(std::int32_t source, std::int32_t tag);
 
   void use_communicator(std::uint32_t number);
+  void use_datatype(std::uint32_t number) { datatypes_.insert(number); }
+  [[nodiscard]] const std::set<std::uint32_t>& datatypes() const { return datatypes_; }
   void use_handle(std::uint32_t handle) { handles_.try_emplace(handle, true); }
   void add_uses(std::uint32_t rank, TraceTables& tables) const;
 
@@ -73,25 +90,25 @@ class TraceRankState {
     several_threads = true;
     numbers_ = 1u << 31;
     windows.follow_others();
+    messages.stop();
   }
 
   TraceClock clock{};
   TraceWindows windows;
-  bool several_threads = false;  // make MPI calls: not all starts may have been read
+  MessageNumbers messages;
+  RankTexts texts;
+  std::uint64_t used_attributes = 0;  // bits, by key
+  bool several_threads = false;       // make MPI calls: not all starts may have been read
 
  private:
   static constexpr std::size_t kMostEarlyEnds = 65536, kMostTaken = 4096;
-  struct Taken {
-    std::uint32_t comm;
-    std::int32_t source, tag;
-  };
-
   StartedList<Operation> started_;
   std::unordered_map<std::uint64_t, std::uint32_t> early_;  // ends that came before their starts: numbers, by tick
-  std::vector<Taken> taken_;                                // messages that are not received yet
+  std::vector<std::pair<MessageKey, Taken>> taken_;         // messages that are not received yet
   std::uint32_t numbers_ = 0;
   std::uint32_t last_communicator_ = UINT32_MAX;
   std::unordered_map<std::uint32_t, bool> communicators_, handles_;  // that are used
+  std::set<std::uint32_t> datatypes_;                                // likewise
 };
 
 class TraceLocation {
@@ -106,6 +123,9 @@ class TraceLocation {
   void add(const instrument::CompletionRecord& record);
   void add(const instrument::StartedExtension& record);
   void add(const instrument::GroupExtension& record);
+  void add(const instrument::ArgumentsExtension& some) {
+    if (selection_.attributes().has(AttributeClass::kArguments)) attributes_.add(some);
+  }
   void add(const instrument::MarkExtension& mark);
   void add(const instrument::PosixRecord& record);
   // No more comes: its events, and their first and last time.
@@ -120,6 +140,7 @@ class TraceLocation {
     std::uint32_t region = 0, function = 0, comm = 0, handle = 0, matching = 0;
     std::int32_t peer = 0, tag = 0;
     std::uint64_t begin = 0, end = 0, sent = 0, received = 0;
+    MessageNumbers::Number sent_as{}, received_as{};
   };
   struct KnownRegion {
     std::uint64_t key = UINT64_MAX;
@@ -129,8 +150,22 @@ class TraceLocation {
   // An event, with one of OTF2's functions for them.
   template <class Function, class... Fields>
   void write(Function function, Fields... fields) {
-    if (part_.is_good()) part_.check(function(writer_, nullptr, fields...));
+    write_with(nullptr, function, fields...);
   }
+  // … and its attributes, which are taken from the list.
+  template <class Function, class... Fields>
+  void write_with(OTF2_AttributeList* attributes, Function function, Fields... fields) {
+    if (part_.is_good()) part_.check(function(writer_, attributes, fields...));
+  }
+  template <class Function, class... Fields>
+  void write_message(MessageNumbers::Number number, Function function, Fields... fields) {
+    write_with(number ? attributes_.alone(kMessageAttribute, *number, rank_.used_attributes) : nullptr, function,
+               fields...);
+  }
+  // Of the call, or of what it has started (trace_location_messages.cpp).
+  void number_messages(const instrument::MpiEvent& event);
+  void number_started(const instrument::MpiRecord& operation);
+  [[nodiscard]] MessageNumbers::Number number_ended(const instrument::CompletionRecord& record, bool is_send);
   [[nodiscard]] std::uint64_t move_to(std::uint64_t time);
   [[nodiscard]] std::uint32_t region_of(const TraceRegion& region);
   void write_begin(const instrument::MpiEvent& event);
@@ -156,6 +191,7 @@ class TraceLocation {
   Call call_;
   std::vector<instrument::CompletionRecord> completions_;  // of the call
   std::vector<std::int32_t> group_;                        // likewise
+  CallAttributes attributes_;
   std::uint32_t io_number_ = 0;
   std::vector<std::uint32_t> phases_;  // open ones: regions
   std::array<KnownRegion, 64> known_regions_{};

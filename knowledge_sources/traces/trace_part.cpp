@@ -89,6 +89,11 @@ void TracePart::tell_text(std::uint32_t mark_name, std::string_view text) {
   if (texts_.size() < kMostTexts) texts_.try_emplace(mark_name, text);
 }
 
+void TracePart::tell_datatype(std::uint32_t rank, std::uint32_t number, std::string_view text) {
+  const std::scoped_lock lock(mutex_);
+  datatypes_.try_emplace({rank, number}, text);
+}
+
 std::uint64_t TracePart::end(OTF2_EvtWriter* writer) {
   if (!is_open()) return 0;
   std::uint64_t events = 0;
@@ -109,6 +114,7 @@ void TracePart::close(TraceTables tables) {
   tables.regions = regions_;
   tables.names = names_;
   tables.texts.assign(texts_.begin(), texts_.end());
+  for (const auto& [of, text] : datatypes_) tables.rank_texts.push_back({of.first, of.second, text});
   if (!write_tables(tables, folder_) && !std::exchange(has_failed_, true))
     complain_(
         fmt::format("The trace is given up: '{}' cannot be written: {}.", folder_.string(), std::strerror(errno)));

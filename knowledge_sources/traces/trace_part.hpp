@@ -19,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "knowledge_sources/traces/trace_tables.hpp"
@@ -52,6 +53,7 @@ class TracePart {
   [[nodiscard]] std::uint32_t region(const TraceRegion& region);
   [[nodiscard]] std::uint32_t name(std::uint32_t mark_name);
   void tell_text(std::uint32_t mark_name, std::string_view text);
+  void tell_datatype(std::uint32_t rank, std::uint32_t number, std::string_view text);
 
   // Number of its events; 0: the part has failed.
   [[nodiscard]] std::uint64_t end(OTF2_EvtWriter* writer);
@@ -77,6 +79,7 @@ class TracePart {
   std::vector<std::uint64_t> regions_;
   std::vector<std::uint32_t> names_;
   std::map<std::uint32_t, std::string> texts_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> datatypes_;  // by rank and number
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -56,6 +56,9 @@ void TraceRank::follow(const TraceTables& earlier) {
     if (each.rank != rank_) continue;
     state_.clock = each.clock;
     state_.follow_others();
+    for (const TraceTables::RankText& text : earlier.rank_texts) {
+      if (text.rank == rank_) state_.texts.begin_behind(text.number);
+    }
     has_begun_ = true;
   }
   for (const TraceTables::Samples& each : earlier.samples) {
@@ -105,6 +108,7 @@ template <class Record>
 void TraceRank::enter(Stream<Record>& stream, std::uint64_t& received, Pack<Record> pack) {
   stream.known_until = std::max(stream.known_until, pack.last_tick);
   received += pack.counted;
+  if (pack.after_gap || pack.after_sums) state_.messages.stop();
   if (pack.after_gap) note_gap(pack.left.empty() ? pack.last_tick : tick_of(pack.left.front()));
   if (pack.left.empty()) return;
   waiting_ += pack.own.size();
@@ -114,7 +118,8 @@ void TraceRank::enter(Stream<Record>& stream, std::uint64_t& received, Pack<Reco
 template <class Record>
 void TraceRank::take(const Span<Record>& span, Stream<Record>& stream, std::uint64_t& received, Thread& thread) {
   const PackHeader& header = *span.header;
-  Pack<Record> pack{{}, span.records, header.last_tick, header.counted_records(), false};
+  const bool after_sums = (header.flags & instrument::kFolded) != 0;
+  Pack<Record> pack{{}, span.records, header.last_tick, header.counted_records(), false, after_sums};
   const auto keep = [](Pack<Record>& kept) {
     kept.own.assign(kept.left.begin(), kept.left.end());
     kept.left = kept.own;
@@ -158,7 +163,10 @@ bool TraceRank::begin(bool without_definition) {
 }
 
 void TraceRank::add(const MpiSpan& span) {
-  if ((span.header->flags & instrument::kSeveralMpiThreads) != 0) state_.several_threads = true;
+  if ((span.header->flags & instrument::kSeveralMpiThreads) != 0) {
+    state_.several_threads = true;
+    state_.messages.stop();
+  }
   if (!set_clock(*span.header)) {
     losses_.untimed += calls_in(span.records);
     return;
@@ -257,7 +265,8 @@ void TraceRank::write_until(Thread& thread, Pack<MpiRecord>& pack, std::uint64_t
       [&](const instrument::StartedExtension& record) { location.add(record); },
       [](const instrument::SampledExtension&) {},
       [&](const instrument::GroupExtension& record) { location.add(record); },
-      [&](const instrument::MarkExtension& mark) { location.add(mark); });
+      [&](const instrument::MarkExtension& mark) { location.add(mark); },
+      [&](const instrument::ArgumentsExtension& arguments) { location.add(arguments); });
   pack.left = pack.left.subspan(some.size());
 }
 

@@ -69,6 +69,7 @@ class TraceRank {
     std::uint64_t last_tick = 0;
     std::uint32_t counted = 0;  // records, by the ledger
     bool after_gap = false;
+    bool after_sums = false;  // records of the thread became sums before it or among it
   };
   template <class Record>
   struct Stream {

@@ -2,6 +2,7 @@
 #include "knowledge_sources/traces/trace_selection.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -22,6 +23,7 @@ struct TimeUnit {
 constexpr std::array<TimeUnit, 6> kTimeUnits{
     {{"", 1e9}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
 constexpr double kMostNs = 9e18;
+constexpr std::string_view kItems = "all, or ranks=, functions=, from=, to=, min= or attributes=";
 
 std::optional<std::int64_t> parse_ns(std::string_view text) {
   double number = 0;
@@ -53,7 +55,8 @@ class SelectionReader {
   [[nodiscard]] bool has_key() const { return value_.size() != word_.size(); }
   [[nodiscard]] std::string_view key() const { return key_; }
   [[nodiscard]] std::string_view value() const { return value_; }
-  [[nodiscard]] bool is_alone() const { return word_.size() == text_.size(); }
+  [[nodiscard]] std::string_view word() const { return word_; }
+  [[nodiscard]] bool is_first() const { return begin_ == 0; }
 
   [[noreturn]] void fail(std::string_view expected) const {
     const std::string_view rest = text_.substr(std::min(begin_, text_.size()), 30);
@@ -74,7 +77,7 @@ TraceSelection::TraceSelection(std::string_view text) {
   std::set<std::string_view> keys;
   std::string_view key;
   while (in.next()) {
-    if (in.value() == "all" && in.is_alone()) return;
+    if (in.word() == "all" && in.is_first()) continue;
     if (in.has_key()) {
       key = in.key();
       if (!keys.insert(key).second) in.fail(fmt::format("\"{}=\" once", key));
@@ -82,9 +85,8 @@ TraceSelection::TraceSelection(std::string_view text) {
         functions_ = {};
         has_functions_ = true;
       }
-    } else if (key != "ranks" && key != "functions") {
-      in.fail(key.empty() ? "all, or ranks=, functions=, from=, to= or min="
-                          : "another of ranks=, functions=, from=, to= and min=");
+    } else if (key != "ranks" && key != "functions" && key != "attributes") {
+      in.fail(key.empty() ? kItems : "another of ranks=, functions=, from=, to=, min= and attributes=");
     }
     if (key == "ranks") {
       const std::size_t dash = in.value().find('-');
@@ -101,8 +103,14 @@ TraceSelection::TraceSelection(std::string_view text) {
       if (!ns) in.fail("a duration, as 10s, 1.5m or 20us");
       (key == "from" ? from_ : key == "to" ? to_ : least_) = *ns;
       if (from_ >= to_) in.fail("a time \"to\" behind \"from\"");
+    } else if (key == "attributes") {
+      if (in.value() == "all") {
+        attributes_ = AttributeClasses::all();
+      } else if (!attributes_.add(in.value())) {
+        in.fail(fmt::format("attributes: all, {}", fmt::join(kAttributeClassNames, ", ")));
+      }
     } else {
-      in.fail("all, or ranks=, functions=, from=, to= or min=");
+      in.fail(kItems);
     }
   }
 }

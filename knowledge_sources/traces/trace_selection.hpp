@@ -3,8 +3,9 @@
 //   all        ranks=0-3,8        functions=MPI_Send,MPI_Recv,io        from=10s,to=12s        min=1ms
 //   ranks=0-3,8,functions=mpi,from=1m
 //
-//   selection = "all" | item { "," item }
+//   selection = ( "all" | item ) { "," item }
 //   item      = "ranks=" range { "," range } | "functions=" function { "," function }
+//             | "attributes=" class { "," class }        class = "all" | "arguments" | "messages"
 //             | "from=" duration | "to=" duration | "min=" duration
 //   range     = number [ "-" number ]         duration = number [ "us" | "ms" | "s" | "m" | "h" ]
 //
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "instrument/settings/function_set.hpp"
+#include "knowledge_sources/traces/trace_attribute.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -33,6 +35,7 @@ class TraceSelection {
   }
   // Samples are no calls: they are in a trace that only ranks and times restrict.
   [[nodiscard]] bool has_samples() const { return !has_functions_ && least_ == 0; }
+  [[nodiscard]] AttributeClasses attributes() const { return attributes_; }
   // In ns since MPI_Init.
   [[nodiscard]] bool has_time(std::int64_t ns) const { return ns >= from_ && ns < to_; }
   [[nodiscard]] bool has_call(bool is_posix, std::uint32_t function, std::int64_t begin_ns,
@@ -44,6 +47,7 @@ class TraceSelection {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ranks_;  // first, last; none: all
   instrument::FunctionSet functions_ = instrument::FunctionSet::all();
   bool has_functions_ = false;  // restricts them
+  AttributeClasses attributes_;
   std::int64_t from_ = INT64_MIN, to_ = INT64_MAX, least_ = 0;
 };
 

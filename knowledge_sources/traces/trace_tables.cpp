@@ -75,6 +75,7 @@ void TraceLosses::add(const TraceLosses& other) {
   untimed += other.untimed;
   moved += other.moved;
   incomplete += other.incomplete;
+  attributes += other.attributes;
   moved_samples += other.moved_samples;
   untimed_samples += other.untimed_samples;
 }
@@ -97,6 +98,7 @@ bool write_tables(const TraceTables& tables, const std::filesystem::path& part) 
   put_list(out, tables.communicators);
   put_list(out, tables.handles);
   put_list(out, tables.windows);
+  put_list(out, tables.datatypes);
   out.put_count(tables.groups.size());
   for (const TraceTables::Group& group : tables.groups) {
     out.put(group.rank);
@@ -105,6 +107,13 @@ bool write_tables(const TraceTables& tables, const std::filesystem::path& part) 
     put_list(out, group.members);
   }
   put_samples(out, tables);
+  out.put_count(tables.rank_texts.size());
+  for (const TraceTables::RankText& each : tables.rank_texts) {
+    out.put(each.rank);
+    out.put(each.number);
+    out.put_text(each.text);
+  }
+  out.put(tables.attributes);
   put_list(out, tables.gaps);
   out.put(tables.losses);
   const std::vector<std::byte> bytes = out.take();
@@ -137,6 +146,7 @@ TraceTables read_tables(const std::filesystem::path& part) {
   tables.communicators = in.get_array<TraceTables::Use>();
   tables.handles = in.get_array<TraceTables::Use>();
   tables.windows = in.get_array<TraceTables::Use>();
+  tables.datatypes = in.get_array<TraceTables::Use>();
   for (auto left = in.get_count(12); left != 0; --left) {
     TraceTables::Group& group = tables.groups.emplace_back();
     group.rank = in.get<std::uint32_t>();
@@ -145,6 +155,11 @@ TraceTables read_tables(const std::filesystem::path& part) {
     group.members = in.get_array<std::int32_t>();
   }
   get_samples(in, tables);
+  for (auto left = in.get_count(12); left != 0; --left) {
+    const auto rank = in.get<std::uint32_t>(), number = in.get<std::uint32_t>();
+    tables.rank_texts.push_back({rank, number, std::string(in.get_text())});
+  }
+  tables.attributes = in.get<std::uint64_t>();
   tables.gaps = in.get_array<TraceTables::Gap>();
   tables.losses = in.get<TraceLosses>();
   in.expect_end();

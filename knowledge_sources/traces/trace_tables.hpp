@@ -65,6 +65,7 @@ struct TraceLosses {
   std::uint64_t untimed = 0;     // calls of which it is not known where in time they lie
   std::uint64_t moved = 0;       // calls that were told too late, and are shown later than they were
   std::uint64_t incomplete = 0;  // operations that did not end
+  std::uint64_t attributes = 0;  // that there was no room for
   std::uint64_t moved_samples = 0, untimed_samples = 0;  // likewise
 
   void add(const TraceLosses& other);
@@ -113,6 +114,11 @@ struct TraceTables {
     std::uint64_t begin, end, calls;
   };
 
+  struct RankText {  // in attributes: rank_texts.hpp
+    std::uint32_t rank, number;
+    std::string text;
+  };
+
   std::uint32_t partition = 0;
   std::string selection{};
   bool has_failed = false;
@@ -121,10 +127,12 @@ struct TraceTables {
   std::vector<std::uint64_t> regions{};                        // TraceRegion::key(), by number
   std::vector<std::uint32_t> names{};                          // of parameters and metrics, by number
   std::vector<std::pair<std::uint32_t, std::string>> texts{};  // of names
-  std::vector<Use> communicators{}, handles{}, windows{};
+  std::vector<Use> communicators{}, handles{}, windows{}, datatypes{};
   std::vector<Group> groups{};
   std::vector<Samples> samples{};
   std::vector<Sampler> samplers{};
+  std::vector<RankText> rank_texts{};
+  std::uint64_t attributes = 0;  // that are used: bits, by key
   std::vector<Gap> gaps{};
   TraceLosses losses{};
 };

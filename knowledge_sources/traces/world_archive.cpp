@@ -5,10 +5,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <sstream>
 
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/resolver.hpp"
+#include "knowledge_sources/traces/rank_texts.hpp"
 #include "knowledge_sources/traces/trace_selection.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -162,6 +165,7 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
       ranks_.at(first + use.rank).handles.emplace(use.number, files_.try_emplace(file, files_.size()).first->second);
     }
     add_windows(first, tables);
+    add_texts(first, tables);
     for (TraceTables::Gap gap : tables.gaps) {
       gap.rank += first;
       gaps_.push_back(gap);
@@ -178,6 +182,37 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
       return std::ranges::find(part->tables.ranks, rank, &TraceTables::Rank::rank) != part->tables.ranks.end();
     });
     if (has_calls && !is_there && selection.has_rank(first + rank)) ++unseen_ranks_;
+  }
+}
+
+// What the numbers of rank_texts.hpp are.
+void WorldArchive::add_texts(std::uint32_t first, const TraceTables& tables) {
+  attributes_ |= tables.attributes;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string_view> told;
+  for (const TraceTables::RankText& each : tables.rank_texts)
+    told.emplace(std::pair(each.rank, each.number), each.text);
+  const auto datatype = [&](std::uint32_t rank, std::uint32_t number) {
+    const auto found = told.find({rank, number});
+    return std::string(found != told.end() ? found->second : std::string_view("(not known)"));
+  };
+  const auto add = [&](std::uint32_t rank, std::uint32_t number, std::string text) {
+    ranks_.at(first + rank).texts.emplace(number, texts_.try_emplace(std::move(text), texts_.size() + 1).first->second);
+  };
+  for (const TraceTables::Use& use : tables.datatypes) add(use.rank, use.number, datatype(use.rank, use.number));
+  for (const TraceTables::RankText& each : tables.rank_texts) {
+    if (each.number < RankTexts::kLists) continue;
+    if (each.number < RankTexts::kTypeLists) {
+      add(each.rank, each.number, each.text);
+      continue;
+    }
+    std::string text;
+    std::istringstream numbers(each.text);
+    for (std::string number; std::getline(numbers, number, ',');)
+      text +=
+          (text.empty() ? "" : " | ") +
+          (number == "0" ? "-"
+                         : datatype(each.rank, static_cast<std::uint32_t>(std::strtoul(number.c_str(), nullptr, 10))));
+    add(each.rank, each.number, std::move(text));
   }
 }
 
@@ -214,6 +249,7 @@ std::string WorldArchive::text_of_losses() const {
   say_if(losses_.untimed, "calls without a place in time");
   say_if(losses_.untimed_samples, "samples without a place in time");
   say_if(losses_.gaps, "times the calls of packs that did not arrive");
+  say_if(losses_.attributes, "attributes that there was no room for");
   say_if(unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
   return fmt::format("{}", fmt::join(list, ", "));
 }

@@ -49,7 +49,7 @@ class WorldArchive {
   struct OfRank {
     std::string host, program;
     // Of the archive, by number in the rank.
-    std::map<std::uint64_t, std::uint64_t> communicators, handles, windows, groups;
+    std::map<std::uint64_t, std::uint64_t> communicators, handles, windows, groups, texts;
     TraceClock clock, last_clock;  // that the time stamps were made with, and as it is known in the end
   };
   struct Thread {
@@ -103,10 +103,12 @@ class WorldArchive {
   [[nodiscard]] std::uint64_t unknown_communicator();
   [[nodiscard]] static TraceClock last_clock(std::uint32_t rank, const Resolver& resolver);
 
+  void add_texts(std::uint32_t first, const TraceTables& tables);
   void add_windows(std::uint32_t first, const TraceTables& tables);
   void add_samples(std::uint32_t first, const std::vector<const ReadPart*>& parts, const Resolver& resolver);
   [[nodiscard]] std::uint64_t metric_of(const Sampled& sampled) const;
   [[nodiscard]] std::string text_of_losses() const;
+  [[nodiscard]] std::map<std::uint64_t, std::uint64_t> attribute_numbers() const;
   void write_local_definitions(OTF2_Archive* archive) const;
   void write_global_definitions(OTF2_Archive* archive) const;
   void write_communicators(OTF2_GlobalDefWriter* out, StringWriter& strings) const;
@@ -128,6 +130,8 @@ class WorldArchive {
   std::map<std::tuple<std::uint64_t, std::uint32_t, bool>, std::uint64_t> known_;  // by group, instance and kind
   std::uint64_t self_ = 0, unknown_ = 0;                                           // communicators; 0: none yet
   std::map<File, std::uint64_t> files_;
+  std::uint64_t attributes_ = 0;                // that are used: bits, by key
+  std::map<std::string, std::uint64_t> texts_;  // of attributes: references to strings, from 1 on
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> windows_;  // by communicator and number on it
   static constexpr std::uint64_t kFirstGroup = 1;                             // 0: the processes of the world
   std::map<std::vector<std::uint64_t>, std::uint64_t> groups_;                // of epochs: ranks of the world

@@ -10,6 +10,7 @@
 #include "knowledge_sources/traces/joined_events.hpp"
 #include "knowledge_sources/traces/otf2_archive.hpp"
 #include "knowledge_sources/traces/string_writer.hpp"
+#include "knowledge_sources/traces/trace_attribute.hpp"
 #include "knowledge_sources/traces/world_archive.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -114,6 +115,7 @@ std::string WorldArchive::write(const fs::path& folder) {
   tell("ARDOISE::MOVED_SAMPLES", losses_.moved_samples);
   tell("ARDOISE::UNTIMED_SAMPLES", losses_.untimed_samples);
   tell("ARDOISE::UNFINISHED_OPERATIONS", losses_.incomplete);
+  tell("ARDOISE::MISSING_ATTRIBUTES", losses_.attributes);
   tell("ARDOISE::UNSEEN_RANKS", unseen_ranks_);
   const std::string fault = fault_of_close([&] {
     write_local_definitions(archive);
@@ -123,6 +125,15 @@ std::string WorldArchive::write(const fs::path& folder) {
   });
   if (!fault.empty()) return fmt::format("'{}' cannot be written: {}", folder.string(), fault);
   return "";
+}
+
+// Of those that are used, by key.
+std::map<std::uint64_t, std::uint64_t> WorldArchive::attribute_numbers() const {
+  std::map<std::uint64_t, std::uint64_t> numbers;
+  for (std::uint32_t key = 0; key < kMostAttributes; ++key) {
+    if ((attributes_ >> key & 1) != 0 && trace_attribute(key) != nullptr) numbers.emplace(key, numbers.size());
+  }
+  return numbers;
 }
 
 void WorldArchive::write_local_definitions(OTF2_Archive* archive) const {
@@ -145,6 +156,8 @@ void WorldArchive::write_local_definitions(OTF2_Archive* archive) const {
         write_mapping(out, OTF2_MAPPING_IO_HANDLE, rank.handles);
         write_mapping(out, OTF2_MAPPING_RMA_WIN, rank.windows);
         write_mapping(out, OTF2_MAPPING_GROUP, rank.groups);
+        write_mapping(out, OTF2_MAPPING_STRING, rank.texts);
+        write_mapping(out, OTF2_MAPPING_ATTRIBUTE, attribute_numbers());
       }
       const auto offset = [&](std::uint64_t time) {
         return static_cast<std::int64_t>(corrected(thread, time)) - static_cast<std::int64_t>(time);
@@ -173,6 +186,12 @@ void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
       out, 1'000'000'000, first, last - first + 1,
       start_realtime_ns_ == 0 ? OTF2_UNDEFINED_TIMESTAMP : start_realtime_ns_ - (kTraceLead - first));
   StringWriter strings(out);
+  for (const std::string* const text : by_number(texts_, 1)) (void)strings.of(*text);  // these come first
+  for (const auto& [key, number] : attribute_numbers()) {
+    const TraceAttribute& each = *trace_attribute(static_cast<std::uint32_t>(key));
+    OTF2_GlobalDefWriter_WriteAttribute(out, static_cast<OTF2_AttributeRef>(number), strings.of(std::string(each.name)),
+                                        strings.of(std::string(each.description)), each.type);
+  }
 
   OTF2_GlobalDefWriter_WriteSystemTreeNode(out, 0, strings.of("machine"), strings.of("machine"),
                                            OTF2_UNDEFINED_SYSTEM_TREE_NODE);

@@ -34,6 +34,11 @@ class StartedList {
     if (items_.size() > live_ + live_ / 2 + 16) forget_ended();
     return operation;
   }
+  // What was started then and has not ended; nullptr: nothing.
+  [[nodiscard]] const Operation* find(std::uint64_t tick) const {
+    const auto found = std::ranges::lower_bound(items_, tick, {}, &Item::tick);
+    return found == items_.end() || found->tick != tick || found->ended ? nullptr : &found->operation;
+  }
   [[nodiscard]] std::size_t size() const { return live_; }
   void clear() {
     items_.clear();

@@ -5,8 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <stdexcept>
 
 #include "analyzer/option_rows.hpp"
+#include "knowledge_sources/traces/trace_selection.hpp"
 #include "tools/ardoise/launch_line.hpp"
 
 namespace ardoise::launcher {
@@ -45,6 +47,16 @@ std::optional<TimeLimit> time_limit(const OptionValues& values) {
                    fmt::format("{} {}", number, unit)};
 }
 
+// The programs have to record them.
+bool wants_arguments(const std::string& trace) {
+  using namespace knowledge_sources;
+  try {
+    return !trace.empty() && TraceSelection(trace).attributes().has(AttributeClass::kArguments);
+  } catch (const std::invalid_argument& fault) {
+    throw UsageError(fmt::format("{}.", fault.what()));
+  }
+}
+
 Options typed(const OptionValues& values) {
   Options options;
   options.analyzers = static_cast<unsigned>(values.count(*option("analyzers")));
@@ -70,6 +82,8 @@ Options typed(const OptionValues& values) {
     options.environment.emplace_back(row.variable(), std::move(text));
     if (values.is_on_command_line(row)) options.on_command_line.emplace_back(row.name);
   }
+  if (wants_arguments(options.trace) && !values.is_given(*option("arguments")))
+    options.environment.emplace_back(option("arguments")->variable(), "on");
   return options;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/safe_state_files.hpp"
+#include "analyzer/trace_markers.hpp"
 #include "reports/atomic_file.hpp"
 #include "reports/document/sections.hpp"
 #include "reports/render.hpp"
@@ -64,8 +65,13 @@ int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Optio
     run.analyzer_workers = facts.analyzer_workers;
     run.notices = facts.notices;
     analyzed.contribute(run);
+    if (facts.running) mark_running(run);
+    for (reports::Application& application : run.applications) {
+      application.quality.analyzers_lost = facts.analyzers_lost;
+      application.ending.memory_kills = facts.memory_kills;
+    }
     knowledge_sources::TraceArchive::Finished traces;
-    if (trace != nullptr) traces = trace->finish();
+    if (trace != nullptr) traces = trace->finish(trace_markers(run));
     for (const auto& notice : traces.notices) {
       say(notice);
       run.notices.push_back(notice);
@@ -73,11 +79,6 @@ int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Optio
     run.analysis_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - facts.programs_ended).count();
 
-    if (facts.running) mark_running(run);
-    for (reports::Application& application : run.applications) {
-      application.quality.analyzers_lost = facts.analyzers_lost;
-      application.ending.memory_kills = facts.memory_kills;
-    }
     if (facts.running && !options.keep) {
       std::cout << reports::summary_text(reports::document_of(run)) << std::flush;
       return status;

@@ -111,7 +111,7 @@ void TraceArchive::take(std::uint32_t partition, const Resolver& resolver) {
   world->add(program->second, of_program, resolver);
 }
 
-TraceArchive::Finished TraceArchive::finish() {
+TraceArchive::Finished TraceArchive::finish(const std::vector<TraceMarker>& markers) {
   Finished finished;
   std::error_code ignored;
   if (process_ != ::getpid()) return finished;
@@ -121,6 +121,12 @@ TraceArchive::Finished TraceArchive::finish() {
     if (failed_parts_ == 0 && broken_parts_ != 0)
       finished.notices.push_back("There is no trace: all analyzers were killed.");
     return finished;
+  }
+  for (const TraceMarker& marker : markers) {
+    for (const auto& [partition, program] : programs_) {
+      const auto world = worlds_.find(program.world);
+      if (program.name == marker.program && world != worlds_.end()) world->second->add(marker);
+    }
   }
   for (const auto& [number, world] : worlds_) {
     const std::string name = worlds_.size() == 1 ? std::string(kArchiveName)

@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "knowledge_sources/traces/trace_marker.hpp"
 #include "knowledge_sources/traces/trace_sink.hpp"
 #include "knowledge_sources/traces/world_archive.hpp"
 
@@ -51,7 +52,7 @@ class TraceArchive final : public TraceSink {
     std::vector<std::string> notices;   // sentences for the report
   };
   // On the first analyzer, after all programs have contributed.
-  [[nodiscard]] Finished finish();
+  [[nodiscard]] Finished finish(const std::vector<TraceMarker>& markers = {});
 
   void add_part(std::function<void()> close) override;
   void complain(const std::string& sentence) override { complain_(sentence); }

@@ -32,7 +32,7 @@ std::uint32_t root_of(std::int32_t peer) {
 bool is_collective_shape(Shape shape) {
   return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
 }
-bool is_window_shape(Shape shape) { return shape == Shape::kPut || shape == Shape::kGet || shape == Shape::kWindow; }
+bool is_window_shape(Shape shape) { return shape >= Shape::kPut && shape <= Shape::kWindow; }
 bool is_file_shape(Shape shape) { return shape == Shape::kFileRead || shape == Shape::kFileWrite; }
 
 bool is_message_role(vmpi::Role role) {
@@ -131,7 +131,7 @@ void TraceLocation::add(const MpiEvent& event) {
   call_.end = std::max(call_.begin, rank_.clock.at(end_tick));
   number_messages(event);
   call_.is_written = selection_.has_call(false, record.function(), begin, rank_.clock.since_init(end_tick) - begin);
-  if (is_window_shape(record.shape()) && record.comm() != instrument::kNoComm) {
+  if (is_window_shape(record.shape()) && record.comm() != instrument::kNoComm) [[unlikely]] {
     call_.ends = Ends::kWindow;
     call_.comm = record.comm();
     call_.handle = trace_window(record.comm(), instrument::window_of(record.tag));
@@ -199,7 +199,7 @@ void TraceLocation::write_begin(const MpiEvent& event) {
     const bool is_collective = name.find("_all") != name.npos || name.find("_ordered") != name.npos;
     write(OTF2_EvtWriter_IoOperationBegin, call_.begin, call_.handle, mode_of(shape),
           is_collective ? OTF2_IO_OPERATION_FLAG_COLLECTIVE : OTF2_IO_OPERATION_FLAG_NONE, event.bytes, call_.matching);
-  } else if (call_.ends == Ends::kWindow) {
+  } else if (call_.ends == Ends::kWindow) [[unlikely]] {
     begin_window_call(event);
   }
   if (call_.ends == Ends::kReceive || call_.ends == Ends::kCollective) rank_.use_communicator(call_.comm);
@@ -330,7 +330,8 @@ void TraceLocation::close_call() {
   call_.is_open = false;
   if (part_.is_good()) {
     for (const CompletionRecord& each : completions_) write_end_of(each, call_.end);
-    if (call_.ends == Ends::kWindow) end_window_call();
+    if (call_.ends == Ends::kWindow) [[unlikely]]
+      end_window_call();
     if (call_.is_written) write_end();
   }
   completions_.clear();

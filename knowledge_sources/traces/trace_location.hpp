@@ -45,11 +45,11 @@ class TraceRankState {
   enum class Of : std::uint8_t { kSend, kReceive, kCollective, kFile, kOneSided };
   struct Operation {
     Of of;
-    std::uint32_t number;  // the id of its request in the trace
+    bool is_followed = false;  // kOneSided: by `windows`, too
+    std::uint32_t number;      // the id of its request in the trace
     std::uint32_t comm, function, handle;
     std::int32_t root;
     std::uint64_t sent, received;
-    bool is_followed = false;  // kOneSided: by `windows`, too
   };
 
   // Gives it a number.

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "knowledge_sources/level.hpp"
+#include "knowledge_sources/traces/trace_marker.hpp"
 #include "knowledge_sources/traces/trace_tables.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -33,6 +34,9 @@ class WorldArchive {
  public:
   // What a program's parts tell, and what is known of it.
   void add(const Program& program, const std::vector<const ReadPart*>& parts, const Resolver& resolver);
+  static constexpr std::size_t kMostMarkers = 16384;
+  // Of a program that is there. Beyond kMostMarkers: only counted.
+  void add(const TraceMarker& marker);
   // Takes the event files of the parts. Returns what went wrong, or "".
   [[nodiscard]] std::string write(const std::filesystem::path& folder);
 
@@ -119,6 +123,10 @@ class WorldArchive {
   [[nodiscard]] static std::string take_events(OTF2_Archive* archive, std::uint64_t location, Thread& thread,
                                                const std::filesystem::path& folder);
   [[nodiscard]] std::uint64_t corrected(const Thread& thread, std::uint64_t time) const;
+  struct Range {
+    std::uint64_t first, last;
+  };
+  [[nodiscard]] Range range() const;  // of time
 
   std::string name_, selection_;
   std::uint64_t events_ = 0, start_realtime_ns_ = 0;
@@ -141,6 +149,8 @@ class WorldArchive {
   std::map<Generator, std::uint64_t> generators_;
   std::map<std::vector<std::string>, std::uint64_t> counters_;  // that are read together
   std::uint64_t instances_ = 0;
+  std::vector<TraceMarker> markers_;
+  std::uint64_t further_markers_ = 0;
   std::vector<TraceTables::Gap> gaps_;  // of ranks of the world
   TraceLosses losses_;
   std::uint64_t unseen_ranks_ = 0;  // that have no part though they should

@@ -114,13 +114,14 @@ std::string WorldArchive::write(const fs::path& folder) {
   tell("ARDOISE::MOVED_CALLS", losses_.moved);
   tell("ARDOISE::MOVED_SAMPLES", losses_.moved_samples);
   tell("ARDOISE::UNTIMED_SAMPLES", losses_.untimed_samples);
+  tell("ARDOISE::FURTHER_MARKERS", further_markers_);
   tell("ARDOISE::UNFINISHED_OPERATIONS", losses_.incomplete);
   tell("ARDOISE::MISSING_ATTRIBUTES", losses_.attributes);
   tell("ARDOISE::UNSEEN_RANKS", unseen_ranks_);
   const std::string fault = fault_of_close([&] {
     write_local_definitions(archive);
     write_global_definitions(archive);
-    if (!gaps_.empty()) write_markers(archive);
+    if (!gaps_.empty() || !markers_.empty()) write_markers(archive);
     return OTF2_Archive_Close(archive);
   });
   if (!fault.empty()) return fmt::format("'{}' cannot be written: {}", folder.string(), fault);
@@ -173,15 +174,19 @@ void WorldArchive::write_local_definitions(OTF2_Archive* archive) const {
   OTF2_Archive_CloseDefFiles(archive);
 }
 
-void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
-  OTF2_GlobalDefWriter* const out = OTF2_Archive_GetGlobalDefWriter(archive);
-  std::uint64_t first = UINT64_MAX, last = kTraceLead;
+WorldArchive::Range WorldArchive::range() const {
+  Range range{kTraceLead, kTraceLead};
   for (const auto& [location, thread] : threads_) {
     if (thread.told.events == 0) continue;
-    first = std::min(first, corrected(thread, thread.told.first_time));
-    last = std::max(last, corrected(thread, thread.told.last_time));
+    range.first = std::min(range.first, corrected(thread, thread.told.first_time));
+    range.last = std::max(range.last, corrected(thread, thread.told.last_time));
   }
-  first = std::min(first, kTraceLead);
+  return range;
+}
+
+void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
+  OTF2_GlobalDefWriter* const out = OTF2_Archive_GetGlobalDefWriter(archive);
+  const auto [first, last] = range();
   OTF2_GlobalDefWriter_WriteClockProperties(
       out, 1'000'000'000, first, last - first + 1,
       start_realtime_ns_ == 0 ? OTF2_UNDEFINED_TIMESTAMP : start_realtime_ns_ - (kTraceLead - first));

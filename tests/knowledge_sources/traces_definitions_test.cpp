@@ -73,5 +73,31 @@ TEST_F(TracesOfProcesses, GridsHaveTheCoordinatesOfTheirRanks) {
   EXPECT_THAT(coordinates[4], HasSubstr("(1, 1)"));
 }
 
+TEST_F(TracesOfProcesses, MarkersStandOverTheirTime) {
+  PackMaker maker({});
+  for (std::uint64_t i = 0; i < 2; ++i)
+    maker.call(FunctionId::kBarrier, Shape::kCollective, 1000 + 1'000'000 * i, 1'000'000, instrument::kNoPeer, 0, 0);
+  using Severity = TraceMarker::Severity;
+  markers_ = {{"program", "finding", "load_imbalance", Severity::kHigh, 0, 60, "rank 1 waits"},
+              {"program", "snapshot", "iteration", Severity::kNone, 0.0005, 0.0001, "iteration 7"},
+              {"program", "snapshot", "iteration", Severity::kNone, 1, 0.0001, "iteration 8"},  // after the trace
+              {"other", "finding", "load_imbalance", Severity::kHigh, 0, 60, "of no program"}};
+  const auto trace = traced({&maker});
+  EXPECT_THAT(trace.markers, HasSubstr("load_imbalance"));
+  EXPECT_THAT(trace.markers, HasSubstr("HIGH"));
+  EXPECT_THAT(trace.markers, HasSubstr("rank 1 waits"));
+  EXPECT_THAT(trace.markers, HasSubstr("iteration 7"));
+  EXPECT_THAT(trace.markers, HasSubstr(std::to_string(kTraceLead + 500'000)));
+  EXPECT_THAT(trace.markers, ::testing::Not(HasSubstr("iteration 8")));
+  EXPECT_THAT(trace.markers, ::testing::Not(HasSubstr("of no program")));
+}
+
+TEST_F(TracesOfProcesses, TooManyMarkersAreCounted) {
+  PackMaker maker({});
+  maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 4, instrument::kNoPeer, 0, 0);
+  markers_.assign(WorldArchive::kMostMarkers + 3, {"program", "snapshot", "iteration", {}, 0, 0, "one"});
+  EXPECT_THAT(traced({&maker}).properties, HasSubstr("ARDOISE::FURTHER_MARKERS"));
+}
+
 }  // namespace
 }  // namespace ardoise::knowledge_sources

@@ -37,7 +37,7 @@ class TracesFixture : public ::testing::Test {
   }
   void finish() {
     (void)session_->finish();
-    finished_ = archive_->finish();
+    finished_ = archive_->finish(markers_);
   }
   [[nodiscard]] replay::PrintedTrace read(const std::string& name = "trace") const {
     replay::PrintedTrace trace(folder_ / name / "traces.otf2");
@@ -59,6 +59,7 @@ class TracesFixture : public ::testing::Test {
   std::unique_ptr<TraceArchive> archive_;
   std::unique_ptr<Session> session_;
   std::vector<std::string> complaints_;
+  std::vector<TraceMarker> markers_;
   TraceArchive::Finished finished_;
 };
 

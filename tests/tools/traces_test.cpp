@@ -34,12 +34,16 @@ class TracesTest : public LaunchFixture {
 
 class TracedPrograms : public TracesTest, public ::testing::WithParamInterface<std::string> {};  // analyzers
 
-// All calls of the profile, but those that were only counted.
+// All calls of the profile, but those that were only counted, and MPI_Init.
+void add_calls(const reports::Application& application, std::map<std::string, std::uint64_t>& calls) {
+  for (const auto* const list : {&application.mpi, &application.posix}) {
+    for (const auto& function : *list) calls[function.function] += function.calls;
+  }
+  calls["MPI_Init"] += application.ranks;
+}
 void expect_calls(const PrintedTrace& trace, const reports::Application& application) {
   std::map<std::string, std::uint64_t> wanted;
-  for (const auto* const list : {&application.mpi, &application.posix}) {
-    for (const auto& function : *list) wanted[function.function] = function.calls;
-  }
+  add_calls(application, wanted);
   EXPECT_EQ(trace.calls(), wanted);
 }
 
@@ -125,6 +129,22 @@ TEST_P(TracedPrograms, AllKindsOfTrafficAreThere) {
   EXPECT_EQ(printed.of_kind("IO_OPERATION_BEGIN").size(), printed.of_kind("IO_OPERATION_COMPLETE").size());
   EXPECT_THAT(printed.defined("INTER_COMM"), SizeIs(1));
   EXPECT_THAT(printed.defined("IO_REGULAR_FILE"), Contains(HasSubstr("traffic.out")));
+  EXPECT_THAT(printed.defined("CART_TOPOLOGY"), SizeIs(1));
+  EXPECT_THAT(printed.defined("RMA_WIN"), SizeIs(1));
+  std::uint64_t put = 0, got = 0, put_bytes = 0, got_bytes = 0;
+  for (const auto& each : printed.events) {
+    if (each.kind == "RMA_PUT") put_bytes += number(each.of("Bytes"));
+    if (each.kind == "RMA_GET") got_bytes += number(each.of("Bytes"));
+  }
+  for (const auto& function : profile().applications.at(0).mpi) {
+    if (function.function == "MPI_Put") put = function.bytes_sent;
+    if (function.function == "MPI_Get") got = function.bytes_received;
+  }
+  EXPECT_NE(put, 0u);
+  EXPECT_EQ(put_bytes, put);
+  EXPECT_NE(got, 0u);
+  EXPECT_EQ(got_bytes, got);
+  EXPECT_THAT(printed.properties, Not(HasSubstr("UNFINISHED")));
 }
 
 TEST_P(TracedPrograms, TimesAreThoseOfTheProfile) {
@@ -169,11 +189,7 @@ TEST_F(TracesTest, ProgramsShareAnArchiveAsTheyShareTheirWorld) {
   EXPECT_THAT(printed.defined("LOCATION_GROUP"), SizeIs(5));
   EXPECT_EQ(sent(printed), received(printed));
   std::map<std::string, std::uint64_t> wanted;
-  for (const auto& application : profile().applications) {
-    for (const auto* const list : {&application.mpi, &application.posix}) {
-      for (const auto& function : *list) wanted[function.function] += function.calls;
-    }
-  }
+  for (const auto& application : profile().applications) add_calls(application, wanted);
   EXPECT_EQ(printed.calls(), wanted);
 }
 

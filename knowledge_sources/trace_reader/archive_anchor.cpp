@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <otf2/OTF2_GeneralDefinitions.h>
 
-#include <array>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <string_view>
@@ -19,7 +19,55 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic("OTF2\0", 5);
-constexpr std::size_t kAnchorBytes = 46;
+constexpr std::uint8_t kFirstByte = 3, kLittleEndian = 0x42;
+
+// Reads from front to back; throws UnreadableArchive at the end of the bytes.
+class AnchorBytes {
+ public:
+  AnchorBytes(std::string bytes, const fs::path& file) : bytes_(std::move(bytes)), file_(file) {}
+
+  void check_magic() {
+    if (bytes_.size() < 2 + kMagic.size() || bytes_[0] != kFirstByte || bytes_.compare(2, kMagic.size(), kMagic) != 0)
+      throw UnreadableArchive(fmt::format("'{}' is no archive of OTF2, or a damaged one.", file_.string()));
+    is_little_ = static_cast<std::uint8_t>(bytes_[1]) == kLittleEndian;
+    at_ = 2 + kMagic.size();
+  }
+  std::uint8_t byte() { return static_cast<std::uint8_t>(number(1)); }
+  std::uint64_t number(std::size_t size) {
+    if (bytes_.size() - at_ < size) throw UnreadableArchive(fmt::format("'{}' is cut off.", file_.string()));
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto byte = static_cast<std::uint8_t>(bytes_[at_ + i]);
+      value |= std::uint64_t{byte} << (8 * (is_little_ ? i : size - 1 - i));
+    }
+    at_ += size;
+    return value;
+  }
+  std::string text() {
+    const std::size_t end = bytes_.find('\0', at_);
+    if (end == std::string::npos) throw UnreadableArchive(fmt::format("'{}' is cut off.", file_.string()));
+    std::string found = bytes_.substr(at_, end - at_);
+    at_ = end + 1;
+    return found;
+  }
+
+ private:
+  std::string bytes_;
+  const fs::path& file_;
+  std::size_t at_ = 0;
+  bool is_little_ = true;
+};
+
+// Of a file that is no anchor not everything.
+std::string read_start(const fs::path& file) {
+  constexpr std::size_t kMost = std::size_t{16} << 20;
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw UnreadableArchive(fmt::format("'{}' cannot be opened: {}.", file.string(), std::strerror(errno)));
+  std::string bytes(kMost, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes;
+}
 
 fs::path anchor_in(const fs::path& folder) {
   std::error_code fault;
@@ -59,33 +107,42 @@ ArchiveAnchor find_archive(const fs::path& path) {
   if (anchor.file.extension() != ".otf2")
     throw UnreadableArchive(fmt::format("'{}' is no archive of OTF2: its first file is named *.otf2.", path.string()));
 
-  std::ifstream in(anchor.file, std::ios::binary);
-  if (!in)
-    throw UnreadableArchive(fmt::format("'{}' cannot be opened: {}.", anchor.file.string(), std::strerror(errno)));
-  std::array<std::uint8_t, kAnchorBytes> bytes{};
-  in.read(reinterpret_cast<char*>(bytes.data()), bytes.size());
-  const auto size = static_cast<std::size_t>(in.gcount());
-  if (size < 7 || bytes[0] != 3 || std::memcmp(&bytes[2], kMagic.data(), kMagic.size()) != 0)
-    throw UnreadableArchive(fmt::format("'{}' is no archive of OTF2, or a damaged one.", anchor.file.string()));
-  if (size < kAnchorBytes) throw UnreadableArchive(fmt::format("'{}' is cut off.", anchor.file.string()));
-  const auto number = [&](std::size_t at) {
-    std::uint64_t value = 0;
-    for (std::size_t i = 0; i < 8; ++i) value |= std::uint64_t{bytes[at + i]} << (8 * (bytes[1] == 0x42 ? i : 7 - i));
-    return value;
-  };
-  anchor.major = bytes[9];
-  anchor.minor = bytes[10];
-  anchor.bugfix = bytes[11];
-  anchor.event_chunk_bytes = number(12);
-  anchor.definition_chunk_bytes = number(20);
-  const std::uint8_t substrate = bytes[28], compression = bytes[29];
-  anchor.definition_count = number(38);
+  AnchorBytes in(read_start(anchor.file), anchor.file);
+  in.check_magic();
+  const std::uint8_t anchor_version = in.byte();
+  (void)in.byte();  // version of the format of records
+  anchor.major = in.byte();
+  anchor.minor = in.byte();
+  anchor.bugfix = in.byte();
+  anchor.event_chunk_bytes = in.number(8);
+  anchor.definition_chunk_bytes = in.number(8);
+  const std::uint8_t substrate = in.byte(), compression = in.byte();
+  (void)in.number(8);  // locations
+  anchor.definition_count = in.number(8);
   for (const std::uint64_t each : {anchor.event_chunk_bytes, anchor.definition_chunk_bytes}) {
     if (each < OTF2_CHUNK_SIZE_MIN || each > OTF2_CHUNK_SIZE_MAX)
       throw UnreadableArchive(
           fmt::format("'{}' is damaged: it tells of chunks of {} bytes.", anchor.file.string(), each));
   }
-  anchor.has_plain_files = substrate == OTF2_SUBSTRATE_POSIX && compression == OTF2_COMPRESSION_NONE;
+  if (substrate != OTF2_SUBSTRATE_POSIX)
+    throw UnreadableArchive(fmt::format(
+        "'{}' keeps all locations in files of SIONlib, or none; only archives with a file for each location are read.",
+        anchor.file.string()));
+  if (compression != OTF2_COMPRESSION_NONE)
+    throw UnreadableArchive(fmt::format("'{}' is compressed, or damaged; only archives without compression are read.",
+                                        anchor.file.string()));
+  anchor.machine = in.text();
+  anchor.creator = in.text();
+  anchor.description = in.text();
+  if (anchor_version > 1) {
+    // OTF2 takes the number of properties for granted.
+    for (std::uint64_t left = in.number(4); left != 0; --left) {
+      std::string name = in.text();
+      anchor.properties.emplace_back(std::move(name), in.text());
+    }
+    (void)in.number(8);  // of the trace
+  }
+  if (anchor_version > 2) (void)in.number(8);  // snapshots, thumbnails
   return anchor;
 }
 

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ardoise::knowledge_sources {
 
@@ -14,7 +17,8 @@ struct ArchiveAnchor {
   std::uint8_t major = 0, minor = 0, bugfix = 0;  // version of OTF2 that wrote it
   std::uint64_t event_chunk_bytes = 0, definition_chunk_bytes = 0;
   std::uint64_t definition_count = 0;  // as it says
-  bool has_plain_files = true;         // a file for each location, not compressed: their framing can be checked
+  std::string machine, creator, description;
+  std::vector<std::pair<std::string, std::string>> properties;
 };
 
 // Not to be read at all. what(): a sentence.

@@ -208,10 +208,6 @@ struct ArchivedClock {
 
 // Does not change once it was read; may be used by all threads.
 struct ArchiveDefinitions {
-  // Of the anchor file.
-  std::string machine, creator, description, version;
-  std::vector<std::pair<std::string, std::string>> properties;
-
   ArchivedClock clock;
   std::unordered_map<std::uint32_t, std::string> strings;
   ById<ArchivedParadigm> paradigms;

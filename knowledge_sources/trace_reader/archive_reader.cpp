@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <otf2/otf2.h>
 
-#include <cstdlib>
 #include <memory>
 #include <system_error>
 
@@ -34,14 +33,6 @@ ReaderHandle open_reader(const ArchiveAnchor& anchor) {
   return reader;
 }
 
-std::string text_of(OTF2_ErrorCode (*get)(OTF2_Reader*, char**), OTF2_Reader* reader) {
-  char* text = nullptr;
-  if (get(reader, &text) != OTF2_SUCCESS || text == nullptr) return "";
-  std::string copy = text;
-  std::free(text);
-  return copy;
-}
-
 // Reads a location's own definitions, so that OTF2 knows how its numbers and clock are to be changed.
 std::string read_local_definitions(OTF2_Reader* reader, std::uint64_t location, std::uint64_t count) {
   OTF2_Reader_OpenDefFiles(reader);
@@ -60,74 +51,48 @@ std::string read_local_definitions(OTF2_Reader* reader, std::uint64_t location, 
 }  // namespace
 
 ArchiveReader::ArchiveReader(const fs::path& path) : anchor_(find_archive(path)) {
-  read_anchor();
-  read_definitions();
-}
-
-void ArchiveReader::read_anchor() {
-  const ReaderHandle reader = open_reader(anchor_);
-  definitions_.machine = text_of(OTF2_Reader_GetMachineName, reader.get());
-  definitions_.creator = text_of(OTF2_Reader_GetCreator, reader.get());
-  definitions_.description = text_of(OTF2_Reader_GetDescription, reader.get());
-  definitions_.version =
-      fmt::format("{}.{}.{}", unsigned{anchor_.major}, unsigned{anchor_.minor}, unsigned{anchor_.bugfix});
-  std::uint32_t count = 0;
-  char** names = nullptr;
-  if (OTF2_Reader_GetPropertyNames(reader.get(), &count, &names) == OTF2_SUCCESS) {
-    for (std::uint32_t i = 0; i < count; ++i) {
-      char* value = nullptr;
-      if (OTF2_Reader_GetProperty(reader.get(), names[i], &value) == OTF2_SUCCESS && value != nullptr)
-        definitions_.properties.emplace_back(names[i], value);
-      std::free(value);
-    }
-    std::free(names);
-  }
   if (anchor_.major > OTF2_VERSION_MAJOR)
-    definitions_.faults.add(fmt::format("written by OTF2 {}, of which this version, {}.{}, may not know all",
-                                        definitions_.version, OTF2_VERSION_MAJOR, OTF2_VERSION_MINOR));
+    definitions_.faults.add(fmt::format("written by OTF2 {}.{}, of which this version, {}.{}, may not know all",
+                                        unsigned{anchor_.major}, unsigned{anchor_.minor}, OTF2_VERSION_MAJOR,
+                                        OTF2_VERSION_MINOR));
+  read_definitions();
 }
 
 void ArchiveReader::read_definitions() {
   note_reading("its global definitions");
-  std::uint64_t count = UINT64_MAX;
-  if (anchor_.has_plain_files) {
-    const RecordFraming framing =
-        framing_of(anchor_.definitions, FramedFile::kDefinitions, anchor_.definition_chunk_bytes);
-    if (!framing.exists)
-      throw UnreadableArchive(fmt::format("'{}' is missing: without it nothing in '{}' has a meaning.",
-                                          anchor_.definitions.string(), anchor_.file.string()));
-    if (!framing.is_complete) {
-      if (framing.records == 0)
-        throw UnreadableArchive(fmt::format("'{}' {}: without it nothing in '{}' has a meaning.",
-                                            anchor_.definitions.string(), framing.fault, anchor_.file.string()));
-      count = framing.records;
-      definitions_.faults.add("global definitions that are not whole",
-                              fmt::format("'{}' {} after {} of {}", anchor_.definitions.string(), framing.fault,
-                                          framing.records, anchor_.definition_count));
-    }
-  }
+  const fs::path& file = anchor_.definitions;
+  const RecordFraming framing = framing_of(file, FramedFile::kDefinitions, anchor_.definition_chunk_bytes);
+  if (!framing.exists || (!framing.is_complete && framing.records == 0))
+    throw UnreadableArchive(fmt::format("'{}' {}: without it nothing in '{}' has a meaning.", file.string(),
+                                        framing.exists ? framing.fault : "is missing", anchor_.file.string()));
+  if (!framing.is_complete)
+    definitions_.faults.add(
+        "global definitions that are not whole",
+        fmt::format("'{}' {} after {} of {}", file.string(), framing.fault, framing.records, anchor_.definition_count));
+  const std::uint64_t count = framing.is_complete ? UINT64_MAX : framing.records;
   (void)read_global_definitions(open_reader(anchor_).get(), DefinitionTurn::kStrings, count, definitions_);
   const std::uint64_t read =
       read_global_definitions(open_reader(anchor_).get(), DefinitionTurn::kOthers, count, definitions_);
-  if (count == UINT64_MAX && read != anchor_.definition_count && definitions_.faults.empty())
+  if (framing.is_complete && read != anchor_.definition_count && definitions_.faults.empty())
     definitions_.faults.add("a wrong number of global definitions",
                             fmt::format("{}, and {} are announced", read, anchor_.definition_count));
-  if (anchor_.has_plain_files) {
-    note_reading("its markers");
-    const RecordFraming framing = framing_of(anchor_.markers, FramedFile::kDefinitions, anchor_.definition_chunk_bytes);
-    if (framing.exists) {
-      const std::string fault =
-          read_markers(open_reader(anchor_).get(), framing.is_complete ? UINT64_MAX : framing.records, definitions_);
-      if (!fault.empty() || !framing.is_complete)
-        definitions_.faults.add("markers that cannot be read", fault.empty() ? framing.fault : fault);
-    }
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(anchor_.folder, ignored)) {
-      has_local_definitions_ = entry.path().extension() == ".def";
-      if (has_local_definitions_) break;
-    }
-  }
+  read_marker_file();
   definitions_.finish();
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(anchor_.folder, ignored)) {
+    has_local_definitions_ = entry.path().extension() == ".def";
+    if (has_local_definitions_) break;
+  }
+}
+
+void ArchiveReader::read_marker_file() {
+  note_reading("its markers");
+  const RecordFraming framing = framing_of(anchor_.markers, FramedFile::kDefinitions, anchor_.definition_chunk_bytes);
+  if (!framing.exists) return;
+  const std::string fault =
+      read_markers(open_reader(anchor_).get(), framing.is_complete ? UINT64_MAX : framing.records, definitions_);
+  if (!fault.empty() || !framing.is_complete)
+    definitions_.faults.add("markers that cannot be read", fault.empty() ? framing.fault : fault);
 }
 
 ReadLocation ArchiveReader::read(const ArchivedLocation& location, EventConsumer& consumer) const {
@@ -139,39 +104,31 @@ ReadLocation ArchiveReader::read(const ArchivedLocation& location, EventConsumer
                                    : fmt::format("{}: {}", definitions_.place_of(location), detail);
   };
   note_reading("events of", location.id);
-  std::uint64_t events = UINT64_MAX, local_definitions = UINT64_MAX;
-  bool has_own_definitions = true;
-  if (anchor_.has_plain_files) {
-    const fs::path file = anchor_.folder / fmt::format("{}.evt", location.id);
-    const RecordFraming framing = framing_of(file, FramedFile::kEvents, anchor_.event_chunk_bytes);
-    if (!framing.exists) {
-      if (location.events != 0) fail("locations without a file of events", "");
-      result.is_whole = location.events == 0;
-      return result;
-    }
-    if (!framing.is_complete) {
-      result.is_whole = false;
-      events = framing.records;
-      fail("locations whose events are not whole",
-           fmt::format("'{}' {}, {} of {} events are there", file.string(), framing.fault, events, location.events));
-    }
-    const RecordFraming own = framing_of(anchor_.folder / fmt::format("{}.def", location.id), FramedFile::kDefinitions,
-                                         anchor_.definition_chunk_bytes);
-    has_own_definitions = own.exists;
-    if (!own.exists && has_local_definitions_)
-      fail("locations whose own definitions are missing, though others have some: what their events mean may be wrong",
-           "");
-    if (own.exists && !own.is_complete) {
-      local_definitions = own.records;
-      fail("locations whose own definitions are not whole: what their events mean may be wrong", own.fault);
-    }
-    if (events == 0) return result;
+  const fs::path file = anchor_.folder / fmt::format("{}.evt", location.id);
+  const RecordFraming framing = framing_of(file, FramedFile::kEvents, anchor_.event_chunk_bytes);
+  if (!framing.exists) {
+    result.is_whole = location.events == 0;
+    if (!result.is_whole) fail("locations without a file of events", "");
+    return result;
   }
+  result.is_whole = framing.is_complete;
+  if (!framing.is_complete)
+    fail("locations whose events are not whole", fmt::format("'{}' {}, {} of {} events are there", file.string(),
+                                                             framing.fault, framing.records, location.events));
+  const RecordFraming own = framing_of(anchor_.folder / fmt::format("{}.def", location.id), FramedFile::kDefinitions,
+                                       anchor_.definition_chunk_bytes);
+  if (!own.exists && has_local_definitions_)
+    fail("locations whose own definitions are missing, though others have some: what their events mean may be wrong",
+         "");
+  if (own.exists && !own.is_complete)
+    fail("locations whose own definitions are not whole: what their events mean may be wrong", own.fault);
+  if (!framing.is_complete && framing.records == 0) return result;
 
   const ReaderHandle reader = open_reader(anchor_);
   OTF2_Reader_SelectLocation(reader.get(), location.id);
-  if (has_own_definitions) {
-    if (const std::string fault = read_local_definitions(reader.get(), location.id, local_definitions); !fault.empty())
+  if (own.exists) {
+    const std::uint64_t count = own.is_complete ? UINT64_MAX : own.records;
+    if (const std::string fault = read_local_definitions(reader.get(), location.id, count); !fault.empty())
       fail("locations whose own definitions are damaged: what their events mean may be wrong", fault);
   }
   OTF2_Reader_OpenEvtFiles(reader.get());
@@ -188,7 +145,8 @@ ReadLocation ArchiveReader::read(const ArchivedLocation& location, EventConsumer
   OTF2_Reader_RegisterEvtCallbacks(reader.get(), in, calls, &sink);
   OTF2_EvtReaderCallbacks_Delete(calls);
   std::uint64_t read = 0;
-  const OTF2_ErrorCode code = OTF2_Reader_ReadLocalEvents(reader.get(), in, events, &read);
+  const OTF2_ErrorCode code =
+      OTF2_Reader_ReadLocalEvents(reader.get(), in, framing.is_complete ? UINT64_MAX : framing.records, &read);
   const std::string complaint = take_otf2_complaint();
   OTF2_Reader_CloseEvtReader(reader.get(), in);
   OTF2_Reader_CloseEvtFiles(reader.get());

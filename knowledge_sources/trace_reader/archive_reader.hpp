@@ -47,8 +47,8 @@ class ArchiveReader {
   [[nodiscard]] ReadLocation read(const ArchivedLocation& location, EventConsumer& consumer) const;
 
  private:
-  void read_anchor();
   void read_definitions();
+  void read_marker_file();
 
   ArchiveAnchor anchor_;
   ArchiveDefinitions definitions_;

@@ -125,8 +125,8 @@ TEST_F(TraceReader, DefinitionsComeWithTheirNames) {
   const ArchiveReader reader(archive.close() / "traces.otf2");
   const ArchiveDefinitions& all = reader.definitions();
   EXPECT_THAT(all.faults.sentences(), IsEmpty());
-  EXPECT_EQ(all.creator, "somebody else");
-  EXPECT_THAT(all.properties, ElementsAre(std::pair<std::string, std::string>("MAKER::NOTE", "hello")));
+  EXPECT_EQ(reader.anchor().creator, "somebody else");
+  EXPECT_THAT(reader.anchor().properties, ElementsAre(std::pair<std::string, std::string>("MAKER::NOTE", "hello")));
   EXPECT_EQ(all.clock.begin, 5000u);
   EXPECT_EQ(all.clock.nanoseconds(5250), 250);
   EXPECT_EQ(all.clock.nanoseconds(4990), -10);
@@ -262,6 +262,13 @@ TEST_F(TraceReader, WhatIsNoArchiveIsRefusedWithASentence) {
   const std::string anchor = bytes_of(made / "traces.otf2");
   write_bytes(made / "traces.otf2", anchor.substr(0, 20));
   EXPECT_THAT(refusal(made), HasSubstr("is cut off"));
+  for (const auto& [place, sentence] :
+       {std::pair(28, "SIONlib"), std::pair(29, "is compressed"), std::pair(14, "chunks of")}) {
+    std::string other = anchor;
+    other[static_cast<std::size_t>(place)] = 3;
+    write_bytes(made / "traces.otf2", other);
+    EXPECT_THAT(refusal(made), HasSubstr(sentence)) << place;
+  }
   write_bytes(made / "traces.otf2", anchor);
   fs::remove(made / "traces.def");
   EXPECT_THAT(refusal(made), HasSubstr("is missing"));

@@ -3,13 +3,17 @@
 
 #include <fmt/format.h>
 #include <otf2/otf2.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <memory>
+#include <queue>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "knowledge_sources/trace_reader/definition_callbacks.hpp"
 #include "knowledge_sources/trace_reader/guarded_reading.hpp"
-#include "knowledge_sources/trace_reader/otf2_errors.hpp"
 #include "knowledge_sources/trace_reader/record_framing.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -17,35 +21,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct CloseReader {
-  void operator()(OTF2_Reader* reader) const { OTF2_Reader_Close(reader); }
+constexpr std::uint64_t kMostBytes = std::uint64_t{384} << 20;  // that OTF2 holds of all open files
+
+struct Turn {
+  std::uint64_t time;
+  std::size_t place;
+  friend auto operator<=>(const Turn&, const Turn&) = default;
 };
-using ReaderHandle = std::unique_ptr<OTF2_Reader, CloseReader>;
 
-// Throws UnreadableArchive.
-ReaderHandle open_reader(const ArchiveAnchor& anchor) {
-  keep_otf2_complaints();
-  ReaderHandle reader(OTF2_Reader_Open(anchor.file.c_str()));
-  if (reader == nullptr)
-    throw UnreadableArchive(
-        fmt::format("'{}' cannot be opened by OTF2: {}.", anchor.file.string(), take_otf2_complaint()));
-  OTF2_Reader_SetSerialCollectiveCallbacks(reader.get());
-  return reader;
-}
-
-// Reads a location's own definitions, so that OTF2 knows how its numbers and clock are to be changed.
-std::string read_local_definitions(OTF2_Reader* reader, std::uint64_t location, std::uint64_t count) {
-  OTF2_Reader_OpenDefFiles(reader);
-  std::string fault;
-  if (OTF2_DefReader* const in = OTF2_Reader_GetDefReader(reader, location)) {
-    std::uint64_t read = 0;
-    if (OTF2_Reader_ReadLocalDefinitions(reader, in, count, &read) != OTF2_SUCCESS) fault = take_otf2_complaint();
-    OTF2_Reader_CloseDefReader(reader, in);
-  } else {
-    fault = take_otf2_complaint();
+// As many as may be open at a time, of which some are left to others.
+std::uint64_t allowed_files() {
+  constexpr std::uint64_t kOthers = 64;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kOthers;
+  if (limit.rlim_cur < limit.rlim_max) {
+    const rlim_t before = std::exchange(limit.rlim_cur, limit.rlim_max);
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
   }
-  OTF2_Reader_CloseDefFiles(reader);
-  return fault;
+  return limit.rlim_cur > 2 * kOthers ? limit.rlim_cur - kOthers : kOthers;
 }
 
 }  // namespace
@@ -61,7 +54,7 @@ ArchiveReader::ArchiveReader(const fs::path& path) : anchor_(find_archive(path))
 void ArchiveReader::read_definitions() {
   note_reading("its global definitions");
   const fs::path& file = anchor_.definitions;
-  const RecordFraming framing = framing_of(file, FramedFile::kDefinitions, anchor_.definition_chunk_bytes);
+  const RecordFraming framing = framing_of(file, FramedFile::kDefinitionFile, anchor_.definition_chunk_bytes);
   if (!framing.exists || (!framing.is_complete && framing.records == 0))
     throw UnreadableArchive(fmt::format("'{}' {}: without it nothing in '{}' has a meaning.", file.string(),
                                         framing.exists ? framing.fault : "is missing", anchor_.file.string()));
@@ -70,9 +63,9 @@ void ArchiveReader::read_definitions() {
         "global definitions that are not whole",
         fmt::format("'{}' {} after {} of {}", file.string(), framing.fault, framing.records, anchor_.definition_count));
   const std::uint64_t count = framing.is_complete ? UINT64_MAX : framing.records;
-  (void)read_global_definitions(open_reader(anchor_).get(), DefinitionTurn::kStrings, count, definitions_);
+  (void)read_global_definitions(open_otf2_reader(anchor_).get(), DefinitionTurn::kStrings, count, definitions_);
   const std::uint64_t read =
-      read_global_definitions(open_reader(anchor_).get(), DefinitionTurn::kOthers, count, definitions_);
+      read_global_definitions(open_otf2_reader(anchor_).get(), DefinitionTurn::kOthers, count, definitions_);
   if (framing.is_complete && read != anchor_.definition_count && definitions_.faults.empty())
     definitions_.faults.add("a wrong number of global definitions",
                             fmt::format("{}, and {} are announced", read, anchor_.definition_count));
@@ -87,81 +80,55 @@ void ArchiveReader::read_definitions() {
 
 void ArchiveReader::read_marker_file() {
   note_reading("its markers");
-  const RecordFraming framing = framing_of(anchor_.markers, FramedFile::kDefinitions, anchor_.definition_chunk_bytes);
+  const RecordFraming framing =
+      framing_of(anchor_.markers, FramedFile::kDefinitionFile, anchor_.definition_chunk_bytes);
   if (!framing.exists) return;
   const std::string fault =
-      read_markers(open_reader(anchor_).get(), framing.is_complete ? UINT64_MAX : framing.records, definitions_);
+      read_markers(open_otf2_reader(anchor_).get(), framing.is_complete ? UINT64_MAX : framing.records, definitions_);
   if (!fault.empty() || !framing.is_complete)
     definitions_.faults.add("markers that cannot be read", fault.empty() ? framing.fault : fault);
 }
 
 ReadLocation ArchiveReader::read(const ArchivedLocation& location, EventConsumer& consumer) const {
-  ReadLocation result;
-  const auto fail = [&](const char* kind, const std::string& detail) {
-    if (!result.fault.empty()) return;
-    result.fault = kind;
-    result.detail = detail.empty() ? definitions_.place_of(location)
-                                   : fmt::format("{}: {}", definitions_.place_of(location), detail);
-  };
-  note_reading("events of", location.id);
-  const fs::path file = anchor_.folder / fmt::format("{}.evt", location.id);
-  const RecordFraming framing = framing_of(file, FramedFile::kEvents, anchor_.event_chunk_bytes);
-  if (!framing.exists) {
-    result.is_whole = location.events == 0;
-    if (!result.is_whole) fail("locations without a file of events", "");
-    return result;
+  LocationReading reading(anchor_, definitions_, location, has_local_definitions_, consumer);
+  while (reading.advance()) {
   }
-  result.is_whole = framing.is_complete;
-  if (!framing.is_complete)
-    fail("locations whose events are not whole", fmt::format("'{}' {}, {} of {} events are there", file.string(),
-                                                             framing.fault, framing.records, location.events));
-  const RecordFraming own = framing_of(anchor_.folder / fmt::format("{}.def", location.id), FramedFile::kDefinitions,
-                                       anchor_.definition_chunk_bytes);
-  if (!own.exists && has_local_definitions_)
-    fail("locations whose own definitions are missing, though others have some: what their events mean may be wrong",
-         "");
-  if (own.exists && !own.is_complete)
-    fail("locations whose own definitions are not whole: what their events mean may be wrong", own.fault);
-  if (!framing.is_complete && framing.records == 0) return result;
+  return reading.result();
+}
 
-  const ReaderHandle reader = open_reader(anchor_);
-  OTF2_Reader_SelectLocation(reader.get(), location.id);
-  if (own.exists) {
-    const std::uint64_t count = own.is_complete ? UINT64_MAX : own.records;
-    if (const std::string fault = read_local_definitions(reader.get(), location.id, count); !fault.empty())
-      fail("locations whose own definitions are damaged: what their events mean may be wrong", fault);
+ArchiveFaults ArchiveReader::read_side_by_side(EventConsumer& consumer) const {
+  constexpr std::uint64_t kTurn = 256;
+  ArchiveFaults faults;
+  const auto finish = [&](const LocationReading& reading) {
+    if (const ReadLocation read = reading.result(); !read.fault.empty()) faults.add(read.fault, read.detail);
+  };
+  const std::uint64_t most_files = allowed_files();
+  for (auto next = definitions_.locations.begin(); next != definitions_.locations.end();) {
+    // By the time that it has come to; the number of the location makes the order the same each time.
+    std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
+    std::vector<std::unique_ptr<LocationReading>> open;
+    std::uint64_t bytes = 0;
+    for (; next != definitions_.locations.end() && open.size() < most_files; ++next) {
+      std::error_code none;
+      const std::uint64_t size = fs::file_size(anchor_.folder / fmt::format("{}.evt", next->id), none);
+      bytes += none ? 0 : std::min(size, 2 * anchor_.event_chunk_bytes);
+      if (bytes > kMostBytes && !open.empty()) break;
+      turns.push({0, open.size()});
+      open.push_back(std::make_unique<LocationReading>(anchor_, definitions_, *next, has_local_definitions_, consumer));
+    }
+    while (!turns.empty()) {
+      const Turn turn = turns.top();
+      turns.pop();
+      LocationReading& reading = *open[turn.place];
+      if (reading.advance(kTurn)) {
+        turns.push({reading.last_time(), turn.place});
+        continue;
+      }
+      finish(reading);
+      open[turn.place].reset();
+    }
   }
-  OTF2_Reader_OpenEvtFiles(reader.get());
-  OTF2_EvtReader* const in = OTF2_Reader_GetEvtReader(reader.get(), location.id);
-  if (in == nullptr) {
-    fail("locations whose events cannot be opened", take_otf2_complaint());
-    result.is_whole = false;
-    OTF2_Reader_CloseEvtFiles(reader.get());
-    return result;
-  }
-  EventSink sink{consumer, {}, 0, {}, {}, nullptr};
-  OTF2_EvtReaderCallbacks* const calls = OTF2_EvtReaderCallbacks_New();
-  set_event_callbacks(calls);
-  OTF2_Reader_RegisterEvtCallbacks(reader.get(), in, calls, &sink);
-  OTF2_EvtReaderCallbacks_Delete(calls);
-  std::uint64_t read = 0;
-  const OTF2_ErrorCode code =
-      OTF2_Reader_ReadLocalEvents(reader.get(), in, framing.is_complete ? UINT64_MAX : framing.records, &read);
-  const std::string complaint = take_otf2_complaint();
-  OTF2_Reader_CloseEvtReader(reader.get(), in);
-  OTF2_Reader_CloseEvtFiles(reader.get());
-  if (sink.thrown) std::rethrow_exception(sink.thrown);
-  result.counts = sink.counts;
-  result.events = sink.position;
-  const bool is_interrupted = code == OTF2_ERROR_INTERRUPTED_BY_CALLBACK;
-  if (code != OTF2_SUCCESS && !is_interrupted)
-    fail("locations whose events are damaged",
-         fmt::format("after {} of {}: {}", sink.position, location.events, complaint));
-  if (code != OTF2_SUCCESS) result.is_whole = false;
-  if (result.is_whole && result.events != location.events)
-    fail("locations with another number of events than they are said to have",
-         fmt::format("{} instead of {}", result.events, location.events));
-  return result;
+  return faults;
 }
 
 }  // namespace ardoise::knowledge_sources

@@ -22,16 +22,9 @@
 #include "knowledge_sources/trace_reader/archive_definitions.hpp"
 #include "knowledge_sources/trace_reader/archived_event.hpp"
 #include "knowledge_sources/trace_reader/event_callbacks.hpp"
+#include "knowledge_sources/trace_reader/location_reading.hpp"
 
 namespace ardoise::knowledge_sources {
-
-struct ReadLocation {
-  EventCounts counts{};      // of what the consumer got, by kind
-  std::uint64_t events = 0;  // all of them
-  bool is_whole = true;      // all that the file has; false also where the consumer had enough
-  // What is wrong, or "", as the kind of a fault: "locations whose events are cut off". detail: of this one.
-  std::string fault, detail;
-};
 
 // Thread safe once it is made: threads may read different locations, or the same one, at the same time; each reading
 // opens the archive for itself, as OTF2 wants it.
@@ -45,6 +38,10 @@ class ArchiveReader {
 
   // Throws what the consumer throws.
   [[nodiscard]] ReadLocation read(const ArchivedLocation& location, EventConsumer& consumer) const;
+  // All locations side by side, for what matches events of one with those of another: the one that is furthest behind
+  // in time is read on, 256 events at a time. Where they are more than may be open at a time, or than 384 MiB allow,
+  // those that are left are read when the others have ended. A consumer that has enough has enough of that location.
+  [[nodiscard]] ArchiveFaults read_side_by_side(EventConsumer& consumer) const;
 
  private:
   void read_definitions();

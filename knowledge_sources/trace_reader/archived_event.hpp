@@ -106,6 +106,7 @@ inline constexpr std::size_t kArchivedKinds = static_cast<std::size_t>(ArchivedK
 [[nodiscard]] std::string_view name_of(ArchivedKind kind);  // "MpiSend"
 
 struct ArchivedEvent {
+  const ArchivedLocation* location = nullptr;  // where it happened; never null
   ArchivedKind kind = ArchivedKind::kUnknown;
   std::uint8_t operation = 0;  // OTF2_CollectiveOp, OTF2_RmaAtomicType
   std::uint8_t mode = 0;

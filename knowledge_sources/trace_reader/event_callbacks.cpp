@@ -14,7 +14,9 @@ using Kind = ArchivedKind;
 using Event = ArchivedEvent;
 
 OTF2_CallbackCode deliver(EventSink& sink, Event& event, const OTF2_AttributeList* list) noexcept {
+  event.location = &sink.location;
   event.position = sink.position++;
+  sink.last_time = event.time;
   ++sink.counts[static_cast<std::size_t>(event.kind)];
   try {
     if (const std::uint32_t count = OTF2_AttributeList_GetNumberOfElements(list); count != 0) [[unlikely]] {

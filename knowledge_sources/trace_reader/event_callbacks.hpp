@@ -21,11 +21,12 @@ class EventConsumer {
 // What the callbacks get.
 struct EventSink {
   EventConsumer& consumer;
+  const ArchivedLocation& location;
   EventCounts counts{};
-  std::uint64_t position = 0;
-  std::vector<ArchivedEvent::Attribute> attributes;
-  std::vector<ArchivedValue> metrics;
-  std::exception_ptr thrown;  // by the consumer; OTF2 is C
+  std::uint64_t position = 0, last_time = 0;
+  std::vector<ArchivedEvent::Attribute> attributes{};
+  std::vector<ArchivedValue> metrics{};
+  std::exception_ptr thrown{};  // by the consumer; OTF2 is C
 };
 
 // user data: an EventSink.

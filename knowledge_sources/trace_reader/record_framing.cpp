@@ -36,7 +36,7 @@ class ChunkWalk {
     WalkedChunk walked;
     at_ = kHeaderBytes;
     while (at_ < bytes_.size()) {
-      if (kind_ == FramedFile::kEvents && bytes_[at_] == kTimeStamp) {
+      if (kind_ == FramedFile::kEventFile && bytes_[at_] == kTimeStamp) {
         at_ += 9;
         continue;
       }
@@ -45,8 +45,8 @@ class ChunkWalk {
         walked.end = type == kEndOfFile ? WalkedChunk::End::kFile : WalkedChunk::End::kChunk;
         return walked;
       }
-      if (!skip(kind_ == FramedFile::kEvents && is_only_a_number(type))) return walked;
-      if (kind_ == FramedFile::kDefinitions || type != kAttributeList) ++walked.records;
+      if (!skip(kind_ == FramedFile::kEventFile && is_only_a_number(type))) return walked;
+      if (kind_ == FramedFile::kDefinitionFile || type != kAttributeList) ++walked.records;
     }
     // A chunk that is full to its last byte has no end of chunk; OTF2 does not write such.
     return walked;
@@ -104,7 +104,7 @@ RecordFraming framing_of(const std::filesystem::path& file, FramedFile kind, std
   const std::uint64_t chunks = (size + chunk_bytes - 1) / chunk_bytes;
   std::vector<std::uint8_t> bytes;
   // The last chunk first: where it has its end, the others are as they should be.
-  if (kind == FramedFile::kEvents && chunks > 1) {
+  if (kind == FramedFile::kEventFile && chunks > 1) {
     const std::uint64_t at = (chunks - 1) * chunk_bytes;
     if (!read_chunk(in, at, size - at, bytes)) {
       framing.fault = "cannot be read";

@@ -15,7 +15,7 @@
 
 namespace ardoise::knowledge_sources {
 
-enum class FramedFile : std::uint8_t { kDefinitions, kEvents };
+enum class FramedFile : std::uint8_t { kDefinitionFile, kEventFile };
 
 struct RecordFraming {
   bool exists = false;

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <csignal>
+#include <map>
 
 #include "knowledge_sources/trace_reader/archive_reader.hpp"
 #include "knowledge_sources/trace_reader/guarded_reading.hpp"
@@ -235,6 +236,33 @@ TEST_F(TraceReader, AConsumerThatHasEnoughGetsNoMore) {
   EXPECT_EQ(read.events, 5u);
   EXPECT_FALSE(read.is_whole);
   EXPECT_EQ(read.fault, "");
+}
+
+TEST_F(TraceReader, SideBySideNoLocationRunsAhead) {
+  class Skew : public EventConsumer {
+   public:
+    bool event(const ArchivedEvent& event) override {
+      std::uint64_t& own = times[event.location->id];
+      EXPECT_LE(own, event.time);
+      own = event.time;
+      ++events;
+      if (times.size() < 4) return true;
+      std::uint64_t least = UINT64_MAX;
+      for (const auto& [location, time] : times) least = std::min(least, time);
+      if (ended == 0) most = std::max(most, event.time - least);
+      ended += event.position == 1999;
+      return true;
+    }
+    std::map<std::uint64_t, std::uint64_t> times;
+    std::uint64_t events = 0, most = 0, ended = 0;
+  } skew;
+  const fs::path made = simple(4, 1000);
+  fs::remove(made / "traces" / "3.evt");
+  fs::copy(made / "traces" / "1.evt", made / "traces" / "3.evt");
+  EXPECT_THAT(ArchiveReader(made).read_side_by_side(skew).sentences(), IsEmpty());
+  EXPECT_EQ(skew.events, 8000u);
+  EXPECT_LE(skew.most, 2 * 256 * 10u);
+  EXPECT_GT(skew.most, 0u);
 }
 
 TEST_F(TraceReader, WhatTheConsumerThrowsArrives) {

@@ -1,8 +1,7 @@
 // The command `ardoise`: in front of the user's own launch line it measures the launch; `ardoise report` renders a
 // report again from its data, `ardoise status` says where the ranks of a running launch are, `ardoise show` prints
-// tables of a profile, `ardoise snapshots` reads files of snapshots, `ardoise export` writes its call stacks for other
-// tools. The options of the first are in
-// options.cpp.
+// tables of a profile, `ardoise snapshots` reads files of snapshots, `ardoise trace` examines and converts
+// traces, `ardoise export` writes call stacks of a profile for other tools. The options of the first are in options.cpp.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -23,6 +22,7 @@
 #include "tools/ardoise/show.hpp"
 #include "tools/ardoise/snapshots.hpp"
 #include "tools/ardoise/status.hpp"
+#include "tools/ardoise/trace.hpp"
 
 namespace {
 
@@ -79,6 +79,7 @@ int run(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "show") return show(argc - 1, argv + 1);
   if (argc > 1 && std::string_view(argv[1]) == "status") return status(argc - 1, argv + 1);
   if (argc > 1 && std::string_view(argv[1]) == "snapshots") return snapshots(argc - 1, argv + 1);
+  if (argc > 1 && std::string_view(argv[1]) == "trace") return trace(argc - 1, argv + 1);
   if (argc > 1 && std::string_view(argv[1]) == "control") return control(argc - 1, argv + 1);
   char help[] = "--help";
   if (argc == 2 && std::string_view(argv[1]) == "help") argv[1] = help;

@@ -1,0 +1,121 @@
+// See trace.hpp.
+#include "tools/ardoise/trace.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "knowledge_sources/trace_reader/guarded_reading.hpp"
+#include "reports/text/units.hpp"
+#include "tools/ardoise/installation.hpp"
+#include "tools/ardoise/launch_line.hpp"
+#include "tools/ardoise/measure.hpp"
+#include "tools/ardoise/message.hpp"
+#include "tools/ardoise/options.hpp"
+#include "tools/ardoise/process.hpp"
+#include "tools/ardoise/trace_check.hpp"
+#include "tools/ardoise/trace_info.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using knowledge_sources::ArchiveReader;
+using knowledge_sources::UnreadableArchive;
+
+bool print_all(const std::string& text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (!written) say("Cannot write to standard output.");
+  return written;
+}
+
+// In a process of its own: OTF2 can crash on a damaged archive.
+int with_archive(const std::string& path, const std::function<int(const ArchiveReader&)>& work) {
+  const auto end = knowledge_sources::read_guarded([&] {
+    try {
+      return work(ArchiveReader(path));
+    } catch (const UnreadableArchive& error) {
+      say("{}", error.what());
+    } catch (const std::bad_alloc&) {
+      say("'{}' needs more memory than there is.", path);
+    } catch (const std::exception& error) {
+      say("{}", error.what());
+    }
+    return kFailedStatus;
+  });
+  if (end.crash.empty()) return end.status;
+  say("'{}' is damaged: OTF2 {}.", path, end.crash);
+  return kFailedStatus;
+}
+
+int info(const ArchiveReader& archive) {
+  knowledge_sources::ArchiveFaults faults;
+  const std::string text = trace_info(archive, faults);
+  if (!print_all(text)) return kFailedStatus;
+  for (const std::string& sentence : faults.sentences()) say("{}", sentence);
+  return 0;
+}
+
+int check(const ArchiveReader& archive) {
+  TraceCheck check(archive.definitions());
+  knowledge_sources::ArchiveFaults faults = archive.definitions().faults;
+  faults.merge(archive.read_side_by_side(check));
+  check.finish();
+  faults.merge(check.faults());
+  std::string text;
+  for (const auto& [kind, fault] : faults.by_kind()) {
+    text += fmt::format("{}: {}\n", reports::with_separators(fault.count), kind);
+    for (const std::string& example : fault.examples) text += fmt::format("    {}\n", example);
+    if (!fault.examples.empty() && fault.count > fault.examples.size()) text += "    …\n";
+  }
+  for (const std::string& remark : check.remarks()) text += fmt::format("Note: {}.\n", remark);
+  for (const auto& [name, value] : archive.anchor().properties) {
+    if (name.starts_with("ARDOISE::")) text += fmt::format("Note: the trace says itself {} = {}.\n", name, value);
+  }
+  const std::string read =
+      fmt::format("{} events, {} messages, {} collectives", reports::with_separators(check.events()),
+                  reports::with_separators(check.messages()), reports::with_separators(check.collectives()));
+  text += faults.empty() ? fmt::format("Nothing is wrong in {}.\n", read)
+                         : fmt::format("{} kinds of faults in {}.\n", faults.by_kind().size(), read);
+  if (!print_all(text)) return kFailedStatus;
+  return faults.empty() ? 0 : kFaultyTraceStatus;
+}
+
+// What `ardoise-analyzer --replay` makes, found here too.
+int from_capture(const std::vector<std::string>& captures, const std::string& output, const std::string& trace) {
+  std::vector<std::string> words{find_installation().analyzer, "--replay"};
+  words.insert(words.end(), captures.begin(), captures.end());
+  for (const std::string& word : {std::string("--trace"), trace, std::string("--output"), output})
+    words.push_back(word);
+  return run_and_wait(words).status;
+}
+
+}  // namespace
+
+int trace(int argc, char** argv) {
+  CLI::App app{"Examines traces in OTF2, whoever wrote them, and makes them of captured packs.", "ardoise trace"};
+  app.require_subcommand(1);
+  std::string path, output, selection = "all";
+  std::vector<std::string> captures;
+  const char* const of_trace = "traces.otf2, its folder, or the folder of a report";
+  auto* const info_command = app.add_subcommand("info", "prints what is in a trace");
+  info_command->add_option("trace", path, of_trace)->required();
+  auto* const check_command =
+      app.add_subcommand("check", "prints what is wrong in a trace; exit status 3 when something is");
+  check_command->add_option("trace", path, of_trace)->required();
+  auto* const capture_command =
+      app.add_subcommand("from-capture", "makes a report with a trace of captured packs (--capture)");
+  capture_command->add_option("captures", captures, "files of packs, or folders with them")->required();
+  capture_command->add_option("-o,--output", output, "folder of the report")->required();
+  capture_command->add_option("--trace", selection, "what goes into the trace, as of ardoise [all]");
+  if (const auto status = parse_or_end(app, argc, argv)) return *status;
+  if (*capture_command) return from_capture(captures, output, selection);
+  return with_archive(path, *info_command ? info : check);
+}
+
+}  // namespace ardoise::launcher

@@ -108,7 +108,6 @@ template <class Record>
 void TraceRank::enter(Stream<Record>& stream, std::uint64_t& received, Pack<Record> pack) {
   stream.known_until = std::max(stream.known_until, pack.last_tick);
   received += pack.counted;
-  if (pack.after_gap || pack.after_sums) state_.messages.stop();
   if (pack.after_gap) note_gap(pack.left.empty() ? pack.last_tick : tick_of(pack.left.front()));
   if (pack.left.empty()) return;
   waiting_ += pack.own.size();
@@ -252,6 +251,7 @@ void TraceRank::add_gap(const TraceTables::Gap& gap) {
 
 // Those that begin before the tick; of MPI with what is behind them.
 void TraceRank::write_until(Thread& thread, Pack<MpiRecord>& pack, std::uint64_t tick) {
+  if (pack.after_gap || pack.after_sums) state_.messages.stop();
   auto some = pack.left;
   if (tick != kNone) {
     const auto end = std::ranges::find_if(some, [tick](const MpiRecord& each) { return tick_of(each) > tick; });

@@ -64,6 +64,15 @@ TEST(TraceSelection, ItemsCombine) {
   EXPECT_FALSE(some.has_call(false, id(FunctionId::kBcast), 1'000'000'000, 0));
 }
 
+TEST(TraceSelection, AttributesAreChosenByClass) {
+  EXPECT_FALSE(TraceSelection("all").attributes().has(AttributeClass::kArguments));
+  const TraceSelection some("all,attributes=messages");
+  EXPECT_TRUE(some.attributes().has(AttributeClass::kMessages));
+  EXPECT_FALSE(some.attributes().has(AttributeClass::kArguments));
+  EXPECT_TRUE(some.has_rank(7));
+  EXPECT_TRUE(TraceSelection("ranks=1,attributes=all").attributes().has(AttributeClass::kArguments));
+}
+
 TEST(TraceSelection, AFaultNamesThePlaceAndWhatWasExpected) {
   EXPECT_EQ(fault_of("functions=MPI_Send,MPI_Snd,min=1ms"),
             "--trace \"functions=MPI_Send,MPI_Snd,min=1ms\" cannot be read at \"MPI_Snd,min=1ms\": expected a function "
@@ -74,7 +83,9 @@ TEST(TraceSelection, AFaultNamesThePlaceAndWhatWasExpected) {
   EXPECT_THAT(fault_of("ranks=-1"), HasSubstr("expected ranks"));
   EXPECT_THAT(fault_of("ranks=99999999999"), HasSubstr("expected ranks"));
   EXPECT_THAT(fault_of("rank=1"), HasSubstr("at \"rank=1\": expected all, or ranks="));
-  EXPECT_THAT(fault_of("all,ranks=1"), HasSubstr("at \"all,ranks=1\""));
+  EXPECT_THAT(fault_of("ranks=1,all"), HasSubstr("at \"all\": expected ranks"));
+  EXPECT_THAT(fault_of("all,1"), HasSubstr("at \"1\": expected all, or ranks="));
+  EXPECT_THAT(fault_of("attributes=arguments,other"), HasSubstr("expected attributes: all, arguments, messages"));
   EXPECT_THAT(fault_of("min=1ms,2ms"), HasSubstr("at \"2ms\": expected another of ranks="));
   EXPECT_THAT(fault_of("min=1d"), HasSubstr("expected a duration"));
   EXPECT_THAT(fault_of("min=-1s"), HasSubstr("expected a duration"));

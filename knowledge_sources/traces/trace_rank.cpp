@@ -53,7 +53,7 @@ bool TraceRank::set_clock(const PackHeader& header) {
 
 void TraceRank::follow(const TraceTables& earlier) {
   for (const TraceTables::Rank& each : earlier.ranks) {
-    if (each.rank != rank_) continue;
+    if (each.rank != rank_ || !(each.clock.ns_per_tick > 0)) continue;
     state_.clock = each.clock;
     state_.follow_others();
     has_begun_ = true;

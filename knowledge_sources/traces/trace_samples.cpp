@@ -37,8 +37,11 @@ void TraceSamples::add(const SampleSpan& span) {
     held_.push_back(
         {sample.record.tick, key_of(sample.record), sample.record.weight != 0, keep(sample.counters, header.weight)});
     std::ranges::push_heap(held_, is_later);
+    latest_tick_ = std::max(latest_tick_, sample.record.tick);
     if (held_.size() > kMostHeld) write_first();
   }
+  while (!held_.empty() && clock_.since_init(latest_tick_) - clock_.since_init(held_.front().tick) > kHeldNs)
+    write_first();
 }
 
 std::uint32_t TraceSamples::keep(std::span<const std::uint64_t> counters, std::uint32_t weight) {

@@ -5,8 +5,9 @@
 //   a sample      CallingContextSample, with the number of its place in the part; what a place is, the tables say
 //   its counters  Metric: what they have counted since the first sample, before it
 //
-// Packs of samples lie over each other in time, since each has those of a level: at most kMostHeld samples are held and
-// put in order. What comes later than that is moved, and counted. Not thread safe.
+// Packs of samples lie over each other in time, since each has those of a level, and a process sends what is older than
+// a second (--flush): samples are held until others are kHeldNs later, at most kMostHeld, and put in order. What comes
+// later than that is moved, and counted. Not thread safe.
 #pragma once
 
 #include <otf2/OTF2_EvtWriter.h>
@@ -27,7 +28,8 @@ namespace ardoise::knowledge_sources {
 
 class TraceSamples {
  public:
-  static constexpr std::size_t kMostHeld = 8192, kMostPlaces = 65536;
+  static constexpr std::size_t kMostHeld = 65536, kMostPlaces = 65536;
+  static constexpr std::int64_t kHeldNs = 4'000'000'000;
 
   // world_rank: of the first of its program's world. Each outlives it; the clock is known when samples come.
   TraceSamples(TracePart& part, const TraceSelection& selection, const TraceClock& clock, std::uint32_t rank,
@@ -62,8 +64,9 @@ class TraceSamples {
   OTF2_EvtWriter* writer_ = nullptr;             // once there is a sample
   std::uint64_t first_ = UINT64_MAX, last_ = 0;  // times
   std::vector<Held> held_;                       // a heap, the earliest first
-  std::vector<Counters> counters_;               // of what is held
-  std::vector<std::uint32_t> free_;              // of these
+  std::uint64_t latest_tick_ = 0;
+  std::vector<Counters> counters_;   // of what is held
+  std::vector<std::uint32_t> free_;  // of these
   std::map<SampleKey, std::uint32_t> numbers_;
   std::uint32_t first_number_ = 0;
   std::uint8_t counter_count_ = 0;

@@ -105,12 +105,13 @@ TEST_F(SampledTraces, OnlyRanksAndTimesRestrictThem) {
 
 TEST_F(SampledTraces, WhatComesTooLateIsMovedAndCounted) {
   PackMaker maker({});
-  std::vector<SampleRecord> many;
-  for (std::uint64_t i = 0; i <= TraceSamples::kMostHeld; ++i) many.push_back(sample(3000 + 10 * i, 2));
-  maker.samples(0, many);
+  const auto held = static_cast<std::uint64_t>(TraceSamples::kHeldNs);
+  // In its own time is what comes last but one.
+  maker.samples(0, std::vector{sample(3000, 2), sample(4000, 2), sample(3500 + held, 2)});
+  maker.samples(0, std::vector{sample(3400, 2)});
   maker.samples(0, std::vector{sample(2999, 2)});
   const auto trace = traced({&maker});
-  EXPECT_THAT(trace.of_kind("CALLING_CONTEXT_SAMPLE"), SizeIs(many.size() + 1));
+  EXPECT_THAT(trace.of_kind("CALLING_CONTEXT_SAMPLE"), SizeIs(5));
   EXPECT_THAT(trace.properties, HasSubstr("ARDOISE::MOVED_SAMPLES"));
   EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("1 samples that were told late")));
 }

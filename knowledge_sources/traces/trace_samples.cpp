@@ -37,11 +37,8 @@ void TraceSamples::add(const SampleSpan& span) {
     held_.push_back(
         {sample.record.tick, key_of(sample.record), sample.record.weight != 0, keep(sample.counters, header.weight)});
     std::ranges::push_heap(held_, is_later);
-    latest_tick_ = std::max(latest_tick_, sample.record.tick);
     if (held_.size() > kMostHeld) write_first();
   }
-  while (!held_.empty() && clock_.since_init(latest_tick_) - clock_.since_init(held_.front().tick) > kHeldNs)
-    write_first();
 }
 
 std::uint32_t TraceSamples::keep(std::span<const std::uint64_t> counters, std::uint32_t weight) {
@@ -59,6 +56,10 @@ std::uint32_t TraceSamples::keep(std::span<const std::uint64_t> counters, std::u
 }
 
 void TraceSamples::add(const ContextSpan& span) { add_sums(told_.contexts, entries_of(span.records)); }
+
+void TraceSamples::write_held() {
+  while (!held_.empty()) write_first();
+}
 
 // Beyond the greatest number of places: that of the function, and then none.
 std::uint32_t TraceSamples::place_of(SampleKey key) {
@@ -97,7 +98,7 @@ void TraceSamples::write_first() {
 }
 
 void TraceSamples::end(TraceTables& tables) {
-  while (!held_.empty()) write_first();
+  write_held();
   told_.counters = counter_count_;
   told_.counted.assign(counted_.begin(), counted_.end());
   if (writer_ != nullptr) {

@@ -53,7 +53,7 @@ bool TraceRank::set_clock(const PackHeader& header) {
 
 void TraceRank::follow(const TraceTables& earlier) {
   for (const TraceTables::Rank& each : earlier.ranks) {
-    if (each.rank != rank_) continue;
+    if (each.rank != rank_ || !(each.clock.ns_per_tick > 0)) continue;
     state_.clock = each.clock;
     state_.follow_others();
     for (const TraceTables::RankText& text : earlier.rank_texts) {
@@ -205,12 +205,17 @@ void TraceRank::add(const AggregateSpan& span) {
 }
 
 void TraceRank::add(const SampleSpan& span) {
-  if (span.header->thread >= kSamplesOfThread) return;
-  if (!set_clock(*span.header)) {
-    losses_.untimed_samples += span.header->record_count;
+  const PackHeader& header = *span.header;
+  if (header.thread >= kSamplesOfThread) return;
+  samples_received_ += header.record_count;
+  samples_sealed_ = std::max(samples_sealed_, to_come(header.samples));
+  if (!set_clock(header)) {
+    losses_.untimed_samples += header.record_count;
     return;
   }
-  samples_of(span.header->thread).add(span);
+  samples_of(header.thread).add(span);
+  if (samples_received_ < samples_sealed_) return;
+  for (const auto& [thread, samples] : samples_) samples->write_held();
 }
 
 void TraceRank::add(const ContextSpan& span) {

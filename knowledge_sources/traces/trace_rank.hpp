@@ -114,6 +114,7 @@ class TraceRank {
   TraceLosses losses_;
   std::map<std::uint32_t, Thread> threads_;
   std::map<std::uint32_t, std::unique_ptr<TraceSamples>> samples_;  // by thread
+  std::uint64_t samples_received_ = 0, samples_sealed_ = 0;         // sealed: of the epochs that are on their way
   TraceTables::Sampler sampler_{};
   std::uint64_t sampler_tick_ = UINT64_MAX;              // since when it is so
   std::uint64_t mpi_received_ = 0, posix_received_ = 0;  // records, by the ledger

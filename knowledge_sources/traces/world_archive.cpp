@@ -149,7 +149,7 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
     }
     for (const TraceTables::Rank& rank : tables.ranks) {
       OfRank& of_rank = ranks_.at(first + rank.rank);
-      of_rank.clock = rank.clock;
+      if (rank.clock.ns_per_tick > 0) of_rank.clock = rank.clock;
       of_rank.last_clock = last_clock(rank.rank, resolver);
       for (const auto& [number, global] : communicators_of(rank.rank, resolver))
         of_rank.communicators.emplace(number, global);

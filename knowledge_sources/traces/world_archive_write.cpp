@@ -42,7 +42,8 @@ RegionKind kind_of(TraceRegion::Kind kind, std::uint32_t function) {
     case TraceRegion::Kind::kPhase:
       break;
     case TraceRegion::Kind::kSampled:
-      return {OTF2_REGION_ROLE_FUNCTION, function != 0 ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_SAMPLING};
+      if (function != 0) return {OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI};
+      return {OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_SAMPLING};
   }
   return {OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER};
 }

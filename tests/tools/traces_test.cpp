@@ -147,13 +147,15 @@ TEST_P(TracedPrograms, AllKindsOfTrafficAreThere) {
   EXPECT_THAT(printed.properties, Not(HasSubstr("UNFINISHED")));
 }
 
-TEST_P(TracedPrograms, TimesAreThoseOfTheProfile) {
+TEST_P(TracedPrograms, TimesAndSamplesAreThoseOfTheProfile) {
   const auto result = ardoise({"--trace", "all", "--analyzers", GetParam()},
                               {"-n", "4", LATE_RANKS, "late_sender", (folder_ / "truth").string()});
   EXPECT_EQ(result.status, 0) << result.output;
   const auto printed = trace();
   const auto application = profile().applications.at(0);
   expect_calls(printed, application);
+  EXPECT_EQ(printed.of_kind("CALLING_CONTEXT_SAMPLE").size(), application.samples.samples);
+  EXPECT_THAT(printed.markers, HasSubstr("Ardoise finding"));
   std::map<std::string, double> seconds;
   std::map<std::uint64_t, std::vector<std::uint64_t>> begins;
   for (const auto& each : printed.events) {

@@ -72,6 +72,20 @@ void TraceRank::follow(const TraceTables& earlier) {
   }
 }
 
+void TraceRank::skip(const PackRing::Gone& gone) {
+  mpi_received_ += gone.mpi;
+  posix_received_ += gone.posix;
+  samples_received_ += gone.samples;
+  has_begun_ = true;
+  state_.messages.stop();
+  for (const auto& [of, order] : gone.next) {
+    if (!selection_.has_thread(of.first)) continue;
+    const auto go_on_with = [order = order](auto& in_order) { in_order.begin_with(std::max(in_order.next(), order)); };
+    if (of.second == instrument::PackClass::kMpi) go_on_with(thread_of(of.first).mpi.order);
+    if (of.second == instrument::PackClass::kPosix) go_on_with(thread_of(of.first).posix.order);
+  }
+}
+
 TraceSamples& TraceRank::samples_of(std::uint32_t thread) {
   auto& samples = samples_[thread];
   if (!samples)
@@ -170,6 +184,10 @@ void TraceRank::add(const MpiSpan& span) {
     losses_.untimed += calls_in(span.records);
     return;
   }
+  if (!selection_.has_thread(span.header->thread)) {
+    mpi_received_ += span.header->counted_records();
+    return;
+  }
   Thread& thread = thread_of(span.header->thread);
   mark(thread.posix, span.header->posix, *span.header);
   take(span, thread.mpi, mpi_received_, thread);
@@ -178,6 +196,10 @@ void TraceRank::add(const MpiSpan& span) {
 void TraceRank::add(const PosixSpan& span) {
   if (!set_clock(*span.header)) {
     losses_.untimed += span.records.size();
+    return;
+  }
+  if (!selection_.has_thread(span.header->thread)) {
+    posix_received_ += span.header->counted_records();
     return;
   }
   Thread& thread = thread_of(span.header->thread);
@@ -209,6 +231,7 @@ void TraceRank::add(const SampleSpan& span) {
   if (header.thread >= kSamplesOfThread) return;
   samples_received_ += header.record_count;
   samples_sealed_ = std::max(samples_sealed_, to_come(header.samples));
+  if (!selection_.has_thread(header.thread)) return;
   if (!set_clock(header)) {
     losses_.untimed_samples += header.record_count;
     return;

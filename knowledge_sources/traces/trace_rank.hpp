@@ -30,6 +30,7 @@
 #include "instrument/format/definition_reader.hpp"
 #include "knowledge_sources/analysis.hpp"
 #include "knowledge_sources/in_order.hpp"
+#include "knowledge_sources/traces/pack_ring.hpp"
 #include "knowledge_sources/traces/trace_location.hpp"
 #include "knowledge_sources/traces/trace_samples.hpp"
 
@@ -50,6 +51,8 @@ class TraceRank {
 
   // Before the first pack: another part ends where this one goes on.
   void follow(const TraceTables& earlier);
+  // These do not come.
+  void skip(const PackRing::Gone& gone);
   void add(const instrument::PackHeader& header, const instrument::ProcessDefinition& process);
   void add(const MpiSpan& span);
   void add(const PosixSpan& span);

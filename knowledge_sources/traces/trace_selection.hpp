@@ -4,7 +4,8 @@
 //   ranks=0-3,8,functions=mpi,from=1m
 //
 //   selection = ( "all" | item ) { "," item }
-//   item      = "ranks=" range { "," range } | "functions=" function { "," function }
+//   item      = "ranks=" range { "," range } | "threads=" range { "," range } | "functions=" function { "," function }
+//             | "phases=" name { "," name } | "last=" duration | "limit=" size | "keep=" name { "," name }
 //             | "attributes=" class { "," class }        class = "all" | "arguments" | "messages"
 //             | "from=" duration | "to=" duration | "min=" duration
 //   range     = number [ "-" number ]         duration = number [ "us" | "ms" | "s" | "m" | "h" ]
@@ -34,7 +35,16 @@ class TraceSelection {
     return functions_.has(is_posix, function);
   }
   // Samples are no calls: they are in a trace that only ranks and times restrict.
-  [[nodiscard]] bool has_samples() const { return !has_functions_ && least_ == 0; }
+  [[nodiscard]] bool has_samples() const { return !has_functions_ && least_ == 0 && phases_.empty(); }
+  [[nodiscard]] bool has_thread(std::uint32_t number) const;
+  // By number (mark_name_id()); none: all of the time.
+  [[nodiscard]] const std::vector<std::uint32_t>& phases() const { return phases_; }
+  // What is kept until the end: the last so many ns (0: all), at most so many bytes (0: any number) of each analyzer;
+  // and what is around snapshots of these names.
+  [[nodiscard]] std::int64_t last() const { return last_; }
+  [[nodiscard]] std::uint64_t most_bytes() const { return most_bytes_; }
+  [[nodiscard]] const std::vector<std::uint32_t>& kept_names() const { return kept_names_; }
+  [[nodiscard]] bool is_ring() const { return last_ != 0 || most_bytes_ != 0; }
   [[nodiscard]] AttributeClasses attributes() const { return attributes_; }
   // In ns since MPI_Init.
   [[nodiscard]] bool has_time(std::int64_t ns) const { return ns >= from_ && ns < to_; }
@@ -44,7 +54,12 @@ class TraceSelection {
   }
 
  private:
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> ranks_;  // first, last; none: all
+  using Ranges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // first, last; none: all
+  static bool has(const Ranges& ranges, std::uint32_t number);
+  Ranges ranks_, threads_;
+  std::vector<std::uint32_t> phases_, kept_names_;
+  std::int64_t last_ = 0;
+  std::uint64_t most_bytes_ = 0;
   instrument::FunctionSet functions_ = instrument::FunctionSet::all();
   bool has_functions_ = false;  // restricts them
   AttributeClasses attributes_;

@@ -1,16 +1,21 @@
 // Writes a trace of what the programs do, in OTF2, while they run (--trace, docs/traces.md): each analyzer the events
 // of the ranks that it has. Contributes nothing to the model; trace_archive.hpp makes the archive of all parts.
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "instrument/format/definition_reader.hpp"
+#include "instrument/format/event_reader.hpp"
+#include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"
+#include "knowledge_sources/traces/pack_ring.hpp"
 #include "knowledge_sources/traces/trace_rank.hpp"
 #include "knowledge_sources/traces/trace_sink.hpp"
 #include "knowledge_sources/worker_slots.hpp"
@@ -33,6 +38,10 @@ class Traces final : public Analysis {
                                     [sink = settings.sink](const std::string& sentence) { sink->complain(sentence); });
     settings.sink->add_part([this] { close(); });
     earlier_ = settings.sink->earlier_parts(context_.partition);
+    if (selection_->is_ring() && part_->is_open())
+      ring_ =
+          std::make_unique<PackRing>(part_->folder(), PackRing::Limits{selection_->last(), selection_->most_bytes()},
+                                     [sink = settings.sink](const std::string& sentence) { sink->complain(sentence); });
     slots_.create(sources, [] { return std::make_unique<Nothing>(); });
     take<MpiSpan>(sources, kMpiEvents);
     take<PosixSpan>(sources, kPosixEvents);
@@ -57,7 +66,61 @@ class Traces final : public Analysis {
   }
   template <class SpanOfRecords>
   void add(const SpanOfRecords& span) {
+    // Contexts are needed for whatever samples stay.
+    if constexpr (!std::is_same_v<SpanOfRecords, ContextSpan>) {
+      if (ring_) return keep(span);
+    }
     with_rank(*span.header, [&](TraceRank& rank) { rank.add(span); });
+  }
+  // Until it is known what of it stays.
+  template <class SpanOfRecords>
+  void keep(const SpanOfRecords& span) {
+    const instrument::PackHeader& header = *span.header;
+    if (!part_->is_open() || !selection_->has_rank(context_.first_rank + header.rank)) return;
+    const TraceClock clock{header.origin_tick, ns_per_tick(header, context_.ticks_per_second)};
+    // What lies nowhere in time goes with what came with it.
+    const bool is_timed = header.origin_tick != 0 && header.first_tick != 0;
+    ring_->add(header, is_timed ? clock.since_init(header.first_tick) : INT64_MAX,
+               is_timed ? clock.since_init(header.last_tick) : INT64_MIN);
+    if constexpr (std::is_same_v<SpanOfRecords, MpiSpan>) {
+      if (selection_->kept_names().empty()) return;
+      for (const instrument::MpiRecord& record : span.records) {
+        if (!instrument::is_mark(record)) continue;
+        const auto mark = instrument::as<instrument::MarkExtension>(record);
+        if (mark.kind == instrument::MarkKind::kSnapshot &&
+            std::ranges::find(selection_->kept_names(), mark.name) != selection_->kept_names().end())
+          ring_->keep_around(clock.since_init(mark.tick));
+      }
+    }
+  }
+  void add_kept(TraceRank& rank, const instrument::PackView& pack) {
+    const instrument::PackHeader* const header = &pack.header();
+    switch (pack.pack_class()) {
+      case instrument::PackClass::kMpi:
+        return rank.add(MpiSpan{{}, header, pack.records<instrument::MpiRecord>()});
+      case instrument::PackClass::kPosix:
+        return rank.add(PosixSpan{{}, header, pack.records<instrument::PosixRecord>()});
+      case instrument::PackClass::kAggregates:
+        return rank.add(AggregateSpan{{}, header, pack.records<instrument::AggregateRecord>()});
+      case instrument::PackClass::kSamples:
+        return rank.add(SampleSpan{{}, header, pack.payload()});
+      default:
+        return;
+    }
+  }
+  // What has stayed becomes events.
+  void write_kept(TraceTables& tables) {
+    ring_->for_each(
+        [&](std::uint32_t number, const PackRing::Gone& gone) {
+          instrument::PackHeader header{};
+          header.rank = number;
+          with_rank(header, [&](TraceRank& rank) { rank.skip(gone); });
+        },
+        [&](const instrument::PackView& pack) {
+          with_rank(pack.header(), [&](TraceRank& rank) { add_kept(rank, pack); });
+        });
+    tables.losses.limited = ring_->records_beyond_limit();
+    ring_.reset();
   }
   template <class Use>
   void with_rank(const instrument::PackHeader& header, Use use) {
@@ -94,6 +157,7 @@ class Traces final : public Analysis {
     if (!part_->is_of_this_process() || std::exchange(is_closed_, true)) return;
     TraceTables tables;
     tables.selection = context_.traces.selection;
+    if (ring_) write_kept(tables);
     for (const auto& rank : ranks_) {
       if (rank) rank->end(tables);
     }
@@ -103,6 +167,7 @@ class Traces final : public Analysis {
   const AnalysisContext context_;
   std::unique_ptr<TraceSelection> selection_;
   std::unique_ptr<TracePart> part_;
+  std::unique_ptr<PackRing> ring_;  // nullptr: all is written as it comes
   std::vector<const TraceTables*> earlier_;
   std::vector<std::unique_ptr<TraceRank>> ranks_;  // nullptr: nothing of it came here
   RankLocks locks_;

@@ -249,6 +249,7 @@ std::string WorldArchive::text_of_losses() const {
   say_if(losses_.untimed, "calls without a place in time");
   say_if(losses_.untimed_samples, "samples without a place in time");
   say_if(losses_.gaps, "times the calls of packs that did not arrive");
+  say_if(losses_.limited, "records of earlier calls, for which its limit= had no room");
   say_if(losses_.attributes, "attributes that there was no room for");
   say_if(unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
   return fmt::format("{}", fmt::join(list, ", "));

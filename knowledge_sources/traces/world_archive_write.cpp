@@ -117,6 +117,7 @@ std::string WorldArchive::write(const fs::path& folder) {
   tell("ARDOISE::UNTIMED_SAMPLES", losses_.untimed_samples);
   tell("ARDOISE::FURTHER_MARKERS", further_markers_);
   tell("ARDOISE::UNFINISHED_OPERATIONS", losses_.incomplete);
+  tell("ARDOISE::RECORDS_BEYOND_LIMIT", losses_.limited);
   tell("ARDOISE::MISSING_ATTRIBUTES", losses_.attributes);
   tell("ARDOISE::UNSEEN_RANKS", unseen_ranks_);
   const std::string fault = fault_of_close([&] {

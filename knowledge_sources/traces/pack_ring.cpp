@@ -67,6 +67,8 @@ void PackRing::add(const PackHeader& pack, std::int64_t begin, std::int64_t end)
   file.begin = std::min(file.begin, begin);
   file.end = std::max(file.end, end);
   newest_ = std::max(newest_, end);
+  std::int64_t& first = file.begins.try_emplace(pack.rank, begin).first->second;
+  first = std::min(first, begin);
   Gone& of_rank = file.packs[pack.rank];
   const auto pack_class = static_cast<PackClass>(pack.pack_class);
   if (pack_class == PackClass::kMpi) of_rank.mpi += pack.counted_records();
@@ -118,6 +120,24 @@ void PackRing::remove_old() {
     const auto goes = std::find_if(files_.begin(), last, [this](const File& each) { return !is_kept(each); });
     remove(goes == last ? files_.begin() : goes, true);
   }
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> PackRing::windows() const {
+  // Of ranks that have lost something the first that is left; at the border of files one rank is behind the other.
+  std::int64_t from = INT64_MIN;
+  std::map<std::uint32_t, std::int64_t> begins;
+  for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
+    for (const auto& [rank, begin] : file->begins) begins[rank] = begin;
+    if (limits_.last_ns != 0 || file->before.empty()) continue;
+    for (const auto& [rank, gone] : file->before) {
+      if (begins.contains(rank) && begins[rank] != INT64_MAX) from = std::max(from, begins[rank]);
+    }
+  }
+  if (limits_.last_ns == 0) return {{from, INT64_MAX}};
+  std::vector<std::pair<std::int64_t, std::int64_t>> windows;
+  for (const std::int64_t mark : marks_) windows.emplace_back(mark - limits_.last_ns, mark + limits_.last_ns);
+  windows.emplace_back(newest_ == INT64_MIN ? INT64_MIN : newest_ - limits_.last_ns, INT64_MAX);
+  return windows;
 }
 
 void PackRing::for_each(const std::function<void(std::uint32_t rank, const Gone&)>& skip,

@@ -46,7 +46,9 @@ class PackRing {
   // What is around then stays, as long as last= says on both sides.
   void keep_around(std::int64_t ns);
 
-  // Nothing is added any more. Records that went for want of room.
+  // Nothing is added any more. The times of which all is left, of each rank: first, and the one behind the last.
+  [[nodiscard]] std::vector<std::pair<std::int64_t, std::int64_t>> windows() const;
+  // Records that went for want of room.
   [[nodiscard]] std::uint64_t records_beyond_limit() const { return beyond_limit_; }
   // use(pack) for those that are left, as they came; skip(rank, gone) where some of a rank were between them.
   void for_each(const std::function<void(std::uint32_t rank, const Gone&)>& skip,
@@ -59,7 +61,8 @@ class PackRing {
     std::unique_ptr<instrument::PackFileWriter> out;
     std::uint64_t bytes = 0;
     std::int64_t begin = INT64_MAX, end = INT64_MIN;
-    GoneByRank packs, before;  // that it has, and that were between the file before and it
+    GoneByRank packs, before;                      // that it has, and that were between the file before and it
+    std::map<std::uint32_t, std::int64_t> begins;  // of what it has, by rank
   };
   void begin_file();
   void remove(std::deque<File>::iterator file, bool is_beyond_limit);

@@ -136,6 +136,10 @@ bool TraceSelection::has(const Ranges& ranges, std::uint32_t number) {
          });
 }
 
+bool TraceSelection::is_in_windows(std::int64_t ns) const {
+  return std::ranges::any_of(windows_, [ns](const auto& window) { return ns >= window.first && ns < window.second; });
+}
+
 bool TraceSelection::has_rank(std::uint32_t world_rank) const { return has(ranks_, world_rank); }
 bool TraceSelection::has_thread(std::uint32_t number) const { return has(threads_, number); }
 

@@ -47,7 +47,11 @@ class TraceSelection {
   [[nodiscard]] bool is_ring() const { return last_ != 0 || most_bytes_ != 0; }
   [[nodiscard]] AttributeClasses attributes() const { return attributes_; }
   // In ns since MPI_Init.
-  [[nodiscard]] bool has_time(std::int64_t ns) const { return ns >= from_ && ns < to_; }
+  [[nodiscard]] bool has_time(std::int64_t ns) const {
+    return ns >= from_ && ns < to_ && (windows_.empty() || is_in_windows(ns));
+  }
+  // From here on only what is in one of these times: first, and the one behind the last.
+  void restrict_to(std::vector<std::pair<std::int64_t, std::int64_t>> windows) { windows_ = std::move(windows); }
   [[nodiscard]] bool has_call(bool is_posix, std::uint32_t function, std::int64_t begin_ns,
                               std::int64_t duration_ns) const {
     return has_time(begin_ns) && duration_ns >= least_ && has_function(is_posix, function);
@@ -55,6 +59,8 @@ class TraceSelection {
 
  private:
   using Ranges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // first, last; none: all
+  [[nodiscard]] bool is_in_windows(std::int64_t ns) const;
+  std::vector<std::pair<std::int64_t, std::int64_t>> windows_;
   static bool has(const Ranges& ranges, std::uint32_t number);
   Ranges ranks_, threads_;
   std::vector<std::uint32_t> phases_, kept_names_;

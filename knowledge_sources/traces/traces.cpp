@@ -110,6 +110,7 @@ class Traces final : public Analysis {
   }
   // What has stayed becomes events.
   void write_kept(TraceTables& tables) {
+    selection_->restrict_to(ring_->windows());
     ring_->for_each(
         [&](std::uint32_t number, const PackRing::Gone& gone) {
           instrument::PackHeader header{};

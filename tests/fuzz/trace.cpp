@@ -29,6 +29,10 @@ std::filesystem::path make_scratch_folder() {
 extern "C" const char* __lsan_default_suppressions();
 extern "C" const char* __lsan_default_suppressions() { return "leak:libopen-trace-format2\n"; }
 
+// It asks for as many bytes as a record says, and is told that there are not so many.
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1:max_allocation_size_mb=1024"; }
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const std::filesystem::path folder = make_scratch_folder();
   fuzz::unpack_archive({reinterpret_cast<const char*>(data), size}, folder);

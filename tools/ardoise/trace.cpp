@@ -120,9 +120,9 @@ int export_trace(const ExportRequest& request) {
   return 0;
 }
 
-// What `ardoise-analyzer --replay` makes, found here too.
+// What `ardoise-analyzer --replay` makes, found here too; `ardoise report` renders it.
 int from_capture(const std::vector<std::string>& captures, const std::string& output, const std::string& trace) {
-  std::vector<std::string> words{find_installation().analyzer, "--replay"};
+  std::vector<std::string> words{find_installation().analyzer, "--no-report", "--replay"};
   words.insert(words.end(), captures.begin(), captures.end());
   for (const std::string& word : {std::string("--trace"), trace, std::string("--output"), output})
     words.push_back(word);

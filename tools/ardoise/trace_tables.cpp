@@ -26,7 +26,14 @@ class CsvRow {
   explicit CsvRow(ExportOutput& out) : out_(out) {}
   void text(std::string_view value) {
     begin();
-    text_ += csv_field(value);
+    // Most are plain.
+    const bool is_plain =
+        std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c != ',' && c != '"'; });
+    if (is_plain) {
+      text_ += value;
+    } else {
+      text_ += csv_field(value);
+    }
   }
   template <class Number>
   void number(Number value) {

@@ -105,6 +105,8 @@ std::string name_of_paradigm(const ArchiveDefinitions& all, std::uint8_t paradig
       return "CUDA";
     case OTF2_PARADIGM_PTHREAD:
       return "Pthread";
+    case OTF2_PARADIGM_NONE:
+      return "no paradigm";
     default:
       return fmt::format("paradigm {}", unsigned{paradigm});
   }

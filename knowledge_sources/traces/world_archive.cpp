@@ -132,6 +132,7 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
     const TraceTables& tables = part->tables;
     selection_ = tables.selection;
     auto of_part = std::make_shared<OfPart>();
+    of_part->keys = tables.regions;
     for (const std::uint64_t key : tables.regions)
       of_part->regions.push_back(region_of(TraceRegion::of_key(key), *part, resolver));
     for (const std::uint32_t name : tables.names) of_part->names.push_back(name_of(text_of_name(tables, name)));
@@ -171,6 +172,10 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
       gaps_.push_back(gap);
     }
     losses_.add(tables.losses);
+    const auto waits = std::make_shared<const WaitsOfPart>(part->folder);
+    for (std::uint32_t rank = 0; rank < program.ranks && !waits->is_empty(); ++rank) {
+      if (waits->has(rank)) ranks_.at(first + rank).waits.push_back({waits, rank});
+    }
   }
   add_samples(first, parts, resolver);
   if (selection_.empty()) return;
@@ -250,6 +255,7 @@ std::string WorldArchive::text_of_losses() const {
   say_if(losses_.untimed_samples, "samples without a place in time");
   say_if(losses_.gaps, "times the calls of packs that did not arrive");
   say_if(losses_.attributes, "attributes that there was no room for");
+  say_if(waits_without_call_, "waits whose call is not in it");
   say_if(unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
   return fmt::format("{}", fmt::join(list, ", "));
 }

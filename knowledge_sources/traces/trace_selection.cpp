@@ -23,7 +23,7 @@ struct TimeUnit {
 constexpr std::array<TimeUnit, 6> kTimeUnits{
     {{"", 1e9}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
 constexpr double kMostNs = 9e18;
-constexpr std::string_view kItems = "all, or ranks=, functions=, from=, to=, min= or attributes=";
+constexpr std::string_view kItems = "all, or ranks=, functions=, from=, to=, min=, iterations= or attributes=";
 
 std::optional<std::int64_t> parse_ns(std::string_view text) {
   double number = 0;
@@ -85,17 +85,22 @@ TraceSelection::TraceSelection(std::string_view text) {
         functions_ = {};
         has_functions_ = true;
       }
-    } else if (key != "ranks" && key != "functions" && key != "attributes") {
-      in.fail(key.empty() ? kItems : "another of ranks=, functions=, from=, to=, min= and attributes=");
+    } else if (key != "ranks" && key != "functions" && key != "iterations" && key != "attributes") {
+      in.fail(key.empty() ? kItems : "another of ranks=, functions=, from=, to=, min=, iterations= and attributes=");
     }
-    if (key == "ranks") {
+    if (key == "ranks" || key == "iterations") {
       const std::size_t dash = in.value().find('-');
       std::uint32_t first = 0, last = 0;
       const bool is_good =
           instrument::read_control_number(in.value().substr(0, dash), first) &&
           instrument::read_control_number(in.value().substr(dash == std::string_view::npos ? 0 : dash + 1), last);
-      if (!is_good || first > last) in.fail("ranks, as 0-3,8");
-      ranks_.emplace_back(first, last);
+      if (key == "ranks") {
+        if (!is_good || first > last) in.fail("ranks, as 0-3,8");
+        ranks_.emplace_back(first, last);
+      } else {
+        if (!is_good || first > last || first == 0) in.fail("iterations of the main loop, from 1 on, as 37-40,100");
+        iterations_.emplace_back(first, last);
+      }
     } else if (key == "functions") {
       if (!functions_.add(in.value())) in.fail("a function of MPI or I/O, mpi or io");
     } else if (key == "from" || key == "to" || key == "min") {
@@ -119,6 +124,11 @@ bool TraceSelection::has_rank(std::uint32_t world_rank) const {
   return ranks_.empty() || std::ranges::any_of(ranks_, [world_rank](const auto& range) {
            return world_rank >= range.first && world_rank <= range.second;
          });
+}
+
+bool TraceSelection::has_iteration_in(std::uint64_t first, std::uint64_t last) const {
+  return std::ranges::any_of(iterations_,
+                             [&](const auto& range) { return range.first <= last && first <= range.second; });
 }
 
 }  // namespace ardoise::knowledge_sources

@@ -5,13 +5,15 @@
 //
 //   selection = ( "all" | item ) { "," item }
 //   item      = "ranks=" range { "," range } | "functions=" function { "," function }
-//             | "attributes=" class { "," class }        class = "all" | "arguments" | "messages"
+//             | "attributes=" class { "," class }        class = "all" | "arguments" | "messages" | "waiting"
+//             | "iterations=" range { "," range }
 //             | "from=" duration | "to=" duration | "min=" duration
 //   range     = number [ "-" number ]         duration = number [ "us" | "ms" | "s" | "m" | "h" ]
 //
 // What is not named does not restrict. Ranks are those of MPI_COMM_WORLD; functions are those of MPI and of I/O, all of
 // "mpi", all of "io"; times are since MPI_Init, and a call belongs to the time that it begins in; min is the least
-// duration of a call. A message is in the trace when the call that started it is.
+// duration of a call. A message is in the trace when the call that started it is. Iterations are those of the main
+// loop, from 1 on, which are known only when the program has ended: all is traced until then.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +38,9 @@ class TraceSelection {
   // Samples are no calls: they are in a trace that only ranks and times restrict.
   [[nodiscard]] bool has_samples() const { return !has_functions_ && least_ == 0; }
   [[nodiscard]] AttributeClasses attributes() const { return attributes_; }
+  [[nodiscard]] bool has_iterations() const { return !iterations_.empty(); }
+  // One of these, from 1 on, is chosen.
+  [[nodiscard]] bool has_iteration_in(std::uint64_t first, std::uint64_t last) const;
   // In ns since MPI_Init.
   [[nodiscard]] bool has_time(std::int64_t ns) const { return ns >= from_ && ns < to_; }
   [[nodiscard]] bool has_call(bool is_posix, std::uint32_t function, std::int64_t begin_ns,
@@ -44,7 +49,8 @@ class TraceSelection {
   }
 
  private:
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> ranks_;  // first, last; none: all
+  using Ranges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // first, last; none: all
+  Ranges ranks_, iterations_;
   instrument::FunctionSet functions_ = instrument::FunctionSet::all();
   bool has_functions_ = false;  // restricts them
   AttributeClasses attributes_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 #include "knowledge_sources/functions.hpp"
@@ -190,6 +191,42 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
   }
 }
 
+void WorldArchive::restrict_to(const Program& program, std::uint64_t all_rounds,
+                               const std::vector<TraceRounds>& rounds) {
+  constexpr auto kLead = static_cast<std::int64_t>(kTraceLead);
+  const TraceSelection selection(selection_);
+  std::set<std::uint32_t> missing;  // ranks
+  for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
+    const std::uint32_t world_rank = program.place.first_rank + rank;
+    ranks_.at(world_rank).times.emplace();
+    if (selection.has_rank(world_rank)) missing.insert(rank);
+  }
+  std::uint64_t first = UINT64_MAX, last = 0, together = 1;
+  for (const TraceRounds& each : rounds) {
+    if (each.rank >= program.ranks || each.begin < -kLead || each.end < each.begin) continue;
+    ranks_[program.place.first_rank + each.rank].times->push_back(
+        {static_cast<std::uint64_t>(each.begin + kLead), static_cast<std::uint64_t>(each.end + kLead)});
+    first = std::min(first, each.first);
+    last = std::max(last, each.first + each.count - 1);
+    together = std::max(together, each.count);
+    missing.erase(each.rank);
+  }
+  if (all_rounds == 0) {
+    about_rounds_.push_back(fmt::format("no main loop was found in {}", program.name));
+  } else if (last == 0) {
+    about_rounds_.push_back(fmt::format("the main loop of {} has {} iterations", program.name, all_rounds));
+  } else {
+    if (!missing.empty())
+      about_rounds_.push_back(
+          fmt::format("of {} ranks of {} these iterations are not known", missing.size(), program.name));
+    if (together > 1)
+      about_rounds_.push_back(
+          fmt::format("{} has so many iterations that they are known {} at a time only: it has those that were chosen "
+                      "among {} to {}",
+                      program.name, together, first, last));
+  }
+}
+
 // What the numbers of rank_texts.hpp are.
 void WorldArchive::add_texts(std::uint32_t first, const TraceTables& tables) {
   attributes_ |= tables.attributes;
@@ -262,9 +299,15 @@ std::string WorldArchive::text_of_losses() const {
 
 std::string WorldArchive::complaint() const {
   std::string text;
-  if (events_ == 0 && unseen_ranks_ == 0)
-    text =
-        fmt::format("The trace of {} has no events: nothing in the run is what --trace {} selects.", name_, selection_);
+  const std::string about_rounds = fmt::format("{}", fmt::join(about_rounds_, "; "));
+  if (events_ == 0 && unseen_ranks_ == 0) {
+    text = about_rounds.empty()
+               ? fmt::format("The trace of {} has no events: nothing in the run is what --trace {} selects.", name_,
+                             selection_)
+               : fmt::format("The trace of {} has no events: {}.", name_, about_rounds);
+  } else if (!about_rounds.empty()) {
+    text = fmt::format("About the trace of {}: {}.", name_, about_rounds);
+  }
   if (const std::string losses = text_of_losses(); !losses.empty())
     text += fmt::format("{}The trace of {} lacks {}.", text.empty() ? "" : " ", name_, losses);
   if (losses_.moved != 0)

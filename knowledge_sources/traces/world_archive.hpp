@@ -20,6 +20,7 @@
 #include "knowledge_sources/level.hpp"
 #include "knowledge_sources/traces/copied_calls.hpp"
 #include "knowledge_sources/traces/trace_marker.hpp"
+#include "knowledge_sources/traces/trace_sink.hpp"
 #include "knowledge_sources/traces/trace_tables.hpp"
 #include "knowledge_sources/traces/trace_waits.hpp"
 
@@ -37,6 +38,8 @@ class WorldArchive {
  public:
   // What a program's parts tell, and what is known of it.
   void add(const Program& program, const std::vector<const ReadPart*>& parts, const Resolver& resolver);
+  // Of a program that was added, to these rounds of its main loop, which has so many (0: there is none).
+  void restrict_to(const Program& program, std::uint64_t all_rounds, const std::vector<TraceRounds>& rounds);
   static constexpr std::size_t kMostMarkers = 16384;
   // Of a program that is there. Beyond kMostMarkers: only counted.
   void add(const TraceMarker& marker);
@@ -62,7 +65,8 @@ class WorldArchive {
       std::shared_ptr<const WaitsOfPart> of_part;
       std::uint32_t rank;  // there
     };
-    std::vector<Waits> waits;      // of its parts that have some
+    std::vector<Waits> waits;                              // of its parts that have some
+    std::optional<std::vector<CopiedCalls::Times>> times;  // only what begins in these
     TraceClock clock, last_clock;  // that the time stamps were made with, and as it is known in the end
   };
   struct Thread {
@@ -167,7 +171,8 @@ class WorldArchive {
   std::vector<TraceTables::Gap> gaps_;  // of ranks of the world
   TraceLosses losses_;
   std::uint64_t waits_without_call_ = 0;
-  std::uint64_t unseen_ranks_ = 0;  // that have no part though they should
+  std::vector<std::string> about_rounds_;  // sentences
+  std::uint64_t unseen_ranks_ = 0;         // that have no part though they should
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -70,7 +70,9 @@ std::uint64_t WorldArchive::corrected(const Thread& thread, std::uint64_t time) 
 CopiedCalls WorldArchive::calls_of(const OfRank& rank) {
   std::vector<RankWait> waits;
   for (const OfRank::Waits& each : rank.waits) each.of_part->add_to(waits, each.rank, losses_.attributes);
-  return CopiedCalls(std::move(waits));
+  CopiedCalls calls(std::move(waits));
+  if (rank.times) calls.restrict_to(*rank.times);
+  return calls;
 }
 
 // Attributes that are used, and waits that have not found their call though it should be there.
@@ -148,6 +150,8 @@ std::string WorldArchive::write(const fs::path& folder) {
       return fault;
     }
   }
+  events_ = 0;
+  for (const auto& [location, thread] : threads_) events_ += thread.told.events;
   // Readers want a file for each location.
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     const std::uint64_t location = trace_location(rank, 0);

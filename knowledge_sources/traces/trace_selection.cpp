@@ -26,7 +26,7 @@ constexpr std::array<TimeUnit, 6> kTimeUnits{
     {{"", 1e9}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
 constexpr double kMostNs = 9e18;
 constexpr std::string_view kItems =
-    "ranks=, threads=, functions=, phases=, from=, to=, min=, last=, limit=, keep= or attributes=";
+    "ranks=, threads=, functions=, phases=, iterations=, from=, to=, min=, last=, limit=, keep= or attributes=";
 constexpr std::uint64_t kLeastLimit = std::uint64_t{8} << 20;
 
 std::optional<std::int64_t> parse_ns(std::string_view text) {
@@ -77,7 +77,8 @@ class SelectionReader {
 }  // namespace
 
 TraceSelection::TraceSelection(std::string_view text) {
-  constexpr std::array<std::string_view, 6> kLists = {"ranks", "threads", "functions", "phases", "keep", "attributes"};
+  constexpr std::array<std::string_view, 7> kLists = {"ranks",      "threads", "functions", "phases",
+                                                      "iterations", "keep",    "attributes"};
   SelectionReader in(text);
   std::set<std::string_view> keys;
   std::string_view key;
@@ -93,12 +94,17 @@ TraceSelection::TraceSelection(std::string_view text) {
     } else if (std::ranges::find(kLists, key) == kLists.end()) {
       in.fail(key.empty() ? fmt::format("all, or {}", kItems) : fmt::format("another of {}", kItems));
     }
-    if (key == "ranks" || key == "threads") {
+    if (key == "ranks" || key == "threads" || key == "iterations") {
       const std::size_t dash = in.value().find('-');
       std::uint32_t first = 0, last = 0;
       const bool is_good =
           instrument::read_control_number(in.value().substr(0, dash), first) &&
           instrument::read_control_number(in.value().substr(dash == std::string_view::npos ? 0 : dash + 1), last);
+      if (key == "iterations") {
+        if (!is_good || first > last || first == 0) in.fail("iterations of the main loop, from 1 on, as 37-40,100");
+        iterations_.emplace_back(first, last);
+        continue;
+      }
       if (!is_good || first > last) in.fail(fmt::format("{}, as 0-3,8", key));
       (key == "ranks" ? ranks_ : threads_).emplace_back(first, last);
     } else if (key == "functions") {
@@ -142,5 +148,10 @@ bool TraceSelection::is_in_windows(std::int64_t ns) const {
 
 bool TraceSelection::has_rank(std::uint32_t world_rank) const { return has(ranks_, world_rank); }
 bool TraceSelection::has_thread(std::uint32_t number) const { return has(threads_, number); }
+
+bool TraceSelection::has_iteration_in(std::uint64_t first, std::uint64_t last) const {
+  return std::ranges::any_of(iterations_,
+                             [&](const auto& range) { return range.first <= last && first <= range.second; });
+}
 
 }  // namespace ardoise::knowledge_sources

@@ -5,14 +5,16 @@
 //
 //   selection = ( "all" | item ) { "," item }
 //   item      = "ranks=" range { "," range } | "threads=" range { "," range } | "functions=" function { "," function }
-//             | "phases=" name { "," name } | "last=" duration | "limit=" size | "keep=" name { "," name }
-//             | "attributes=" class { "," class }        class = "all" | "arguments" | "messages"
+//             | "phases=" name { "," name } | "iterations=" range { "," range }
+//             | "last=" duration | "limit=" size | "keep=" name { "," name }
+//             | "attributes=" class { "," class }        class = "all" | "arguments" | "messages" | "waiting"
 //             | "from=" duration | "to=" duration | "min=" duration
 //   range     = number [ "-" number ]         duration = number [ "us" | "ms" | "s" | "m" | "h" ]
 //
 // What is not named does not restrict. Ranks are those of MPI_COMM_WORLD; functions are those of MPI and of I/O, all of
 // "mpi", all of "io"; times are since MPI_Init, and a call belongs to the time that it begins in; min is the least
-// duration of a call. A message is in the trace when the call that started it is.
+// duration of a call. A message is in the trace when the call that started it is. Iterations are those of the main
+// loop, from 1 on, which are known only when the program has ended: all is traced until then.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +48,9 @@ class TraceSelection {
   [[nodiscard]] const std::vector<std::uint32_t>& kept_names() const { return kept_names_; }
   [[nodiscard]] bool is_ring() const { return last_ != 0 || most_bytes_ != 0; }
   [[nodiscard]] AttributeClasses attributes() const { return attributes_; }
+  [[nodiscard]] bool has_iterations() const { return !iterations_.empty(); }
+  // One of these, from 1 on, is chosen.
+  [[nodiscard]] bool has_iteration_in(std::uint64_t first, std::uint64_t last) const;
   // In ns since MPI_Init.
   [[nodiscard]] bool has_time(std::int64_t ns) const {
     return ns >= from_ && ns < to_ && (windows_.empty() || is_in_windows(ns));
@@ -62,7 +67,7 @@ class TraceSelection {
   [[nodiscard]] bool is_in_windows(std::int64_t ns) const;
   std::vector<std::pair<std::int64_t, std::int64_t>> windows_;
   static bool has(const Ranges& ranges, std::uint32_t number);
-  Ranges ranks_, threads_;
+  Ranges ranks_, threads_, iterations_;
   std::vector<std::uint32_t> phases_, kept_names_;
   std::int64_t last_ = 0;
   std::uint64_t most_bytes_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -18,6 +19,9 @@
 #include "knowledge_sources/traces/pack_ring.hpp"
 #include "knowledge_sources/traces/trace_rank.hpp"
 #include "knowledge_sources/traces/trace_sink.hpp"
+#include "knowledge_sources/traces/trace_waits.hpp"
+#include "knowledge_sources/wait_spans.hpp"
+#include "knowledge_sources/waits/patterns.hpp"
 #include "knowledge_sources/worker_slots.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -33,9 +37,8 @@ class Traces final : public Analysis {
     const TraceSettings& settings = context_.traces;
     if (settings.selection.empty() || settings.sink == nullptr) return;
     selection_ = std::make_unique<TraceSelection>(settings.selection);
-    part_ =
-        std::make_unique<TracePart>(settings.folder, context_.partition,
-                                    [sink = settings.sink](const std::string& sentence) { sink->complain(sentence); });
+    const auto complain = [sink = settings.sink](const std::string& sentence) { sink->complain(sentence); };
+    part_ = std::make_unique<TracePart>(settings.folder, context_.partition, complain);
     settings.sink->add_part([this] { close(); });
     earlier_ = settings.sink->earlier_parts(context_.partition);
     if (selection_->is_ring() && part_->is_open())
@@ -52,9 +55,22 @@ class Traces final : public Analysis {
     }
     subscribe<DefinitionSpan>(sources, "traces", context_.level, kDefinitions, slots_,
                               [this](Nothing&, const DefinitionSpan& span) { add_definitions(span); });
+    if (selection_->attributes().has(AttributeClass::kWaiting) && part_->is_good()) {
+      waits_ = std::make_unique<TraceWaits>(part_->folder(), complain);
+      sources.add(
+          {"traces@" + context_.level,
+           {WaitSpans::type(context_.level)},
+           [this](const blackboard::Context&, std::span<blackboard::EntryRef> entries) { add_waits(entries[0]); }});
+    }
     sources.at_quiet([this] { close(); });
   }
+  // Nothing but that waits become known as long as anything moves between analyzers, after close().
+  std::vector<std::byte> partial() const override {
+    flush_waits();
+    return {};
+  }
   void contribute(const Resolver& resolver, reports::Application&) const override {
+    flush_waits();
     if (context_.traces.sink != nullptr) context_.traces.sink->take(context_.partition, resolver);
   }
 
@@ -153,9 +169,27 @@ class Traces final : public Analysis {
       }
     }
   }
+  void add_waits(const blackboard::EntryRef& entry) {
+    const std::vector<RankWait> waits = waits_by_rank(entry);
+    if (!part_->is_of_this_process()) return;
+    if (!waits.empty() && (waits.back().rank >= ranks_.size() || std::ranges::any_of(waits, [](const RankWait& wait) {
+                             return wait.pattern >= kWaitPatterns;
+                           })))
+      throw BadPartial("Waits of another analyzer are of a rank or a pattern that is not there.");
+    for (auto first = waits.begin(); first != waits.end();) {
+      const auto last =
+          std::find_if(first, waits.end(), [&](const RankWait& each) { return each.rank != first->rank; });
+      if (selection_->has_rank(context_.first_rank + first->rank)) waits_->add({first, last});
+      first = last;
+    }
+  }
+  void flush_waits() const {
+    if (waits_ && part_->is_of_this_process()) waits_->flush();
+  }
   // Nothing runs on the board.
   void close() {
     if (!part_->is_of_this_process() || std::exchange(is_closed_, true)) return;
+    flush_waits();
     TraceTables tables;
     tables.selection = context_.traces.selection;
     if (ring_) write_kept(tables);
@@ -169,6 +203,7 @@ class Traces final : public Analysis {
   std::unique_ptr<TraceSelection> selection_;
   std::unique_ptr<TracePart> part_;
   std::unique_ptr<PackRing> ring_;  // nullptr: all is written as it comes
+  std::unique_ptr<TraceWaits> waits_;  // nullptr: they are not wanted
   std::vector<const TraceTables*> earlier_;
   std::vector<std::unique_ptr<TraceRank>> ranks_;  // nullptr: nothing of it came here
   RankLocks locks_;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <csignal>
 #include <map>
+#include <thread>
 
 #include "knowledge_sources/trace_reader/archive_reader.hpp"
 #include "knowledge_sources/trace_reader/guarded_reading.hpp"
@@ -263,6 +264,29 @@ TEST_F(TraceReader, SideBySideNoLocationRunsAhead) {
   EXPECT_EQ(skew.events, 8000u);
   EXPECT_LE(skew.most, 2 * 256 * 10u);
   EXPECT_GT(skew.most, 0u);
+}
+
+TEST_F(TraceReader, ThreadsReadTheSameArchive) {
+  const ArchiveReader reader(simple(4, 500));
+  std::vector<std::vector<ReadLocation>> reads(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& of_thread : reads) {
+      threads.emplace_back([&] {
+        for (const ArchivedLocation& location : reader.definitions().locations) {
+          KeepEvents keep;
+          of_thread.push_back(reader.read(location, keep));
+        }
+      });
+    }
+  }
+  for (const auto& of_thread : reads) {
+    ASSERT_THAT(of_thread, SizeIs(4));
+    for (const ReadLocation& each : of_thread) {
+      EXPECT_EQ(each.events, 1000u);
+      EXPECT_EQ(each.fault, "");
+    }
+  }
 }
 
 TEST_F(TraceReader, WhatTheConsumerThrowsArrives) {

@@ -229,6 +229,31 @@ TEST_F(TraceReader, AttributesOfAllTypesArriveWithTheirValues) {
   EXPECT_EQ(keep.kept[2].event.reference, 9u);
 }
 
+// OTF2 gives up at such a list, in the middle of a record.
+TEST_F(TraceReader, AnAttributeThatIsThereTwiceIsSaid) {
+  MadeArchive archive(folder_.path() / "twice");
+  OTF2_EvtWriter* const out = archive.events(0);
+  OTF2_EvtWriter_Enter(out, nullptr, 10, 0);
+  OTF2_AttributeList* const list = OTF2_AttributeList_New();
+  OTF2_AttributeList_AddUint8(list, 0, 1);
+  OTF2_AttributeList_AddUint8(list, 1, 2);
+  OTF2_EvtWriter_Enter(out, list, 11, 0);
+  OTF2_AttributeList_Delete(list);
+  archive.local(0, [](OTF2_DefWriter* definitions) {
+    OTF2_IdMap* const map = OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, 2);
+    OTF2_IdMap_AddIdPair(map, 0, 1);
+    OTF2_IdMap_AddIdPair(map, 1, 1);
+    OTF2_DefWriter_WriteMappingTable(definitions, OTF2_MAPPING_ATTRIBUTE, map);
+    OTF2_IdMap_Free(map);
+  });
+  archive.clock(0, 100);
+  archive.processes(1, 2);
+  archive.region(0, "work");
+  EXPECT_THAT(faults_of(ArchiveReader(archive.close())),
+              ElementsAre(AllOf(HasSubstr("locations whose events are damaged"), HasSubstr("after 1 of 2"),
+                                HasSubstr("attribute ID already exists"))));
+}
+
 TEST_F(TraceReader, AConsumerThatHasEnoughGetsNoMore) {
   const ArchiveReader reader(simple(1, 100));
   KeepEvents keep;

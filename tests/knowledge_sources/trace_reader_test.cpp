@@ -1,6 +1,7 @@
 // Archives as others write them, read: whole ones, and broken ones as far as they go.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <bit>
 #include <csignal>
@@ -289,6 +290,19 @@ TEST_F(TraceReader, SideBySideNoLocationRunsAhead) {
   EXPECT_EQ(skew.events, 8000u);
   EXPECT_LE(skew.most, 2 * 256 * 10u);
   EXPECT_GT(skew.most, 0u);
+}
+
+TEST_F(TraceReader, MoreLocationsThanMayBeOpenAreReadInTurns) {
+  const ArchiveReader reader(simple(150, 3));
+  const GuardedEnd end = read_guarded([&] {
+    const rlimit few{100, 100};
+    if (::setrlimit(RLIMIT_NOFILE, &few) != 0) return 1;
+    KeepEvents keep;
+    if (!reader.read_side_by_side(keep).empty()) return 2;
+    return keep.kept.size() == 150 * 6 ? 0 : 3;
+  });
+  EXPECT_EQ(end.crash, "");
+  EXPECT_EQ(end.status, 0);
 }
 
 TEST_F(TraceReader, ThreadsReadTheSameArchive) {

@@ -78,7 +78,11 @@ int check(const ArchiveReader& archive) {
     if (!fault.examples.empty() && fault.count > fault.examples.size()) text += "    …\n";
   }
   for (const std::string& remark : check.remarks()) text += fmt::format("Note: {}.\n", remark);
-  for (const auto& [name, value] : archive.anchor().properties) {
+  const auto& anchor = archive.anchor();
+  if (anchor.creator == "Ardoise" && anchor.description != "--trace all" && !faults.empty())
+    text += fmt::format("Note: the trace is a selection ({}), without the other ends of some messages.\n",
+                        anchor.description);
+  for (const auto& [name, value] : anchor.properties) {
     if (name.starts_with("ARDOISE::")) text += fmt::format("Note: the trace says itself {} = {}.\n", name, value);
   }
   const std::string read =

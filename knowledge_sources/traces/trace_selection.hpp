@@ -5,9 +5,8 @@
 //
 //   selection = ( "all" | item ) { "," item }
 //   item      = "ranks=" range { "," range } | "functions=" function { "," function }
-//             | "attributes=" class { "," class }        class = "all" | "arguments" | "messages" | "waiting"
-//             | "iterations=" range { "," range }
-//             | "from=" duration | "to=" duration | "min=" duration
+//             | "attributes=" class { "," class }        class = "all" | "arguments" | "messages" | "waiting" |
+//             "clocks" | "iterations=" range { "," range } | "from=" duration | "to=" duration | "min=" duration
 //   range     = number [ "-" number ]         duration = number [ "us" | "ms" | "s" | "m" | "h" ]
 //
 // What is not named does not restrict. Ranks are those of MPI_COMM_WORLD; functions are those of MPI and of I/O, all of

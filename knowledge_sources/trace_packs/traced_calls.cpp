@@ -252,7 +252,8 @@ void TracedThread::add_mpi_event(const ArchivedEvent& event) {
     case Kind::kRmaAtomic: {
       const auto window = program_.window_of(rank_.number, event.reference);
       call_.window = WindowUse{window.comm, window.number, peer_of(event.peer),
-                               std::max(event.bytes, event.bytes_received), WindowAct::kNone};
+                               std::max(event.bytes, event.bytes_received),
+                               event.kind == Kind::kRmaAtomic ? event.bytes : 0, WindowAct::kNone};
       if (!vmpi::kFunctionTraits[call_.function].starts_request) return;
       operation.kind = Operation::Kind::kOneSided;
       operation.comm = window.comm;
@@ -371,6 +372,8 @@ void TracedThread::settle(const Operation& operation) {
   const bool is_collective = operation.kind == Operation::Kind::kCollective;
   if (is_collective)
     rank_.packs.add_total(PackClass::kMpi, operation.function, 0, 0, operation.bytes, operation.received);
+  if (operation.probe && !operation.is_cancelled)
+    settle_probe(*operation.probe, {operation.comm, operation.peer, operation.tag, operation.received});
   MpiRecord* const record = rank_.packs.settle(operation.thread, operation.record);
   if (record == nullptr) return;
   if (operation.is_part) {
@@ -393,6 +396,15 @@ void TracedThread::settle(const Operation& operation) {
     record->peer = operation.peer;
     record->tag = operation.tag;
   }
+}
+
+void TracedThread::settle_probe(std::uint64_t number, const Message& message) {
+  MpiRecord* const record = rank_.packs.settle(number_, number);
+  if (record == nullptr) return;
+  record->word = make_word(message.comm, record->function(), record->shape());
+  record->peer = message.peer;
+  record->tag = message.tag;
+  record->bytes = static_cast<std::uint32_t>(std::min(message.bytes, kMostNarrow));
 }
 
 void TracedThread::end_mpi(std::uint64_t tick) {
@@ -454,6 +466,10 @@ void TracedThread::write_record(std::uint64_t duration) {
       tag = call_.receive->tag;
       bytes = call_.receive->bytes;
       break;
+    case Shape::kLocal:
+      // That makes a communicator, a window, a file.
+      if (own == nullptr && call_.collective) comm = call_.collective->comm;
+      break;
     case Shape::kCompletes:
       tag = static_cast<std::int32_t>(call_.completions.size());
       break;
@@ -487,6 +503,7 @@ void TracedThread::write_record(std::uint64_t duration) {
   if (shape == Shape::kSend || shape == Shape::kPut || shape == Shape::kFileWrite || goes_both_ways(shape))
     sent_in_all = bytes;
   if (shape == Shape::kReceive || shape == Shape::kGet || shape == Shape::kFileRead) received_in_all = bytes;
+  if (shape == Shape::kGet && call_.window) sent_in_all = call_.window->sent;
   if (goes_both_ways(shape)) received_in_all = received;
   if (has_half && call_.receive) received_in_all = call_.receive->bytes;
 
@@ -511,6 +528,16 @@ void TracedThread::write_record(std::uint64_t duration) {
   }
   if (call_.send && shape != Shape::kSend) call_.further_sends.push_back(*call_.send);
   if (own != nullptr) own->record = number;
+  const MessageKind kind = message_kind(call_.function);
+  if (kind.takes_message) {
+    if (probe_) (void)rank_.packs.settle(number_, *probe_);  // it has found nothing
+    probe_ = number;
+    rank_.packs.hold(number_, number);
+  } else if (kind.receives_taken) {
+    if (own != nullptr) own->probe = probe_;
+    if (own == nullptr && probe_ && call_.receive) settle_probe(*probe_, *call_.receive);
+    probe_.reset();
+  }
   rank_.packs.add_total(PackClass::kMpi, call_.function, 1, duration, sent_in_all, received_in_all);
   if (has_times_)
     times_.end_call(call_.begin + duration, duration, sent_in_all, received_in_all + call_.completed_bytes);

@@ -52,6 +52,7 @@ class TracedRank {
     std::uint64_t id = 0;      // tick
     std::uint64_t record = 0;  // number in its thread
     std::uint64_t bytes = 0, received = 0;
+    std::optional<std::uint64_t> probe{};  // record of the call that has taken the message
   };
 
   // Each is defined once.

@@ -46,7 +46,7 @@ class TracedThread {
   struct WindowUse {
     std::uint32_t comm = instrument::kNoComm, number = 0;
     std::int32_t peer = instrument::kNoPeer;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0, sent = 0;  // sent: beside what a kGet gets
     instrument::WindowAct act = instrument::WindowAct::kNone;
   };
   struct FileUse {
@@ -108,6 +108,8 @@ class TracedThread {
   void start(From from, std::pair<std::uint64_t, std::uint64_t> key, Operation operation);
   [[nodiscard]] bool complete(From from, std::pair<std::uint64_t, std::uint64_t> key, const Operation& end);
   void settle(const Operation& operation);
+  // The probe before has taken this message.
+  void settle_probe(std::uint64_t record, const Message& message);
   void write_record(std::uint64_t duration);
   void write_behind();
   [[nodiscard]] CodePlace caller() const { return open_.empty() ? CodePlace{} : open_.back().caller; }
@@ -124,6 +126,7 @@ class TracedThread {
   MpiCall call_;
   IoCall io_;
   std::uint64_t last_tick_ = 0, last_begin_ = 0;
+  std::optional<std::uint64_t> probe_;  // record of the last MPI_Mprobe or MPI_Improbe, whose message is not known
   std::uint32_t known_comm_ = kUndefined32, known_number_ = 0;
   std::unordered_map<std::uint32_t, std::uint32_t> archived_contexts_;
   std::vector<instrument::SampleRecord> samples_;

@@ -139,8 +139,7 @@ void MadePacks::send(Thread& thread, std::span<const MpiRecord> records) {
     auto& header = *reinterpret_cast<PackHeader*>(pack.words.data());
     header.order = thread.mpi_packs++;
     if (!thread.posix.empty() && thread.posix.front().begin <= last)
-      header.other_open =
-          static_cast<std::uint32_t>((last - thread.posix.front().begin) / PackHeader::kOpenTicks + 1);
+      header.other_open = static_cast<std::uint32_t>((last - thread.posix.front().begin) / PackHeader::kOpenTicks + 1);
     pass();
     thread.mpi_sent += count;
     records = records.subspan(count);

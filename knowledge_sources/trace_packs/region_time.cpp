@@ -32,8 +32,7 @@ void RegionTime::end_call(std::uint64_t tick, std::uint64_t ticks, std::uint64_t
   if (context_ == 0 || function == 0) return;
   auto& sums = calls_[std::uint64_t{function} << 32 | context_];
   sums.context = context_;
-  sums.record_class =
-      static_cast<std::uint16_t>((function & kPosix) != 0 ? PackClass::kPosix : PackClass::kMpi);
+  sums.record_class = static_cast<std::uint16_t>((function & kPosix) != 0 ? PackClass::kPosix : PackClass::kMpi);
   sums.function = static_cast<std::uint16_t>((function & ~kPosix) - 1);
   ++sums.calls;
   sums.ticks += ticks;

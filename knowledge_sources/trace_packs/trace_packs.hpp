@@ -38,8 +38,8 @@ class TracePacks final : public EventConsumer {
     TracedThread* thread = nullptr;  // nullptr: not shown
     bool is_samples = false;
   };
-  [[nodiscard]] Place place_of(const ArchivedLocation& location);
-  [[nodiscard]] TracedRank& rank_of(std::uint32_t number);
+  [[nodiscard]] Place place_of(const ArchivedLocation& location, std::uint64_t time);
+  [[nodiscard]] TracedRank& rank_of(std::uint32_t number, std::uint64_t first_tick);
 
   const TracedProgram& program_;
   const TakePack take_;

@@ -36,9 +36,7 @@ std::uint32_t extension_word(ExtensionKind kind, std::uint32_t function) {
   return make_word(static_cast<std::uint32_t>(kind), function, Shape::kExtension);
 }
 
-std::int32_t peer_of(std::uint32_t rank) {
-  return rank <= INT32_MAX ? static_cast<std::int32_t>(rank) : kNoPeer;
-}
+std::int32_t peer_of(std::uint32_t rank) { return rank <= INT32_MAX ? static_cast<std::int32_t>(rank) : kNoPeer; }
 
 std::int32_t root_of(std::uint32_t root) {
   if (root == OTF2_COLLECTIVE_ROOT_SELF) return instrument::kRootGroup;
@@ -251,9 +249,12 @@ void TracedThread::add_mpi_event(const ArchivedEvent& event) {
     case Kind::kRmaGet:
     case Kind::kRmaAtomic: {
       const auto window = program_.window_of(rank_.number, event.reference);
-      call_.window = WindowUse{window.comm, window.number, peer_of(event.peer),
+      call_.window = WindowUse{window.comm,
+                               window.number,
+                               peer_of(event.peer),
                                std::max(event.bytes, event.bytes_received),
-                               event.kind == Kind::kRmaAtomic ? event.bytes : 0, WindowAct::kNone};
+                               event.kind == Kind::kRmaAtomic ? event.bytes : 0,
+                               WindowAct::kNone};
       if (!vmpi::kFunctionTraits[call_.function].starts_request) return;
       operation.kind = Operation::Kind::kOneSided;
       operation.comm = window.comm;
@@ -330,9 +331,9 @@ bool TracedThread::complete(From from, std::pair<std::uint64_t, std::uint64_t> k
         break;
     }
     if (!tells) completion.tag = instrument::kAnyTag;
-    const std::uint64_t got =
-        operation.kind == Operation::Kind::kReceive || operation.kind == Operation::Kind::kRead ? operation.received
-                                                                                                : 0;
+    const std::uint64_t got = operation.kind == Operation::Kind::kReceive || operation.kind == Operation::Kind::kRead
+                                  ? operation.received
+                                  : 0;
     completion.bytes_high = static_cast<std::uint32_t>(got >> 32);
     completion.bytes_low = static_cast<std::uint32_t>(got);
     completion.word = make_word(operation.comm, operation.function, Shape::kCompletion);
@@ -432,7 +433,8 @@ void TracedThread::write_record(std::uint64_t duration) {
     for (Started& each : call_.started) {
       each.operation.id = call_.begin;
       if (each.operation.kind != Operation::Kind::kSend) continue;
-      if (!call_.send) call_.send = {each.operation.comm, each.operation.peer, each.operation.tag, each.operation.bytes};
+      if (!call_.send)
+        call_.send = {each.operation.comm, each.operation.peer, each.operation.tag, each.operation.bytes};
       each.operation.is_complete = true;
     }
   } else if (!call_.started.empty() && ((traits.starts_request && !traits.persistent) || is_start)) {
@@ -508,12 +510,12 @@ void TracedThread::write_record(std::uint64_t duration) {
   if (has_half && call_.receive) received_in_all = call_.receive->bytes;
 
   const bool both = goes_both_ways(shape);
-  const bool is_wide = duration >= instrument::kWide || bytes >= instrument::kWide ||
-                       (both && received >= instrument::kWide);
-  const std::uint64_t number = rank_.packs.add(
-      number_, MpiRecord{call_.begin, narrow(duration), call_.call_site, peer,
-                         both ? static_cast<std::int32_t>(narrow(received)) : tag, narrow(bytes),
-                         make_word(comm, call_.function, shape)});
+  const bool is_wide =
+      duration >= instrument::kWide || bytes >= instrument::kWide || (both && received >= instrument::kWide);
+  const std::uint64_t number =
+      rank_.packs.add(number_, MpiRecord{call_.begin, narrow(duration), call_.call_site, peer,
+                                         both ? static_cast<std::int32_t>(narrow(received)) : tag, narrow(bytes),
+                                         make_word(comm, call_.function, shape)});
   if (is_wide)
     (void)rank_.packs.add_extension(
         number_, instrument::WideExtension{duration, bytes, both ? received : 0, 0,
@@ -546,15 +548,15 @@ void TracedThread::write_record(std::uint64_t duration) {
 // What the call has started beside its own operation, what it has completed, the group of an epoch, marks.
 void TracedThread::write_behind() {
   const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[call_.function];
-  const bool own_is_first = (traits.starts_request && !traits.persistent) ||
-                            static_cast<FunctionId>(call_.function) == FunctionId::kStart;
+  const bool own_is_first =
+      (traits.starts_request && !traits.persistent) || static_cast<FunctionId>(call_.function) == FunctionId::kStart;
   const auto write_part = [&](const Operation& operation, Shape shape) {
     const std::uint64_t sent = shape == Shape::kPostReceive ? 0 : operation.bytes;
     if (sent != 0) rank_.packs.add_total(PackClass::kMpi, call_.function, 0, 0, sent, 0);
-    return rank_.packs.add_extension(
-        number_, StartedExtension{operation.id, sent, operation.peer, operation.tag,
-                                  make_word(operation.comm, call_.function, shape),
-                                  extension_word(ExtensionKind::kStarted, call_.function)});
+    return rank_.packs.add_extension(number_,
+                                     StartedExtension{operation.id, sent, operation.peer, operation.tag,
+                                                      make_word(operation.comm, call_.function, shape),
+                                                      extension_word(ExtensionKind::kStarted, call_.function)});
   };
   for (std::size_t i = 0; i < call_.started.size(); ++i) {
     Started& each = call_.started[i];

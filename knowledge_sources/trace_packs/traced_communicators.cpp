@@ -124,8 +124,7 @@ void TracedProgram::define_communicators(MadePacks& packs, std::uint32_t rank) c
     const auto& members = is_member ? comm.members : comm.others;
     CommunicatorDefinition definition{};
     definition.comm = number;
-    definition.kind =
-        comm.archived->other_group != kUndefined32 ? CommunicatorKind::kInter : CommunicatorKind::kIntra;
+    definition.kind = comm.archived->other_group != kUndefined32 ? CommunicatorKind::kInter : CommunicatorKind::kIntra;
     definition.group_hash = comm.hash;
     definition.instance = comm.instance;
     definition.rank = static_cast<std::uint32_t>(std::ranges::find(members, own) - members.begin());

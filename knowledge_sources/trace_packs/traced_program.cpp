@@ -17,7 +17,7 @@ namespace ardoise::knowledge_sources {
 namespace {
 
 constexpr std::string_view kSamplesSuffix = ", samples";  // behind the name of the thread, in traces of Ardoise
-constexpr std::uint64_t kMostBeforeInit = 1'000'000;  // events of the first thread in which MPI_Init is looked for
+constexpr std::uint64_t kMostBeforeInit = 1'000'000;      // events of the first thread in which MPI_Init is looked for
 
 bool is_init(std::string_view region) {
   const auto function = mpi_function(region);
@@ -112,11 +112,10 @@ void TracedProgram::find_ranks() {
       ++others;
     }
   }
-  if (accelerators != 0)
-    notices_.push_back(fmt::format("What {} accelerators did is not shown.", accelerators));
+  if (accelerators != 0) notices_.push_back(fmt::format("What {} accelerators did is not shown.", accelerators));
   if (others != 0)
-    notices_.push_back(fmt::format("{} location groups of the trace are no ranks of its MPI; what they did is not shown.",
-                                   others));
+    notices_.push_back(
+        fmt::format("{} location groups of the trace are no ranks of its MPI; what they did is not shown.", others));
 }
 
 void TracedProgram::find_threads() {
@@ -265,8 +264,8 @@ void TracedProgram::find_losses() {
   if (!list.empty()) notices_.push_back(fmt::format("The trace lacks {}.", fmt::join(list, ", ")));
   if (is_ours_ && archive_.anchor().description.starts_with("--trace ") &&
       archive_.anchor().description != "--trace all")
-    notices_.push_back(fmt::format("The trace has what {} selects; all numbers are of that.",
-                                   archive_.anchor().description));
+    notices_.push_back(
+        fmt::format("The trace has what {} selects; all numbers are of that.", archive_.anchor().description));
 }
 
 void TracedProgram::define_process(MadePacks& packs, std::uint32_t rank, std::uint64_t begin_tick,
@@ -287,8 +286,7 @@ void TracedProgram::define_clock(MadePacks& packs, std::uint32_t rank, std::uint
   instrument::ClockDefinition definition{};
   definition.tick = origin_tick();
   if (clock.begin_realtime_ns != kUndefined64)
-    definition.realtime_ns =
-        clock.begin_realtime_ns + static_cast<std::uint64_t>(clock.nanoseconds(origin_));
+    definition.realtime_ns = clock.begin_realtime_ns + static_cast<std::uint64_t>(clock.nanoseconds(origin_));
   if (end_tick != 0) {
     definition.tick += static_cast<std::uint64_t>(ticks_per_second_);
     definition.realtime_ns += 1'000'000'000;

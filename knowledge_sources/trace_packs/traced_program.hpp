@@ -29,12 +29,12 @@ struct CodePlace {
 struct TracedRegion {
   enum class Kind : std::uint8_t { kUser, kMpi, kPosix, kInit, kFinalize, kPhase };
   Kind kind = Kind::kUser;
-  bool is_mpi_io = false;      // moves data of files
-  bool is_io = false;          // of kUser: does something with files
-  std::uint16_t function = 0;  // kMpi, kPosix
+  bool is_mpi_io = false;       // moves data of files
+  bool is_io = false;           // of kUser: does something with files
+  std::uint16_t function = 0;   // kMpi, kPosix
   std::uint32_t mark_name = 0;  // kPhase
-  CodePlace own;               // the function itself
-  CodePlace caller;            // where it is called, as the region itself says
+  CodePlace own;                // the function itself
+  CodePlace caller;             // where it is called, as the region itself says
 };
 
 // Does not change once it is made.
@@ -96,8 +96,8 @@ class TracedProgram {
   [[nodiscard]] const std::vector<std::string>& notices() const { return notices_; }
 
  private:
-  static constexpr std::uint32_t kFirstCode = 2;   // 1 is the import of modules
-  static constexpr std::uint64_t kFirstTick = 1;   // 0 is no tick
+  static constexpr std::uint32_t kFirstCode = 2;  // 1 is the import of modules
+  static constexpr std::uint64_t kFirstTick = 1;  // 0 is no tick
   struct Comm {
     const ArchivedComm* archived;
     std::vector<std::int32_t> members, others;  // ranks; instrument::kNoPeer: none of the program
@@ -122,10 +122,10 @@ class TracedProgram {
   const ArchiveDefinitions& definitions_;
   bool is_ours_, has_init_ = false;
   std::string name_;
-  std::vector<std::uint32_t> groups_;                        // location groups, by rank
-  std::unordered_map<std::uint32_t, std::uint32_t> ranks_;   // of location groups
-  std::unordered_map<std::uint64_t, Thread> threads_;        // of locations
-  std::vector<std::string> hosts_, nodes_;                   // by rank; node: an id
+  std::vector<std::uint32_t> groups_;                       // location groups, by rank
+  std::unordered_map<std::uint32_t, std::uint32_t> ranks_;  // of location groups
+  std::unordered_map<std::uint64_t, Thread> threads_;       // of locations
+  std::vector<std::string> hosts_, nodes_;                  // by rank; node: an id
   std::uint64_t origin_ = 0, length_ = 0, ticks_per_tick_ = 1;
   double ticks_per_second_ = 1e9;
   std::vector<TracedRegion> regions_;  // in the order of the definitions

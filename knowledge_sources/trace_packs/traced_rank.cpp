@@ -27,8 +27,9 @@ std::vector<std::string> TracedLosses::sentences() const {
   const auto say_if = [&](std::uint64_t count, std::string_view what) {
     if (count != 0) list.push_back(fmt::format("In the trace, {} {}.", count, what));
   };
-  say_if(outside_calls, "messages, collectives and accesses are outside of calls of MPI; they are shown as calls "
-                        "without duration");
+  say_if(outside_calls,
+         "messages, collectives and accesses are outside of calls of MPI; they are shown as calls "
+         "without duration");
   say_if(further_messages, "messages are not shown, since they are in calls that have another one");
   say_if(unknown_ends, "ends of operations are not shown, since it lacks their starts");
   say_if(inner_calls, "calls of MPI are made by calls of MPI, and are not shown apart");
@@ -76,8 +77,7 @@ void TracedRank::tell_sampling(instrument::SampleUnit unit, const std::string& e
                                std::uint64_t period, std::uint32_t thread) {
   if (!sampled_threads_.insert(thread).second) return;
   if (sampled_threads_.size() == 1)
-    packs.define(instrument::CountersDefinition{0, unit}, std::string_view(event),
-                 std::span<const std::string_view>());
+    packs.define(instrument::CountersDefinition{0, unit}, std::string_view(event), std::span<const std::string_view>());
   if (hertz <= 0 && period == 0) return;
   instrument::SamplingDefinition sampling{};
   sampling.thread = thread;
@@ -92,21 +92,23 @@ void TracedRank::note_mpi_thread(std::uint32_t thread) {
   if (*mpi_thread_ != thread) packs.set_several_threads();
 }
 
+// What calls are understood by comes before all of them.
+TracedRank::TracedRank(const TracedProgram& of_program, std::uint32_t rank, std::uint64_t first_tick,
+                       const TakePack& take)
+    : program(of_program), number(rank), packs({rank, of_program.origin_tick(), of_program.ticks_per_second()}, take) {
+  program.define_clock(packs, number, 0);
+  program.define_communicators(packs, number);
+  // Without MPI_Init it is as if that had ended before all else.
+  if (!program.has_init()) tell_process(program.is_ours() ? program.origin_tick() : first_tick, 0);
+}
+
 void TracedRank::tell_process(std::uint64_t begin_tick, std::uint64_t init_ticks) {
   is_told_ = true;
   program.define_process(packs, number, begin_tick, init_ticks, 0);
-  program.define_clock(packs, number, 0);
-  program.define_communicators(packs, number);
-}
-
-void TracedRank::flush() {
-  if (!is_told_ && !program.has_init() && first_tick_ != UINT64_MAX)
-    tell_process(program.is_ours() ? program.origin_tick() : first_tick_, 0);
-  packs.flush();
 }
 
 void TracedRank::finish() {
-  if (!is_told_) tell_process(program.is_ours() || first_tick_ == UINT64_MAX ? program.origin_tick() : first_tick_, 0);
+  if (!is_told_) tell_process(program.origin_tick(), 0);
   losses.untimely = packs.sent_before_known();
   program.define_clock(packs, number, finalize_ != 0 ? finalize_ : std::max(last_tick_, program.origin_tick()));
   packs.finish();

@@ -34,18 +34,16 @@ struct TracedLosses {
 // Not thread safe.
 class TracedRank {
  public:
-  TracedRank(const TracedProgram& of_program, std::uint32_t rank, const TakePack& take)
-      : program(of_program),
-        number(rank),
-        packs({rank, of_program.origin_tick(), of_program.ticks_per_second()}, take) {}
+  // first_tick: of its first event.
+  TracedRank(const TracedProgram& of_program, std::uint32_t rank, std::uint64_t first_tick, const TakePack& take);
 
   // That is not complete.
   struct Operation {
     enum class Kind : std::uint8_t { kSend, kReceive, kCollective, kRead, kWrite, kOneSided };
     Kind kind = Kind::kSend;
-    bool is_part = false;       // a StartedExtension
-    bool is_complete = false;   // within the call that starts it
-    bool is_known = true;       // its record says all; otherwise it is held
+    bool is_part = false;      // a StartedExtension
+    bool is_complete = false;  // within the call that starts it
+    bool is_known = true;      // its record says all; otherwise it is held
     bool is_cancelled = false;
     std::uint32_t thread = 0, function = 0, comm = instrument::kNoComm, call_site = 0;
     std::int32_t peer = instrument::kAnySource, tag = instrument::kAnyTag;
@@ -63,9 +61,7 @@ class TracedRank {
   void tell_sampling(instrument::SampleUnit unit, const std::string& event, double hertz, std::uint64_t period,
                      std::uint32_t thread);
 
-  // It may be the first event of the rank.
   void note(std::uint64_t tick) {
-    if (tick < first_tick_) first_tick_ = tick;
     if (tick > last_tick_) last_tick_ = tick;
   }
   void begin_init(std::uint64_t tick) { init_begin_ = tick; }
@@ -75,7 +71,6 @@ class TracedRank {
   void begin_finalize(std::uint64_t tick) { finalize_ = tick; }
   void note_mpi_thread(std::uint32_t thread);
 
-  void flush();
   void finish();
 
   const TracedProgram& program;
@@ -94,7 +89,7 @@ class TracedRank {
  private:
   void tell_process(std::uint64_t begin_tick, std::uint64_t init_ticks);
 
-  std::uint64_t first_tick_ = UINT64_MAX, last_tick_ = 0, init_begin_ = 0, finalize_ = 0;
+  std::uint64_t last_tick_ = 0, init_begin_ = 0, finalize_ = 0;
   bool is_told_ = false;
   std::optional<std::uint32_t> mpi_thread_;
   std::unordered_set<std::uint32_t> codes_, files_, marks_, sampled_threads_;

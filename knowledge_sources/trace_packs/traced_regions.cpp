@@ -78,9 +78,9 @@ TracedRegion TracedProgram::region_of(const ArchivedRegion& region) {
     const bool is_init = *function == vmpi::FunctionId::kInit || *function == vmpi::FunctionId::kInit_thread;
     has_init_ = has_init_ || is_init;
     const vmpi::Role role = vmpi::function_traits(*function).role;
-    traced.kind = is_init                                     ? TracedRegion::Kind::kInit
+    traced.kind = is_init                                    ? TracedRegion::Kind::kInit
                   : *function == vmpi::FunctionId::kFinalize ? TracedRegion::Kind::kFinalize
-                                                              : TracedRegion::Kind::kMpi;
+                                                             : TracedRegion::Kind::kMpi;
     traced.function = static_cast<std::uint16_t>(*function);
     traced.is_mpi_io = role == vmpi::Role::kFileRead || role == vmpi::Role::kFileWrite ||
                        std::string_view(vmpi::function_name(*function)).starts_with("MPI_File_");
@@ -103,6 +103,10 @@ TracedRegion TracedProgram::region_of(const ArchivedRegion& region) {
 void TracedProgram::find_regions() {
   regions_.reserve(definitions_.regions.size() + 1);
   for (const ArchivedRegion& region : definitions_.regions) regions_.push_back(region_of(region));
+  const auto is_function = [](const TracedRegion& region) { return region.kind == TracedRegion::Kind::kUser; };
+  if (!is_ours_ && definitions_.interrupt_generators.empty() && std::ranges::any_of(regions_, is_function))
+    notices_.push_back(
+        "Times of functions are those between entering and leaving the regions of the trace, not sampled CPU time.");
   TracedRegion unknown;
   unknown.own = {code_of({"(a region that the trace does not define)", "", 0}), 0};
   regions_.push_back(unknown);

@@ -332,7 +332,8 @@ std::uint32_t TracedThread::context_of(std::uint32_t archived) {
   }
   for (auto each = path.rbegin(); each != path.rend(); ++each) {
     CodePlace place = program_.region((*each)->region).own;
-    if (const auto* const line = program_.definitions().source_lines.find((*each)->source_line)) place.line = line->line;
+    if (const auto* const line = program_.definitions().source_lines.find((*each)->source_line))
+      place.line = line->line;
     if (place.code != 0) {
       rank_.define_code(place.code);
       context = contexts_.child(context, place);

@@ -99,7 +99,8 @@ int from_capture(const std::vector<std::string>& captures, const std::string& ou
 }  // namespace
 
 int trace(int argc, char** argv) {
-  CLI::App app{"Examines and analyses traces in OTF2, whoever wrote them, and makes them of captured packs.", "ardoise trace"};
+  CLI::App app{"Examines and analyses traces in OTF2, whoever wrote them, and makes them of captured packs.",
+               "ardoise trace"};
   app.require_subcommand(1);
   std::string path, output, selection = "all";
   std::vector<std::string> captures;

@@ -9,12 +9,13 @@ enum class TraceResult { kReport, kProfile, kSnapshots };
 
 struct TraceAnalysis {
   TraceResult result = TraceResult::kReport;
-  std::string trace;           // traces.otf2, its folder, or the folder of a report
-  std::string output;          // folder of what is made
+  std::string trace;            // traces.otf2, its folder, or the folder of a report
+  std::string output;           // folder of what is made
   std::string every = "100ms";  // between two snapshots
 };
 
-// Runs ardoise-analyzer on the trace and waits for it. Returns the exit status. Throws UsageError where it is not there.
+// Runs ardoise-analyzer on the trace and waits for it. Returns the exit status. Throws UsageError where it is not
+// there.
 [[nodiscard]] int analyze_trace(const TraceAnalysis& analysis);
 
 }  // namespace ardoise::launcher

@@ -1,6 +1,6 @@
 // Waits on their way from `waits`, which finds them wherever an operation met, to what keeps the calls of the waiter
-// (snapshots): entries of some waits each, of many ranks, at the analyzer that has the waiter's packs. Where nobody
-// wants them they come to nothing.
+// (snapshots, traces): entries of some waits each, of many ranks, at the analyzer that has the waiter's packs. Where
+// nobody wants them they come to nothing.
 //
 //   found_.attach(sources, level);                                  // in Analysis::attach() of `waits`
 //   sources.at_quiet([this] { lock; found_.flush(); });
@@ -24,9 +24,11 @@ namespace ardoise::knowledge_sources {
 
 // In one call of a rank. Times in ns on the program's time axis.
 struct RankWait {
-  std::uint32_t rank = 0, function = 0, call_site = 0, reserved = 0;
+  std::uint32_t rank = 0, function = 0, call_site = 0;
+  std::uint32_t pattern = 0;               // a WaitPattern
   std::int64_t call_begin = 0, begin = 0;  // begin: of the wait
   std::uint64_t ns = 0;                    // of the wait
+  friend auto operator<=>(const RankWait&, const RankWait&) = default;
 };
 
 // Not thread safe.

@@ -12,8 +12,6 @@
 #include <span>
 #include <vector>
 
-#include "vmpi/argument_kinds.hpp"
-
 namespace ardoise::instrument {
 
 inline constexpr std::uint8_t kArrayBit = 0x80;
@@ -27,7 +25,7 @@ void put_argument_number(std::int64_t number, Put&& put) {
 }
 
 struct ReadArgument {
-  vmpi::ArgumentKind kind;
+  std::uint8_t kind;  // vmpi::ArgumentKind, or one of a later version
   bool is_array;
   std::span<const std::int64_t> values;  // until the next one is read
 };
@@ -42,7 +40,6 @@ class ArgumentReader {
     const std::uint8_t kind = rest_[0] & (kArrayBit - 1);
     const bool is_array = (rest_[0] & kArrayBit) != 0;
     rest_ = rest_.subspan(1);
-    if (kind >= vmpi::kArgumentNames.size()) return false;
     std::int64_t count = 1;
     // A number takes a byte at least.
     if (is_array && (!get(count) || count < 0 || static_cast<std::uint64_t>(count) > rest_.size())) return false;
@@ -52,7 +49,7 @@ class ArgumentReader {
       if (!get(value)) return false;
       values_.push_back(value);
     }
-    argument = {static_cast<vmpi::ArgumentKind>(kind), is_array, values_};
+    argument = {kind, is_array, values_};
     return true;
   }
 

@@ -8,6 +8,7 @@
 #include "instrument/format/argument_bytes.hpp"
 #include "instrument/format/event_format.hpp"
 #include "instrument/record/thread_recorder.hpp"
+#include "vmpi/argument_kinds.hpp"
 
 namespace ardoise::instrument {
 

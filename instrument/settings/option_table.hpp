@@ -37,7 +37,7 @@ inline constexpr auto kOptions = [] {
      "conditions and iterations, and of intervals of this time; ardoise snapshots reads them (docs/snapshots.md)"},
     {"trace", kText, "SELECTION", "", "none", 0, 0, kForLauncher | kForAnalyzer,
      "write a trace in OTF2, trace/traces.otf2 in the folder of the report: all, or e.g. "
-     "\"ranks=0-3,functions=MPI_Send,MPI_Recv,io,from=10s,to=12s,min=1ms\" (docs/traces.md)"},
+     "\"ranks=0-3,functions=MPI_Send,MPI_Recv,io,from=10s,to=12s,min=1ms,attributes=all\" (docs/traces.md)"},
     {"rules", kText, "FILE", "", "none", 0, 0, kForLauncher | kForAnalyzer,
      "what changes while the programs run, and when, a line each, e.g. \"when time(MPI_Wait) > 5 s since last: rate=1000 "
      "for 10 s\""},
@@ -75,7 +75,7 @@ inline constexpr auto kOptions = [] {
      "sums: each call, or each of these functions (mpi and io: all), becomes part of exact sums at once, nothing that "
      "needs single calls is known (waiting, iterations)"},
     {"arguments", kFlag, "", "off", "", 0, 0, kForLauncher | kForProgram,
-     "record all arguments of MPI calls, which costs memory and time; --trace with attributes of arguments turns it on"},
+     "record all arguments of MPI calls, which takes more memory and time; --trace with attributes=arguments turns it on"},
     {"reduce", kChoice, "class|depth|duration", "class", "", 0, 0, kForProgram,
      "which events become sums first: all of a class, those of the deepest call sites, the shortest"},
     {"mpi-share", kNumber, "X", "0.5", "", 0, 1, kForProgram,

@@ -31,6 +31,7 @@
 #include "knowledge_sources/snapshots/series_model.hpp"
 #include "knowledge_sources/snapshots/sink_names.hpp"
 #include "knowledge_sources/snapshots/timed_calls.hpp"
+#include "knowledge_sources/traces/trace_sink.hpp"
 #include "knowledge_sources/wait_spans.hpp"
 #include "knowledge_sources/worker_slots.hpp"
 
@@ -64,6 +65,7 @@ class Snapshots final : public Analysis {
         partition_(context.partition),
         watch_(context),
         sink_(context.snapshots.sink),
+        trace_(context.traces.sink),
         interval_(static_cast<std::int64_t>(context.snapshots.interval_seconds * 1e9)) {
     if (sink_ == nullptr) return;
     for (std::uint32_t c = 0; c < conditions_.size(); ++c)
@@ -120,6 +122,7 @@ class Snapshots final : public Analysis {
   void contribute_complaints(reports::Application& application) const;
   void give_iterations(std::uint32_t number, const reports::SnapshotSeries& series,
                        std::span<const RankCut> cuts) const;
+  void give_rounds(std::span<const RankCut> cuts) const;
   void give_ends(const Resolver& resolver, PlaceNodes& nodes) const;
 
   using Where = std::vector<std::vector<PlaceNodes::Where>>;  // by rank
@@ -140,6 +143,7 @@ class Snapshots final : public Analysis {
   const std::uint32_t partition_;
   ProgramWatch watch_;
   SnapshotSink* const sink_;     // nullptr: none
+  TraceSink* const trace_;       // likewise
   const std::int64_t interval_;  // ns
   RankLocks locks_;
   WorkerSlots<OfWorker> slots_;
@@ -374,9 +378,20 @@ void Snapshots::contribute_loops(const Resolver& resolver, PlaceNodes& nodes, re
     series.line = place.line;
     series.call_sites = loop.sites;
     series.regular = loop.regular;
+    if (number == 0 && trace_ != nullptr) give_rounds(loop.cuts);
     give_iterations(number++, series, loop.cuts);
     fill_series(loop.cuts, false, resolver, nodes.tree(), names_, application.ranks, kMostSnapshots, series);
     application.snapshots.series.push_back(std::move(series));
+  }
+}
+
+void Snapshots::give_rounds(std::span<const RankCut> cuts) const {
+  for (const RankCut& cut : cuts) {
+    std::uint64_t first = 1;
+    for (const Snapshot& snapshot : cut.snapshots) {
+      trace_->take_rounds(partition_, {cut.rank, first, snapshot.rounds, snapshot.begin, snapshot.end});
+      first += snapshot.rounds;
+    }
   }
 }
 

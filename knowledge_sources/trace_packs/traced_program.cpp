@@ -253,6 +253,7 @@ void TracedProgram::find_losses() {
       {"ARDOISE::UNTIMED_CALLS", "calls without a place in time"},
       {"ARDOISE::UNTIMED_SAMPLES", "samples without a place in time"},
       {"ARDOISE::MISSING_PLACES", "times the calls of packs that did not arrive"},
+      {"ARDOISE::RECORDS_BEYOND_LIMIT", "records that its limit had no room for"},
       {"ARDOISE::UNSEEN_RANKS", "ranks whose analyzer could not write it"},
   };
   std::vector<std::string> list;

@@ -14,6 +14,7 @@
 
 #include "knowledge_sources/trace_reader/definition_callbacks.hpp"
 #include "knowledge_sources/trace_reader/guarded_reading.hpp"
+#include "knowledge_sources/trace_reader/otf2_errors.hpp"
 #include "knowledge_sources/trace_reader/record_framing.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -44,6 +45,7 @@ std::uint64_t allowed_files() {
 }  // namespace
 
 ArchiveReader::ArchiveReader(const fs::path& path) : anchor_(find_archive(path)) {
+  keep_otf2_complaints();  // before there are threads that read
   if (anchor_.major > OTF2_VERSION_MAJOR)
     definitions_.faults.add(fmt::format("written by OTF2 {}.{}, of which this version, {}.{}, may not know all",
                                         unsigned{anchor_.major}, unsigned{anchor_.minor}, OTF2_VERSION_MAJOR,

@@ -30,7 +30,7 @@ std::string read_local_definitions(OTF2_Reader* reader, std::uint64_t location, 
 }  // namespace
 
 Otf2ReaderHandle open_otf2_reader(const ArchiveAnchor& anchor) {
-  keep_otf2_complaints();
+  (void)take_otf2_complaint();
   Otf2ReaderHandle reader(OTF2_Reader_Open(anchor.file.c_str()));
   if (reader == nullptr)
     throw UnreadableArchive(

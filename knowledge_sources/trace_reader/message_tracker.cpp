@@ -42,6 +42,7 @@ void MessageTracker::event(const ArchivedEvent& event, const OpenCalls& calls) {
       return receive(event, calls, false);
     case ArchivedKind::kMpiIrecvRequest: {
       Process& process = process_of(event, own);
+      if (process.early.erase(event.request) != 0) return;
       const OpenCalls::Call call = calls.innermost(event);
       process.posts.insert_or_assign(event.request, Post{process.receives.post(), call.begin, call.region});
       return;
@@ -103,6 +104,7 @@ void MessageTracker::receive(const ArchivedEvent& event, const OpenCalls& calls,
     process.posts.erase(posted);
   } else {
     post.order = process.receives.pass();
+    if (!is_blocking && process.early.size() < kMostEarly) process.early.insert(event.request);
   }
   const CommRanks::Comm* const comm = ranks_.find(event.comm);
   const std::uint32_t peer = comm == nullptr ? kUndefined32 : ranks_.process_of(*comm, event.peer, own);

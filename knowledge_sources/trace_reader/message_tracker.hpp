@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "knowledge_sources/trace_reader/archived_event.hpp"
@@ -75,9 +76,12 @@ class MessageTracker {
   };
   struct Process {
     PostedOrder<MessageHalf> receives;
-    std::unordered_map<std::uint64_t, Post> posts;         // receives that are not complete, by request
+    std::unordered_map<std::uint64_t, Post> posts;  // receives that are not complete, by request
+    // Receives whose completion by another thread was seen before their post.
+    std::unordered_set<std::uint64_t> early;
     std::unordered_map<std::uint64_t, MessageHalf> sends;  // non-blocking ones that are not complete, by request
   };
+  static constexpr std::size_t kMostEarly = 4096;  // of a process; some archives have no posts at all
   [[nodiscard]] Process& process_of(const ArchivedEvent& event, std::uint32_t& number);
   void send(const ArchivedEvent& event, const OpenCalls& calls, bool is_blocking);
   void receive(const ArchivedEvent& event, const OpenCalls& calls, bool is_blocking);

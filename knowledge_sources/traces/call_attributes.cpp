@@ -115,7 +115,8 @@ OTF2_AttributeList* CallAttributes::of(const instrument::MpiRecord& call, TraceR
     for (auto& each : values_) each.clear();
     instrument::ReadArgument argument{};
     for (instrument::ArgumentReader reader(bytes_); reader.next(argument);) {
-      auto& values = values_[static_cast<std::size_t>(argument.kind)];
+      if (argument.kind >= values_.size()) continue;
+      auto& values = values_[argument.kind];
       values.insert(values.end(), argument.values.begin(), argument.values.end());
     }
     if (list_ != nullptr) OTF2_AttributeList_RemoveAllAttributes(list_);

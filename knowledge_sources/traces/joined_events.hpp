@@ -1,5 +1,6 @@
-// The events of one location from several parts, one after the other, as one file: where a launch was ended, what its
-// processes had not sent comes to a part of its own. Numbers of regions and names become those of the archive.
+// The events of one location from its parts, mostly one, copied one after the other into one file: where a launch was
+// ended, what its processes had not sent comes to a part of its own; and where something is known of calls in the end
+// only (copied_calls.hpp). Numbers of regions and names become those of the archive.
 #pragma once
 
 #include <otf2/OTF2_Archive.h>
@@ -8,25 +9,37 @@
 #include <filesystem>
 #include <vector>
 
+#include "knowledge_sources/traces/copied_calls.hpp"
+
 namespace ardoise::knowledge_sources {
 
 class JoinedEvents {
  public:
-  JoinedEvents(OTF2_Archive* archive, std::uint64_t location);
+  // What the numbers in a part's events are in the archive, and of regions TraceRegion::key().
+  struct Numbers {
+    const std::vector<std::uint64_t>&regions, &names, &keys;
+  };
+  // calls: of the location's rank.
+  JoinedEvents(OTF2_Archive* archive, std::uint64_t location, CopiedCalls& calls);
 
-  // part: its folder. regions, names: of the archive, by number in the part. False: it cannot be read or written.
-  [[nodiscard]] bool add(const std::filesystem::path& part, const std::vector<std::uint64_t>& regions,
-                         const std::vector<std::uint64_t>& names);
-  // Number of all events.
-  [[nodiscard]] std::uint64_t end();
+  // part: its folder. False: it cannot be read or written.
+  [[nodiscard]] bool add(const std::filesystem::path& part, const Numbers& numbers);
+  struct Ended {
+    std::uint64_t events, first_time, last_time;
+  };
+  [[nodiscard]] Ended end();
 
   // Used by what copies single events.
   struct Target {
     OTF2_EvtWriter* out;
-    const std::vector<std::uint64_t>*regions, *names;
-    std::uint64_t time = 0;  // that it has come to
+    CopiedCalls* calls;
+    const Numbers* numbers = nullptr;
+    std::uint64_t first = UINT64_MAX, time = 0;  // time: that it has come to
 
-    [[nodiscard]] std::uint64_t move_to(std::uint64_t to) { return time = to > time ? to : time; }
+    [[nodiscard]] std::uint64_t move_to(std::uint64_t to) {
+      if (first == UINT64_MAX) first = to;
+      return time = to > time ? to : time;
+    }
   };
 
  private:

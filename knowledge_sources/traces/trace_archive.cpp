@@ -49,6 +49,7 @@ bool TraceArchive::has_parts(const std::filesystem::path& output) {
 }
 
 TraceSettings TraceArchive::settings(const std::string& selection) {
+  if (!selection.empty()) selection_.emplace(selection);
   return {selection, parts_folder().string(), this};
 }
 
@@ -111,6 +112,25 @@ void TraceArchive::take(std::uint32_t partition, const Resolver& resolver) {
   world->add(program->second, of_program, resolver);
 }
 
+void TraceArchive::take_rounds(std::uint32_t partition, const TraceRounds& rounds) {
+  if (!selection_ || !selection_->has_iterations()) return;
+  Rounds& of_program = rounds_[partition];
+  const std::uint64_t last = rounds.first + rounds.count - 1;
+  of_program.all = std::max(of_program.all, last);
+  if (selection_->has_iteration_in(rounds.first, last)) of_program.chosen.push_back(rounds);
+}
+
+// To the archives, of the programs that are in them.
+void TraceArchive::give_rounds() {
+  if (!selection_ || !selection_->has_iterations()) return;
+  for (const auto& [partition, program] : programs_) {
+    const auto world = worlds_.find(program.world);
+    if (world == worlds_.end()) continue;
+    const Rounds& rounds = rounds_[partition];
+    world->second->restrict_to(program, rounds.all, rounds.chosen);
+  }
+}
+
 TraceArchive::Finished TraceArchive::finish(const std::vector<TraceMarker>& markers) {
   Finished finished;
   std::error_code ignored;
@@ -128,6 +148,7 @@ TraceArchive::Finished TraceArchive::finish(const std::vector<TraceMarker>& mark
       if (program.name == marker.program && world != worlds_.end()) world->second->add(marker);
     }
   }
+  give_rounds();
   for (const auto& [number, world] : worlds_) {
     const std::string name = worlds_.size() == 1 ? std::string(kArchiveName)
                                                  : fmt::format("{}-{}", kArchiveName, as_file_name(world->name()));

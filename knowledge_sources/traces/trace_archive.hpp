@@ -15,12 +15,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "knowledge_sources/traces/trace_marker.hpp"
+#include "knowledge_sources/traces/trace_selection.hpp"
 #include "knowledge_sources/traces/trace_sink.hpp"
 #include "knowledge_sources/traces/world_archive.hpp"
 
@@ -57,16 +59,24 @@ class TraceArchive final : public TraceSink {
   void add_part(std::function<void()> close) override;
   void complain(const std::string& sentence) override { complain_(sentence); }
   void take(std::uint32_t partition, const Resolver& resolver) override;
+  void take_rounds(std::uint32_t partition, const TraceRounds& rounds) override;
   [[nodiscard]] std::vector<const TraceTables*> earlier_parts(std::uint32_t partition) const override;
 
  private:
   [[nodiscard]] std::filesystem::path parts_folder() const;
   void read_parts();
+  void give_rounds();
 
   const std::filesystem::path output_;
   std::function<void(const std::string&)> complain_;
   const std::int64_t process_;                 // a copy of it writes nothing
   std::map<std::uint32_t, Program> programs_;  // by partition
+  std::optional<TraceSelection> selection_;    // none: there is no trace
+  struct Rounds {
+    std::uint64_t all = 0;            // of the rank that has most
+    std::vector<TraceRounds> chosen;  // of all ranks
+  };
+  std::map<std::uint32_t, Rounds> rounds_;  // by partition
   std::vector<std::function<void()>> close_;
   std::mutex close_mutex_;
   std::set<std::filesystem::path> seen_folders_;

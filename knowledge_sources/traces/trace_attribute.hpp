@@ -13,8 +13,8 @@
 namespace ardoise::knowledge_sources {
 
 // What --trace chooses by (attributes=).
-enum class AttributeClass : std::uint8_t { kArguments, kMessages };
-inline constexpr std::array<std::string_view, 2> kAttributeClassNames = {"arguments", "messages"};
+enum class AttributeClass : std::uint8_t { kArguments, kMessages, kWaiting };
+inline constexpr std::array<std::string_view, 3> kAttributeClassNames = {"arguments", "messages", "waiting"};
 
 class AttributeClasses {
  public:
@@ -40,7 +40,8 @@ class AttributeClasses {
 };
 
 // Arguments have the numbers of vmpi::ArgumentKind.
-inline constexpr std::uint32_t kRequestAttribute = 40, kMessageAttribute = 41;
+inline constexpr std::uint32_t kRequestAttribute = 40, kMessageAttribute = 41, kWaitingAttribute = 42,
+                               kWaitAttribute = 43;
 inline constexpr std::uint32_t kMostAttributes = 64;  // keys are less
 
 struct TraceAttribute {
@@ -93,6 +94,9 @@ inline constexpr auto kTraceAttributes = [] {
        "number of the message among those from its sender to its receiver in the communicator with the tag, from 0: a "
        "send and a receive with the same numbers belong together",
        OTF2_TYPE_UINT64},
+      {kWaitingAttribute, "ardoise::waiting", "how long the call waited, in ns", OTF2_TYPE_UINT64},
+      {kWaitAttribute, "ardoise::wait", "the pattern in which it waited, as in the report; of several the longest",
+       OTF2_TYPE_STRING},
   });
 }();
 

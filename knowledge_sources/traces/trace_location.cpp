@@ -123,14 +123,13 @@ void TraceLocation::add(const MpiEvent& event) {
   if (!part_.is_good() || writer_ == nullptr) return;
   const MpiRecord& record = event.record;
   const std::uint64_t end_tick = record.begin + event.duration;
-  const std::int64_t begin = rank_.clock.since_init(record.begin);
   call_ = {};
   call_.is_open = true;
   call_.function = record.function();
   call_.begin = rank_.clock.at(record.begin);
   call_.end = std::max(call_.begin, rank_.clock.at(end_tick));
   number_messages(event);
-  call_.is_written = selection_.has_call(false, record.function(), begin, rank_.clock.since_init(end_tick) - begin);
+  call_.is_written = has_call(false, record.function(), record.begin, end_tick);
   if (is_window_shape(record.shape()) && record.comm() != instrument::kNoComm) [[unlikely]] {
     call_.ends = Ends::kWindow;
     call_.comm = record.comm();
@@ -359,10 +358,7 @@ void TraceLocation::write_end() {
 }
 
 void TraceLocation::add(const PosixRecord& record) {
-  const std::int64_t since = rank_.clock.since_init(record.begin);
-  if (!selection_.has_call(true, record.function, since,
-                           rank_.clock.since_init(record.begin + record.duration) - since))
-    return;
+  if (!has_call(true, record.function, record.begin, record.begin + record.duration)) return;
   std::uint64_t begin = rank_.clock.at(record.begin);
   std::uint64_t end = std::max(begin, rank_.clock.at(record.begin + record.duration));
   // One that was made from within a call of MPI, by a function that the program gave it, lies in that.
@@ -392,6 +388,7 @@ void TraceLocation::add(const PosixRecord& record) {
 
 void TraceLocation::add(const MarkExtension& mark) {
   close_call();
+  follow_phases(mark);
   if (!part_.is_good() || writer_ == nullptr || !selection_.has_time(rank_.clock.since_init(mark.tick))) return;
   const std::uint64_t time = move_to(rank_.clock.at(mark.tick));
   switch (mark.kind) {
@@ -411,6 +408,21 @@ void TraceLocation::add(const MarkExtension& mark) {
     case instrument::MarkKind::kPhaseEnd:
       return end_phase(time, mark.name);
   }
+}
+
+bool TraceLocation::has_call(bool is_posix, std::uint32_t function, std::uint64_t begin_tick,
+                             std::uint64_t end_tick) const {
+  const std::int64_t begin = rank_.clock.since_init(begin_tick);
+  return (selection_.phases().empty() || !chosen_phases_.empty()) &&
+         selection_.has_call(is_posix, function, begin, rank_.clock.since_init(end_tick) - begin);
+}
+
+void TraceLocation::follow_phases(const MarkExtension& mark) {
+  if (std::ranges::find(selection_.phases(), mark.name) == selection_.phases().end()) return;
+  if (mark.kind == instrument::MarkKind::kPhaseBegin) chosen_phases_.push_back(mark.name);
+  if (mark.kind != instrument::MarkKind::kPhaseEnd) return;
+  const auto open = std::ranges::find(chosen_phases_, mark.name);
+  if (open != chosen_phases_.end()) chosen_phases_.erase(open);
 }
 
 void TraceLocation::begin_phase(std::uint64_t time, std::uint32_t name) {

@@ -179,6 +179,10 @@ class TraceLocation {
   void begin_window_call(const instrument::MpiEvent& event);
   void end_window_call();
   void write_ended(std::uint64_t time, std::uint32_t window, const TraceWindows::Ended& ended);
+  // phases=, from=, to=, min= and functions=
+  [[nodiscard]] bool has_call(bool is_posix, std::uint32_t function, std::uint64_t begin_tick,
+                              std::uint64_t end_tick) const;
+  void follow_phases(const instrument::MarkExtension& mark);
   void begin_phase(std::uint64_t time, std::uint32_t name);
   void end_phase(std::uint64_t time, std::uint32_t name);
 
@@ -193,7 +197,8 @@ class TraceLocation {
   std::vector<std::int32_t> group_;                        // likewise
   CallAttributes attributes_;
   std::uint32_t io_number_ = 0;
-  std::vector<std::uint32_t> phases_;  // open ones: regions
+  std::vector<std::uint32_t> phases_;         // open ones: regions
+  std::vector<std::uint32_t> chosen_phases_;  // open ones of those that are chosen: names
   std::array<KnownRegion, 64> known_regions_{};
 };
 

@@ -43,6 +43,7 @@ class TracePart {
   // … or belongs to another process, of which this is a copy.
   [[nodiscard]] bool is_open() const { return is_good() && is_of_this_process(); }
   [[nodiscard]] bool is_of_this_process() const;
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
   // nullptr: it has failed.
   [[nodiscard]] OTF2_EvtWriter* writer_of(std::uint64_t location);
   void check(OTF2_ErrorCode code) {

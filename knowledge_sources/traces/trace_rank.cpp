@@ -53,7 +53,7 @@ bool TraceRank::set_clock(const PackHeader& header) {
 
 void TraceRank::follow(const TraceTables& earlier) {
   for (const TraceTables::Rank& each : earlier.ranks) {
-    if (each.rank != rank_) continue;
+    if (each.rank != rank_ || !(each.clock.ns_per_tick > 0)) continue;
     state_.clock = each.clock;
     state_.follow_others();
     for (const TraceTables::RankText& text : earlier.rank_texts) {
@@ -69,6 +69,20 @@ void TraceRank::follow(const TraceTables& earlier) {
     Thread& thread = thread_of(each.thread);
     thread.mpi.order.begin_with(each.next_mpi);
     thread.posix.order.begin_with(each.next_posix);
+  }
+}
+
+void TraceRank::skip(const PackRing::Gone& gone) {
+  mpi_received_ += gone.mpi;
+  posix_received_ += gone.posix;
+  samples_received_ += gone.samples;
+  has_begun_ = true;
+  state_.messages.stop();
+  for (const auto& [of, order] : gone.next) {
+    if (!selection_.has_thread(of.first)) continue;
+    const auto go_on_with = [order = order](auto& in_order) { in_order.begin_with(std::max(in_order.next(), order)); };
+    if (of.second == instrument::PackClass::kMpi) go_on_with(thread_of(of.first).mpi.order);
+    if (of.second == instrument::PackClass::kPosix) go_on_with(thread_of(of.first).posix.order);
   }
 }
 
@@ -170,6 +184,10 @@ void TraceRank::add(const MpiSpan& span) {
     losses_.untimed += calls_in(span.records);
     return;
   }
+  if (!selection_.has_thread(span.header->thread)) {
+    mpi_received_ += span.header->counted_records();
+    return;
+  }
   Thread& thread = thread_of(span.header->thread);
   mark(thread.posix, span.header->posix, *span.header);
   take(span, thread.mpi, mpi_received_, thread);
@@ -178,6 +196,10 @@ void TraceRank::add(const MpiSpan& span) {
 void TraceRank::add(const PosixSpan& span) {
   if (!set_clock(*span.header)) {
     losses_.untimed += span.records.size();
+    return;
+  }
+  if (!selection_.has_thread(span.header->thread)) {
+    posix_received_ += span.header->counted_records();
     return;
   }
   Thread& thread = thread_of(span.header->thread);
@@ -205,12 +227,18 @@ void TraceRank::add(const AggregateSpan& span) {
 }
 
 void TraceRank::add(const SampleSpan& span) {
-  if (span.header->thread >= kSamplesOfThread) return;
-  if (!set_clock(*span.header)) {
-    losses_.untimed_samples += span.header->record_count;
+  const PackHeader& header = *span.header;
+  if (header.thread >= kSamplesOfThread) return;
+  samples_received_ += header.record_count;
+  samples_sealed_ = std::max(samples_sealed_, to_come(header.samples));
+  if (!selection_.has_thread(header.thread)) return;
+  if (!set_clock(header)) {
+    losses_.untimed_samples += header.record_count;
     return;
   }
-  samples_of(span.header->thread).add(span);
+  samples_of(header.thread).add(span);
+  if (samples_received_ < samples_sealed_) return;
+  for (const auto& [thread, samples] : samples_) samples->write_held();
 }
 
 void TraceRank::add(const ContextSpan& span) {

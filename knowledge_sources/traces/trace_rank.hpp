@@ -30,6 +30,7 @@
 #include "instrument/format/definition_reader.hpp"
 #include "knowledge_sources/analysis.hpp"
 #include "knowledge_sources/in_order.hpp"
+#include "knowledge_sources/traces/pack_ring.hpp"
 #include "knowledge_sources/traces/trace_location.hpp"
 #include "knowledge_sources/traces/trace_samples.hpp"
 
@@ -50,6 +51,8 @@ class TraceRank {
 
   // Before the first pack: another part ends where this one goes on.
   void follow(const TraceTables& earlier);
+  // These do not come.
+  void skip(const PackRing::Gone& gone);
   void add(const instrument::PackHeader& header, const instrument::ProcessDefinition& process);
   void add(const MpiSpan& span);
   void add(const PosixSpan& span);
@@ -114,6 +117,7 @@ class TraceRank {
   TraceLosses losses_;
   std::map<std::uint32_t, Thread> threads_;
   std::map<std::uint32_t, std::unique_ptr<TraceSamples>> samples_;  // by thread
+  std::uint64_t samples_received_ = 0, samples_sealed_ = 0;         // sealed: of the epochs that are on their way
   TraceTables::Sampler sampler_{};
   std::uint64_t sampler_tick_ = UINT64_MAX;              // since when it is so
   std::uint64_t mpi_received_ = 0, posix_received_ = 0;  // records, by the ledger

@@ -57,6 +57,10 @@ std::uint32_t TraceSamples::keep(std::span<const std::uint64_t> counters, std::u
 
 void TraceSamples::add(const ContextSpan& span) { add_sums(told_.contexts, entries_of(span.records)); }
 
+void TraceSamples::write_held() {
+  while (!held_.empty()) write_first();
+}
+
 // Beyond the greatest number of places: that of the function, and then none.
 std::uint32_t TraceSamples::place_of(SampleKey key) {
   if (numbers_.size() >= kMostPlaces && !numbers_.contains(key)) key.pc_offset = 0;
@@ -94,7 +98,7 @@ void TraceSamples::write_first() {
 }
 
 void TraceSamples::end(TraceTables& tables) {
-  while (!held_.empty()) write_first();
+  write_held();
   told_.counters = counter_count_;
   told_.counted.assign(counted_.begin(), counted_.end());
   if (writer_ != nullptr) {

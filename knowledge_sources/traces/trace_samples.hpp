@@ -5,8 +5,10 @@
 //   a sample      CallingContextSample, with the number of its place in the part; what a place is, the tables say
 //   its counters  Metric: what they have counted since the first sample, before it
 //
-// Packs of samples lie over each other in time, since each has those of a level: at most kMostHeld samples are held and
-// put in order. What comes later than that is moved, and counted. Not thread safe.
+// Packs of samples lie over each other in time, since each has those of a level. But a thread's epochs follow each
+// other, and a process counts all samples of an epoch (PackHeader::samples) before it sends the first: when as many
+// have come, those that are held are in order and none can come before them. At most kMostHeld are held; what comes too
+// late is moved, and counted. Not thread safe.
 #pragma once
 
 #include <otf2/OTF2_EvtWriter.h>
@@ -27,7 +29,7 @@ namespace ardoise::knowledge_sources {
 
 class TraceSamples {
  public:
-  static constexpr std::size_t kMostHeld = 8192, kMostPlaces = 65536;
+  static constexpr std::size_t kMostHeld = std::size_t{1} << 18, kMostPlaces = 65536;
 
   // world_rank: of the first of its program's world. Each outlives it; the clock is known when samples come.
   TraceSamples(TracePart& part, const TraceSelection& selection, const TraceClock& clock, std::uint32_t rank,
@@ -37,6 +39,8 @@ class TraceSamples {
   void follow(const TraceTables::Samples& earlier);
   void add(const SampleSpan& span);
   void add(const ContextSpan& span);
+  // Nothing comes before what is held.
+  void write_held();
   // No more comes.
   void end(TraceTables& tables);
 

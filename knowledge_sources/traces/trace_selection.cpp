@@ -11,7 +11,9 @@
 #include <set>
 #include <stdexcept>
 
+#include "instrument/format/mark_name.hpp"
 #include "instrument/settings/control_file.hpp"
+#include "instrument/settings/option.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -23,7 +25,9 @@ struct TimeUnit {
 constexpr std::array<TimeUnit, 6> kTimeUnits{
     {{"", 1e9}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
 constexpr double kMostNs = 9e18;
-constexpr std::string_view kItems = "all, or ranks=, functions=, from=, to=, min= or attributes=";
+constexpr std::string_view kItems =
+    "ranks=, threads=, functions=, phases=, iterations=, from=, to=, min=, last=, limit=, keep= or attributes=";
+constexpr std::uint64_t kLeastLimit = std::uint64_t{8} << 20;
 
 std::optional<std::int64_t> parse_ns(std::string_view text) {
   double number = 0;
@@ -73,6 +77,8 @@ class SelectionReader {
 }  // namespace
 
 TraceSelection::TraceSelection(std::string_view text) {
+  constexpr std::array<std::string_view, 7> kLists = {"ranks",      "threads", "functions", "phases",
+                                                      "iterations", "keep",    "attributes"};
   SelectionReader in(text);
   std::set<std::string_view> keys;
   std::string_view key;
@@ -85,24 +91,36 @@ TraceSelection::TraceSelection(std::string_view text) {
         functions_ = {};
         has_functions_ = true;
       }
-    } else if (key != "ranks" && key != "functions" && key != "attributes") {
-      in.fail(key.empty() ? kItems : "another of ranks=, functions=, from=, to=, min= and attributes=");
+    } else if (std::ranges::find(kLists, key) == kLists.end()) {
+      in.fail(key.empty() ? fmt::format("all, or {}", kItems) : fmt::format("another of {}", kItems));
     }
-    if (key == "ranks") {
+    if (key == "ranks" || key == "threads" || key == "iterations") {
       const std::size_t dash = in.value().find('-');
       std::uint32_t first = 0, last = 0;
       const bool is_good =
           instrument::read_control_number(in.value().substr(0, dash), first) &&
           instrument::read_control_number(in.value().substr(dash == std::string_view::npos ? 0 : dash + 1), last);
-      if (!is_good || first > last) in.fail("ranks, as 0-3,8");
-      ranks_.emplace_back(first, last);
+      if (key == "iterations") {
+        if (!is_good || first > last || first == 0) in.fail("iterations of the main loop, from 1 on, as 37-40,100");
+        iterations_.emplace_back(first, last);
+        continue;
+      }
+      if (!is_good || first > last) in.fail(fmt::format("{}, as 0-3,8", key));
+      (key == "ranks" ? ranks_ : threads_).emplace_back(first, last);
     } else if (key == "functions") {
       if (!functions_.add(in.value())) in.fail("a function of MPI or I/O, mpi or io");
-    } else if (key == "from" || key == "to" || key == "min") {
+    } else if (key == "phases" || key == "keep") {
+      if (in.value().empty()) in.fail(key == "phases" ? "names of phases" : "names of snapshots");
+      (key == "phases" ? phases_ : kept_names_).push_back(instrument::mark_name_id(in.value()));
+    } else if (key == "from" || key == "to" || key == "min" || key == "last") {
       const auto ns = parse_ns(in.value());
-      if (!ns) in.fail("a duration, as 10s, 1.5m or 20us");
-      (key == "from" ? from_ : key == "to" ? to_ : least_) = *ns;
+      if (!ns || (key == "last" && *ns == 0)) in.fail("a duration, as 10s, 1.5m or 20us");
+      (key == "from" ? from_ : key == "to" ? to_ : key == "min" ? least_ : last_) = *ns;
       if (from_ >= to_) in.fail("a time \"to\" behind \"from\"");
+    } else if (key == "limit") {
+      const auto bytes = instrument::parse_size(in.value());
+      if (!bytes || *bytes < kLeastLimit) in.fail("a size of 8M or more, as 100M or 2G");
+      most_bytes_ = *bytes;
     } else if (key == "attributes") {
       if (in.value() == "all") {
         attributes_ = AttributeClasses::all();
@@ -110,15 +128,30 @@ TraceSelection::TraceSelection(std::string_view text) {
         in.fail(fmt::format("attributes: all, {}", fmt::join(kAttributeClassNames, ", ")));
       }
     } else {
-      in.fail(kItems);
+      in.fail(fmt::format("all, or {}", kItems));
     }
   }
+  if (!kept_names_.empty() && last_ == 0)
+    throw std::invalid_argument(fmt::format(
+        "--trace \"{}\": keep= says around which snapshots the time of last= is kept, which is not there", text));
 }
 
-bool TraceSelection::has_rank(std::uint32_t world_rank) const {
-  return ranks_.empty() || std::ranges::any_of(ranks_, [world_rank](const auto& range) {
-           return world_rank >= range.first && world_rank <= range.second;
+bool TraceSelection::has(const Ranges& ranges, std::uint32_t number) {
+  return ranges.empty() || std::ranges::any_of(ranges, [number](const auto& range) {
+           return number >= range.first && number <= range.second;
          });
+}
+
+bool TraceSelection::is_in_windows(std::int64_t ns) const {
+  return std::ranges::any_of(windows_, [ns](const auto& window) { return ns >= window.first && ns < window.second; });
+}
+
+bool TraceSelection::has_rank(std::uint32_t world_rank) const { return has(ranks_, world_rank); }
+bool TraceSelection::has_thread(std::uint32_t number) const { return has(threads_, number); }
+
+bool TraceSelection::has_iteration_in(std::uint64_t first, std::uint64_t last) const {
+  return std::ranges::any_of(iterations_,
+                             [&](const auto& range) { return range.first <= last && first <= range.second; });
 }
 
 }  // namespace ardoise::knowledge_sources

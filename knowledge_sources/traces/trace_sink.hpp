@@ -12,6 +12,13 @@ namespace ardoise::knowledge_sources {
 class Resolver;
 struct TraceTables;
 
+// Some rounds, mostly one, of a program's main loop in a rank, from 1 on; times in ns on the program's time axis.
+struct TraceRounds {
+  std::uint32_t rank;
+  std::uint64_t first, count;
+  std::int64_t begin, end;
+};
+
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
@@ -24,6 +31,8 @@ class TraceSink {
   virtual void complain(const std::string& sentence) = 0;
   // On the first analyzer, when all parts of the program are whole and all of its definitions are known.
   virtual void take(std::uint32_t partition, const Resolver& resolver) = 0;
+  // On the first analyzer, before or after take(): all rounds, those of a rank in their order.
+  virtual void take_rounds(std::uint32_t partition, const TraceRounds& rounds) = 0;
 };
 
 }  // namespace ardoise::knowledge_sources

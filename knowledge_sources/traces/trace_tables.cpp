@@ -76,6 +76,7 @@ void TraceLosses::add(const TraceLosses& other) {
   moved += other.moved;
   incomplete += other.incomplete;
   attributes += other.attributes;
+  limited += other.limited;
   moved_samples += other.moved_samples;
   untimed_samples += other.untimed_samples;
 }

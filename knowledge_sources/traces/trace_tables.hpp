@@ -66,6 +66,7 @@ struct TraceLosses {
   std::uint64_t moved = 0;       // calls that were told too late, and are shown later than they were
   std::uint64_t incomplete = 0;  // operations that did not end
   std::uint64_t attributes = 0;  // that there was no room for
+  std::uint64_t limited = 0;     // records before what is shown, for which limit= had no room
   std::uint64_t moved_samples = 0, untimed_samples = 0;  // likewise
 
   void add(const TraceLosses& other);

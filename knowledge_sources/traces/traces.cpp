@@ -1,18 +1,27 @@
 // Writes a trace of what the programs do, in OTF2, while they run (--trace, docs/traces.md): each analyzer the events
 // of the ranks that it has. Contributes nothing to the model; trace_archive.hpp makes the archive of all parts.
+#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "instrument/format/definition_reader.hpp"
+#include "instrument/format/event_reader.hpp"
+#include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"
+#include "knowledge_sources/traces/pack_ring.hpp"
 #include "knowledge_sources/traces/trace_rank.hpp"
 #include "knowledge_sources/traces/trace_sink.hpp"
+#include "knowledge_sources/traces/trace_waits.hpp"
+#include "knowledge_sources/wait_spans.hpp"
+#include "knowledge_sources/waits/patterns.hpp"
 #include "knowledge_sources/worker_slots.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -28,11 +37,14 @@ class Traces final : public Analysis {
     const TraceSettings& settings = context_.traces;
     if (settings.selection.empty() || settings.sink == nullptr) return;
     selection_ = std::make_unique<TraceSelection>(settings.selection);
-    part_ =
-        std::make_unique<TracePart>(settings.folder, context_.partition,
-                                    [sink = settings.sink](const std::string& sentence) { sink->complain(sentence); });
+    const auto complain = [sink = settings.sink](const std::string& sentence) { sink->complain(sentence); };
+    part_ = std::make_unique<TracePart>(settings.folder, context_.partition, complain);
     settings.sink->add_part([this] { close(); });
     earlier_ = settings.sink->earlier_parts(context_.partition);
+    if (selection_->is_ring() && part_->is_open())
+      ring_ =
+          std::make_unique<PackRing>(part_->folder(), PackRing::Limits{selection_->last(), selection_->most_bytes()},
+                                     [sink = settings.sink](const std::string& sentence) { sink->complain(sentence); });
     slots_.create(sources, [] { return std::make_unique<Nothing>(); });
     take<MpiSpan>(sources, kMpiEvents);
     take<PosixSpan>(sources, kPosixEvents);
@@ -43,9 +55,22 @@ class Traces final : public Analysis {
     }
     subscribe<DefinitionSpan>(sources, "traces", context_.level, kDefinitions, slots_,
                               [this](Nothing&, const DefinitionSpan& span) { add_definitions(span); });
+    if (selection_->attributes().has(AttributeClass::kWaiting) && part_->is_good()) {
+      waits_ = std::make_unique<TraceWaits>(part_->folder(), complain);
+      sources.add(
+          {"traces@" + context_.level,
+           {WaitSpans::type(context_.level)},
+           [this](const blackboard::Context&, std::span<blackboard::EntryRef> entries) { add_waits(entries[0]); }});
+    }
     sources.at_quiet([this] { close(); });
   }
+  // Nothing but that waits become known as long as anything moves between analyzers, after close().
+  std::vector<std::byte> partial() const override {
+    flush_waits();
+    return {};
+  }
   void contribute(const Resolver& resolver, reports::Application&) const override {
+    flush_waits();
     if (context_.traces.sink != nullptr) context_.traces.sink->take(context_.partition, resolver);
   }
 
@@ -57,7 +82,62 @@ class Traces final : public Analysis {
   }
   template <class SpanOfRecords>
   void add(const SpanOfRecords& span) {
+    // Contexts are needed for whatever samples stay.
+    if constexpr (!std::is_same_v<SpanOfRecords, ContextSpan>) {
+      if (ring_) return keep(span);
+    }
     with_rank(*span.header, [&](TraceRank& rank) { rank.add(span); });
+  }
+  // Until it is known what of it stays.
+  template <class SpanOfRecords>
+  void keep(const SpanOfRecords& span) {
+    const instrument::PackHeader& header = *span.header;
+    if (!part_->is_open() || !selection_->has_rank(context_.first_rank + header.rank)) return;
+    const TraceClock clock{header.origin_tick, ns_per_tick(header, context_.ticks_per_second)};
+    // What lies nowhere in time goes with what came with it.
+    const bool is_timed = header.origin_tick != 0 && header.first_tick != 0;
+    ring_->add(header, is_timed ? clock.since_init(header.first_tick) : INT64_MAX,
+               is_timed ? clock.since_init(header.last_tick) : INT64_MIN);
+    if constexpr (std::is_same_v<SpanOfRecords, MpiSpan>) {
+      if (selection_->kept_names().empty()) return;
+      for (const instrument::MpiRecord& record : span.records) {
+        if (!instrument::is_mark(record)) continue;
+        const auto mark = instrument::as<instrument::MarkExtension>(record);
+        if (mark.kind == instrument::MarkKind::kSnapshot &&
+            std::ranges::find(selection_->kept_names(), mark.name) != selection_->kept_names().end())
+          ring_->keep_around(clock.since_init(mark.tick));
+      }
+    }
+  }
+  void add_kept(TraceRank& rank, const instrument::PackView& pack) {
+    const instrument::PackHeader* const header = &pack.header();
+    switch (pack.pack_class()) {
+      case instrument::PackClass::kMpi:
+        return rank.add(MpiSpan{{}, header, pack.records<instrument::MpiRecord>()});
+      case instrument::PackClass::kPosix:
+        return rank.add(PosixSpan{{}, header, pack.records<instrument::PosixRecord>()});
+      case instrument::PackClass::kAggregates:
+        return rank.add(AggregateSpan{{}, header, pack.records<instrument::AggregateRecord>()});
+      case instrument::PackClass::kSamples:
+        return rank.add(SampleSpan{{}, header, pack.payload()});
+      default:
+        return;
+    }
+  }
+  // What has stayed becomes events.
+  void write_kept(TraceTables& tables) {
+    selection_->restrict_to(ring_->windows());
+    ring_->for_each(
+        [&](std::uint32_t number, const PackRing::Gone& gone) {
+          instrument::PackHeader header{};
+          header.rank = number;
+          with_rank(header, [&](TraceRank& rank) { rank.skip(gone); });
+        },
+        [&](const instrument::PackView& pack) {
+          with_rank(pack.header(), [&](TraceRank& rank) { add_kept(rank, pack); });
+        });
+    tables.losses.limited = ring_->records_beyond_limit();
+    ring_.reset();
   }
   template <class Use>
   void with_rank(const instrument::PackHeader& header, Use use) {
@@ -89,11 +169,30 @@ class Traces final : public Analysis {
       }
     }
   }
+  void add_waits(const blackboard::EntryRef& entry) {
+    const std::vector<RankWait> waits = waits_by_rank(entry);
+    if (!part_->is_of_this_process()) return;
+    if (!waits.empty() && (waits.back().rank >= ranks_.size() || std::ranges::any_of(waits, [](const RankWait& wait) {
+                             return wait.pattern >= kWaitPatterns;
+                           })))
+      throw BadPartial("Waits of another analyzer are of a rank or a pattern that is not there.");
+    for (auto first = waits.begin(); first != waits.end();) {
+      const auto last =
+          std::find_if(first, waits.end(), [&](const RankWait& each) { return each.rank != first->rank; });
+      if (selection_->has_rank(context_.first_rank + first->rank)) waits_->add({first, last});
+      first = last;
+    }
+  }
+  void flush_waits() const {
+    if (waits_ && part_->is_of_this_process()) waits_->flush();
+  }
   // Nothing runs on the board.
   void close() {
     if (!part_->is_of_this_process() || std::exchange(is_closed_, true)) return;
+    flush_waits();
     TraceTables tables;
     tables.selection = context_.traces.selection;
+    if (ring_) write_kept(tables);
     for (const auto& rank : ranks_) {
       if (rank) rank->end(tables);
     }
@@ -103,6 +202,8 @@ class Traces final : public Analysis {
   const AnalysisContext context_;
   std::unique_ptr<TraceSelection> selection_;
   std::unique_ptr<TracePart> part_;
+  std::unique_ptr<PackRing> ring_;  // nullptr: all is written as it comes
+  std::unique_ptr<TraceWaits> waits_;  // nullptr: they are not wanted
   std::vector<const TraceTables*> earlier_;
   std::vector<std::unique_ptr<TraceRank>> ranks_;  // nullptr: nothing of it came here
   RankLocks locks_;

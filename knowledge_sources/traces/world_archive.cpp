@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 #include "knowledge_sources/functions.hpp"
@@ -132,6 +133,7 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
     const TraceTables& tables = part->tables;
     selection_ = tables.selection;
     auto of_part = std::make_shared<OfPart>();
+    of_part->keys = tables.regions;
     for (const std::uint64_t key : tables.regions)
       of_part->regions.push_back(region_of(TraceRegion::of_key(key), *part, resolver));
     for (const std::uint32_t name : tables.names) of_part->names.push_back(name_of(text_of_name(tables, name)));
@@ -149,7 +151,7 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
     }
     for (const TraceTables::Rank& rank : tables.ranks) {
       OfRank& of_rank = ranks_.at(first + rank.rank);
-      of_rank.clock = rank.clock;
+      if (rank.clock.ns_per_tick > 0) of_rank.clock = rank.clock;
       of_rank.last_clock = last_clock(rank.rank, resolver);
       for (const auto& [number, global] : communicators_of(rank.rank, resolver))
         of_rank.communicators.emplace(number, global);
@@ -171,6 +173,10 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
       gaps_.push_back(gap);
     }
     losses_.add(tables.losses);
+    const auto waits = std::make_shared<const WaitsOfPart>(part->folder);
+    for (std::uint32_t rank = 0; rank < program.ranks && !waits->is_empty(); ++rank) {
+      if (waits->has(rank)) ranks_.at(first + rank).waits.push_back({waits, rank});
+    }
   }
   add_samples(first, parts, resolver);
   if (selection_.empty()) return;
@@ -182,6 +188,42 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
       return std::ranges::find(part->tables.ranks, rank, &TraceTables::Rank::rank) != part->tables.ranks.end();
     });
     if (has_calls && !is_there && selection.has_rank(first + rank)) ++unseen_ranks_;
+  }
+}
+
+void WorldArchive::restrict_to(const Program& program, std::uint64_t all_rounds,
+                               const std::vector<TraceRounds>& rounds) {
+  constexpr auto kLead = static_cast<std::int64_t>(kTraceLead);
+  const TraceSelection selection(selection_);
+  std::set<std::uint32_t> missing;  // ranks
+  for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
+    const std::uint32_t world_rank = program.place.first_rank + rank;
+    ranks_.at(world_rank).times.emplace();
+    if (selection.has_rank(world_rank)) missing.insert(rank);
+  }
+  std::uint64_t first = UINT64_MAX, last = 0, together = 1;
+  for (const TraceRounds& each : rounds) {
+    if (each.rank >= program.ranks || each.begin < -kLead || each.end < each.begin) continue;
+    ranks_[program.place.first_rank + each.rank].times->push_back(
+        {static_cast<std::uint64_t>(each.begin + kLead), static_cast<std::uint64_t>(each.end + kLead)});
+    first = std::min(first, each.first);
+    last = std::max(last, each.first + each.count - 1);
+    together = std::max(together, each.count);
+    missing.erase(each.rank);
+  }
+  if (all_rounds == 0) {
+    about_rounds_.push_back(fmt::format("no main loop was found in {}", program.name));
+  } else if (last == 0) {
+    about_rounds_.push_back(fmt::format("the main loop of {} has {} iterations", program.name, all_rounds));
+  } else {
+    if (!missing.empty())
+      about_rounds_.push_back(
+          fmt::format("of {} ranks of {} these iterations are not known", missing.size(), program.name));
+    if (together > 1)
+      about_rounds_.push_back(
+          fmt::format("{} has so many iterations that they are known {} at a time only: it has those that were chosen "
+                      "among {} to {}",
+                      program.name, together, first, last));
   }
 }
 
@@ -249,16 +291,24 @@ std::string WorldArchive::text_of_losses() const {
   say_if(losses_.untimed, "calls without a place in time");
   say_if(losses_.untimed_samples, "samples without a place in time");
   say_if(losses_.gaps, "times the calls of packs that did not arrive");
+  say_if(losses_.limited, "records of earlier calls, for which its limit= had no room");
   say_if(losses_.attributes, "attributes that there was no room for");
+  say_if(waits_without_call_, "waits whose call is not in it");
   say_if(unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
   return fmt::format("{}", fmt::join(list, ", "));
 }
 
 std::string WorldArchive::complaint() const {
   std::string text;
-  if (events_ == 0 && unseen_ranks_ == 0)
-    text =
-        fmt::format("The trace of {} has no events: nothing in the run is what --trace {} selects.", name_, selection_);
+  const std::string about_rounds = fmt::format("{}", fmt::join(about_rounds_, "; "));
+  if (events_ == 0 && unseen_ranks_ == 0) {
+    text = about_rounds.empty()
+               ? fmt::format("The trace of {} has no events: nothing in the run is what --trace {} selects.", name_,
+                             selection_)
+               : fmt::format("The trace of {} has no events: {}.", name_, about_rounds);
+  } else if (!about_rounds.empty()) {
+    text = fmt::format("About the trace of {}: {}.", name_, about_rounds);
+  }
   if (const std::string losses = text_of_losses(); !losses.empty())
     text += fmt::format("{}The trace of {} lacks {}.", text.empty() ? "" : " ", name_, losses);
   if (losses_.moved != 0)

@@ -11,14 +11,18 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "knowledge_sources/level.hpp"
+#include "knowledge_sources/traces/copied_calls.hpp"
 #include "knowledge_sources/traces/trace_marker.hpp"
+#include "knowledge_sources/traces/trace_sink.hpp"
 #include "knowledge_sources/traces/trace_tables.hpp"
+#include "knowledge_sources/traces/trace_waits.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -34,6 +38,8 @@ class WorldArchive {
  public:
   // What a program's parts tell, and what is known of it.
   void add(const Program& program, const std::vector<const ReadPart*>& parts, const Resolver& resolver);
+  // Of a program that was added, to these rounds of its main loop, which has so many (0: there is none).
+  void restrict_to(const Program& program, std::uint64_t all_rounds, const std::vector<TraceRounds>& rounds);
   static constexpr std::size_t kMostMarkers = 16384;
   // Of a program that is there. Beyond kMostMarkers: only counted.
   void add(const TraceMarker& marker);
@@ -49,11 +55,18 @@ class WorldArchive {
   using Numbers = std::vector<std::uint64_t>;  // of the archive, by number in a part
   struct OfPart {
     Numbers regions, names;
+    Numbers keys{};  // TraceRegion::key(), by number in the part
   };
   struct OfRank {
     std::string host, program;
     // Of the archive, by number in the rank.
     std::map<std::uint64_t, std::uint64_t> communicators, handles, windows, groups, texts;
+    struct Waits {
+      std::shared_ptr<const WaitsOfPart> of_part;
+      std::uint32_t rank;  // there
+    };
+    std::vector<Waits> waits;                              // of its parts that have some
+    std::optional<std::vector<CopiedCalls::Times>> times;  // only what begins in these
     TraceClock clock, last_clock;  // that the time stamps were made with, and as it is known in the end
   };
   struct Thread {
@@ -119,9 +132,13 @@ class WorldArchive {
   void write_grids(OTF2_GlobalDefWriter* out, StringWriter& strings) const;
   void write_samples(OTF2_GlobalDefWriter* out, StringWriter& strings) const;
   void write_markers(OTF2_Archive* archive) const;
-  // Its event file. Returns what went wrong, or "".
+  // Their event files. Each returns what went wrong, or "".
+  [[nodiscard]] std::string take_events(OTF2_Archive* archive, std::uint32_t rank,
+                                        std::span<const std::uint64_t> locations, const std::filesystem::path& folder);
   [[nodiscard]] static std::string take_events(OTF2_Archive* archive, std::uint64_t location, Thread& thread,
-                                               const std::filesystem::path& folder);
+                                               const std::filesystem::path& folder, CopiedCalls& calls);
+  [[nodiscard]] CopiedCalls calls_of(const OfRank& rank);
+  void count_waits(const CopiedCalls& calls, std::uint32_t rank, std::span<const std::uint64_t> locations);
   [[nodiscard]] std::uint64_t corrected(const Thread& thread, std::uint64_t time) const;
   struct Range {
     std::uint64_t first, last;
@@ -153,7 +170,9 @@ class WorldArchive {
   std::uint64_t further_markers_ = 0;
   std::vector<TraceTables::Gap> gaps_;  // of ranks of the world
   TraceLosses losses_;
-  std::uint64_t unseen_ranks_ = 0;  // that have no part though they should
+  std::uint64_t waits_without_call_ = 0;
+  std::vector<std::string> about_rounds_;  // sentences
+  std::uint64_t unseen_ranks_ = 0;         // that have no part though they should
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -40,8 +40,11 @@ void WorldArchive::write_communicators(OTF2_GlobalDefWriter* out, StringWriter& 
   OTF2_RmaWinRef window = 0;
   for (const auto* const each : by_number(windows_)) {
     const auto& [communicator, number] = *each;
+    const std::string& name = communicators_[communicator].name;
     OTF2_GlobalDefWriter_WriteRmaWin(
-        out, window++, strings.of(fmt::format("window {} of {}", number, communicators_[communicator].name)),
+        out, window++,
+        strings.of(
+            fmt::format("window {} of {}", number, name.empty() ? fmt::format("communicator {}", communicator) : name)),
         static_cast<OTF2_CommRef>(communicator), OTF2_RMA_WIN_FLAG_NONE);
   }
   write_grids(out, strings);

@@ -11,7 +11,9 @@
 #include "knowledge_sources/traces/otf2_archive.hpp"
 #include "knowledge_sources/traces/string_writer.hpp"
 #include "knowledge_sources/traces/trace_attribute.hpp"
+#include "knowledge_sources/traces/trace_selection.hpp"
 #include "knowledge_sources/traces/world_archive.hpp"
+#include "knowledge_sources/waits/patterns.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -42,7 +44,8 @@ RegionKind kind_of(TraceRegion::Kind kind, std::uint32_t function) {
     case TraceRegion::Kind::kPhase:
       break;
     case TraceRegion::Kind::kSampled:
-      return {OTF2_REGION_ROLE_FUNCTION, function != 0 ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_SAMPLING};
+      if (function != 0) return {OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_MPI};
+      return {OTF2_REGION_ROLE_FUNCTION, OTF2_PARADIGM_SAMPLING};
   }
   return {OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER};
 }
@@ -63,36 +66,92 @@ std::uint64_t WorldArchive::corrected(const Thread& thread, std::uint64_t time) 
   return moved < 0 ? 0 : static_cast<std::uint64_t>(moved);
 }
 
+// What is known of the rank's calls in the end only.
+CopiedCalls WorldArchive::calls_of(const OfRank& rank) {
+  std::vector<RankWait> waits;
+  for (const OfRank::Waits& each : rank.waits) each.of_part->add_to(waits, each.rank, losses_.attributes);
+  CopiedCalls calls(std::move(waits));
+  if (rank.times) calls.restrict_to(*rank.times);
+  return calls;
+}
+
+// Attributes that are used, and waits that have not found their call though it should be there.
+void WorldArchive::count_waits(const CopiedCalls& calls, std::uint32_t rank, std::span<const std::uint64_t> locations) {
+  if (calls.waited().empty()) return;
+  const TraceSelection selection(selection_);
+  std::uint64_t patterns = 0;  // bits
+  for (const CopiedCalls::Waited& each : calls.waited()) {
+    if (each.is_found) {
+      patterns |= std::uint64_t{1} << each.pattern;
+      continue;
+    }
+    const std::int64_t begin = static_cast<std::int64_t>(each.time) - static_cast<std::int64_t>(kTraceLead);
+    const bool is_in_time = std::ranges::any_of(locations, [&](std::uint64_t location) {
+      const TraceTables::Thread& told = threads_[location].told;
+      return told.events != 0 && each.time >= told.first_time && each.time <= told.last_time;
+    });
+    if (is_in_time && selection.has_call(false, each.function, begin, static_cast<std::int64_t>(each.ns)))
+      ++waits_without_call_;
+  }
+  if (patterns == 0) return;
+  attributes_ |= std::uint64_t{1} << kWaitingAttribute | std::uint64_t{1} << kWaitAttribute;
+  for (std::uint32_t pattern = 0; pattern < kWaitPatterns; ++pattern) {
+    if ((patterns >> pattern & 1) == 0) continue;
+    std::string name(pattern_name(static_cast<WaitPattern>(pattern)));
+    ranks_[rank].texts.emplace(CopiedCalls::kPatterns + pattern,
+                               texts_.try_emplace(std::move(name), texts_.size() + 1).first->second);
+  }
+}
+
 std::string WorldArchive::take_events(OTF2_Archive* archive, std::uint64_t location, Thread& thread,
-                                      const fs::path& folder) {
+                                      const fs::path& folder, CopiedCalls& calls) {
   const std::string name = fmt::format("{}.evt", location);
-  if (thread.parts.size() == 1) {
+  if (thread.parts.size() == 1 && !calls.has_anything_to_do()) {
     std::error_code fault;
     const fs::path from = thread.parts[0].folder / "traces" / name, to = folder / "traces" / name;
     fs::rename(from, to, fault);
     return fault ? fmt::format("'{}' cannot become '{}': {}", from.string(), to.string(), fault.message()) : "";
   }
-  JoinedEvents joined(archive, location);
+  JoinedEvents joined(archive, location, calls);
   const Numbers of_samples{0};  // their metric stays what it is
   for (const Thread::InPart& part : thread.parts) {
-    if (!joined.add(part.folder, part.numbers->regions,
-                    thread.told.thread >= kSamplesOfThread ? of_samples : part.numbers->names))
+    const OfPart& numbers = *part.numbers;
+    if (!joined.add(part.folder, {numbers.regions, thread.told.thread >= kSamplesOfThread ? of_samples : numbers.names,
+                                  numbers.keys}))
       return fmt::format("'{}' cannot be read: {}", (part.folder / "traces" / name).string(), last_otf2_error());
   }
-  thread.told.events = joined.end();
+  const JoinedEvents::Ended ended = joined.end();
+  thread.told.events = ended.events;
+  thread.told.first_time = ended.first_time;
+  thread.told.last_time = ended.last_time;
   thread.parts.front().numbers = std::make_shared<OfPart>();  // they are those of the archive now
+  return "";
+}
+
+std::string WorldArchive::take_events(OTF2_Archive* archive, std::uint32_t rank,
+                                      std::span<const std::uint64_t> locations, const fs::path& folder) {
+  CopiedCalls calls = calls_of(ranks_[rank]);
+  for (const std::uint64_t location : locations) {
+    std::string fault = take_events(archive, location, threads_[location], folder, calls);
+    if (!fault.empty()) return fault;
+  }
+  count_waits(calls, rank, locations);
   return "";
 }
 
 std::string WorldArchive::write(const fs::path& folder) {
   OTF2_Archive* const archive = open_otf2_archive(folder);
   if (archive == nullptr) return fmt::format("'{}' cannot be made: {}", folder.string(), last_otf2_error());
-  for (auto& [location, thread] : threads_) {
-    if (std::string fault = take_events(archive, location, thread, folder); !fault.empty()) {
+  std::map<std::uint32_t, std::vector<std::uint64_t>> locations;  // by rank
+  for (const auto& [location, thread] : threads_) locations[thread.told.rank].push_back(location);
+  for (const auto& [rank, of_rank] : locations) {
+    if (std::string fault = take_events(archive, rank, of_rank, folder); !fault.empty()) {
       OTF2_Archive_Close(archive);
       return fault;
     }
   }
+  events_ = 0;
+  for (const auto& [location, thread] : threads_) events_ += thread.told.events;
   // Readers want a file for each location.
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     const std::uint64_t location = trace_location(rank, 0);
@@ -116,7 +175,9 @@ std::string WorldArchive::write(const fs::path& folder) {
   tell("ARDOISE::UNTIMED_SAMPLES", losses_.untimed_samples);
   tell("ARDOISE::FURTHER_MARKERS", further_markers_);
   tell("ARDOISE::UNFINISHED_OPERATIONS", losses_.incomplete);
+  tell("ARDOISE::RECORDS_BEYOND_LIMIT", losses_.limited);
   tell("ARDOISE::MISSING_ATTRIBUTES", losses_.attributes);
+  tell("ARDOISE::WAITS_WITHOUT_CALL", waits_without_call_);
   tell("ARDOISE::UNSEEN_RANKS", unseen_ranks_);
   const std::string fault = fault_of_close([&] {
     write_local_definitions(archive);

@@ -200,8 +200,8 @@ class Waits final : public Analysis {
     constexpr double kLatest = 0x1p61;  // ns: later, and as much earlier, is no time
     if (!(std::abs(wait.call_begin) < kLatest && std::abs(wait.begin) < kLatest)) return;
     found_.add(homes_[wait.waiter],
-               {wait.waiter, wait.function, wait.call_site, 0, static_cast<std::int64_t>(wait.call_begin),
-                static_cast<std::int64_t>(wait.begin), wait.ns});
+               {wait.waiter, wait.function, wait.call_site, static_cast<std::uint32_t>(wait.pattern),
+                static_cast<std::int64_t>(wait.call_begin), static_cast<std::int64_t>(wait.begin), wait.ns});
   }
   void add(const WindowPart& part);
   void arrive(const Travelling& record, unsigned from);

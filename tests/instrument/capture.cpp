@@ -70,7 +70,7 @@ void read_arguments(Capture& out, std::uint32_t thread, std::uint64_t begin) {
   out.open_arguments.erase(thread);
   ReadArgument argument{};
   for (ArgumentReader reader(bytes); reader.next(argument);) {
-    auto& values = out.arguments[begin][argument.kind];
+    auto& values = out.arguments[begin][static_cast<vmpi::ArgumentKind>(argument.kind)];
     values.insert(values.end(), argument.values.begin(), argument.values.end());
   }
 }

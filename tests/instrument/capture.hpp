@@ -12,6 +12,7 @@
 #include "instrument/format/definition_reader.hpp"
 #include "instrument/format/event_reader.hpp"
 #include "instrument/format/pack_file.hpp"
+#include "vmpi/argument_kinds.hpp"
 
 namespace ardoise::instrument {
 

@@ -1,10 +1,12 @@
 // Archives as others write them, read: whole ones, and broken ones as far as they go.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <bit>
 #include <csignal>
 #include <map>
+#include <thread>
 
 #include "knowledge_sources/trace_reader/archive_reader.hpp"
 #include "knowledge_sources/trace_reader/guarded_reading.hpp"
@@ -228,6 +230,31 @@ TEST_F(TraceReader, AttributesOfAllTypesArriveWithTheirValues) {
   EXPECT_EQ(keep.kept[2].event.reference, 9u);
 }
 
+// OTF2 gives up at such a list, in the middle of a record.
+TEST_F(TraceReader, AnAttributeThatIsThereTwiceIsSaid) {
+  MadeArchive archive(folder_.path() / "twice");
+  OTF2_EvtWriter* const out = archive.events(0);
+  OTF2_EvtWriter_Enter(out, nullptr, 10, 0);
+  OTF2_AttributeList* const list = OTF2_AttributeList_New();
+  OTF2_AttributeList_AddUint8(list, 0, 1);
+  OTF2_AttributeList_AddUint8(list, 1, 2);
+  OTF2_EvtWriter_Enter(out, list, 11, 0);
+  OTF2_AttributeList_Delete(list);
+  archive.local(0, [](OTF2_DefWriter* definitions) {
+    OTF2_IdMap* const map = OTF2_IdMap_Create(OTF2_ID_MAP_SPARSE, 2);
+    OTF2_IdMap_AddIdPair(map, 0, 1);
+    OTF2_IdMap_AddIdPair(map, 1, 1);
+    OTF2_DefWriter_WriteMappingTable(definitions, OTF2_MAPPING_ATTRIBUTE, map);
+    OTF2_IdMap_Free(map);
+  });
+  archive.clock(0, 100);
+  archive.processes(1, 2);
+  archive.region(0, "work");
+  EXPECT_THAT(faults_of(ArchiveReader(archive.close())),
+              ElementsAre(AllOf(HasSubstr("locations whose events are damaged"), HasSubstr("after 1 of 2"),
+                                HasSubstr("attribute ID already exists"))));
+}
+
 TEST_F(TraceReader, AConsumerThatHasEnoughGetsNoMore) {
   const ArchiveReader reader(simple(1, 100));
   KeepEvents keep;
@@ -263,6 +290,42 @@ TEST_F(TraceReader, SideBySideNoLocationRunsAhead) {
   EXPECT_EQ(skew.events, 8000u);
   EXPECT_LE(skew.most, 2 * 256 * 10u);
   EXPECT_GT(skew.most, 0u);
+}
+
+TEST_F(TraceReader, MoreLocationsThanMayBeOpenAreReadInTurns) {
+  const ArchiveReader reader(simple(150, 3));
+  const GuardedEnd end = read_guarded([&] {
+    const rlimit few{100, 100};
+    if (::setrlimit(RLIMIT_NOFILE, &few) != 0) return 1;
+    KeepEvents keep;
+    if (!reader.read_side_by_side(keep).empty()) return 2;
+    return keep.kept.size() == 150 * 6 ? 0 : 3;
+  });
+  EXPECT_EQ(end.crash, "");
+  EXPECT_EQ(end.status, 0);
+}
+
+TEST_F(TraceReader, ThreadsReadTheSameArchive) {
+  const ArchiveReader reader(simple(4, 500));
+  std::vector<std::vector<ReadLocation>> reads(4);
+  {
+    std::vector<std::jthread> threads;
+    for (auto& of_thread : reads) {
+      threads.emplace_back([&] {
+        for (const ArchivedLocation& location : reader.definitions().locations) {
+          KeepEvents keep;
+          of_thread.push_back(reader.read(location, keep));
+        }
+      });
+    }
+  }
+  for (const auto& of_thread : reads) {
+    ASSERT_THAT(of_thread, SizeIs(4));
+    for (const ReadLocation& each : of_thread) {
+      EXPECT_EQ(each.events, 1000u);
+      EXPECT_EQ(each.fault, "");
+    }
+  }
 }
 
 TEST_F(TraceReader, WhatTheConsumerThrowsArrives) {

@@ -73,6 +73,16 @@ TEST(TraceSelection, AttributesAreChosenByClass) {
   EXPECT_TRUE(TraceSelection("ranks=1,attributes=all").attributes().has(AttributeClass::kArguments));
 }
 
+TEST(TraceSelection, IterationsAreNumbersAndRangesFromOneOn) {
+  EXPECT_FALSE(TraceSelection("all").has_iterations());
+  const TraceSelection some("iterations=37-40,100,ranks=1");
+  EXPECT_TRUE(some.has_iterations() && some.has_rank(1) && !some.has_rank(37));
+  EXPECT_TRUE(some.has_iteration_in(40, 40) && some.has_iteration_in(33, 37) && some.has_iteration_in(97, 200));
+  EXPECT_FALSE(some.has_iteration_in(36, 36) || some.has_iteration_in(41, 99));
+  EXPECT_THAT(fault_of("iterations=0-3"), HasSubstr("from 1 on"));
+  EXPECT_THAT(fault_of("iterations=4-3"), HasSubstr("from 1 on"));
+}
+
 TEST(TraceSelection, AFaultNamesThePlaceAndWhatWasExpected) {
   EXPECT_EQ(fault_of("functions=MPI_Send,MPI_Snd,min=1ms"),
             "--trace \"functions=MPI_Send,MPI_Snd,min=1ms\" cannot be read at \"MPI_Snd,min=1ms\": expected a function "

@@ -1,6 +1,7 @@
 // Attributes of events in traces: arguments of calls, numbers of messages.
 #include "instrument/format/argument_bytes.hpp"
 #include "traces_fixture.hpp"
+#include "vmpi/argument_kinds.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {

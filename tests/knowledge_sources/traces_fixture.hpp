@@ -33,7 +33,7 @@ class TracesFixture : public ::testing::Test {
       program.traces = selection.empty() ? archive_->settings_of_ended() : archive_->settings(selection);
       archive_->add_program(program);
     }
-    session_ = std::make_unique<Session>(programs, 0, analyzers, replay::load_plugins({"traces"}));
+    session_ = std::make_unique<Session>(programs, 0, analyzers, replay::load_plugins(plugins_));
   }
   void finish() {
     (void)session_->finish();
@@ -55,6 +55,7 @@ class TracesFixture : public ::testing::Test {
     return read();
   }
 
+  std::vector<std::string> plugins_{"traces"};
   std::filesystem::path folder_;
   std::unique_ptr<TraceArchive> archive_;
   std::unique_ptr<Session> session_;

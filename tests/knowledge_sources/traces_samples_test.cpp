@@ -29,6 +29,18 @@ SampleRecord sample(std::uint64_t tick, std::uint32_t context, std::uint16_t fun
 
 class SampledTraces : public TracesFixture {
  protected:
+  // As a process sends them: it has counted all samples of an epoch before their first pack.
+  replay::PrintedTrace traced_as_one_epoch(PackMaker& maker, std::uint64_t samples) {
+    maker.flush();
+    begin({{.name = "program", .ranks = 1}});
+    for (replay::Pack& pack : maker.take()) {
+      pack.header().samples.recorded = samples;
+      session_->submit(pack);
+      session_->board().drain();
+    }
+    finish();
+    return read();
+  }
   // Contexts: main calls solve, in two modules that have no symbols; and a sampler of 1 kHz.
   static void define(PackMaker& maker) {
     maker.define(instrument::ModuleDefinition{1, 0, 0, 4096}, "/no/such/solver"sv, "a1"sv);
@@ -46,7 +58,7 @@ TEST_F(SampledTraces, SamplesHaveTheirCallingContexts) {
   maker.samples(0, std::vector{sample(2500, 2), sample(2010, 3, id(FunctionId::kBarrier) + 1)});
   maker.samples(0, std::vector{sample(2400, 2), sample(2600, 0)});
   define(maker);
-  const auto trace = traced({&maker});
+  const auto trace = traced_as_one_epoch(maker, 4);
   const auto samples = trace.of_kind("CALLING_CONTEXT_SAMPLE");
   ASSERT_THAT(samples, SizeIs(4));
   std::vector<std::uint64_t> times;
@@ -76,7 +88,7 @@ TEST_F(SampledTraces, CountersAreMetricsThatAddUp) {
   define(maker);
   maker.samples(0, std::vector{sample(2200, 2), sample(2400, 2, 0, 0)}, 1, std::vector<std::uint64_t>{10, 1, 20, 2});
   maker.samples(0, std::vector{sample(2300, 2)}, 0, std::vector<std::uint64_t>{7, 0});
-  const auto trace = traced({&maker});
+  const auto trace = traced_as_one_epoch(maker, 3);
   EXPECT_THAT(trace.of_kind("CALLING_CONTEXT_SAMPLE"), SizeIs(2));  // one had no weight
   const auto metrics = trace.of_kind("METRIC");
   ASSERT_THAT(metrics, SizeIs(3));
@@ -105,12 +117,10 @@ TEST_F(SampledTraces, OnlyRanksAndTimesRestrictThem) {
 
 TEST_F(SampledTraces, WhatComesTooLateIsMovedAndCounted) {
   PackMaker maker({});
-  std::vector<SampleRecord> many;
-  for (std::uint64_t i = 0; i <= TraceSamples::kMostHeld; ++i) many.push_back(sample(3000 + 10 * i, 2));
-  maker.samples(0, many);
-  maker.samples(0, std::vector{sample(2999, 2)});
+  // Each is an epoch, and begins before that before it has ended.
+  for (const std::uint64_t tick : {3000u, 3500u, 3499u, 3600u}) maker.samples(0, std::vector{sample(tick, 2)});
   const auto trace = traced({&maker});
-  EXPECT_THAT(trace.of_kind("CALLING_CONTEXT_SAMPLE"), SizeIs(many.size() + 1));
+  EXPECT_THAT(trace.of_kind("CALLING_CONTEXT_SAMPLE"), SizeIs(4));
   EXPECT_THAT(trace.properties, HasSubstr("ARDOISE::MOVED_SAMPLES"));
   EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("1 samples that were told late")));
 }

@@ -30,6 +30,10 @@ class TracesTest : public LaunchFixture {
     replay::expect_in_order(printed);
     return printed;
   }
+  // What `ardoise trace check` finds.
+  [[nodiscard]] std::string check(const std::string& name = "trace") const {
+    return replay::output_of(std::string(ARDOISE) + " trace check '" + output_ + "/" + name + "'");
+  }
 };
 
 class TracedPrograms : public TracesTest, public ::testing::WithParamInterface<std::string> {};  // analyzers
@@ -90,6 +94,7 @@ TEST_P(TracedPrograms, ARingHasTheCallsMessagesAndBytesOfItsProfile) {
   EXPECT_THAT(printed.defined("REGION"), Contains(HasSubstr("ring_program.cpp")));
   EXPECT_THAT(profile().notices, Not(Contains(HasSubstr("trace"))));
   EXPECT_FALSE(std::filesystem::exists(output_ + "/trace.part"));
+  EXPECT_THAT(check(), HasSubstr("Nothing is wrong"));
 }
 
 // Everything that MPI has: any source, persistent requests, a split communicator, an intercommunicator, files.
@@ -145,15 +150,18 @@ TEST_P(TracedPrograms, AllKindsOfTrafficAreThere) {
   EXPECT_NE(got, 0u);
   EXPECT_EQ(got_bytes, got);
   EXPECT_THAT(printed.properties, Not(HasSubstr("UNFINISHED")));
+  EXPECT_THAT(check(), HasSubstr("Nothing is wrong"));
 }
 
-TEST_P(TracedPrograms, TimesAreThoseOfTheProfile) {
+TEST_P(TracedPrograms, TimesAndSamplesAreThoseOfTheProfile) {
   const auto result = ardoise({"--trace", "all", "--analyzers", GetParam()},
                               {"-n", "4", LATE_RANKS, "late_sender", (folder_ / "truth").string()});
   EXPECT_EQ(result.status, 0) << result.output;
   const auto printed = trace();
   const auto application = profile().applications.at(0);
   expect_calls(printed, application);
+  EXPECT_EQ(printed.of_kind("CALLING_CONTEXT_SAMPLE").size(), application.samples.samples);
+  EXPECT_THAT(printed.markers, HasSubstr("Ardoise finding"));
   std::map<std::string, double> seconds;
   std::map<std::uint64_t, std::vector<std::uint64_t>> begins;
   for (const auto& each : printed.events) {
@@ -167,6 +175,7 @@ TEST_P(TracedPrograms, TimesAreThoseOfTheProfile) {
                 2e-9 * static_cast<double>(function.calls) + 1e-4 * function.seconds)
         << function.function;
   }
+  EXPECT_THAT(check(), HasSubstr("Nothing is wrong"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Analyzers, TracedPrograms, ::testing::Values("1", "3"));
@@ -191,6 +200,7 @@ TEST_F(TracesTest, ProgramsShareAnArchiveAsTheyShareTheirWorld) {
   std::map<std::string, std::uint64_t> wanted;
   for (const auto& application : profile().applications) add_calls(application, wanted);
   EXPECT_EQ(printed.calls(), wanted);
+  EXPECT_THAT(check(), HasSubstr("Nothing is wrong"));
 }
 
 TEST_F(TracesTest, SeparateProgramsHaveArchivesOfTheirOwn) {
@@ -203,6 +213,7 @@ TEST_F(TracesTest, SeparateProgramsHaveArchivesOfTheirOwn) {
     const auto printed = trace("trace-" + application.name);
     expect_calls(printed, application);
     EXPECT_EQ(sent(printed), edges_of(application));
+    EXPECT_THAT(check("trace-" + application.name), HasSubstr("Nothing is wrong"));
   }
 }
 
@@ -235,8 +246,7 @@ TEST_F(TracesTest, CapturedPacksGiveTheSameTrace) {
   const std::string capture = (folder_ / "capture").string(), again = (folder_ / "again").string();
   const auto live = ardoise({"--trace", "all", "--capture", capture}, {"-n", "3", RING, "40"});
   EXPECT_EQ(live.status, 0) << live.output;
-  const auto replayed =
-      run_and_read({ANALYZER, "--no-report", "--quiet", "--replay", capture, "--output", again, "--trace", "all"});
+  const auto replayed = run_and_read({ARDOISE, "trace", "from-capture", capture, "--output", again, "--trace", "all"});
   EXPECT_EQ(replayed.status, 0) << replayed.output;
   const PrintedTrace first = trace(), second(again + "/trace/traces.otf2");
   ASSERT_EQ(first.events.size(), second.events.size());

@@ -1,7 +1,8 @@
 // The command `ardoise`: in front of the user's own launch line it measures the launch; `ardoise report` renders a
 // report again from its data, `ardoise status` says where the ranks of a running launch are, `ardoise show` prints
 // tables of a profile, `ardoise snapshots` reads files of snapshots, `ardoise trace` examines and converts
-// traces, `ardoise export` writes call stacks of a profile for other tools. The options of the first are in options.cpp.
+// traces, `ardoise export` writes call stacks of a profile for other tools. The options of the first are in
+// options.cpp.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>

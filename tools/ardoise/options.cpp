@@ -28,6 +28,7 @@ constexpr const char* kDescription =
     "calls|sites|waits|causes|path|edges|functions|files|snapshots|snapshot-calls|snapshot-ranks [--rank "
     "R] [--csv]\n"
     "  ardoise snapshots list|each|calls|values|profile|merge|extract|tau file.ards ... [--csv] [-o file]\n"
+    "  ardoise trace info|check|export|from-capture trace ... [--format csv|perfetto] [-o file]\n"
     "  ardoise export --format folded|speedscope [--program name] profile.json [-o file]\n";
 
 constexpr const char* kFooter =

@@ -8,18 +8,13 @@
 #include "reports/text/utf8.hpp"
 
 namespace ardoise::launcher {
-namespace {
-
-// A name with a comma, a quotation mark or the end of a line in it is quoted (RFC 4180).
-std::string csv_field(const std::string& text) {
+std::string csv_field(std::string_view text) {
   const std::string valid = reports::valid_utf8(text);
   if (valid.find_first_of(",\"\r\n") == std::string::npos) return valid;
   std::string out = "\"";
   for (const char c : valid) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + "\"";
 }
-
-}  // namespace
 
 std::string csv_text(const std::vector<ShownColumn>& columns, const std::vector<ShownRow>& rows) {
   std::string out;

@@ -2,6 +2,7 @@
 #include "tools/ardoise/trace.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -13,6 +14,7 @@
 
 #include "knowledge_sources/trace_reader/guarded_reading.hpp"
 #include "reports/text/units.hpp"
+#include "tools/ardoise/export_output.hpp"
 #include "tools/ardoise/installation.hpp"
 #include "tools/ardoise/launch_line.hpp"
 #include "tools/ardoise/measure.hpp"
@@ -22,6 +24,8 @@
 #include "tools/ardoise/trace_analyze.hpp"
 #include "tools/ardoise/trace_check.hpp"
 #include "tools/ardoise/trace_info.hpp"
+#include "tools/ardoise/trace_perfetto.hpp"
+#include "tools/ardoise/trace_tables.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -75,7 +79,11 @@ int check(const ArchiveReader& archive) {
     if (!fault.examples.empty() && fault.count > fault.examples.size()) text += "    …\n";
   }
   for (const std::string& remark : check.remarks()) text += fmt::format("Note: {}.\n", remark);
-  for (const auto& [name, value] : archive.anchor().properties) {
+  const auto& anchor = archive.anchor();
+  if (anchor.creator == "Ardoise" && anchor.description != "--trace all" && !faults.empty())
+    text += fmt::format("Note: the trace is a selection ({}), without the other ends of some messages.\n",
+                        anchor.description);
+  for (const auto& [name, value] : anchor.properties) {
     if (name.starts_with("ARDOISE::")) text += fmt::format("Note: the trace says itself {} = {}.\n", name, value);
   }
   const std::string read =
@@ -87,9 +95,39 @@ int check(const ArchiveReader& archive) {
   return faults.empty() ? 0 : kFaultyTraceStatus;
 }
 
-// What `ardoise-analyzer --replay` makes, found here too.
+struct ExportRequest {
+  std::string path, format, table, output;
+};
+
+ExportedTrace export_all(const ArchiveReader& archive, const ExportRequest& request, ExportOutput& out) {
+  if (request.format == "perfetto") return write_perfetto(archive, out);
+  if (request.table == "events") return write_event_table(archive, out);
+  if (request.table == "calls") return write_call_table(archive, out);
+  return write_message_table(archive, out);
+}
+
+int export_trace(const ExportRequest& request) {
+  ExportOutput out(request.output);
+  const int status = with_archive(request.path, [&](const ArchiveReader& archive) {
+    const ExportedTrace exported = export_all(archive, request, out);
+    out.flush();
+    for (const std::string& sentence : exported.faults.sentences()) say("{}", sentence);
+    const std::string left_out = reports::with_separators(exported.left_out);
+    if (exported.left_out != 0 && request.table == "messages")
+      say("{} ends of messages have no other end in the trace, and are left out.", left_out);
+    if (exported.left_out != 0 && request.table != "messages") say("{} regions are never left.", left_out);
+    if (!out.failed()) return 0;
+    say("{}", out.commit());
+    return kFailedStatus;
+  });
+  if (status != 0) return status;
+  if (const std::string fault = out.commit(); !fault.empty()) return say("{}", fault), kFailedStatus;
+  return 0;
+}
+
+// What `ardoise-analyzer --replay` makes, found here too; `ardoise report` renders it.
 int from_capture(const std::vector<std::string>& captures, const std::string& output, const std::string& trace) {
-  std::vector<std::string> words{find_installation().analyzer, "--replay"};
+  std::vector<std::string> words{find_installation().analyzer, "--no-report", "--replay"};
   words.insert(words.end(), captures.begin(), captures.end());
   for (const std::string& word : {std::string("--trace"), trace, std::string("--output"), output})
     words.push_back(word);
@@ -130,8 +168,25 @@ int trace(int argc, char** argv) {
   auto* const snapshots_command =
       add_analysis("snapshots", "makes files of snapshots of a trace, for ardoise snapshots", TraceResult::kSnapshots);
   snapshots_command->add_option("--every", analysis.every, "time between two of them, as of --snapshot-every [100ms]");
+  ExportRequest request;
+  auto* const export_command = app.add_subcommand("export", "writes a trace for other tools");
+  export_command->add_option("trace", request.path, of_trace)->required();
+  export_command->add_option("--format", request.format, "csv (data frames) or perfetto (ui.perfetto.dev)")
+      ->required()
+      ->check(CLI::IsMember({"csv", "perfetto"}));
+  export_command->add_option("--table", request.table, "csv: events, messages or calls")
+      ->check(CLI::IsMember({"events", "messages", "calls"}));
+  export_command->add_option("-o,--output", request.output, "file to write [standard output]");
   if (const auto status = parse_or_end(app, argc, argv)) return *status;
   if (*report_command || *profile_command || *snapshots_command) return analyze_trace(analysis);
+  if (*export_command) {
+    if ((request.format == "csv") == request.table.empty())
+      throw UsageError("--format csv needs --table events, messages or calls; --format perfetto has no tables.");
+    if (request.output.empty()) request.output = "-";
+    if (request.format == "perfetto" && request.output == "-" && ::isatty(STDOUT_FILENO) == 1)
+      throw UsageError("--format perfetto is nothing for a terminal; give a file with -o.");
+    return export_trace(request);
+  }
   if (*capture_command) return from_capture(captures, output, selection);
   return with_archive(path, *info_command ? info : check);
 }

@@ -66,7 +66,7 @@ bool TraceCheck::event(const Event& event) {
   ++events_;
   Location& location = location_of(event);
   if (event.time < location.last_time)
-    add("events that are earlier than the one before them", event,
+    add("events that are earlier than one before them", event,
         fmt::format("by {} ticks", location.last_time - event.time));
   location.last_time = std::max(location.last_time, event.time);
   if (!event.attributes.empty()) check_attributes(event);

@@ -105,6 +105,8 @@ std::string name_of_paradigm(const ArchiveDefinitions& all, std::uint8_t paradig
       return "CUDA";
     case OTF2_PARADIGM_PTHREAD:
       return "Pthread";
+    case OTF2_PARADIGM_NONE:
+      return "no paradigm";
     default:
       return fmt::format("paradigm {}", unsigned{paradigm});
   }
@@ -131,9 +133,8 @@ void tell_head(InfoText& text, const ArchiveReader& archive, const TraceCounts& 
   const ArchiveDefinitions& all = archive.definitions();
   const ArchiveAnchor& anchor = archive.anchor();
   text.line("trace", anchor.file.string());
-  text.line("written by",
-            fmt::format("{}, OTF2 {}.{}.{}", anchor.creator.empty() ? "nobody who says so" : anchor.creator,
-                        unsigned{anchor.major}, unsigned{anchor.minor}, unsigned{anchor.bugfix}));
+  text.line("written by", fmt::format("{}, OTF2 {}.{}.{}", anchor.creator.empty() ? "unknown" : anchor.creator,
+                                      unsigned{anchor.major}, unsigned{anchor.minor}, unsigned{anchor.bugfix}));
   if (!anchor.description.empty()) text.line("description", anchor.description);
   if (!anchor.machine.empty()) text.line("machine", anchor.machine);
   if (all.clock.begin_realtime_ns != kUndefined64) {
@@ -148,7 +149,7 @@ void tell_head(InfoText& text, const ArchiveReader& archive, const TraceCounts& 
   text.line("clock", fmt::format("{} ticks per second", with_separators(all.clock.ticks_per_second)));
 
   std::map<std::string, std::uint64_t> nodes;
-  for (const ArchivedSystemNode& node : all.system_tree) ++nodes[node.kind];
+  for (const ArchivedSystemNode& node : all.system_tree) ++nodes[node.kind.empty() ? "node" : node.kind];
   std::vector<std::string> tree;
   for (const auto& [kind, count] : nodes) tree.push_back(fmt::format("{} {}", count, kind));
   if (!tree.empty()) text.line("system tree", fmt::format("{}", fmt::join(tree, ", ")));

@@ -1,0 +1,10 @@
+# Archives of OTF2, whole ones in one input. Run: build/bin/fuzz_trace_seeds SEEDS; build/bin/fuzz_trace -max_len=8192 CORPUS SEEDS
+if(ARDOISE_FUZZ)
+  add_executable(fuzz_trace ${CMAKE_CURRENT_LIST_DIR}/trace.cpp)
+  target_compile_options(fuzz_trace PRIVATE -fsanitize=fuzzer)
+  target_link_options(fuzz_trace PRIVATE -fsanitize=fuzzer)
+  target_link_libraries(fuzz_trace PRIVATE ardoise_launcher ardoise_trace_reader)
+  add_executable(fuzz_trace_seeds ${CMAKE_CURRENT_LIST_DIR}/trace_seeds.cpp)
+  target_include_directories(fuzz_trace_seeds PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(fuzz_trace_seeds PRIVATE ardoise_trace_reader)
+endif()

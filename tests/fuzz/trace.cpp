@@ -1,0 +1,51 @@
+// Feeds bytes as an archive of OTF2 (packed_archive.hpp): it is refused, or read and checked as far as it goes.
+#include <stdlib.h>
+
+#include <cstdlib>
+
+#include "knowledge_sources/trace_reader/archive_reader.hpp"
+#include "tests/fuzz/packed_archive.hpp"
+#include "tools/ardoise/trace_check.hpp"
+#include "tools/ardoise/trace_perfetto.hpp"
+
+using namespace ardoise;
+
+namespace {
+
+// In memory where there is such a file system.
+std::filesystem::path make_scratch_folder() {
+  const bool has_memory = std::filesystem::is_directory("/dev/shm");
+  std::string name = std::string(has_memory ? "/dev/shm" : "/tmp") + "/fuzz_trace_XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) std::abort();
+  std::filesystem::create_directories(name + "/traces");
+  static const std::filesystem::path kept = name;
+  std::atexit([] { std::filesystem::remove_all(kept); });
+  return name;
+}
+
+}  // namespace
+
+// OTF2 does not free the arrays of a record in which it finds a fault.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() { return "leak:libopen-trace-format2\n"; }
+
+// It asks for as many bytes as a record says, and is told that there are not so many.
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1:max_allocation_size_mb=1024"; }
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const std::filesystem::path folder = make_scratch_folder();
+  fuzz::unpack_archive({reinterpret_cast<const char*>(data), size}, folder);
+  try {
+    const knowledge_sources::ArchiveReader archive(folder);
+    launcher::TraceCheck check(archive.definitions());
+    (void)archive.read_side_by_side(check);
+    check.finish();
+    (void)check.faults().sentences();
+    launcher::ExportOutput out("/dev/null");
+    (void)launcher::write_perfetto(archive, out);
+  } catch (const knowledge_sources::UnreadableArchive& refused) {
+    if (std::string_view(refused.what()).empty()) __builtin_trap();
+  }
+  return 0;
+}

@@ -88,7 +88,7 @@ PackSource::Next TraceSource::next(SourcedPack& pack) {
   std::unique_ptr<MadePack> first;
   {
     const std::scoped_lock guard(mutex_);
-    if (packs_.empty()) return has_ended_ ? Next::end : Next::arriving;
+    if (packs_.empty()) return has_ended_ ? Next::end : Next::nothing;
     first = std::move(packs_.front());
     packs_.pop_front();
     bytes_ -= first->size;

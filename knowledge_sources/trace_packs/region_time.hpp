@@ -39,8 +39,9 @@ class TracedContexts {
 class RegionTime {
  public:
   // ns_per_tick: of the program's ticks; span: ticks, after which times are told.
-  RegionTime(TracedContexts& contexts, double ns_per_tick, std::uint64_t span)
-      : contexts_(contexts), ns_per_tick_(ns_per_tick), span_(span) {}
+  // counts: whether time counts at all; pass() before it changes.
+  RegionTime(TracedContexts& contexts, double ns_per_tick, std::uint64_t span, const bool& counts)
+      : contexts_(contexts), ns_per_tick_(ns_per_tick), span_(span), counts_(counts) {}
 
   void enter(std::uint64_t tick, CodePlace region) {
     pass(tick);
@@ -60,21 +61,20 @@ class RegionTime {
     function_ = function;
   }
   void end_call(std::uint64_t tick, std::uint64_t ticks, std::uint64_t sent, std::uint64_t received);
-  [[nodiscard]] std::uint32_t context() const { return context_; }
+  // Until then the thread was where it is.
+  void pass(std::uint64_t tick) {
+    if (counts_ && context_ != 0 && tick > last_) times_[std::uint64_t{function_} << 32 | context_] += tick - last_;
+    last_ = std::max(last_, tick);
+  }
   // False: not worth telling yet.
   [[nodiscard]] bool is_due(std::uint64_t tick) const { return !times_.empty() && tick >= told_ + span_; }
   void send(MadePacks& packs, std::uint32_t thread);
 
  private:
-  // Until then the thread was where it is.
-  void pass(std::uint64_t tick) {
-    if (context_ != 0 && tick > last_) times_[std::uint64_t{function_} << 32 | context_] += tick - last_;
-    last_ = std::max(last_, tick);
-  }
-
   TracedContexts& contexts_;
   const double ns_per_tick_;
   const std::uint64_t span_;
+  const bool& counts_;
   std::vector<std::uint32_t> outer_;
   std::uint32_t context_ = 0, function_ = 0;
   std::uint64_t last_ = 0, told_ = 0;

@@ -171,6 +171,7 @@ void TracedProgram::find_origin() {
     if (!thread || thread->rank != 0 || thread->thread != 0 || thread->is_samples) continue;
     (void)archive_.read(location, finder);
   }
+  has_init_ = finder.init().has_value();
   if (!finder.program().empty()) name_ = std::filesystem::path(finder.program()).filename().string();
   if (is_ours_) {
     origin_ = kTraceLead;

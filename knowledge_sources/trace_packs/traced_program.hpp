@@ -55,7 +55,7 @@ class TracedProgram {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::uint32_t ranks() const { return static_cast<std::uint32_t>(groups_.size()); }
   [[nodiscard]] bool is_ours() const { return is_ours_; }
-  [[nodiscard]] bool has_init() const { return has_init_; }  // calls of MPI_Init
+  [[nodiscard]] bool has_init() const { return has_init_; }  // rank 0 calls MPI_Init, near the begin
   [[nodiscard]] const ArchiveDefinitions& definitions() const { return definitions_; }
 
   // nullopt: it is none of a process of the program.

@@ -99,7 +99,8 @@ TracedRank::TracedRank(const TracedProgram& of_program, std::uint32_t rank, std:
   program.define_clock(packs, number, 0);
   program.define_communicators(packs, number);
   // Without MPI_Init it is as if that had ended before all else.
-  if (!program.has_init()) tell_process(program.is_ours() ? program.origin_tick() : first_tick, 0);
+  counts_ = !program.has_init();
+  if (counts_) tell_process(program.is_ours() ? program.origin_tick() : first_tick, 0);
 }
 
 void TracedRank::tell_process(std::uint64_t begin_tick, std::uint64_t init_ticks) {

@@ -66,9 +66,15 @@ class TracedRank {
   }
   void begin_init(std::uint64_t tick) { init_begin_ = tick; }
   void end_init(std::uint64_t tick) {
+    counts_ = true;
     if (!is_told_) tell_process(tick, tick - std::min(tick, init_begin_));
   }
-  void begin_finalize(std::uint64_t tick) { finalize_ = tick; }
+  void begin_finalize(std::uint64_t tick) {
+    finalize_ = tick;
+    counts_ = false;
+  }
+  // Between MPI_Init and MPI_Finalize, where there are such.
+  [[nodiscard]] const bool& counts() const { return counts_; }
   void note_mpi_thread(std::uint32_t thread);
 
   void finish();
@@ -90,7 +96,7 @@ class TracedRank {
   void tell_process(std::uint64_t begin_tick, std::uint64_t init_ticks);
 
   std::uint64_t last_tick_ = 0, init_begin_ = 0, finalize_ = 0;
-  bool is_told_ = false;
+  bool is_told_ = false, counts_ = false;
   std::optional<std::uint32_t> mpi_thread_;
   std::unordered_set<std::uint32_t> codes_, files_, marks_, sampled_threads_;
   std::unordered_map<std::uint64_t, std::uint32_t> sites_;  // ids, by code and line

@@ -76,7 +76,6 @@ TracedRegion TracedProgram::region_of(const ArchivedRegion& region) {
   }
   if (const auto function = mpi_function(region.name)) {
     const bool is_init = *function == vmpi::FunctionId::kInit || *function == vmpi::FunctionId::kInit_thread;
-    has_init_ = has_init_ || is_init;
     const vmpi::Role role = vmpi::function_traits(*function).role;
     traced.kind = is_init                                    ? TracedRegion::Kind::kInit
                   : *function == vmpi::FunctionId::kFinalize ? TracedRegion::Kind::kFinalize

@@ -39,7 +39,7 @@ TracedThread::TracedThread(TracedRank& rank, std::uint32_t number)
       program_(rank.program),
       number_(number),
       has_times_(!program_.is_ours() && program_.definitions().interrupt_generators.empty()),
-      times_(contexts_, 1e9 / program_.ticks_per_second(), span_of(program_)) {}
+      times_(contexts_, 1e9 / program_.ticks_per_second(), span_of(program_), rank.counts()) {}
 
 void TracedThread::event(const ArchivedEvent& event) {
   const std::uint64_t tick = program_.tick(event.time);
@@ -149,6 +149,7 @@ void TracedThread::enter(std::uint32_t reference, std::uint64_t tick) {
       break;
     case TracedRegion::Kind::kFinalize:
       open.what = Opens::kFinalize;
+      times_.pass(tick);
       rank_.begin_finalize(tick);
       break;
     case TracedRegion::Kind::kPhase:
@@ -156,7 +157,8 @@ void TracedThread::enter(std::uint32_t reference, std::uint64_t tick) {
       mark(MarkKind::kPhaseBegin, region.mark_name, 0, tick);
       break;
     case TracedRegion::Kind::kUser:
-      open.caller = region.own;
+      open.caller = {region.own.code, program_.code(region.own.code).first_line};
+      if (open.caller.line == kUndefined32) open.caller.line = 0;
       if (!has_times_ || call_.is_open || io_.is_open) break;
       open.what = Opens::kRegion;
       rank_.define_code(region.own.code);
@@ -194,6 +196,7 @@ void TracedThread::close(const Open& open, std::uint64_t tick) {
     case Opens::kIo:
       return end_io(tick);
     case Opens::kInit:
+      times_.pass(tick);
       return rank_.end_init(tick);
     case Opens::kFinalize:
       return;

@@ -320,6 +320,7 @@ TEST_F(TracePacksOfOthers, FunctionsOfTheProgramHaveTheirExactTimeAndCallMpi) {
   ASSERT_NE(site, traced.application.call_sites.end());
   EXPECT_EQ(site->symbol, "solve");
   EXPECT_EQ(site->source_file, "solver.c");
+  EXPECT_EQ(site->line, 40U);
   EXPECT_EQ(site->calls, 2U);
 }
 
@@ -327,6 +328,39 @@ TEST_F(TracePacksOfOthers, WithoutAClockTimesAreNanosecondsFromTheFirstOneOn) {
   const Analysed traced = finish(false);
   EXPECT_NEAR(traced.application.wall_seconds, 1000e-9, 20e-9);
   EXPECT_EQ(find(traced.application.mpi, "MPI_Isend").calls, 2U);
+}
+
+TEST(TracePacks, TimeOfFunctionsCountsFromMpiInitToMpiFinalize) {
+  const ScratchFolder scratch;
+  MadeArchive made(scratch.path() / "init");
+  auto* const out = made.events(0);
+  const auto enter = [&](std::uint64_t time, OTF2_RegionRef region) {
+    OTF2_EvtWriter_Enter(out, nullptr, time, region);
+  };
+  const auto leave = [&](std::uint64_t time, OTF2_RegionRef region) {
+    OTF2_EvtWriter_Leave(out, nullptr, time, region);
+  };
+  enter(1000, 0);
+  enter(2000, 1);
+  leave(9000, 1);
+  enter(10'000, 3);
+  leave(10'500, 3);
+  enter(12'000, 2);
+  leave(15'000, 2);
+  leave(20'000, 0);
+  made.clock(1000, 19'000);
+  made.processes(1, 8);
+  made.region(0, "main");
+  made.region(1, "MPI_Init", OTF2_PARADIGM_MPI);
+  made.region(2, "MPI_Finalize", OTF2_PARADIGM_MPI);
+  made.region(3, "MPI_Barrier", OTF2_PARADIGM_MPI);
+  const Analysed traced = analyse(made.close());
+  EXPECT_NEAR(traced.application.init_seconds, 7000e-9, 1e-12);
+  EXPECT_NEAR(traced.application.wall_seconds, 3000e-9, 1e-12);
+  ASSERT_THAT(traced.application.mpi, SizeIs(1));
+  const auto main = std::ranges::find(traced.application.samples.functions, "main", &reports::SampledFunction::symbol);
+  ASSERT_NE(main, traced.application.samples.functions.end());
+  EXPECT_NEAR(main->self, 2500e-9, 1e-12);
 }
 
 TEST(TracePacks, OperationsThatNeverEndAreSentInTheEndAndThoseThatEndLateAreToldToBeLate) {

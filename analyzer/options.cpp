@@ -77,7 +77,7 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("--job-status", options.job_status, "with --merge: mpirun's exit status, for the report");
   app.add_option("--ended-by", options.ended_by, "with --merge: what ended the launch, for the report");
   app.add_option("--replay", options.replay,
-                 "analyze captured packs (files or folders) instead of a running launch, without MPI")
+                 "analyze captured packs (files or folders), or a trace in OTF2, instead of a running launch, without MPI")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   try {
     app.parse(argc, argv);

@@ -202,6 +202,10 @@ SourceFrame LevelResolver::python(std::uint32_t rank, std::uint64_t offset) cons
   frame.symbol = definitions_.text(entry->name);
   frame.source_file = frame.function_file = definitions_.text(entry->file);
   frame.function_line = entry->first_line;
+  if (entry->minor == 0) {
+    frame.line = instruction;
+    return frame;
+  }
   const auto [line, added] = python_lines_.try_emplace({entry->lines, entry->first_line, instruction});
   if (added) line->second = python_line(definitions_.text(entry->lines), entry->minor, entry->first_line, instruction);
   frame.line = line->second;

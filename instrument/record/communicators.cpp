@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "instrument/format/event_format.hpp"
-#include "instrument/record/rank_ranges.hpp"
+#include "instrument/format/rank_ranges.hpp"
 
 namespace ardoise::instrument {
 namespace {

@@ -118,6 +118,63 @@ TEST_F(ReplayTest, ReplayWritesTheFilesOfAReport) {
   EXPECT_TRUE(fs::exists(folder_ / "out" / "summary.txt"));
 }
 
+TEST_F(ReplayTest, ATraceIsAnalysedLikeTheRunThatItIsOf) {
+  const replay::SyntheticProgram program{.ranks = 8, .steps = 20};
+  for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
+    instrument::PackFileWriter writer(folder_ / "packs" / std::to_string(rank));
+    for (auto& pack : replay::synthetic_packs(program, rank)) ASSERT_TRUE(writer.write(pack.bytes()));
+  }
+  Options options;
+  options.render = false;
+  options.quiet = true;
+  options.replay = {(folder_ / "packs").string()};
+  options.output = (folder_ / "run").string();
+  options.trace = "all";
+  ASSERT_EQ(replay(options), kDone);
+  options.trace.clear();
+  options.replay = {options.output};  // the report's folder, where its trace is
+  options.output = (folder_ / "again").string();
+  ASSERT_EQ(replay(options), kDone);
+  const auto run = reports::read_profile_json((folder_ / "run" / "profile.json").string());
+  const auto again = reports::read_profile_json((folder_ / "again" / "profile.json").string());
+  ASSERT_TRUE(run && again) << run.error << again.error;
+  ASSERT_THAT(again.value->applications, SizeIs(1));
+  const auto& before = run.value->applications[0].mpi;
+  const auto& after = again.value->applications[0].mpi;
+  ASSERT_EQ(after.size(), before.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    EXPECT_EQ(after[i].function, before[i].function);
+    EXPECT_EQ(after[i].calls, before[i].calls);
+    EXPECT_EQ(after[i].bytes, before[i].bytes);
+    EXPECT_NEAR(after[i].seconds, before[i].seconds, 1e-8);
+  }
+
+  // Results would take the trace's place.
+  options.output = (folder_ / "run").string();
+  EXPECT_EQ(replay(options), kIncomplete);
+  EXPECT_TRUE(fs::exists(folder_ / "run" / "trace" / "traces.otf2"));
+
+  // Of a location that is cut off the rest is analysed, and the status says so.
+  options.output = (folder_ / "cut").string();
+  const auto events = folder_ / "run" / "trace" / "traces" / "3.evt";
+  fs::resize_file(events, fs::file_size(events) / 2);
+  EXPECT_EQ(replay(options), kIncomplete);
+  EXPECT_TRUE(fs::exists(folder_ / "cut" / "profile.json"));
+}
+
+TEST_F(ReplayTest, WhatIsNoTraceIsToldAndNothingIsWritten) {
+  std::ofstream(folder_ / "broken.otf2") << "no archive";
+  Options options;
+  options.output = (folder_ / "out").string();
+  options.replay = {(folder_ / "broken.otf2").string()};
+  EXPECT_EQ(replay(options), kIncomplete);
+  options.replay = {(folder_ / "missing.otf2").string()};
+  EXPECT_EQ(replay(options), kIncomplete);
+  options.replay = {(folder_ / "broken.otf2").string(), (folder_ / "packs").string()};
+  EXPECT_EQ(replay(options), kIncomplete);
+  EXPECT_FALSE(fs::exists(folder_ / "out"));
+}
+
 TEST_F(ReplayTest, ATruncatedFileIsReadToItsLastWholePack) {
   const auto paths = capture_two_programs();
   const auto file = folder_ / "packs" / "0.0";

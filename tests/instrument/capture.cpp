@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "instrument/format/posix_functions.hpp"
-#include "instrument/record/rank_ranges.hpp"
+#include "instrument/format/rank_ranges.hpp"
 #include "vmpi/mpi_functions.hpp"
 
 namespace ardoise::instrument {

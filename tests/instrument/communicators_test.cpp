@@ -8,7 +8,7 @@
 
 #include "instrument/format/definition_reader.hpp"
 #include "instrument/format/event_format.hpp"
-#include "instrument/record/rank_ranges.hpp"
+#include "instrument/format/rank_ranges.hpp"
 
 namespace ardoise::instrument {
 namespace {

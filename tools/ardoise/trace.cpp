@@ -21,6 +21,7 @@
 #include "tools/ardoise/message.hpp"
 #include "tools/ardoise/options.hpp"
 #include "tools/ardoise/process.hpp"
+#include "tools/ardoise/trace_analyze.hpp"
 #include "tools/ardoise/trace_check.hpp"
 #include "tools/ardoise/trace_info.hpp"
 #include "tools/ardoise/trace_perfetto.hpp"
@@ -136,7 +137,8 @@ int from_capture(const std::vector<std::string>& captures, const std::string& ou
 }  // namespace
 
 int trace(int argc, char** argv) {
-  CLI::App app{"Examines traces in OTF2, whoever wrote them, and makes them of captured packs.", "ardoise trace"};
+  CLI::App app{"Examines and analyses traces in OTF2, whoever wrote them, and makes them of captured packs.",
+               "ardoise trace"};
   app.require_subcommand(1);
   std::string path, output, selection = "all";
   std::vector<std::string> captures;
@@ -151,6 +153,21 @@ int trace(int argc, char** argv) {
   capture_command->add_option("captures", captures, "files of packs, or folders with them")->required();
   capture_command->add_option("-o,--output", output, "folder of the report")->required();
   capture_command->add_option("--trace", selection, "what goes into the trace, as of ardoise [all]");
+  TraceAnalysis analysis{.result = TraceResult::kReport, .trace = "", .output = "trace-report"};
+  const auto add_analysis = [&](const char* name, const char* words, TraceResult result) {
+    auto* const command = app.add_subcommand(name, words);
+    command->add_option("trace", analysis.trace, of_trace)->required();
+    command->add_option("-o,--output", analysis.output, "folder of the results [trace-report]");
+    command->callback([&analysis, result] { analysis.result = result; });
+    return command;
+  };
+  const auto* const report_command = add_analysis(
+      "report", "makes the report of a trace, as if its program had run under ardoise", TraceResult::kReport);
+  const auto* const profile_command =
+      add_analysis("profile", "likewise, without the PDF: profile.json and the summary", TraceResult::kProfile);
+  auto* const snapshots_command =
+      add_analysis("snapshots", "makes files of snapshots of a trace, for ardoise snapshots", TraceResult::kSnapshots);
+  snapshots_command->add_option("--every", analysis.every, "time between two of them, as of --snapshot-every [100ms]");
   ExportRequest request;
   auto* const export_command = app.add_subcommand("export", "writes a trace for other tools");
   export_command->add_option("trace", request.path, of_trace)->required();
@@ -161,6 +178,7 @@ int trace(int argc, char** argv) {
       ->check(CLI::IsMember({"events", "messages", "calls"}));
   export_command->add_option("-o,--output", request.output, "file to write [standard output]");
   if (const auto status = parse_or_end(app, argc, argv)) return *status;
+  if (*report_command || *profile_command || *snapshots_command) return analyze_trace(analysis);
   if (*export_command) {
     if ((request.format == "csv") == request.table.empty())
       throw UsageError("--format csv needs --table events, messages or calls; --format perfetto has no tables.");

@@ -1,5 +1,5 @@
 // See rank_ranges.hpp.
-#include "instrument/record/rank_ranges.hpp"
+#include "instrument/format/rank_ranges.hpp"
 
 #include <algorithm>
 

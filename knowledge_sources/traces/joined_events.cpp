@@ -4,6 +4,7 @@
 #include <otf2/otf2.h>
 
 #include "knowledge_sources/traces/location_events.hpp"
+#include "knowledge_sources/traces/otf2_archive.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -148,9 +149,9 @@ bool JoinedEvents::add(const std::filesystem::path& part, const Numbers& numbers
 }
 
 JoinedEvents::Ended JoinedEvents::end() {
-  Ended ended{0, target_.first == UINT64_MAX ? 0 : target_.first, target_.time};
+  Ended ended{0, target_.first == UINT64_MAX ? 0 : target_.first, target_.time, ""};
   OTF2_EvtWriter_GetNumberOfEvents(target_.out, &ended.events);
-  OTF2_Archive_CloseEvtWriter(archive_, target_.out);
+  ended.fault = fault_of_close([this] { return OTF2_Archive_CloseEvtWriter(archive_, target_.out); });
   return ended;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "knowledge_sources/traces/copied_calls.hpp"
@@ -26,6 +27,7 @@ class JoinedEvents {
   [[nodiscard]] bool add(const std::filesystem::path& part, const Numbers& numbers);
   struct Ended {
     std::uint64_t events, first_time, last_time;
+    std::string fault;  // why it cannot be written, or ""
   };
   [[nodiscard]] Ended end();
 

@@ -120,9 +120,10 @@ std::string WorldArchive::take_events(OTF2_Archive* archive, std::uint64_t locat
     const OfPart& numbers = *part.numbers;
     if (!joined.add(part.folder, {numbers.regions, thread.told.thread >= kSamplesOfThread ? of_samples : numbers.names,
                                   numbers.keys}))
-      return fmt::format("'{}' cannot be read: {}", (part.folder / "traces" / name).string(), last_otf2_error());
+      return fmt::format("'{}' cannot be copied: {}", (part.folder / "traces" / name).string(), last_otf2_error());
   }
   const JoinedEvents::Ended ended = joined.end();
+  if (!ended.fault.empty()) return fmt::format("'{}' cannot be written: {}", (folder / name).string(), ended.fault);
   thread.told.events = ended.events;
   thread.told.first_time = ended.first_time;
   thread.told.last_time = ended.last_time;
@@ -145,14 +146,14 @@ std::string WorldArchive::write(const fs::path& folder) {
   OTF2_Archive* const archive = open_otf2_archive(folder);
   if (archive == nullptr) return fmt::format("'{}' cannot be made: {}", folder.string(), last_otf2_error());
   if (std::string fault = make_clocks(fs::path(folder) += ".clocks"); !fault.empty()) {
-    OTF2_Archive_Close(archive);
+    abandon_otf2_archive(archive);
     return fault;
   }
   std::map<std::uint32_t, std::vector<std::uint64_t>> locations;  // by rank
   for (const auto& [location, thread] : threads_) locations[thread.told.rank].push_back(location);
   for (const auto& [rank, of_rank] : locations) {
     if (std::string fault = take_events(archive, rank, of_rank, folder); !fault.empty()) {
-      OTF2_Archive_Close(archive);
+      abandon_otf2_archive(archive);
       return fault;
     }
   }

@@ -1,4 +1,7 @@
 // What is attached to calls in a trace when it is finished: how long they waited, and in which pattern.
+#include <sys/resource.h>
+
+#include <csignal>
 #include <map>
 
 #include "traces_fixture.hpp"
@@ -154,6 +157,37 @@ TEST_F(TraceWaiting, WhoseCallIsNotThereIsCounted) {
   EXPECT_EQ(waiting_in(trace).at("MPI_Barrier").ns, 7u) << "1 ns of rounding";
   EXPECT_THAT(trace.properties, AllOf(HasSubstr("ARDOISE::WAITS_WITHOUT_CALL"), HasSubstr("2")));
   EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("2 waits whose call is not in it")));
+}
+
+// Seen in the middle of a file, when it is closed, and in the files of the clocks.
+TEST_F(TraceWaiting, AFullDiskWhileItIsAttachedCostsTheTraceOnly) {
+  ::signal(SIGXFSZ, SIG_IGN);
+  for (const auto& [calls, selection] :
+       {std::pair(400'000u, "attributes=waiting"), std::pair(60'000u, "attributes=waiting"),
+        std::pair(60'000u, "attributes=clocks")}) {
+    PackMaker maker({});
+    for (std::uint64_t i = 0; i < calls; ++i)
+      maker.call(FunctionId::kBarrier, Shape::kCollective, 2000 + 10 * i, 4, instrument::kNoPeer, 0, 0, 1);
+    begin({{.name = "program", .ranks = 1}}, selection);
+    maker.flush();
+    session_->submit(maker.take());
+    const RankWait wait{.rank = 0, .function = id(FunctionId::kBarrier), .call_site = 1, .call_begin = 1000, .ns = 1};
+    auto entry = blackboard::make_entry(WaitSpans::type("0:program"), sizeof wait);
+    std::memcpy(entry.writable().data(), &wait, sizeof wait);
+    session_->board().submit(std::move(entry));
+    (void)session_->finish();
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    rlimit small = before;
+    small.rlim_cur = 1 << 19;
+    ::setrlimit(RLIMIT_FSIZE, &small);
+    finished_ = archive_->finish();
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    EXPECT_THAT(finished_.notices,
+                ElementsAre(AllOf(HasSubstr("The trace of program is given up: "), HasSubstr("File too large"))));
+    EXPECT_THAT(finished_.archives, IsEmpty());
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "trace") || std::filesystem::exists(folder_ / "trace.part"));
+  }
 }
 
 TEST_F(TraceWaiting, BeyondTheRoomIsCounted) {

@@ -331,6 +331,7 @@ void MpiRecorder::write(Event& event) {
 void MpiRecorder::post(const Event& event, bool persistent) {
   Request request;
   request.post_begin = event.call.begin;
+  request.post_end = event.end;
   request.sent = event.sent;
   request.received = event.received;
   request.operation = make_word(event.comm, static_cast<std::uint32_t>(event.call.function), event.shape);
@@ -426,7 +427,7 @@ void MpiRecorder::write_completions(const Event& event) {
 }
 
 void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_Status* status) {
-  const auto request = recorder_.requests.complete(handle);
+  const auto request = recorder_.requests.complete(handle, event.call.begin);
   if (!request) return;
   const MpiRecord operation = operation_of(*request);
   const bool receives = operation.shape() == Shape::kPostReceive, reads = operation.shape() == Shape::kFileRead;

@@ -45,6 +45,15 @@ RequestTable::Node** RequestTable::find(std::uint64_t handle) {
   return link;
 }
 
+RequestTable::Node** RequestTable::find_posted_before(std::uint64_t handle, std::uint64_t tick) {
+  Node** found = find(handle);
+  if (!locked_ || *found == nullptr) return found;
+  for (Node** link = &(*found)->next; *link != nullptr; link = &(*link)->next) {
+    if ((*link)->handle == handle && (*link)->request.post_end <= tick) found = link;
+  }
+  return found;
+}
+
 RequestTable::Node* RequestTable::allocate() {
   if (free_ == nullptr) {
     Bin* const bin = pool_.take_beyond_budget(kNoRecords);
@@ -93,9 +102,9 @@ Request RequestTable::take(std::uint64_t handle, Node** link) {
   return node->request;
 }
 
-std::optional<Request> RequestTable::complete(std::uint64_t handle) {
+std::optional<Request> RequestTable::complete(std::uint64_t handle, std::uint64_t call_begin) {
   const Guard guard(*this);
-  Node** const link = handle == shared_ ? &queue_.first : find(handle);
+  Node** const link = handle == shared_ ? &queue_.first : find_posted_before(handle, call_begin);
   if (*link == nullptr || !(*link)->request.active) return std::nullopt;
   if (!(*link)->request.persistent) return take(handle, link);
   (*link)->request.active = false;

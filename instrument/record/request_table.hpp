@@ -2,10 +2,11 @@
 // completing call can't know (peer, bytes, call site of the start) waits here. Used by mpi_recorder.cpp.
 //
 // A handle is not always unique: Open MPI and MPICH give one shared, already completed request to many small sends, and
-// under MPI_THREAD_MULTIPLE a handle may be posted again before the thread that completed it came to say so. Equal
-// handles therefore queue up, first in, first out.
+// under MPI_THREAD_MULTIPLE a handle may be posted again before the thread that completed it came to say so. The
+// shared ones therefore queue up, first in, first out. Of other equal ones a call completes the latest that had been
+// posted when it began: it could not have had the handle of a later one.
 //
-// Memory comes from bins, 1 for the buckets and 1 for each 850 or so active requests, beyond the budget if need be: the
+// Memory comes from bins, 1 for the buckets and 1 for each 800 or so active requests, beyond the budget if need be: the
 // program decides how many requests are active.
 #pragma once
 
@@ -20,6 +21,7 @@ namespace ardoise::instrument {
 
 struct Request {
   std::uint64_t post_begin = 0;  // tick: with the rank, the id of the operation
+  std::uint64_t post_end = 0;    // tick: when the program had it
   std::uint64_t sent = 0;        // bytes that one operation sends
   std::uint64_t received = 0;    // bytes that one operation receives: capacity of a receive
   std::uint32_t operation =
@@ -42,8 +44,9 @@ class RequestTable {
 
   // False: out of memory, the request will be unknown.
   bool post(std::uint64_t handle, const Request& request);
-  // The operation is complete: forgets it, or deactivates it when persistent. Empty: unknown or inactive.
-  std::optional<Request> complete(std::uint64_t handle);
+  // The operation is complete, by a call that began then: forgets it, or deactivates it when persistent. Empty: unknown
+  // or inactive.
+  std::optional<Request> complete(std::uint64_t handle, std::uint64_t call_begin);
   // Starts a persistent request by a call of `function`, under which its data are counted. Empty: unknown.
   std::optional<Request> start(std::uint64_t handle, std::uint64_t begin, std::uint32_t call_site,
                                std::uint32_t function);
@@ -73,6 +76,7 @@ class RequestTable {
   Node* allocate();
   Node** bucket(std::uint64_t handle);
   Node** find(std::uint64_t handle);  // the link to the first node with this handle, or to null
+  Node** find_posted_before(std::uint64_t handle, std::uint64_t tick);  // the latest; else as find()
   Request take(std::uint64_t handle, Node** link);
 
   BinPool& pool_;

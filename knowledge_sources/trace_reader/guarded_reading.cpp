@@ -26,6 +26,9 @@ struct Noted {
 };
 Noted* shared_note = nullptr;  // set before there are threads
 
+// Others are sent by somebody, or by a pipe that nobody reads on: this process ends of them, too.
+bool is_crash(int signal) { return signal != SIGPIPE && signal != SIGINT && signal != SIGTERM && signal != SIGHUP; }
+
 }  // namespace
 
 void note_reading(const char* what, std::uint64_t location) {
@@ -58,6 +61,10 @@ GuardedEnd read_guarded(const std::function<int()>& work) {
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
     if (WIFEXITED(status)) end.status = WEXITSTATUS(status);
+    if (WIFSIGNALED(status) && !is_crash(WTERMSIG(status))) {
+      ::signal(WTERMSIG(status), SIG_DFL);
+      ::raise(WTERMSIG(status));
+    }
     if (WIFSIGNALED(status)) {
       const char* const what = shared_note->what.load(std::memory_order_relaxed);
       const std::uint64_t location = shared_note->location.load(std::memory_order_relaxed);

@@ -78,6 +78,12 @@ bool CopiedCalls::keeps(std::uint64_t time) const {
   return !open_.empty() && !open_.back().is_phase ? open_.back().is_kept : is_in_time(time);
 }
 
+void CopiedCalls::take_clock(OTF2_AttributeList* attributes) {
+  if (clocks_ == nullptr) return;
+  const std::uint64_t clock = clocks_->next();
+  if (attributes != nullptr) OTF2_AttributeList_AddUint64(attributes, kLamportAttribute, clock);
+}
+
 bool CopiedCalls::starts(std::uint64_t time, std::uint64_t id) {
   if (!is_restricted_) return true;
   if (!keeps(time)) return false;

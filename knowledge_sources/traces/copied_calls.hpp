@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "knowledge_sources/traces/trace_clocks.hpp"
 #include "knowledge_sources/wait_spans.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -35,7 +36,10 @@ class CopiedCalls {
   [[nodiscard]] bool has_anything_to_do() const { return is_restricted_ || !waited_.empty(); }
 
   // Of a location; its events follow in their order.
-  void begin_location() { open_.clear(); }
+  void begin_location(ClocksOfLocation* clocks) {
+    open_.clear();
+    clocks_ = clocks;
+  }
   // A region, by TraceRegion::key(). These say whether the event is kept.
   [[nodiscard]] bool enter(std::uint64_t time, std::uint64_t key);
   [[nodiscard]] bool leave(OTF2_AttributeList* attributes);
@@ -44,6 +48,9 @@ class CopiedCalls {
   [[nodiscard]] bool starts(std::uint64_t time, std::uint64_t id);
   [[nodiscard]] bool goes_on(std::uint64_t id) const { return !is_restricted_ || started_.contains(id); }
   [[nodiscard]] bool ends(std::uint64_t id) { return !is_restricted_ || started_.erase(id) != 0; }
+
+  // Of each event that has a clock, whether it is kept (attributes) or not (nullptr).
+  void take_clock(OTF2_AttributeList* attributes);
 
   struct Waited {  // a call that waited
     std::uint64_t key, time, ns;
@@ -64,6 +71,7 @@ class CopiedCalls {
   bool is_restricted_ = false;
   std::vector<Times> times_;
   std::vector<Open> open_;
+  ClocksOfLocation* clocks_ = nullptr;
   std::unordered_set<std::uint64_t> started_;  // in calls that are kept
 };
 

@@ -3,6 +3,8 @@
 
 #include <otf2/otf2.h>
 
+#include "knowledge_sources/traces/location_events.hpp"
+
 namespace ardoise::knowledge_sources {
 namespace {
 
@@ -14,6 +16,7 @@ OTF2_CallbackCode go_on_if(OTF2_ErrorCode code) {
 
 // What an event is to an operation that may end in another call than it starts in; its id is the last field.
 enum class To : std::uint8_t { kNone, kStart, kMiddle, kEnd };
+enum class Clock : bool { kNone, kHas };
 // Ids of one kind are different from each other.
 enum class Ids : std::uint64_t { kRequests = 0, kFiles = std::uint64_t{1} << 62, kWindows = std::uint64_t{1} << 63 };
 
@@ -25,7 +28,7 @@ std::uint64_t last_of(Fields... fields) {
 }
 
 // An event whose fields stay as they are.
-template <auto Write, To to, Ids ids, class... Fields>
+template <auto Write, To to, Ids ids, Clock clock, class... Fields>
 OTF2_CallbackCode copy_event(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data,
                              OTF2_AttributeList* attributes, Fields... fields) {
   auto& target = *static_cast<Target*>(data);
@@ -34,6 +37,7 @@ OTF2_CallbackCode copy_event(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_
                        : to == To::kStart  ? target.calls->starts(time, id)
                        : to == To::kMiddle ? target.calls->goes_on(id)
                                            : target.calls->ends(id);
+  if constexpr (clock == Clock::kHas) target.calls->take_clock(is_kept ? attributes : nullptr);
   if (!is_kept) return OTF2_CALLBACK_SUCCESS;
   return go_on_if(Write(target.out, attributes, target.move_to(time), fields...));
 }
@@ -73,80 +77,74 @@ OTF2_CallbackCode copy_metric(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64
 void set_callbacks(OTF2_EvtReaderCallbacks* to) {
   OTF2_EvtReaderCallbacks_SetEnterCallback(to, copy_region<OTF2_EvtWriter_Enter, true>);
   OTF2_EvtReaderCallbacks_SetLeaveCallback(to, copy_region<OTF2_EvtWriter_Leave, false>);
-  OTF2_EvtReaderCallbacks_SetMpiSendCallback(to, copy_event<OTF2_EvtWriter_MpiSend, To::kNone, Ids::kRequests>);
-  OTF2_EvtReaderCallbacks_SetMpiRecvCallback(to, copy_event<OTF2_EvtWriter_MpiRecv, To::kNone, Ids::kRequests>);
-  OTF2_EvtReaderCallbacks_SetMpiIsendCallback(to, copy_event<OTF2_EvtWriter_MpiIsend, To::kStart, Ids::kRequests>);
+  OTF2_EvtReaderCallbacks_SetMpiSendCallback(
+      to, copy_event<OTF2_EvtWriter_MpiSend, To::kNone, Ids::kRequests, Clock::kHas>);
+  OTF2_EvtReaderCallbacks_SetMpiRecvCallback(
+      to, copy_event<OTF2_EvtWriter_MpiRecv, To::kNone, Ids::kRequests, Clock::kHas>);
+  OTF2_EvtReaderCallbacks_SetMpiIsendCallback(
+      to, copy_event<OTF2_EvtWriter_MpiIsend, To::kStart, Ids::kRequests, Clock::kHas>);
   OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(
-      to, copy_event<OTF2_EvtWriter_MpiIsendComplete, To::kEnd, Ids::kRequests>);
+      to, copy_event<OTF2_EvtWriter_MpiIsendComplete, To::kEnd, Ids::kRequests, Clock::kNone>);
   OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(
-      to, copy_event<OTF2_EvtWriter_MpiIrecvRequest, To::kStart, Ids::kRequests>);
-  OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(to, copy_event<OTF2_EvtWriter_MpiIrecv, To::kEnd, Ids::kRequests>);
+      to, copy_event<OTF2_EvtWriter_MpiIrecvRequest, To::kStart, Ids::kRequests, Clock::kNone>);
+  OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(
+      to, copy_event<OTF2_EvtWriter_MpiIrecv, To::kEnd, Ids::kRequests, Clock::kHas>);
   OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(
-      to, copy_event<OTF2_EvtWriter_MpiRequestCancelled, To::kEnd, Ids::kRequests>);
+      to, copy_event<OTF2_EvtWriter_MpiRequestCancelled, To::kEnd, Ids::kRequests, Clock::kNone>);
   OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(
-      to, copy_event<OTF2_EvtWriter_MpiCollectiveBegin, To::kNone, Ids::kRequests>);
+      to, copy_event<OTF2_EvtWriter_MpiCollectiveBegin, To::kNone, Ids::kRequests, Clock::kHas>);
   OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(
-      to, copy_event<OTF2_EvtWriter_MpiCollectiveEnd, To::kNone, Ids::kRequests>);
+      to, copy_event<OTF2_EvtWriter_MpiCollectiveEnd, To::kNone, Ids::kRequests, Clock::kHas>);
   OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(
-      to, copy_event<OTF2_EvtWriter_NonBlockingCollectiveRequest, To::kStart, Ids::kRequests>);
+      to, copy_event<OTF2_EvtWriter_NonBlockingCollectiveRequest, To::kStart, Ids::kRequests, Clock::kHas>);
   OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(
-      to, copy_event<OTF2_EvtWriter_NonBlockingCollectiveComplete, To::kEnd, Ids::kRequests>);
+      to, copy_event<OTF2_EvtWriter_NonBlockingCollectiveComplete, To::kEnd, Ids::kRequests, Clock::kHas>);
   OTF2_EvtReaderCallbacks_SetIoOperationBeginCallback(
-      to, copy_event<OTF2_EvtWriter_IoOperationBegin, To::kStart, Ids::kFiles>);
+      to, copy_event<OTF2_EvtWriter_IoOperationBegin, To::kStart, Ids::kFiles, Clock::kNone>);
   OTF2_EvtReaderCallbacks_SetIoOperationIssuedCallback(
-      to, copy_event<OTF2_EvtWriter_IoOperationIssued, To::kMiddle, Ids::kFiles>);
+      to, copy_event<OTF2_EvtWriter_IoOperationIssued, To::kMiddle, Ids::kFiles, Clock::kNone>);
   OTF2_EvtReaderCallbacks_SetIoOperationCompleteCallback(
-      to, copy_event<OTF2_EvtWriter_IoOperationComplete, To::kEnd, Ids::kFiles>);
-  OTF2_EvtReaderCallbacks_SetRmaPutCallback(to, copy_event<OTF2_EvtWriter_RmaPut, To::kStart, Ids::kWindows>);
-  OTF2_EvtReaderCallbacks_SetRmaGetCallback(to, copy_event<OTF2_EvtWriter_RmaGet, To::kStart, Ids::kWindows>);
-  OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(to, copy_event<OTF2_EvtWriter_RmaAtomic, To::kStart, Ids::kWindows>);
+      to, copy_event<OTF2_EvtWriter_IoOperationComplete, To::kEnd, Ids::kFiles, Clock::kNone>);
+  OTF2_EvtReaderCallbacks_SetRmaPutCallback(to,
+                                            copy_event<OTF2_EvtWriter_RmaPut, To::kStart, Ids::kWindows, Clock::kNone>);
+  OTF2_EvtReaderCallbacks_SetRmaGetCallback(to,
+                                            copy_event<OTF2_EvtWriter_RmaGet, To::kStart, Ids::kWindows, Clock::kNone>);
+  OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(
+      to, copy_event<OTF2_EvtWriter_RmaAtomic, To::kStart, Ids::kWindows, Clock::kNone>);
   OTF2_EvtReaderCallbacks_SetRmaOpCompleteNonBlockingCallback(
-      to, copy_event<OTF2_EvtWriter_RmaOpCompleteNonBlocking, To::kMiddle, Ids::kWindows>);
+      to, copy_event<OTF2_EvtWriter_RmaOpCompleteNonBlocking, To::kMiddle, Ids::kWindows, Clock::kNone>);
   OTF2_EvtReaderCallbacks_SetRmaOpCompleteRemoteCallback(
-      to, copy_event<OTF2_EvtWriter_RmaOpCompleteRemote, To::kMiddle, Ids::kWindows>);
+      to, copy_event<OTF2_EvtWriter_RmaOpCompleteRemote, To::kMiddle, Ids::kWindows, Clock::kNone>);
   OTF2_EvtReaderCallbacks_SetRmaCollectiveBeginCallback(
-      to, copy_event<OTF2_EvtWriter_RmaCollectiveBegin, To::kNone, Ids::kRequests>);
+      to, copy_event<OTF2_EvtWriter_RmaCollectiveBegin, To::kNone, Ids::kRequests, Clock::kNone>);
   OTF2_EvtReaderCallbacks_SetRmaCollectiveEndCallback(
-      to, copy_event<OTF2_EvtWriter_RmaCollectiveEnd, To::kNone, Ids::kRequests>);
-  OTF2_EvtReaderCallbacks_SetRmaGroupSyncCallback(to,
-                                                  copy_event<OTF2_EvtWriter_RmaGroupSync, To::kNone, Ids::kRequests>);
+      to, copy_event<OTF2_EvtWriter_RmaCollectiveEnd, To::kNone, Ids::kRequests, Clock::kNone>);
+  OTF2_EvtReaderCallbacks_SetRmaGroupSyncCallback(
+      to, copy_event<OTF2_EvtWriter_RmaGroupSync, To::kNone, Ids::kRequests, Clock::kNone>);
   OTF2_EvtReaderCallbacks_SetRmaRequestLockCallback(
-      to, copy_event<OTF2_EvtWriter_RmaRequestLock, To::kNone, Ids::kRequests>);
+      to, copy_event<OTF2_EvtWriter_RmaRequestLock, To::kNone, Ids::kRequests, Clock::kNone>);
   OTF2_EvtReaderCallbacks_SetRmaReleaseLockCallback(
-      to, copy_event<OTF2_EvtWriter_RmaReleaseLock, To::kNone, Ids::kRequests>);
+      to, copy_event<OTF2_EvtWriter_RmaReleaseLock, To::kNone, Ids::kRequests, Clock::kNone>);
   OTF2_EvtReaderCallbacks_SetParameterIntCallback(to, copy_parameter);
   OTF2_EvtReaderCallbacks_SetMetricCallback(to, copy_metric);
   OTF2_EvtReaderCallbacks_SetCallingContextSampleCallback(
-      to, copy_event<OTF2_EvtWriter_CallingContextSample, To::kNone, Ids::kRequests>);
+      to, copy_event<OTF2_EvtWriter_CallingContextSample, To::kNone, Ids::kRequests, Clock::kNone>);
 }
 
 }  // namespace
 
-JoinedEvents::JoinedEvents(OTF2_Archive* archive, std::uint64_t location, CopiedCalls& calls)
+JoinedEvents::JoinedEvents(OTF2_Archive* archive, std::uint64_t location, CopiedCalls& calls, ClocksOfLocation* clocks)
     : archive_(archive), location_(location), target_{OTF2_Archive_GetEvtWriter(archive, location), &calls} {
-  calls.begin_location();
+  calls.begin_location(clocks);
 }
 
 bool JoinedEvents::add(const std::filesystem::path& part, const Numbers& numbers) {
-  OTF2_Reader* const reader = OTF2_Reader_Open((part / "traces.otf2").c_str());
-  if (reader == nullptr) return false;
   target_.numbers = &numbers;
   OTF2_EvtReaderCallbacks* const callbacks = OTF2_EvtReaderCallbacks_New();
   set_callbacks(callbacks);
-  OTF2_EvtReader* local = nullptr;
-  bool is_good = OTF2_Reader_SetSerialCollectiveCallbacks(reader) == OTF2_SUCCESS &&
-                 OTF2_Reader_SelectLocation(reader, location_) == OTF2_SUCCESS &&
-                 OTF2_Reader_OpenEvtFiles(reader) == OTF2_SUCCESS;
-  if (is_good) local = OTF2_Reader_GetEvtReader(reader, location_);
-  if (local != nullptr) {
-    std::uint64_t read = 0;
-    is_good = OTF2_Reader_RegisterEvtCallbacks(reader, local, callbacks, &target_) == OTF2_SUCCESS &&
-              OTF2_Reader_ReadAllLocalEvents(reader, local, &read) == OTF2_SUCCESS;
-    OTF2_Reader_CloseEvtReader(reader, local);
-  }
+  const bool is_good = read_location_events(part, location_, callbacks, &target_);
   OTF2_EvtReaderCallbacks_Delete(callbacks);
-  OTF2_Reader_Close(reader);
-  return is_good && local != nullptr;
+  return is_good;
 }
 
 JoinedEvents::Ended JoinedEvents::end() {

@@ -19,8 +19,8 @@ class JoinedEvents {
   struct Numbers {
     const std::vector<std::uint64_t>&regions, &names, &keys;
   };
-  // calls: of the location's rank.
-  JoinedEvents(OTF2_Archive* archive, std::uint64_t location, CopiedCalls& calls);
+  // calls: of the location's rank. clocks: its own; nullptr: none.
+  JoinedEvents(OTF2_Archive* archive, std::uint64_t location, CopiedCalls& calls, ClocksOfLocation* clocks);
 
   // part: its folder. False: it cannot be read or written.
   [[nodiscard]] bool add(const std::filesystem::path& part, const Numbers& numbers);

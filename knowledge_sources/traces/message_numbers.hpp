@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "knowledge_sources/flat_table.hpp"
@@ -33,6 +34,8 @@ class MessageNumbers {
   void post(std::uint64_t tick, const MessageKey& from);
   [[nodiscard]] Number end(std::uint64_t tick, std::int32_t source, std::int32_t tag);
   void cancel(std::uint64_t tick);
+  // The process's next one on the communicator: members call them in the same order.
+  [[nodiscard]] Number collective(std::uint32_t comm) { return is_on_ ? Number(collectives_[comm]++) : std::nullopt; }
 
  private:
   using Channels = FlatTable<MessageKey, std::uint64_t>;
@@ -40,7 +43,8 @@ class MessageNumbers {
   [[nodiscard]] Number count(std::uint32_t which);
 
   bool is_on_ = true;
-  Channels sent_, received_;  // so far
+  std::unordered_map<std::uint32_t, std::uint64_t> collectives_;  // so far, by communicator
+  Channels sent_, received_;                                      // so far
   PostOrder order_{PostOrder::Of::kReceives};
   StartedList<std::uint32_t> posted_;  // places in order_
   std::uint32_t ended_ = 0;            // receives

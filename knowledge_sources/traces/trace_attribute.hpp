@@ -13,8 +13,8 @@
 namespace ardoise::knowledge_sources {
 
 // What --trace chooses by (attributes=).
-enum class AttributeClass : std::uint8_t { kArguments, kMessages, kWaiting };
-inline constexpr std::array<std::string_view, 3> kAttributeClassNames = {"arguments", "messages", "waiting"};
+enum class AttributeClass : std::uint8_t { kArguments, kMessages, kWaiting, kClocks };
+inline constexpr std::array<std::string_view, 4> kAttributeClassNames = {"arguments", "messages", "waiting", "clocks"};
 
 class AttributeClasses {
  public:
@@ -29,6 +29,7 @@ class AttributeClasses {
     for (std::size_t i = 0; i < kAttributeClassNames.size(); ++i) {
       if (kAttributeClassNames[i] != name) continue;
       bits_ |= 1u << i;
+      if (has(AttributeClass::kClocks)) bits_ |= 1u << static_cast<unsigned>(AttributeClass::kMessages);  // need them
       return true;
     }
     return false;
@@ -41,7 +42,7 @@ class AttributeClasses {
 
 // Arguments have the numbers of vmpi::ArgumentKind.
 inline constexpr std::uint32_t kRequestAttribute = 40, kMessageAttribute = 41, kWaitingAttribute = 42,
-                               kWaitAttribute = 43;
+                               kWaitAttribute = 43, kCollectiveAttribute = 44, kLamportAttribute = 45;
 inline constexpr std::uint32_t kMostAttributes = 64;  // keys are less
 
 struct TraceAttribute {
@@ -97,6 +98,11 @@ inline constexpr auto kTraceAttributes = [] {
       {kWaitingAttribute, "ardoise::waiting", "how long the call waited, in ns", OTF2_TYPE_UINT64},
       {kWaitAttribute, "ardoise::wait", "the pattern in which it waited, as in the report; of several the longest",
        OTF2_TYPE_STRING},
+      {kCollectiveAttribute, "ardoise::collective",
+       "number of the collective among those of its process on the communicator, from 0: those with the same number "
+       "belong together",
+       OTF2_TYPE_UINT64},
+      {kLamportAttribute, "ardoise::lamport", "Lamport clock", OTF2_TYPE_UINT64},
   });
 }();
 

@@ -228,7 +228,8 @@ void TraceLocation::write_start(std::uint64_t time, std::uint64_t tick, const Mp
     operation.of = TraceRankState::Of::kCollective;
     if (shape == Shape::kRooted) operation.root = record.peer;
     rank_.use_communicator(record.comm());
-    write(OTF2_EvtWriter_NonBlockingCollectiveRequest, time, rank_.start(tick, operation));
+    const std::uint64_t number = rank_.start(tick, operation);
+    write_numbered(kCollectiveAttribute, call_.met_as, OTF2_EvtWriter_NonBlockingCollectiveRequest, time, number);
   } else if (is_file_shape(shape) && record.peer > 0) {
     operation.of = TraceRankState::Of::kFile;
     operation.handle = trace_handle(unsigned_of(record.peer), true);
@@ -347,8 +348,8 @@ void TraceLocation::write_end() {
                     unsigned_of(call_.tag), call_.received);
       break;
     case Ends::kCollective:
-      write(OTF2_EvtWriter_MpiCollectiveEnd, time, collective_op(call_.function), call_.comm, root_of(call_.peer),
-            call_.sent, call_.received);
+      write_numbered(kCollectiveAttribute, call_.met_as, OTF2_EvtWriter_MpiCollectiveEnd, time,
+                     collective_op(call_.function), call_.comm, root_of(call_.peer), call_.sent, call_.received);
       break;
     case Ends::kFile:
       write(OTF2_EvtWriter_IoOperationComplete, time, call_.handle, call_.received, call_.matching);

@@ -140,7 +140,7 @@ class TraceLocation {
     std::uint32_t region = 0, function = 0, comm = 0, handle = 0, matching = 0;
     std::int32_t peer = 0, tag = 0;
     std::uint64_t begin = 0, end = 0, sent = 0, received = 0;
-    MessageNumbers::Number sent_as{}, received_as{};
+    MessageNumbers::Number sent_as{}, received_as{}, met_as{};
   };
   struct KnownRegion {
     std::uint64_t key = UINT64_MAX;
@@ -159,8 +159,11 @@ class TraceLocation {
   }
   template <class Function, class... Fields>
   void write_message(MessageNumbers::Number number, Function function, Fields... fields) {
-    write_with(number ? attributes_.alone(kMessageAttribute, *number, rank_.used_attributes) : nullptr, function,
-               fields...);
+    write_numbered(kMessageAttribute, number, function, fields...);
+  }
+  template <class Function, class... Fields>
+  void write_numbered(std::uint32_t key, MessageNumbers::Number number, Function function, Fields... fields) {
+    write_with(number ? attributes_.alone(key, *number, rank_.used_attributes) : nullptr, function, fields...);
   }
   // Of the call, or of what it has started (trace_location_messages.cpp).
   void number_messages(const instrument::MpiEvent& event);

@@ -10,6 +10,12 @@ void TraceLocation::number_messages(const instrument::MpiEvent& event) {
   const MessageKind kind = message_kind(record.function());
   const instrument::Shape shape = record.shape();
   const MessageKey key{record.comm(), record.peer, record.tag};
+  const bool is_collective = shape == instrument::Shape::kCollective || shape == instrument::Shape::kRooted ||
+                             shape == instrument::Shape::kNeighbour;
+  if (is_collective) {
+    if (selection_.attributes().has(AttributeClass::kClocks)) call_.met_as = rank_.messages.collective(record.comm());
+    return;
+  }
   const bool takes = shape == instrument::Shape::kProbe && record.peer >= 0 && kind.takes_message;
   if (!selection_.attributes().has(AttributeClass::kMessages)) {
     if (takes) rank_.take_message(key, std::nullopt);
@@ -30,6 +36,7 @@ void TraceLocation::number_messages(const instrument::MpiEvent& event) {
 
 void TraceLocation::number_started(const instrument::MpiRecord& operation) {
   call_.sent_as.reset();
+  call_.met_as.reset();
   if (!selection_.attributes().has(AttributeClass::kMessages)) return;
   const MessageKey key{operation.comm(), operation.peer, operation.tag};
   if (operation.shape() == instrument::Shape::kSend && operation.peer >= 0) {

@@ -7,8 +7,9 @@
 //   item      = "ranks=" range { "," range } | "threads=" range { "," range } | "functions=" function { "," function }
 //             | "phases=" name { "," name } | "iterations=" range { "," range }
 //             | "last=" duration | "limit=" size | "keep=" name { "," name }
-//             | "attributes=" class { "," class }        class = "all" | "arguments" | "messages" | "waiting"
+//             | "attributes=" class { "," class }
 //             | "from=" duration | "to=" duration | "min=" duration
+//   class     = "all" | "arguments" | "messages" | "waiting" | "clocks"
 //   range     = number [ "-" number ]         duration = number [ "us" | "ms" | "s" | "m" | "h" ]
 //
 // What is not named does not restrict. Ranks are those of MPI_COMM_WORLD; functions are those of MPI and of I/O, all of

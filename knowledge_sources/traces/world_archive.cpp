@@ -127,7 +127,9 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
   for (std::uint32_t rank = 0; rank < program.ranks; ++rank) {
     OfRank& of_rank = ranks_.at(first + rank);
     of_rank.program = program.name;
-    of_rank.host = resolver.process(rank).host;
+    const ProcessFacts& process = resolver.process(rank);
+    of_rank.host = process.host;
+    if (process.has_clock) of_rank.clock_error_ns = std::max(0.0, process.clock.offset_error_seconds) * 1e9;
   }
   for (const ReadPart* const part : parts) {
     const TraceTables& tables = part->tables;
@@ -294,6 +296,7 @@ std::string WorldArchive::text_of_losses() const {
   say_if(losses_.limited, "records of earlier calls, for which its limit= had no room");
   say_if(losses_.attributes, "attributes that there was no room for");
   say_if(waits_without_call_, "waits whose call is not in it");
+  say_if(clocks_without_other_end_, "other ends of receives and collectives, whose Lamport clocks only count on");
   say_if(unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
   return fmt::format("{}", fmt::join(list, ", "));
 }

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -67,6 +68,7 @@ class WorldArchive {
     };
     std::vector<Waits> waits;                              // of its parts that have some
     std::optional<std::vector<CopiedCalls::Times>> times;  // only what begins in these
+    std::optional<double> clock_error_ns{};                // bound, of its clock against that of rank 0
     TraceClock clock, last_clock;  // that the time stamps were made with, and as it is known in the end
   };
   struct Thread {
@@ -118,6 +120,7 @@ class WorldArchive {
   [[nodiscard]] std::map<std::uint32_t, std::uint64_t> communicators_of(std::uint32_t rank, const Resolver& resolver);
   [[nodiscard]] std::uint64_t add_communicator(Communicator communicator);
   [[nodiscard]] std::uint64_t unknown_communicator();
+  [[nodiscard]] std::uint64_t unknown_communicator_number() const { return unknown_ != 0 ? unknown_ : UINT64_MAX; }
   [[nodiscard]] static TraceClock last_clock(std::uint32_t rank, const Resolver& resolver);
 
   void add_texts(std::uint32_t first, const TraceTables& tables);
@@ -135,8 +138,11 @@ class WorldArchive {
   // Their event files. Each returns what went wrong, or "".
   [[nodiscard]] std::string take_events(OTF2_Archive* archive, std::uint32_t rank,
                                         std::span<const std::uint64_t> locations, const std::filesystem::path& folder);
-  [[nodiscard]] static std::string take_events(OTF2_Archive* archive, std::uint64_t location, Thread& thread,
-                                               const std::filesystem::path& folder, CopiedCalls& calls);
+  [[nodiscard]] std::string take_events(OTF2_Archive* archive, std::uint64_t location, Thread& thread,
+                                        const std::filesystem::path& folder, CopiedCalls& calls) const;
+  // Where they are wanted. folder: for its files. Returns what went wrong, or "".
+  [[nodiscard]] std::string make_clocks(const std::filesystem::path& folder);
+  class ClockEvents;
   [[nodiscard]] CopiedCalls calls_of(const OfRank& rank);
   void count_waits(const CopiedCalls& calls, std::uint32_t rank, std::span<const std::uint64_t> locations);
   [[nodiscard]] std::uint64_t corrected(const Thread& thread, std::uint64_t time) const;
@@ -170,7 +176,9 @@ class WorldArchive {
   std::uint64_t further_markers_ = 0;
   std::vector<TraceTables::Gap> gaps_;  // of ranks of the world
   TraceLosses losses_;
-  std::uint64_t waits_without_call_ = 0;
+  std::unique_ptr<TraceClocks> clocks_;
+  std::set<std::uint64_t> clocked_;  // locations
+  std::uint64_t waits_without_call_ = 0, clocks_without_other_end_ = 0;
   std::vector<std::string> about_rounds_;  // sentences
   std::uint64_t unseen_ranks_ = 0;         // that have no part though they should
 };

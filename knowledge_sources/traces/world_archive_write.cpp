@@ -104,15 +104,17 @@ void WorldArchive::count_waits(const CopiedCalls& calls, std::uint32_t rank, std
 }
 
 std::string WorldArchive::take_events(OTF2_Archive* archive, std::uint64_t location, Thread& thread,
-                                      const fs::path& folder, CopiedCalls& calls) {
+                                      const fs::path& folder, CopiedCalls& calls) const {
   const std::string name = fmt::format("{}.evt", location);
-  if (thread.parts.size() == 1 && !calls.has_anything_to_do()) {
+  const bool has_clocks = clocked_.contains(location);
+  if (thread.parts.size() == 1 && !calls.has_anything_to_do() && !has_clocks) {
     std::error_code fault;
     const fs::path from = thread.parts[0].folder / "traces" / name, to = folder / "traces" / name;
     fs::rename(from, to, fault);
     return fault ? fmt::format("'{}' cannot become '{}': {}", from.string(), to.string(), fault.message()) : "";
   }
-  JoinedEvents joined(archive, location, calls);
+  ClocksOfLocation clocks(has_clocks ? clocks_->clocks_of(location) : fs::path());
+  JoinedEvents joined(archive, location, calls, has_clocks ? &clocks : nullptr);
   const Numbers of_samples{0};  // their metric stays what it is
   for (const Thread::InPart& part : thread.parts) {
     const OfPart& numbers = *part.numbers;
@@ -142,6 +144,10 @@ std::string WorldArchive::take_events(OTF2_Archive* archive, std::uint32_t rank,
 std::string WorldArchive::write(const fs::path& folder) {
   OTF2_Archive* const archive = open_otf2_archive(folder);
   if (archive == nullptr) return fmt::format("'{}' cannot be made: {}", folder.string(), last_otf2_error());
+  if (std::string fault = make_clocks(fs::path(folder) += ".clocks"); !fault.empty()) {
+    OTF2_Archive_Close(archive);
+    return fault;
+  }
   std::map<std::uint32_t, std::vector<std::uint64_t>> locations;  // by rank
   for (const auto& [location, thread] : threads_) locations[thread.told.rank].push_back(location);
   for (const auto& [rank, of_rank] : locations) {
@@ -150,6 +156,7 @@ std::string WorldArchive::write(const fs::path& folder) {
       return fault;
     }
   }
+  clocks_.reset();
   events_ = 0;
   for (const auto& [location, thread] : threads_) events_ += thread.told.events;
   // Readers want a file for each location.
@@ -178,6 +185,7 @@ std::string WorldArchive::write(const fs::path& folder) {
   tell("ARDOISE::RECORDS_BEYOND_LIMIT", losses_.limited);
   tell("ARDOISE::MISSING_ATTRIBUTES", losses_.attributes);
   tell("ARDOISE::WAITS_WITHOUT_CALL", waits_without_call_);
+  tell("ARDOISE::CLOCKS_WITHOUT_OTHER_END", clocks_without_other_end_);
   tell("ARDOISE::UNSEEN_RANKS", unseen_ranks_);
   const std::string fault = fault_of_close([&] {
     write_local_definitions(archive);
@@ -280,6 +288,11 @@ void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
     OTF2_GlobalDefWriter_WriteLocation(out, location, strings.of(is_samples ? name + ", samples" : name),
                                        is_samples ? OTF2_LOCATION_TYPE_METRIC : OTF2_LOCATION_TYPE_CPU_THREAD,
                                        thread.told.events, rank);
+    if (clocked_.contains(location) && ranks_[rank].clock_error_ns) {
+      const OTF2_AttributeValue error{.float64 = *ranks_[rank].clock_error_ns};
+      OTF2_GlobalDefWriter_WriteLocationProperty(out, location, strings.of("ardoise::clock_error_ns"), OTF2_TYPE_DOUBLE,
+                                                 error);
+    }
   }
 
   OTF2_GlobalDefWriter_WriteParadigm(out, OTF2_PARADIGM_MPI, strings.of("MPI"), OTF2_PARADIGM_CLASS_PROCESS);

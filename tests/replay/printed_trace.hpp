@@ -52,7 +52,7 @@ class PrintedTrace {
       EXPECT_EQ(line.find("error:"), std::string::npos) << line;
       EXPECT_EQ(line.find("warning:"), std::string::npos) << line;
       if (line.find("ADDITIONAL ATTRIBUTES:") != std::string::npos && !events.empty()) {
-        events.back().attributes += line.substr(line.find_first_not_of(' '));
+        events.back().attributes += ", " + line.substr(line.find_first_not_of(' '));
         continue;
       }
       Event event;

@@ -99,16 +99,21 @@ TEST_P(TracedPrograms, ARingHasTheCallsMessagesAndBytesOfItsProfile) {
 
 // Everything that MPI has: any source, persistent requests, a split communicator, an intercommunicator, files.
 TEST_P(TracedPrograms, AllKindsOfTrafficAreThere) {
-  const auto result =
-      ardoise({"--trace", "all", "--analyzers", GetParam()}, {"-n", "4", TRAFFIC, (folder_ / "traffic.out").string()});
+  const auto result = ardoise({"--trace", "all,attributes=arguments,messages", "--analyzers", GetParam()},
+                              {"-n", "4", TRAFFIC, (folder_ / "traffic.out").string()});
   EXPECT_EQ(result.status, 0) << result.output;
   const auto printed = trace();
   expect_calls(printed, profile().applications.at(0));
   std::uint64_t sends = 0, receives = 0, sent_bytes = 0, received_bytes = 0;
   std::set<std::pair<std::uint64_t, std::string>> begun, ended;
+  std::map<std::string, std::string> attributes_of;  // by function
   for (const auto& each : printed.events) {
     EXPECT_EQ(each.attributes.find("INVALID"), std::string::npos) << each.kind << each.attributes;
     EXPECT_EQ(each.attributes.find("(not known)"), std::string::npos) << each.kind << each.attributes;
+    if (each.kind == "ENTER") attributes_of[each.of("Region")] += each.attributes;
+    const bool is_message =
+        each.kind == "MPI_SEND" || each.kind == "MPI_ISEND" || each.kind == "MPI_RECV" || each.kind == "MPI_IRECV";
+    EXPECT_EQ(each.attributes.find("ardoise::message") != std::string::npos, is_message) << each.kind;
     if (each.kind == "MPI_SEND" || each.kind == "MPI_ISEND") {
       ++sends;
       sent_bytes += number(each.of("Length"));
@@ -132,6 +137,11 @@ TEST_P(TracedPrograms, AllKindsOfTrafficAreThere) {
   EXPECT_EQ(begun, ended);
   EXPECT_EQ(printed.of_kind("MPI_COLLECTIVE_BEGIN").size(), printed.of_kind("MPI_COLLECTIVE_END").size());
   EXPECT_EQ(printed.of_kind("IO_OPERATION_BEGIN").size(), printed.of_kind("IO_OPERATION_COMPLETE").size());
+  EXPECT_THAT(attributes_of["MPI_Gatherv"], HasSubstr("\"1,2,3,4\"")) << "at the root: what comes from each";
+  EXPECT_THAT(attributes_of["MPI_Reduce"], AllOf(HasSubstr("\"MPI_SUM\""), HasSubstr("\"MPI_DOUBLE\"")));
+  EXPECT_THAT(attributes_of["MPI_Send"] + attributes_of["MPI_Sendrecv"] + attributes_of["MPI_Bcast"],
+              HasSubstr("\"vector(10,2,5;;MPI_INT)\""));
+  EXPECT_THAT(attributes_of["MPI_Comm_split"], HasSubstr("ardoise::newcomm"));
   EXPECT_THAT(printed.defined("INTER_COMM"), SizeIs(1));
   EXPECT_THAT(printed.defined("IO_REGULAR_FILE"), Contains(HasSubstr("traffic.out")));
   EXPECT_THAT(printed.defined("CART_TOPOLOGY"), SizeIs(1));
@@ -189,6 +199,7 @@ TEST_F(TracesTest, ThreadsAreLocations) {
   std::set<std::uint64_t> locations;
   for (const auto& each : printed.events) locations.insert(each.location);
   EXPECT_GT(locations.size(), 2u);
+  EXPECT_THAT(check(), HasSubstr("Nothing is wrong"));
 }
 
 TEST_F(TracesTest, ProgramsShareAnArchiveAsTheyShareTheirWorld) {

@@ -213,7 +213,9 @@ void TraceCheck::start(Process& process, const Event& event, RequestKind kind, s
     return;
   }
   if (request.open > 1) {
-    add("requests that are started again before they are complete", event, fmt::format("request {}", event.request));
+    // One completion ends all one-sided operations with its number.
+    if (kind != RequestKind::kRma)
+      add("requests that are started again before they are complete", event, fmt::format("request {}", event.request));
     request.open = 1;
   }
   request.location = event.location;

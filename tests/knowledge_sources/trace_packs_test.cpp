@@ -168,6 +168,24 @@ TEST_F(TracePacksRoundTrip, EveryKindOfMessageIsWhatItWasBefore) {
   EXPECT_THAT(traced.application.waiting.unreceived, IsEmpty());
 }
 
+TEST_F(TracePacksRoundTrip, APartOfARunIsSaidToBeOne) {
+  for (const std::string selection : {"all,attributes=messages", "ranks=0"}) {
+    PackMaker maker({});
+    maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 100, instrument::kNoPeer, 0, 0);
+    begin({{.name = "program", .ranks = 1}}, selection);
+    maker.finish();
+    session_->submit(maker.take());
+    finish();
+    const auto notices = analyse(folder_ / "trace").notices;
+    if (selection == "ranks=0") {
+      EXPECT_THAT(notices, ElementsAre(HasSubstr("what --trace ranks=0 selects")));
+    } else {
+      EXPECT_THAT(notices, IsEmpty());
+    }
+    std::filesystem::remove_all(folder_ / "trace");
+  }
+}
+
 TEST_F(TracePacksRoundTrip, OneSidedCommunicationIsWhatItWasBefore) {
   std::vector<std::vector<replay::Pack>> packs;
   for (std::uint32_t rank = 0; rank < 2; ++rank) {

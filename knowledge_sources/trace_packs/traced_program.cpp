@@ -68,6 +68,15 @@ std::string name_of_folder(const std::filesystem::path& anchor) {
   return name.empty() ? "trace" : name;
 }
 
+// "--trace ranks=0-3": not all of the run. Attributes restrict nothing.
+bool is_restricted(std::string_view selection) {
+  constexpr std::string_view kAttributes = "attributes=";
+  for (std::size_t at = selection.find('='); at != selection.npos; at = selection.find('=', at + 1)) {
+    if (!selection.substr(0, at + 1).ends_with(kAttributes)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 TracedProgram::TracedProgram(const ArchiveReader& archive)
@@ -264,10 +273,9 @@ void TracedProgram::find_losses() {
     }
   }
   if (!list.empty()) notices_.push_back(fmt::format("The trace lacks {}.", fmt::join(list, ", ")));
-  if (is_ours_ && archive_.anchor().description.starts_with("--trace ") &&
-      archive_.anchor().description != "--trace all")
-    notices_.push_back(
-        fmt::format("The trace has what {} selects; all numbers are of that.", archive_.anchor().description));
+  const std::string& selection = archive_.anchor().description;
+  if (is_ours_ && is_restricted(selection))
+    notices_.push_back(fmt::format("The trace has what {} selects; all numbers are of that.", selection));
 }
 
 void TracedProgram::define_process(MadePacks& packs, std::uint32_t rank, std::uint64_t begin_tick,

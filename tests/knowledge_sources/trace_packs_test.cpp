@@ -168,6 +168,70 @@ TEST_F(TracePacksRoundTrip, EveryKindOfMessageIsWhatItWasBefore) {
   EXPECT_THAT(traced.application.waiting.unreceived, IsEmpty());
 }
 
+TEST_F(TracePacksRoundTrip, APartOfARunIsSaidToBeOne) {
+  for (const std::string selection : {"all,attributes=messages", "ranks=0"}) {
+    PackMaker maker({});
+    maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 100, instrument::kNoPeer, 0, 0);
+    begin({{.name = "program", .ranks = 1}}, selection);
+    maker.finish();
+    session_->submit(maker.take());
+    finish();
+    const auto notices = analyse(folder_ / "trace").notices;
+    if (selection == "ranks=0") {
+      EXPECT_THAT(notices, ElementsAre(HasSubstr("what --trace ranks=0 selects")));
+    } else {
+      EXPECT_THAT(notices, IsEmpty());
+    }
+    std::filesystem::remove_all(folder_ / "trace");
+  }
+}
+
+TEST_F(TracePacksRoundTrip, OneSidedCommunicationIsWhatItWasBefore) {
+  std::vector<std::vector<replay::Pack>> packs;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    PackMaker maker({.rank = rank});
+    const auto peer = static_cast<std::int32_t>(1 - rank);
+    const std::array<instrument::RankRange, 1> both{{{0, 2, 1}}};
+    maker.define(
+        instrument::CommunicatorDefinition{0, instrument::CommunicatorKind::kIntra, 5, 0, 2, rank, 0, 1, 0, 0, 1},
+        std::span<const instrument::RankRange>(both), std::string_view("MPI_COMM_WORLD"));
+    const auto call = [&](FunctionId function, Shape shape, std::uint64_t begin, std::uint32_t ticks,
+                          std::int32_t target, instrument::WindowAct act, std::uint32_t bytes) {
+      maker.call(function, shape, begin, ticks, target, instrument::window_tag(0, act), bytes);
+    };
+    using enum instrument::WindowAct;
+    call(FunctionId::kWin_fence, Shape::kWindow, 2000 + 1000 * rank, 2000, instrument::kNoPeer, kNone, 0);
+    call(FunctionId::kPut, Shape::kPut, 5000, 20, peer, kNone, 800);
+    call(FunctionId::kGet, Shape::kGet, 5100, 20, peer, kNone, 400);
+    call(FunctionId::kWin_fence, Shape::kWindow, 5200, 300, instrument::kNoPeer, kNone, 0);
+    // Rank 1 waits in its flush for what rank 0 has locked.
+    call(FunctionId::kWin_lock, Shape::kWindow, 6000 + 100 * rank, 10, 0, kExclusive, 0);
+    call(FunctionId::kRput, Shape::kPut, 6200, 30, 0, kNone, 64);
+    maker.call(FunctionId::kWait, Shape::kCompletes, 6300, 20, instrument::kNoPeer, 1, 0, 1, instrument::kNoComm);
+    maker.mpi_extension(instrument::CompletionRecord{
+        6200, 0, 1, instrument::kNoPeer, 0, 0, instrument::make_word(0, id(FunctionId::kRput), Shape::kCompletion)});
+    call(FunctionId::kWin_unlock, Shape::kWindow, 7000, 500 + 1000 * rank, 0, kNone, 0);
+    // Rank 0 posts late for what rank 1 starts.
+    if (rank == 0) {
+      call(FunctionId::kWin_post, Shape::kWindow, 12'000, 20, instrument::kNoPeer, kNone, 0);
+    } else {
+      call(FunctionId::kWin_start, Shape::kWindow, 10'000, 2100, instrument::kNoPeer, kNone, 0);
+    }
+    maker.mpi_extension(instrument::GroupExtension{
+        {peer}, 1, extension_word(ExtensionKind::kGroup, rank == 0 ? FunctionId::kWin_post : FunctionId::kWin_start)});
+    call(rank == 0 ? FunctionId::kWin_wait : FunctionId::kWin_complete, Shape::kWindow, 12'500, 900,
+         instrument::kNoPeer, kNone, 0);
+    maker.finish();
+    packs.push_back(maker.take());
+  }
+  const auto [direct, traced] = both_ways(2, std::move(packs));
+  EXPECT_THAT(traced.notices, IsEmpty());
+  EXPECT_EQ(functions_of(traced.application.mpi), functions_of(direct.mpi));
+  EXPECT_EQ(edges_of(traced.application), edges_of(direct));
+  ASSERT_THAT(direct.waiting.patterns, SizeIs(::testing::Ge(2U)));
+  EXPECT_EQ(patterns_of(traced.application), patterns_of(direct));
+}
+
 TEST_F(TracePacksRoundTrip, MarksOfTheProgramMakeTheSameSnapshots) {
   std::vector<std::vector<replay::Pack>> packs;
   PackMaker maker({});

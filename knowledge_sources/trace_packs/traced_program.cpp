@@ -181,6 +181,9 @@ void TracedProgram::find_origin() {
     (void)archive_.read(location, finder);
   }
   has_init_ = finder.init().has_value();
+  for (const auto& [name, value] : archive_.anchor().properties) {
+    if (name == "ARDOISE::PROGRAM" && !value.empty()) name_ = value;
+  }
   if (!finder.program().empty()) name_ = std::filesystem::path(finder.program()).filename().string();
   if (is_ours_) {
     origin_ = kTraceLead;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "knowledge_sources/waits/collective_kind.hpp"
 #include "vmpi/mpi_functions.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -55,6 +56,18 @@ constexpr auto kOpOfFunction = [] {
   return ops;
 }();
 
+constexpr auto kMakesHandle = [] {
+  std::array<bool, vmpi::kFunctionCount> makes{};
+  for (std::size_t i = 0; i < makes.size(); ++i) {
+    const std::string_view name = vmpi::kFunctionTraits[i].name;
+    const CollectiveKind kind = collective_kind(static_cast<std::uint32_t>(i));
+    makes[i] = (kind == CollectiveKind::kObject && !vmpi::kFunctionTraits[i].starts_request) ||
+               (kind == CollectiveKind::kWindow && name.find("create") != name.npos) ||
+               (kind == CollectiveKind::kWindow && name.find("allocate") != name.npos) || name == "MPI_File_open";
+  }
+  return makes;
+}();
+
 OTF2_RegionRole collective_role(OTF2_CollectiveOp op) {
   switch (op) {
     case OTF2_COLLECTIVE_OP_BARRIER:
@@ -77,6 +90,14 @@ OTF2_RegionRole collective_role(OTF2_CollectiveOp op) {
 }
 
 }  // namespace
+
+bool is_collective(const instrument::MpiRecord& record) {
+  using instrument::Shape;
+  const Shape shape = record.shape();
+  if (shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour) return true;
+  return shape == Shape::kLocal && record.comm() != instrument::kNoComm && record.function() < kMakesHandle.size() &&
+         kMakesHandle[record.function()];
+}
 
 OTF2_CollectiveOp collective_op(std::uint32_t function) {
   if (function >= kOpOfFunction.size()) return OTF2_COLLECTIVE_OP_CREATE_HANDLE;

@@ -7,12 +7,17 @@
 #include <cstdint>
 #include <optional>
 
+#include "instrument/format/event_format.hpp"
 #include "instrument/format/posix_functions.hpp"
 
 namespace ardoise::knowledge_sources {
 
 // Of a function with the shape of a collective; those of a neighbourhood are like the one of the same name.
 [[nodiscard]] OTF2_CollectiveOp collective_op(std::uint32_t function);
+
+// A collective, also one that only starts; or a call in which all ranks of a communicator make another one on it, a
+// window or a file, whose collective_op() is that.
+[[nodiscard]] bool is_collective(const instrument::MpiRecord& record);
 
 struct RegionKind {
   OTF2_RegionRole role;

@@ -182,7 +182,7 @@ void TraceLocation::write_begin(const MpiEvent& event) {
     call_.peer = record.peer;
     call_.tag = record.tag;
     call_.received = event.bytes;
-  } else if (is_collective_shape(shape)) {
+  } else if (is_collective(record)) {
     call_.ends = Ends::kCollective;
     call_.peer = shape == Shape::kRooted ? record.peer : instrument::kNoPeer;
     call_.sent = event.bytes;

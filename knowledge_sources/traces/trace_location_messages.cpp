@@ -1,5 +1,6 @@
 // See trace_location.hpp. Numbers of messages, which all calls count for, whether they are written or not.
 #include "instrument/format/event_reader.hpp"
+#include "knowledge_sources/traces/function_kinds.hpp"
 #include "knowledge_sources/traces/trace_location.hpp"
 #include "knowledge_sources/waits/message_kind.hpp"
 
@@ -10,9 +11,7 @@ void TraceLocation::number_messages(const instrument::MpiEvent& event) {
   const MessageKind kind = message_kind(record.function());
   const instrument::Shape shape = record.shape();
   const MessageKey key{record.comm(), record.peer, record.tag};
-  const bool is_collective = shape == instrument::Shape::kCollective || shape == instrument::Shape::kRooted ||
-                             shape == instrument::Shape::kNeighbour;
-  if (is_collective) {
+  if (is_collective(record)) {
     if (selection_.attributes().has(AttributeClass::kClocks)) call_.met_as = rank_.messages.collective(record.comm());
     return;
   }

@@ -202,7 +202,7 @@ class Traces final : public Analysis {
   const AnalysisContext context_;
   std::unique_ptr<TraceSelection> selection_;
   std::unique_ptr<TracePart> part_;
-  std::unique_ptr<PackRing> ring_;  // nullptr: all is written as it comes
+  std::unique_ptr<PackRing> ring_;     // nullptr: all is written as it comes
   std::unique_ptr<TraceWaits> waits_;  // nullptr: they are not wanted
   std::vector<const TraceTables*> earlier_;
   std::vector<std::unique_ptr<TraceRank>> ranks_;  // nullptr: nothing of it came here

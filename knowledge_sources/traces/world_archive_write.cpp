@@ -174,6 +174,7 @@ std::string WorldArchive::write(const fs::path& folder) {
   const auto tell = [archive](const char* name, std::uint64_t number) {
     if (number != 0) OTF2_Archive_SetProperty(archive, name, std::to_string(number).c_str(), true);
   };
+  OTF2_Archive_SetProperty(archive, "ARDOISE::PROGRAM", name_.c_str(), true);
   tell("ARDOISE::CALLS_AS_SUMS", losses_.sums);
   tell("ARDOISE::COUNTED_CALLS", losses_.counted);
   tell("ARDOISE::MISSING_PLACES", losses_.gaps);

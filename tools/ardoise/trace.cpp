@@ -84,7 +84,8 @@ int check(const ArchiveReader& archive) {
     text += fmt::format("Note: the trace is a selection ({}), without the other ends of some messages.\n",
                         anchor.description);
   for (const auto& [name, value] : anchor.properties) {
-    if (name.starts_with("ARDOISE::")) text += fmt::format("Note: the trace says itself {} = {}.\n", name, value);
+    if (name.starts_with("ARDOISE::") && name != "ARDOISE::PROGRAM")
+      text += fmt::format("Note: the trace says itself {} = {}.\n", name, value);
   }
   const std::string read =
       fmt::format("{} events, {} messages, {} collectives", reports::with_separators(check.events()),

@@ -48,6 +48,8 @@ class TraceSelection {
   [[nodiscard]] std::uint64_t most_bytes() const { return most_bytes_; }
   [[nodiscard]] const std::vector<std::uint32_t>& kept_names() const { return kept_names_; }
   [[nodiscard]] bool is_ring() const { return last_ != 0 || most_bytes_ != 0; }
+  // has_call() alone says whether a call is in it.
+  [[nodiscard]] bool is_by_call() const { return phases_.empty() && threads_.empty() && kept_names_.empty(); }
   [[nodiscard]] AttributeClasses attributes() const { return attributes_; }
   [[nodiscard]] bool has_iterations() const { return !iterations_.empty(); }
   // One of these, from 1 on, is chosen.

@@ -90,7 +90,8 @@ void WorldArchive::count_waits(const CopiedCalls& calls, std::uint32_t rank, std
       const TraceTables::Thread& told = threads_[location].told;
       return told.events != 0 && each.time >= told.first_time && each.time <= told.last_time;
     });
-    if (is_in_time && selection.has_call(false, each.function, begin, static_cast<std::int64_t>(each.ns)))
+    if (is_in_time && selection.is_by_call() &&
+        selection.has_call(false, each.function, begin, static_cast<std::int64_t>(each.ns)))
       ++waits_without_call_;
   }
   if (patterns == 0) return;

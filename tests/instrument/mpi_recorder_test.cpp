@@ -257,7 +257,7 @@ TEST_F(MpiRecorderTest, AFreedDatatypeMayComeAgainAsAnother) {
   record(call);
   const Capture capture = finish();
   ASSERT_EQ(capture.events.size(), 3u);
-  for (const std::size_t i : {0, 2})
+  for (const std::size_t i : {0u, 2u})
     EXPECT_EQ(capture.arguments.at(capture.events[i].begin).at(ArgumentKind::kType), std::vector<std::int64_t>({1}));
 }
 

@@ -107,7 +107,7 @@ TEST_F(TraceAttributes, ArgumentsOfACallThatBecameASumAreNobodyElses) {
 
 TEST_F(TraceAttributes, RequestsAreTheirNumbersOrTheirAges) {
   PackMaker maker({});
-  for (const std::uint64_t begin : {2000, 2100, 2200})
+  for (const std::uint64_t begin : {2000u, 2100u, 2200u})
     maker.call(FunctionId::kIrecv, Shape::kPostReceive, begin, 10, 0, 0, 8);
   arguments(maker, FunctionId::kWait, 2300, {{ArgumentKind::kRequests, {200}}});
   maker.call(FunctionId::kWait, Shape::kCompletes, 2300, 10, instrument::kNoPeer, 1, 0);
@@ -120,7 +120,7 @@ TEST_F(TraceAttributes, RequestsAreTheirNumbersOrTheirAges) {
 
 TEST_F(TraceAttributes, BothEndsOfAMessageHaveItsNumber) {
   PackMaker sender({.rank = 0}), receiver({.rank = 1});
-  for (const std::uint64_t begin : {2000, 2100, 2200}) {
+  for (const std::uint64_t begin : {2000u, 2100u, 2200u}) {
     sender.call(FunctionId::kSend, Shape::kSend, begin, 10, 1, begin == 2100 ? 8 : 7, 64);
     receiver.call(FunctionId::kRecv, Shape::kReceive, begin, 50, 0, begin == 2100 ? 8 : 7, 64);
   }
@@ -154,7 +154,7 @@ TEST_F(TraceAttributes, ReceivesCountInTheOrderOfTheirPosting) {
 
 TEST_F(TraceAttributes, ThereAreNoNumbersBehindAGap) {
   PackMaker sender({}, 1);
-  for (const std::uint64_t begin : {2000, 2100, 2200, 2300})
+  for (const std::uint64_t begin : {2000u, 2100u, 2200u, 2300u})
     sender.call(FunctionId::kSend, Shape::kSend, begin, 10, 1, 7, 64);
   sender.flush();
   auto packs = sender.take();

@@ -12,8 +12,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr std::uint64_t kSecond = 1'000'000'000;
-
 class TraceRing : public TracesFixture {
  protected:
   // A call and an access to a file each 10 ms, `seconds` long.

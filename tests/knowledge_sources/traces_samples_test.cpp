@@ -15,7 +15,6 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using namespace std::string_view_literals;
 
-constexpr std::uint32_t kUnknownModule = UINT32_MAX;
 constexpr std::uint64_t kSamplesOfFirst = std::uint64_t{kSamplesOfThread} << 32;
 
 SampleRecord sample(std::uint64_t tick, std::uint32_t context, std::uint16_t function = 0, std::uint32_t weight = 100) {

@@ -107,7 +107,7 @@ TEST_F(TraceWaiting, IsAtTheEndOfTheCallThatWaited) {
 }
 
 TEST_F(TraceWaiting, IsAsMuchAsInTheReportWhicheverAnalyzerFindsIt) {
-  for (const std::size_t analyzers : {1, 3}) {
+  for (const std::size_t analyzers : {1u, 3u}) {
     begin({{.name = "program", .ranks = kRanks}}, "attributes=waiting", analyzers);
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) session_->submit(packs_of(rank), rank % analyzers);
     const auto run = session_->finish();

@@ -68,12 +68,12 @@ class ArgumentList {
   // Until the wrapper returns.
   void tell(Call& call) const {
     call.arguments = items_.data();
-    call.argument_count = count_;
+    call.argument_count = static_cast<int>(count_);
   }
 
  private:
   std::array<Argument, kMost> items_;
-  int count_ = 0;
+  std::size_t count_ = 0;
 };
 
 // Which side's arguments of a call with two are significant.

@@ -88,7 +88,11 @@ void TraceClocks::add(What what, std::uint64_t key) {
   events_.push_back({what, key});
   ++location.events;
   if (events_.size() < kMostEvents) return;
-  OpenFile(events_of(location.number), O_WRONLY | O_CREAT).write(events_, location.events - events_.size());
+  try {
+    OpenFile(events_of(location.number), O_WRONLY | O_CREAT).write(events_, location.events - events_.size());
+  } catch (const std::exception&) {
+    failed_ = std::current_exception();  // the caller is called by a library in C
+  }
   events_.clear();
 }
 
@@ -153,6 +157,7 @@ void TraceClocks::add_complete(std::uint32_t request, std::optional<std::uint64_
 }
 
 void TraceClocks::end_location() {
+  if (failed_) std::rethrow_exception(failed_);
   Location& location = locations_.back();
   OpenFile(events_of(location.number), O_WRONLY | O_CREAT).write(events_, location.events - events_.size());
   events_.clear();

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <deque>
 #include <filesystem>
 #include <map>
@@ -110,6 +111,7 @@ class TraceClocks {
   const std::filesystem::path folder_;
   std::vector<Location> locations_;
   std::vector<Event> events_;  // of the location that is added
+  std::exception_ptr failed_;  // why they could not be written
   std::unordered_map<std::uint32_t, Request> requests_;
   std::map<std::uint64_t, Range> numbers_;  // of its collectives, by communicator
   std::map<Channel, std::uint32_t> channel_numbers_;

@@ -3,6 +3,7 @@
 #include <otf2/otf2.h>
 
 #include <algorithm>
+#include <memory>
 #include <unordered_map>
 
 #include "knowledge_sources/traces/location_events.hpp"
@@ -128,22 +129,22 @@ std::string WorldArchive::make_clocks(const std::filesystem::path& folder) {
   if (selection_.empty() || !TraceSelection(selection_).attributes().has(AttributeClass::kClocks)) return "";
   try {
     clocks_ = std::make_unique<TraceClocks>(folder);
-    OTF2_EvtReaderCallbacks* const callbacks = OTF2_EvtReaderCallbacks_New();
-    ClockEvents::set_callbacks(callbacks);
+    const std::unique_ptr<OTF2_EvtReaderCallbacks, void (*)(OTF2_EvtReaderCallbacks*)> callbacks(
+        OTF2_EvtReaderCallbacks_New(), OTF2_EvtReaderCallbacks_Delete);
+    ClockEvents::set_callbacks(callbacks.get());
     std::string fault;
     for (const auto& [location, thread] : threads_) {
       if (thread.told.thread >= kSamplesOfThread || thread.told.events == 0) continue;
       clocks_->begin_location(location);
       ClockEvents events(*this, thread.told.rank, *clocks_);
       for (const Thread::InPart& part : thread.parts) {
-        if (!read_location_events(part.folder, location, callbacks, &events))
+        if (!read_location_events(part.folder, location, callbacks.get(), &events))
           fault = fmt::format("'{}' cannot be read: {}",
                               (part.folder / fmt::format("traces/{}.evt", location)).string(), last_otf2_error());
       }
       clocks_->end_location();
       clocked_.insert(location);
     }
-    OTF2_EvtReaderCallbacks_Delete(callbacks);
     if (!fault.empty()) return fault;
     clocks_->resolve();
     clocks_without_other_end_ = clocks_->unmatched();

@@ -14,8 +14,8 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <deque>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <optional>

@@ -2,6 +2,7 @@
 #include "knowledge_sources/traces/pack_ring.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -29,9 +30,10 @@ void PackRing::Gone::add(const Gone& other) {
 }
 
 PackRing::PackRing(std::filesystem::path folder, Limits limits, std::function<void(const std::string&)> complain)
-    : folder_(std::move(folder)), limits_(limits), complain_(std::move(complain)) {}
+    : folder_(std::move(folder)), limits_(limits), complain_(std::move(complain)), process_(::getpid()) {}
 
 PackRing::~PackRing() {
+  if (process_ != ::getpid()) return;
   std::error_code ignored;
   for (const File& file : files_) std::filesystem::remove(file.path, ignored);
 }
@@ -145,7 +147,10 @@ void PackRing::for_each(const std::function<void(std::uint32_t rank, const Gone&
   for (const File& file : files_) {
     for (const auto& [rank, packs] : file.before) skip(rank, packs);
     const instrument::PackFile read = instrument::read_pack_file(file.path);
-    for (instrument::PackSequence packs(read.bytes()); const auto pack = packs.next();) use(*pack);
+    instrument::PackSequence packs(read.bytes());
+    while (const auto pack = packs.next()) use(*pack);
+    const std::string& fault = read.error.empty() ? packs.error() : read.error;
+    if (!fault.empty()) complain_(fmt::format("The trace lacks what was kept in '{}': {}", file.path.string(), fault));
   }
 }
 

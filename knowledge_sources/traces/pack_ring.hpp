@@ -4,7 +4,7 @@
 //
 //   packs ──▶ newest file … oldest file ──▶ gone, but for the times around a mark (keep=)
 //
-// Thread safe. A copy of the process (fork) must not use it.
+// Thread safe. A copy of the process (fork) must not use it, and leaves the files.
 #pragma once
 
 #include <cstdint>
@@ -72,6 +72,7 @@ class PackRing {
   const std::filesystem::path folder_;
   const Limits limits_;
   const std::function<void(const std::string&)> complain_;
+  const std::int64_t process_;
   std::mutex mutex_;
   bool is_good_ = true;
   std::deque<File> files_;  // the newest is written

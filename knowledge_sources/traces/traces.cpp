@@ -42,9 +42,8 @@ class Traces final : public Analysis {
     settings.sink->add_part([this] { close(); });
     earlier_ = settings.sink->earlier_parts(context_.partition);
     if (selection_->is_ring() && part_->is_open())
-      ring_ =
-          std::make_unique<PackRing>(part_->folder(), PackRing::Limits{selection_->last(), selection_->most_bytes()},
-                                     [sink = settings.sink](const std::string& sentence) { sink->complain(sentence); });
+      ring_ = std::make_unique<PackRing>(part_->folder(),
+                                         PackRing::Limits{selection_->last(), selection_->most_bytes()}, complain);
     slots_.create(sources, [] { return std::make_unique<Nothing>(); });
     take<MpiSpan>(sources, kMpiEvents);
     take<PosixSpan>(sources, kPosixEvents);

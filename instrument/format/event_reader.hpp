@@ -19,6 +19,10 @@ namespace ardoise::instrument {
 [[nodiscard]] constexpr bool is_mark(const MpiRecord& record) {
   return record.shape() == Shape::kExtension && extension_kind(record) == ExtensionKind::kMark;
 }
+// `tag` of such a record has what this rank received.
+[[nodiscard]] constexpr bool goes_both_ways(Shape shape) {
+  return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
+}
 template <class Extension>
 [[nodiscard]] constexpr Extension as(const MpiRecord& record) {
   return std::bit_cast<Extension>(record);
@@ -75,10 +79,8 @@ void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompl
       if (extension_kind(record) == ExtensionKind::kArguments) arguments(as<ArgumentsExtension>(record));
       continue;
     }
-    const Shape shape = record.shape();
-    const bool both_ways = shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
-    MpiEvent full{record, record.duration, record.bytes, both_ways ? static_cast<std::uint32_t>(record.tag) : 0u,
-                  nullptr};
+    MpiEvent full{record, record.duration, record.bytes,
+                  goes_both_ways(record.shape()) ? static_cast<std::uint32_t>(record.tag) : 0u, nullptr};
     if (i < records.size() && records[i].shape() == Shape::kExtension &&
         extension_kind(records[i]) == ExtensionKind::kWideValues) {
       const auto wide = as<WideExtension>(records[i++]);

@@ -7,6 +7,8 @@
 #include <bit>
 #include <string_view>
 
+#include "instrument/format/event_reader.hpp"
+#include "instrument/format/role_shape.hpp"
 #include "instrument/record/argument_records.hpp"
 #include "vmpi/wrappers/call_arguments.hpp"
 
@@ -42,42 +44,6 @@ constexpr auto kPlans = [] {
   return plans;
 }();
 
-constexpr Shape shape_of(Role role) {
-  switch (role) {
-    case Role::kSend:
-    case Role::kSendReceive:
-      return Shape::kSend;
-    case Role::kReceive:
-      return Shape::kReceive;
-    case Role::kPostReceive:
-      return Shape::kPostReceive;
-    case Role::kCompletes:
-      return Shape::kCompletes;
-    case Role::kProbe:
-      return Shape::kProbe;
-    case Role::kCollective:
-      return Shape::kCollective;
-    case Role::kRooted:
-      return Shape::kRooted;
-    case Role::kNeighbour:
-      return Shape::kNeighbour;
-    case Role::kPut:
-      return Shape::kPut;
-    case Role::kGet:
-      return Shape::kGet;
-    case Role::kWindow:
-      return Shape::kWindow;
-    case Role::kFileRead:
-      return Shape::kFileRead;
-    case Role::kFileWrite:
-      return Shape::kFileWrite;
-    case Role::kLocal:
-    case Role::kStart:
-      return Shape::kLocal;
-  }
-  return Shape::kLocal;
-}
-
 std::int32_t format_peer(std::int32_t peer) {
   if (peer >= 0) [[likely]]
     return peer;
@@ -101,10 +67,6 @@ WindowAct act_of(const Call& call) {
   if (call.function == FunctionId::kWin_lock)
     return call.tag == MPI_LOCK_EXCLUSIVE ? WindowAct::kExclusive : WindowAct::kShared;
   return call.function == FunctionId::kWin_test && call.completed_count == 1 ? WindowAct::kEnded : WindowAct::kNone;
-}
-
-bool goes_both_ways(Shape shape) {
-  return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
 }
 
 }  // namespace
@@ -153,7 +115,7 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
               site,
               format_peer(call.peer),
               format_tag(call.tag),
-              shape_of(plan.role)};
+              shape_of_role(plan.role)};
   if (plan.is_query && tell_counted(event)) return;
   if (call.result != MPI_SUCCESS && plan.role != Role::kCompletes) [[unlikely]]
     event.sent = event.received = 0;
@@ -230,7 +192,7 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
 
 std::size_t MpiRecorder::open_call(const Call& call, std::uint64_t tick, std::span<RecentCall> parts) {
   const Plan& plan = kPlans[static_cast<std::uint16_t>(call.function)];
-  const Shape shape = shape_of(plan.role);
+  const Shape shape = shape_of_role(plan.role);
   const bool receives = shape == Shape::kReceive || shape == Shape::kPostReceive;
   const std::uint32_t comm =
       call.comm == MPI_COMM_NULL

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "instrument/format/event_reader.hpp"
+#include "instrument/format/role_shape.hpp"
 #include "knowledge_sources/trace_packs/traced_thread.hpp"
 #include "knowledge_sources/waits/message_kind.hpp"
 
@@ -12,6 +13,7 @@ namespace ardoise::knowledge_sources {
 
 using instrument::CompletionRecord;
 using instrument::ExtensionKind;
+using instrument::goes_both_ways;
 using instrument::kNoComm;
 using instrument::kNoPeer;
 using instrument::make_word;
@@ -41,46 +43,6 @@ std::int32_t peer_of(std::uint32_t rank) { return rank <= INT32_MAX ? static_cas
 std::int32_t root_of(std::uint32_t root) {
   if (root == OTF2_COLLECTIVE_ROOT_SELF) return instrument::kRootGroup;
   return peer_of(root);
-}
-
-bool goes_both_ways(Shape shape) {
-  return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
-}
-
-Shape shape_of(Role role) {
-  switch (role) {
-    case Role::kSend:
-    case Role::kSendReceive:
-      return Shape::kSend;
-    case Role::kReceive:
-      return Shape::kReceive;
-    case Role::kPostReceive:
-      return Shape::kPostReceive;
-    case Role::kCompletes:
-      return Shape::kCompletes;
-    case Role::kProbe:
-      return Shape::kProbe;
-    case Role::kCollective:
-      return Shape::kCollective;
-    case Role::kRooted:
-      return Shape::kRooted;
-    case Role::kNeighbour:
-      return Shape::kNeighbour;
-    case Role::kPut:
-      return Shape::kPut;
-    case Role::kGet:
-      return Shape::kGet;
-    case Role::kWindow:
-      return Shape::kWindow;
-    case Role::kFileRead:
-      return Shape::kFileRead;
-    case Role::kFileWrite:
-      return Shape::kFileWrite;
-    case Role::kLocal:
-    case Role::kStart:
-      break;
-  }
-  return Shape::kLocal;
 }
 
 FunctionId function_of(std::uint8_t collective) {
@@ -420,7 +382,7 @@ void TracedThread::end_mpi(std::uint64_t tick) {
 
 void TracedThread::write_record(std::uint64_t duration) {
   const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[call_.function];
-  Shape shape = traits.persistent ? Shape::kLocal : shape_of(traits.role);
+  Shape shape = traits.persistent ? Shape::kLocal : instrument::shape_of_role(traits.role);
   std::uint32_t comm = kNoComm;
   std::int32_t peer = kNoPeer, tag = 0;
   std::uint64_t bytes = 0, received = 0;

@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/waits/collective_kind.hpp"
 #include "vmpi/mpi_functions.hpp"
 
@@ -94,7 +95,7 @@ OTF2_RegionRole collective_role(OTF2_CollectiveOp op) {
 bool is_collective(const instrument::MpiRecord& record) {
   using instrument::Shape;
   const Shape shape = record.shape();
-  if (shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour) return true;
+  if (instrument::goes_both_ways(shape)) return true;
   return shape == Shape::kLocal && record.comm() != instrument::kNoComm && record.function() < kMakesHandle.size() &&
          kMakesHandle[record.function()];
 }

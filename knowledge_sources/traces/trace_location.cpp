@@ -29,9 +29,6 @@ std::uint32_t root_of(std::int32_t peer) {
                                         : std::uint32_t{OTF2_COLLECTIVE_ROOT_NONE};
 }
 
-bool is_collective_shape(Shape shape) {
-  return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
-}
 bool is_window_shape(Shape shape) { return shape >= Shape::kPut && shape <= Shape::kWindow; }
 bool is_file_shape(Shape shape) { return shape == Shape::kFileRead || shape == Shape::kFileWrite; }
 
@@ -224,7 +221,7 @@ void TraceLocation::write_start(std::uint64_t time, std::uint64_t tick, const Mp
   } else if (shape == Shape::kPostReceive && record.peer != instrument::kNoPeer) {
     operation.of = TraceRankState::Of::kReceive;
     write(OTF2_EvtWriter_MpiIrecvRequest, time, rank_.start(tick, operation));
-  } else if (is_collective_shape(shape)) {
+  } else if (instrument::goes_both_ways(shape)) {
     operation.of = TraceRankState::Of::kCollective;
     if (shape == Shape::kRooted) operation.root = record.peer;
     rank_.use_communicator(record.comm());

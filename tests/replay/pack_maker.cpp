@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "instrument/format/event_reader.hpp"
+
 namespace ardoise::replay {
 
 using instrument::PackClass;
@@ -76,7 +78,7 @@ void PackMaker::call(vmpi::FunctionId function, Shape shape, std::uint64_t begin
                      std::uint32_t comm) {
   const auto number = static_cast<std::uint16_t>(function);
   mpi({begin, duration, call_site, peer, tag, bytes, instrument::make_word(comm, number, shape)});
-  const bool both_ways = shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
+  const bool both_ways = instrument::goes_both_ways(shape);
   const bool sends = both_ways || shape == Shape::kSend || shape == Shape::kPut || shape == Shape::kFileWrite;
   const bool receives = shape == Shape::kReceive || shape == Shape::kGet || shape == Shape::kFileRead;
   total(PackClass::kMpi, number, 1, duration, sends ? bytes : 0,

@@ -57,31 +57,29 @@ constexpr std::size_t kManyTexts = 65536;  // likewise all that come after so ma
 
 }  // namespace
 
-void PerfettoNotes::number(std::string_view name, std::uint64_t value) {
+ProtoMessage PerfettoNotes::begin(std::string_view name) {
   ProtoMessage note;
   note.number(annotation_fields::kName,
               writer_.interned(writer_.note_names_, interned_data_fields::kAnnotationName, name));
+  return note;
+}
+void PerfettoNotes::number(std::string_view name, std::uint64_t value) {
+  ProtoMessage note = begin(name);
   note.number(annotation_fields::kUint, value);
   notes_.push_back(note.bytes());
 }
 void PerfettoNotes::signed_number(std::string_view name, std::int64_t value) {
-  ProtoMessage note;
-  note.number(annotation_fields::kName,
-              writer_.interned(writer_.note_names_, interned_data_fields::kAnnotationName, name));
+  ProtoMessage note = begin(name);
   note.signed_number(annotation_fields::kInt, value);
   notes_.push_back(note.bytes());
 }
 void PerfettoNotes::real(std::string_view name, double value) {
-  ProtoMessage note;
-  note.number(annotation_fields::kName,
-              writer_.interned(writer_.note_names_, interned_data_fields::kAnnotationName, name));
+  ProtoMessage note = begin(name);
   note.real(annotation_fields::kDouble, value);
   notes_.push_back(note.bytes());
 }
 void PerfettoNotes::text(std::string_view name, std::string_view value) {
-  ProtoMessage note;
-  note.number(annotation_fields::kName,
-              writer_.interned(writer_.note_names_, interned_data_fields::kAnnotationName, name));
+  ProtoMessage note = begin(name);
   const std::string valid = reports::valid_utf8(value);
   if (valid.size() > kLongText || writer_.texts_.size() > kManyTexts) {
     note.text(annotation_fields::kText, valid);
@@ -92,9 +90,7 @@ void PerfettoNotes::text(std::string_view name, std::string_view value) {
   notes_.push_back(note.bytes());
 }
 void PerfettoNotes::group(std::string_view name, const PerfettoNotes& notes) {
-  ProtoMessage note;
-  note.number(annotation_fields::kName,
-              writer_.interned(writer_.note_names_, interned_data_fields::kAnnotationName, name));
+  ProtoMessage note = begin(name);
   for (const std::string& each : notes.notes_) note.text(annotation_fields::kEntry, each);
   notes_.push_back(note.bytes());
 }

@@ -28,6 +28,7 @@ class PerfettoNotes {
 
  private:
   friend class PerfettoWriter;
+  [[nodiscard]] ProtoMessage begin(std::string_view name);
   PerfettoWriter& writer_;
   // Each ready to be put into an event or into a group.
   std::vector<std::string> notes_;

@@ -1,0 +1,46 @@
+// The shape of the records that functions of a role make. A template, since this layer does not know vmpi::Role.
+#pragma once
+
+#include "instrument/format/event_format.hpp"
+
+namespace ardoise::instrument {
+
+// kLocal where the role alone does not say it.
+template <class Role>
+[[nodiscard]] constexpr Shape shape_of_role(Role role) {
+  switch (role) {
+    case Role::kSend:
+    case Role::kSendReceive:
+      return Shape::kSend;
+    case Role::kReceive:
+      return Shape::kReceive;
+    case Role::kPostReceive:
+      return Shape::kPostReceive;
+    case Role::kCompletes:
+      return Shape::kCompletes;
+    case Role::kProbe:
+      return Shape::kProbe;
+    case Role::kCollective:
+      return Shape::kCollective;
+    case Role::kRooted:
+      return Shape::kRooted;
+    case Role::kNeighbour:
+      return Shape::kNeighbour;
+    case Role::kPut:
+      return Shape::kPut;
+    case Role::kGet:
+      return Shape::kGet;
+    case Role::kWindow:
+      return Shape::kWindow;
+    case Role::kFileRead:
+      return Shape::kFileRead;
+    case Role::kFileWrite:
+      return Shape::kFileWrite;
+    case Role::kLocal:
+    case Role::kStart:
+      break;
+  }
+  return Shape::kLocal;
+}
+
+}  // namespace ardoise::instrument

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <vector>
 
+#include "knowledge_sources/trace_reader/archive_anchor.hpp"
 #include "tools/ardoise/installation.hpp"
 #include "tools/ardoise/measure.hpp"
 #include "tools/ardoise/message.hpp"
@@ -30,38 +31,24 @@ void say_where(const std::string& folder) {
 }  // namespace
 
 int analyze_trace(const TraceAnalysis& analysis) {
-  std::error_code missing;
-  if (!fs::exists(analysis.trace, missing)) {
-    say("'{}' cannot be opened: there is no such file.", analysis.trace);
+  try {
+    // What is none would be taken for captured packs.
+    (void)knowledge_sources::find_archive(analysis.trace);
+  } catch (const knowledge_sources::UnreadableArchive& fault) {
+    say("{}", fault.what());
     return kFailedStatus;
   }
-  std::string trace = analysis.trace;
-  // A folder that is no trace would be taken for captured packs.
-  if (fs::is_directory(trace, missing)) {
-    const fs::path inner = fs::path(trace) / "trace";
-    const auto has_anchor = [&](const fs::path& folder) {
-      return std::any_of(fs::directory_iterator(folder, missing), fs::directory_iterator(),
-                         [](const auto& entry) { return entry.path().extension() == ".otf2"; });
-    };
-    if (!has_anchor(trace) && !has_anchor(inner)) {
-      say("'{}' has no trace: name a file *.otf2, its folder, or the folder of a report that was made with --trace.",
-          trace);
-      return kFailedStatus;
-    }
-  } else if (fs::path(trace).extension() != ".otf2") {
-    say("'{}' is no archive of OTF2: its first file is named *.otf2.", trace);
-    return kFailedStatus;
-  }
-  std::vector<std::string> words{find_installation().analyzer, "--replay", trace, "--output", analysis.output};
+  std::vector<std::string> words{find_installation().analyzer, "--replay", analysis.trace, "--output", analysis.output};
   if (analysis.result != TraceResult::kReport) words.emplace_back("--no-report");
   if (analysis.result == TraceResult::kSnapshots)
     words.insert(words.end(), {"--quiet", "--snapshot-every", analysis.every});
   const Outcome outcome = run_and_wait(words);
   if (outcome.signalled) {
     say("'{}' could not be analysed: the analyzer ended by signal {}. It may be damaged; see ardoise trace check.",
-        trace, outcome.status - 128);
+        analysis.trace, outcome.status - 128);
     return kFailedStatus;
   }
+  std::error_code missing;
   if (analysis.result == TraceResult::kSnapshots && fs::exists(analysis.output, missing)) say_where(analysis.output);
   return outcome.status;
 }

@@ -99,6 +99,19 @@ TEST(Process, ASignalToTheWholeGroupReachesTheChildOnce) {
   EXPECT_EQ(WEXITSTATUS(status), 1);
 }
 
+// A batch system tells all processes of a job, and mpirun may have ended before the launcher runs again.
+TEST(Process, ASignalThatComesWithTheEndIsNamed) {
+  const pid_t launcher = ::fork();
+  if (launcher == 0) {
+    const auto outcome =
+        run_and_wait({"sh", "-c", "kill -STOP $PPID; kill -TERM $PPID; (sleep 0.2; kill -CONT $PPID) & exit 3"});
+    ::_exit(outcome.ended_by == "SIGTERM to ardoise" ? outcome.status : 99);
+  }
+  int status = 0;
+  ::waitpid(launcher, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+}
+
 TEST(Process, AtTheTimeLimitTheChildIsToldToEnd) {
   const auto outcome = run_and_wait({"sleep", "1000"}, {}, TimeLimit{std::chrono::milliseconds(100), "0.1 s"});
   EXPECT_EQ(outcome.status, 128 + SIGTERM);

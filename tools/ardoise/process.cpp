@@ -203,6 +203,9 @@ Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit, co
       output.reset();
     }
   }
+  // Signals that came with the end: a batch system tells all processes of a job, and mpirun may be the first to act.
+  const auto now = LaunchSignals::Clock::now();
+  for (const int signal : signals.take(now)) ending.note(signal, now, outcome);
   return outcome;
 }
 

@@ -32,24 +32,29 @@ enum class ArgumentKind : std::uint8_t {
   kReceiveDisplacements = 18,
   kSendTypes = 19,
   kReceiveTypes = 20,
-  kRequests = 21,  // of a call that uses them: how many ticks before it each was started; 0: null, inactive or not
-                   // known; -1: one of those that share a handle, and were complete at once
-  kFlag = 22,               // outcome: true or not
-  kIndex = 23,              // outcome of MPI_Waitany and MPI_Testany; -1: MPI_UNDEFINED
-  kCompleted = 24,          // outcome of MPI_Waitsome and MPI_Testsome: the indices
-  kInteger = 25,            // any other: colour, key, assertion, mode …, in the order of the parameters
-  kAddress = 26,            // a displacement, a size
-  kOffset = 27,             // in a file
+  kRequests = 21,   // of a call that uses them: how many ticks before it each was started; 0: null, inactive or not
+                    // known; -1: one of those that share a handle, and were complete at once
+  kFlag = 22,       // outcome: true or not
+  kIndex = 23,      // outcome of MPI_Waitany and MPI_Testany; -1: MPI_UNDEFINED
+  kCompleted = 24,  // outcome of MPI_Waitsome and MPI_Testsome: the indices
+  kInteger = 25,    // any other: colour, key, assertion, mode …, in the order of the parameters
+  kAddress = 26,    // a displacement, a size
+  kOffset = 27,     // in a file
   kOtherCommunicator = 28,  // of two, the second; as numbers of the process
   kNewCommunicator = 29,    // outcome, likewise
+  kSources = 30,            // neighbours in a communicator with a topology that was made, in their order; -1: none
+  kDestinations = 31,
+  kPersistent = 32,  // of a call that starts persistent requests, or frees one: how many ticks before it each was made;
+                     // 0: is none, or not known
 };
 
-inline constexpr std::array<std::string_view, 30> kArgumentNames = {
+inline constexpr std::array<std::string_view, 33> kArgumentNames = {
     "",           "count",   "sendcount", "recvcount", "partitions", "datatype", "sendtype",       "recvtype",
     "othertype",  "source",  "tag",       "recvtag",   "op",         "in_place", "status_ignored", "sendcounts",
     "recvcounts", "sdispls", "rdispls",   "sendtypes", "recvtypes",  "requests", "flag",           "index",
-    "completed",  "integer", "address",   "offset",    "othercomm",  "newcomm"};
-static_assert(kArgumentNames.size() == static_cast<std::size_t>(ArgumentKind::kNewCommunicator) + 1);
+    "completed",  "integer", "address",   "offset",    "othercomm",  "newcomm",  "sources",        "destinations",
+    "persistent"};
+static_assert(kArgumentNames.size() == static_cast<std::size_t>(ArgumentKind::kPersistent) + 1);
 
 [[nodiscard]] constexpr bool is_datatype(ArgumentKind kind) {
   return (kind >= ArgumentKind::kType && kind <= ArgumentKind::kOtherType) || kind == ArgumentKind::kSendTypes ||

@@ -94,7 +94,8 @@ static_assert(std::is_trivially_copyable_v<PackHeader>);
 
 // How the fields of an MpiRecord are to be read, so that a reader needs no table of MPI functions for its sums.
 enum class Shape : std::uint32_t {
-  kLocal = 0,        // no communication: peer, tag, bytes unused
+  kLocal = 0,        // no communication. Of a window: tag = window_tag(); of a file: peer = file id; of a persistent
+                     // operation that is prepared: peer, tag; else unused
   kSend = 1,         // peer = destination, tag, bytes = sent. Isend and the start of a persistent send too
   kReceive = 2,      // completed receive: peer = source, tag and bytes as received
   kPostReceive = 3,  // posted receive: peer = source or kAnySource, tag; bytes = capacity; a kCompletion follows later

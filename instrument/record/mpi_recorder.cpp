@@ -120,8 +120,16 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
   if (call.result != MPI_SUCCESS && plan.role != Role::kCompletes) [[unlikely]]
     event.sent = event.received = 0;
 
-  if (plan.makes_or_ends_objects) [[unlikely]]
+  if (plan.makes_or_ends_objects) [[unlikely]] {
+    const std::uint32_t file = file_of(thread, call);  // before it is closed
     follow_objects(event);
+    if (call.window != MPI_WIN_NULL && plan.role == Role::kLocal) {
+      const std::uint32_t made = id_of(thread, HandleKind::kWindow, handle_value(call.window), comm);
+      event.tag = window_tag(made >> kCommBits, WindowAct::kNone);
+    }
+    if (call.file != MPI_FILE_NULL && plan.role == Role::kLocal)
+      event.peer = static_cast<std::int32_t>(file != Files::kUnknown ? file : file_of(thread, call));
+  }
   if (call.arguments != nullptr) [[unlikely]]
     write_arguments(event);
   switch (plan.role) {
@@ -156,8 +164,7 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
       break;
     case Role::kFileRead:
     case Role::kFileWrite:
-      event.peer =
-          static_cast<std::int32_t>(id_of(thread, HandleKind::kFile, handle_value(call.file), Files::kUnknown));
+      event.peer = static_cast<std::int32_t>(file_of(thread, call));
       break;
     case Role::kPut:
     case Role::kGet:
@@ -294,6 +301,7 @@ void MpiRecorder::post(const Event& event, bool persistent) {
   Request request;
   request.post_begin = event.call.begin;
   request.post_end = event.end;
+  request.made = event.call.begin;
   request.sent = event.sent;
   request.received = event.received;
   request.operation = make_word(event.comm, static_cast<std::uint32_t>(event.call.function), event.shape);
@@ -436,6 +444,8 @@ void MpiRecorder::write_arguments(const Event& event) {
     if (vmpi::is_datatype(kind)) return datatypes_.number(value);
     switch (kind) {
       case vmpi::ArgumentKind::kSource:
+      case vmpi::ArgumentKind::kSources:
+      case vmpi::ArgumentKind::kDestinations:
         return format_peer(static_cast<std::int32_t>(value));
       case vmpi::ArgumentKind::kTag:
       case vmpi::ArgumentKind::kReceiveTag:
@@ -459,7 +469,15 @@ void MpiRecorder::write_arguments(const Event& event) {
     for (std::int64_t k = 0; k < argument.count; ++k)
       out.add_number(number_of(argument.kind, argument.element(argument.array, k)));
   }
-  if (call.requests != nullptr && !kPlans[static_cast<std::size_t>(call.function)].starts_request) {
+  const Plan& plan = kPlans[static_cast<std::size_t>(call.function)];
+  if (call.requests != nullptr && (plan.role == Role::kStart || call.function == FunctionId::kRequest_free)) {
+    out.begin_array(vmpi::ArgumentKind::kPersistent, call.request_count);
+    for (int i = 0; i < call.request_count; ++i) {
+      const std::optional<Request> request = recorder_.requests.look_up(handle_value(call.requests[i]));
+      out.add_number(request && request->persistent ? static_cast<std::int64_t>(call.begin - request->made) : 0);
+    }
+  }
+  if (call.requests != nullptr && !plan.starts_request && plan.role != Role::kStart) {
     out.begin_array(vmpi::ArgumentKind::kRequests, call.request_count);
     for (int i = 0; i < call.request_count; ++i)
       out.add_number(request_argument(handle_value(call.requests[i]), call.begin));
@@ -483,6 +501,11 @@ std::uint32_t MpiRecorder::comm_of(ThreadRecorder& thread, const Call& call) {
   if (call.window != MPI_WIN_NULL) return id_of(thread, HandleKind::kWindow, handle_value(call.window), kNoComm);
   if (call.file != MPI_FILE_NULL) return id_of(thread, HandleKind::kFileComm, handle_value(call.file), kNoComm);
   return kNoComm;
+}
+
+std::uint32_t MpiRecorder::file_of(ThreadRecorder& thread, const Call& call) {
+  return call.file == MPI_FILE_NULL ? Files::kUnknown
+                                    : id_of(thread, HandleKind::kFile, handle_value(call.file), Files::kUnknown);
 }
 
 std::uint32_t MpiRecorder::id_of(ThreadRecorder& thread, HandleKind kind, std::uint64_t handle, std::uint32_t missing) {

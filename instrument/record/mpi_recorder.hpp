@@ -62,6 +62,7 @@ class MpiRecorder {
   struct Event;
 
   [[nodiscard]] std::uint32_t comm_of(ThreadRecorder& thread, const vmpi::Call& call);
+  [[nodiscard]] std::uint32_t file_of(ThreadRecorder& thread, const vmpi::Call& call);  // Files::kUnknown: none
   [[nodiscard]] std::uint32_t id_of(ThreadRecorder& thread, HandleKind kind, std::uint64_t handle,
                                     std::uint32_t missing);
   bool tell_counted(const Event& event);

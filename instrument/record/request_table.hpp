@@ -22,6 +22,7 @@ namespace ardoise::instrument {
 struct Request {
   std::uint64_t post_begin = 0;  // tick: with the rank, the id of the operation
   std::uint64_t post_end = 0;    // tick: when the program had it
+  std::uint64_t made = 0;        // tick: of the call that made it; where it is persistent, before any start
   std::uint64_t sent = 0;        // bytes that one operation sends
   std::uint64_t received = 0;    // bytes that one operation receives: capacity of a receive
   std::uint32_t operation =

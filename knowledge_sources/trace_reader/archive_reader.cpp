@@ -99,30 +99,37 @@ ReadLocation ArchiveReader::read(const ArchivedLocation& location, EventConsumer
 }
 
 ArchiveFaults ArchiveReader::read_side_by_side(EventConsumer& consumer) const {
-  constexpr std::uint64_t kTurn = 256;
+  std::vector<const ArchivedLocation*> all;
+  for (const ArchivedLocation& location : definitions_.locations) all.push_back(&location);
+  return read_side_by_side(consumer, all);
+}
+
+ArchiveFaults ArchiveReader::read_side_by_side(EventConsumer& consumer,
+                                               std::span<const ArchivedLocation* const> locations,
+                                               std::uint64_t turn_events) const {
   ArchiveFaults faults;
   const auto finish = [&](const LocationReading& reading) {
     if (const ReadLocation read = reading.result(); !read.fault.empty()) faults.add(read.fault, read.detail);
   };
   const std::uint64_t most_files = allowed_files();
-  for (auto next = definitions_.locations.begin(); next != definitions_.locations.end();) {
+  for (auto next = locations.begin(); next != locations.end();) {
     // By the time that it has come to; the number of the location makes the order the same each time.
     std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
     std::vector<std::unique_ptr<LocationReading>> open;
     std::uint64_t bytes = 0;
-    for (; next != definitions_.locations.end() && open.size() < most_files; ++next) {
+    for (; next != locations.end() && open.size() < most_files; ++next) {
       std::error_code none;
-      const std::uint64_t size = fs::file_size(anchor_.folder / fmt::format("{}.evt", next->id), none);
+      const std::uint64_t size = fs::file_size(anchor_.folder / fmt::format("{}.evt", (*next)->id), none);
       bytes += none ? 0 : std::min(size, 2 * anchor_.event_chunk_bytes);
       if (bytes > kMostBytes && !open.empty()) break;
       turns.push({0, open.size()});
-      open.push_back(std::make_unique<LocationReading>(anchor_, definitions_, *next, has_local_definitions_, consumer));
+      open.push_back(std::make_unique<LocationReading>(anchor_, definitions_, **next, has_local_definitions_, consumer));
     }
     while (!turns.empty()) {
       const Turn turn = turns.top();
       turns.pop();
       LocationReading& reading = *open[turn.place];
-      if (reading.advance(kTurn)) {
+      if (reading.advance(turn_events)) {
         turns.push({reading.last_time(), turn.place});
         continue;
       }

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -42,6 +43,10 @@ class ArchiveReader {
   // in time is read on, 256 events at a time. Where they are more than may be open at a time, or than 384 MiB allow,
   // those that are left are read when the others have ended. A consumer that has enough has enough of that location.
   [[nodiscard]] ArchiveFaults read_side_by_side(EventConsumer& consumer) const;
+  // Likewise these, so many events at a time.
+  [[nodiscard]] ArchiveFaults read_side_by_side(EventConsumer& consumer,
+                                                std::span<const ArchivedLocation* const> locations,
+                                                std::uint64_t turn_events = 256) const;
 
  private:
   void read_definitions();

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "instrument/format/argument_bytes.hpp"
+#include "knowledge_sources/traces/function_kinds.hpp"
 #include "knowledge_sources/traces/trace_attribute.hpp"
 #include "knowledge_sources/traces/trace_location.hpp"
 
@@ -108,9 +109,55 @@ void CallAttributes::put_numbers(std::uint32_t kind, TraceRankState& rank, std::
   }
 }
 
-OTF2_AttributeList* CallAttributes::of(const instrument::MpiRecord& call, TraceRankState& rank, std::uint64_t& used,
-                                       TraceLosses& losses) {
-  if (bytes_.empty()) return nullptr;
+void CallAttributes::put_persistent(const instrument::MpiRecord& call, TraceRankState& rank, std::uint64_t& used,
+                                    TraceLosses& losses) {
+  std::string text;
+  bool is_known = false;
+  for (const std::int64_t age : values_[static_cast<std::size_t>(ArgumentKind::kPersistent)]) {
+    if (!text.empty()) text += ',';
+    const auto number = age > 0 ? rank.prepared_at(call.begin - static_cast<std::uint64_t>(age)) : std::nullopt;
+    text += number ? fmt::format("{}", *number) : "-";
+    is_known = is_known || number;
+  }
+  if (is_known) put_text(static_cast<std::uint32_t>(ArgumentKind::kPersistent), text, false, rank, used, losses);
+}
+
+void CallAttributes::put_objects(const instrument::MpiRecord& call, TraceRankState& rank, std::uint64_t& used) {
+  const UntoldObjects untold = untold_objects(call);
+  OTF2_AttributeValue value{};
+  if (untold.communicator && call.comm() != instrument::kNoComm) {
+    value.commRef = call.comm();
+    rank.use_communicator(value.commRef);
+    put(kCommAttribute, OTF2_TYPE_COMM, value, used);
+  }
+  if (untold.peer && call.peer != instrument::kNoPeer) {
+    value.int64 = call.peer;
+    put(kPeerAttribute, OTF2_TYPE_INT64, value, used);
+    value.int64 = call.tag;
+    if (untold.tag) put(kPeerTagAttribute, OTF2_TYPE_INT64, value, used);
+  }
+  if (untold.window && call.comm() != instrument::kNoComm) {
+    value.rmaWinRef = trace_window(call.comm(), instrument::window_of(call.tag));
+    rank.use_communicator(call.comm());
+    rank.windows.use(value.rmaWinRef);
+    put(kWindowAttribute, OTF2_TYPE_RMA_WIN, value, used);
+  }
+  if (untold.file && call.peer > 0) {
+    value.ioHandleRef = trace_handle(static_cast<std::uint32_t>(call.peer), true);
+    rank.use_handle(value.ioHandleRef);
+    put(kFileAttribute, OTF2_TYPE_IO_HANDLE, value, used);
+  }
+  if (untold.prepares) {
+    value.uint64 = rank.prepare(call.begin);
+    put(kPreparedAttribute, OTF2_TYPE_UINT64, value, used);
+  }
+}
+
+OTF2_AttributeList* CallAttributes::of(const instrument::MpiRecord& call, bool with_objects, TraceRankState& rank,
+                                       std::uint64_t& used, TraceLosses& losses) {
+  if (list_ != nullptr) OTF2_AttributeList_RemoveAllAttributes(list_);
+  if (with_objects) put_objects(call, rank, used);
+  if (bytes_.empty()) return list_;
   if (call_ == static_cast<std::uint32_t>(call.begin) && function_ == call.function()) {
     for (auto& each : values_) each.clear();
     instrument::ReadArgument argument{};
@@ -119,17 +166,16 @@ OTF2_AttributeList* CallAttributes::of(const instrument::MpiRecord& call, TraceR
       auto& values = values_[argument.kind];
       values.insert(values.end(), argument.values.begin(), argument.values.end());
     }
-    if (list_ != nullptr) OTF2_AttributeList_RemoveAllAttributes(list_);
     for (std::uint32_t kind = 1; kind < values_.size(); ++kind) {
       if (values_[kind].empty()) continue;
       if (static_cast<ArgumentKind>(kind) == ArgumentKind::kRequests) {
         put_requests(call, rank, used, losses);
+      } else if (static_cast<ArgumentKind>(kind) == ArgumentKind::kPersistent) {
+        put_persistent(call, rank, used, losses);
       } else {
         put_numbers(kind, rank, used, losses);
       }
     }
-  } else {
-    if (list_ != nullptr) OTF2_AttributeList_RemoveAllAttributes(list_);
   }
   bytes_.clear();
   return list_;

@@ -27,8 +27,9 @@ class CallAttributes {
 
   void add(const instrument::ArgumentsExtension& some);
   // Those of the call; nullptr: none. To be written before the next call of this function. used: gets their keys' bits.
-  [[nodiscard]] OTF2_AttributeList* of(const instrument::MpiRecord& call, TraceRankState& rank, std::uint64_t& used,
-                                       TraceLosses& losses);
+  // with_objects: also what the call's events leave out: communicator, peer, window, file.
+  [[nodiscard]] OTF2_AttributeList* of(const instrument::MpiRecord& call, bool with_objects, TraceRankState& rank,
+                                       std::uint64_t& used, TraceLosses& losses);
   // One attribute, of another event.
   [[nodiscard]] OTF2_AttributeList* alone(std::uint32_t key, std::uint64_t number, std::uint64_t& used);
 
@@ -36,12 +37,15 @@ class CallAttributes {
   void put(std::uint32_t key, OTF2_Type type, OTF2_AttributeValue value, std::uint64_t& used);
   void put_numbers(std::uint32_t kind, TraceRankState& rank, std::uint64_t& used, TraceLosses& losses);
   void put_requests(const instrument::MpiRecord& call, TraceRankState& rank, std::uint64_t& used, TraceLosses& losses);
+  void put_persistent(const instrument::MpiRecord& call, TraceRankState& rank, std::uint64_t& used,
+                      TraceLosses& losses);
+  void put_objects(const instrument::MpiRecord& call, TraceRankState& rank, std::uint64_t& used);
   void put_text(std::uint32_t key, const std::string& text, bool is_type_list, TraceRankState& rank,
                 std::uint64_t& used, TraceLosses& losses);
 
   std::vector<std::uint8_t> bytes_;
   std::uint32_t call_ = 0, function_ = 0, next_ = 0;
-  std::array<std::vector<std::int64_t>, 32> values_;  // by kind
+  std::array<std::vector<std::int64_t>, 40> values_;  // by kind
   OTF2_AttributeList* list_ = nullptr;
 };
 

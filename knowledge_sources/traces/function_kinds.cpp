@@ -146,6 +146,46 @@ RegionKind posix_region(std::uint32_t function) {
   return {role, OTF2_PARADIGM_NONE};
 }
 
+UntoldObjects untold_objects(const instrument::MpiRecord& record) {
+  UntoldObjects untold;
+  if (record.function() >= vmpi::kFunctionCount) return untold;
+  const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[record.function()];
+  const std::string_view category = traits.category;
+  switch (record.shape()) {
+    case instrument::Shape::kPostReceive:
+      untold.communicator = true;
+      break;
+    case instrument::Shape::kProbe:
+      untold.communicator = untold.peer = untold.tag = true;
+      break;
+    case instrument::Shape::kCollective:
+    case instrument::Shape::kNeighbour:
+      untold.communicator = traits.starts_request;
+      break;
+    case instrument::Shape::kRooted:
+      untold.communicator = untold.peer = traits.starts_request;
+      break;
+    case instrument::Shape::kWindow:
+      untold.window = untold.peer = true;
+      break;
+    case instrument::Shape::kLocal:
+      untold.prepares = traits.persistent;
+      if (traits.persistent) {
+        untold.communicator = untold.peer = untold.tag = true;
+      } else if (category == "one-sided") {
+        untold.window = !traits.is_query && record.comm() != instrument::kNoComm;
+      } else if (category == "io") {
+        untold.file = true;
+      } else if (category == "communicator" || category == "topology" || category == "process") {
+        untold.communicator = !traits.is_query;
+      }
+      break;
+    default:
+      break;
+  }
+  return untold;
+}
+
 std::optional<OTF2_RmaAtomicType> atomic_type(std::uint32_t function) {
   switch (static_cast<vmpi::FunctionId>(function)) {
     case vmpi::FunctionId::kAccumulate:

@@ -32,4 +32,11 @@ struct RegionKind {
 // nullopt: it is no access to data.
 [[nodiscard]] std::optional<OTF2_IoOperationMode> io_mode(instrument::PosixCategory category);
 
+// What the events of a call leave out, and who makes the call again must know.
+struct UntoldObjects {
+  bool communicator = false, peer = false, tag = false, window = false, file = false;
+  bool prepares = false;  // makes a persistent request
+};
+[[nodiscard]] UntoldObjects untold_objects(const instrument::MpiRecord& record);
+
 }  // namespace ardoise::knowledge_sources

@@ -42,7 +42,9 @@ class AttributeClasses {
 
 // Arguments have the numbers of vmpi::ArgumentKind.
 inline constexpr std::uint32_t kRequestAttribute = 40, kMessageAttribute = 41, kWaitingAttribute = 42,
-                               kWaitAttribute = 43, kCollectiveAttribute = 44, kLamportAttribute = 45;
+                               kWaitAttribute = 43, kCollectiveAttribute = 44, kLamportAttribute = 45,
+                               kCommAttribute = 46, kPeerAttribute = 47, kPeerTagAttribute = 48, kWindowAttribute = 49,
+                               kFileAttribute = 50, kPreparedAttribute = 51;
 inline constexpr std::uint32_t kMostAttributes = 64;  // keys are less
 
 struct TraceAttribute {
@@ -89,6 +91,11 @@ inline constexpr auto kTraceAttributes = [] {
       of(kOffset, "ardoise::offset", "offset in a file, as the program gave it", kNumber),
       of(kOtherCommunicator, "ardoise::othercomm", "the second communicator", OTF2_TYPE_COMM),
       of(kNewCommunicator, "ardoise::newcomm", "the communicator that was made", OTF2_TYPE_COMM),
+      of(kSources, "ardoise::sources",
+         "whom neighbourhood collectives on the new communicator get data from; -1: nobody", kText),
+      of(kDestinations, "ardoise::destinations", "whom they send to, likewise", kText),
+      of(kPersistent, "ardoise::persistent",
+         "persistent requests that are started or freed: the numbers of their ardoise::prepared; -: not known", kText),
       {kRequestAttribute, "ardoise::request", "request of the call, as in MpiIsend, MpiIrecvRequest …",
        OTF2_TYPE_UINT64},
       {kMessageAttribute, "ardoise::message",
@@ -103,6 +110,18 @@ inline constexpr auto kTraceAttributes = [] {
        "belong together",
        OTF2_TYPE_UINT64},
       {kLamportAttribute, "ardoise::lamport", "Lamport clock", OTF2_TYPE_UINT64},
+      {kCommAttribute, "ardoise::comm", "communicator of a call whose events do not say it", OTF2_TYPE_COMM},
+      {kPeerAttribute, "ardoise::peer",
+       "destination or root of an operation that is prepared, root of one that does not block (-3: MPI_ROOT), source "
+       "of "
+       "the message that a probe found, target of a flush",
+       kNumber},
+      {kPeerTagAttribute, "ardoise::peertag", "tag of a send that is prepared, of the message that a probe found",
+       kNumber},
+      {kWindowAttribute, "ardoise::window", "window that a call made, used or freed", OTF2_TYPE_RMA_WIN},
+      {kFileAttribute, "ardoise::file", "file that a call of MPI-IO opened, used or closed", OTF2_TYPE_IO_HANDLE},
+      {kPreparedAttribute, "ardoise::prepared", "number of the persistent request that is made, in its process from 0",
+       OTF2_TYPE_UINT64},
   });
 }();
 

@@ -138,8 +138,9 @@ void TraceLocation::add(const MpiEvent& event) {
   if (call_.begin < last_) ++losses_.moved;
   call_.region = region_of({TraceRegion::Kind::kMpi, record.function(), record.call_site});
   call_.begin = move_to(call_.begin);
-  write_with(attributes_.of(record, rank_, rank_.used_attributes, losses_), OTF2_EvtWriter_Enter, call_.begin,
-             call_.region);
+  write_with(attributes_.of(record, selection_.attributes().has(AttributeClass::kArguments), rank_,
+                            rank_.used_attributes, losses_),
+             OTF2_EvtWriter_Enter, call_.begin, call_.region);
   write_begin(event);
 }
 

@@ -71,6 +71,17 @@ class TraceRankState {
     return started_.size() + early_.size() + windows.open_operations();
   }
 
+  // A persistent request that was made then: its number.
+  [[nodiscard]] std::uint64_t prepare(std::uint64_t tick) {
+    const std::uint64_t number = prepared_count_++;
+    if (prepared_.size() < kMostPrepared) prepared_.try_emplace(tick, number);
+    return number;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> prepared_at(std::uint64_t tick) const {
+    const auto found = prepared_.find(tick);
+    return found != prepared_.end() ? std::optional(found->second) : std::nullopt;
+  }
+
   // MPI_Mprobe has taken a message, and MPI_Mrecv, which has no communicator, receives it.
   struct Taken {
     std::uint32_t comm;
@@ -101,10 +112,12 @@ class TraceRankState {
   bool several_threads = false;       // make MPI calls: not all starts may have been read
 
  private:
-  static constexpr std::size_t kMostEarlyEnds = 65536, kMostTaken = 4096;
+  static constexpr std::size_t kMostEarlyEnds = 65536, kMostTaken = 4096, kMostPrepared = 1 << 20;
   StartedList<Operation> started_;
-  std::unordered_map<std::uint64_t, std::uint32_t> early_;  // ends that came before their starts: numbers, by tick
-  std::vector<std::pair<MessageKey, Taken>> taken_;         // messages that are not received yet
+  std::unordered_map<std::uint64_t, std::uint32_t> early_;     // ends that came before their starts: numbers, by tick
+  std::vector<std::pair<MessageKey, Taken>> taken_;            // messages that are not received yet
+  std::unordered_map<std::uint64_t, std::uint64_t> prepared_;  // persistent requests, by tick
+  std::uint64_t prepared_count_ = 0;
   std::uint32_t numbers_ = 0;
   std::uint32_t last_communicator_ = UINT32_MAX;
   std::unordered_map<std::uint32_t, bool> communicators_, handles_;  // that are used

@@ -58,8 +58,18 @@ class ArgumentWriter {
     if (rule_ == "wait_some") add_array("call.completed_indices", "kCompleted", "call.completed_count", "");
     if (function_.has("comm_out"))
       add("kNewCommunicator", "handle_word(call.new_comm)", "call.new_comm != MPI_COMM_NULL");
-    if (added_ == 0) return "";
-    return "  ArgumentList<" + std::to_string(added_) + "> argument_list;\n" +
+    std::string before;
+    if (function_.category == "topology" && function_.has("comm_out")) {
+      before =
+          "  Neighbourhood made(watching->wants_arguments && code == MPI_SUCCESS ? call.new_comm : "
+          "MPI_COMM_NULL);\n";
+      add_array("made.source_ranks()", "kSources", "made.sources()", "made.sources() != 0");
+      add_array("made.destination_ranks()", "kDestinations", "made.destinations()", "made.destinations() != 0");
+    }
+    // Of those that use requests the observer tells which.
+    const bool uses_requests = rule_ == "start" || rule_ == "free_request" || rule_ == "touches_request";
+    if (added_ == 0 && !uses_requests) return "";
+    return before + "  ArgumentList<" + std::to_string(std::max(added_, 1)) + "> argument_list;\n" +
            "  if (watching->wants_arguments && code == MPI_SUCCESS) [[unlikely]] {\n" + text_ +
            "    argument_list.tell(call);\n  }\n";
   }

@@ -34,6 +34,8 @@ class Neighbourhood {
   }
 
   [[nodiscard]] std::int64_t sources() const { return static_cast<std::int64_t>(sources_.size()); }
+  [[nodiscard]] const std::int32_t* source_ranks() { return sources_.data(); }
+  [[nodiscard]] const std::int32_t* destination_ranks() { return destinations_.data(); }
   [[nodiscard]] std::int64_t destinations() const { return static_cast<std::int64_t>(destinations_.size()); }
 
  private:

@@ -1,0 +1,124 @@
+// See archive_world.hpp.
+#include "tools/replay/archive_world.hpp"
+
+#include <fmt/format.h>
+#include <otf2/otf2.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "tools/replay/scratch_file.hpp"
+
+namespace ardoise::replay {
+
+using knowledge_sources::ArchivedComm;
+using knowledge_sources::ArchiveDefinitions;
+using knowledge_sources::ArchivedLocation;
+
+namespace {
+
+// Properties of the archive that say that calls are missing.
+struct Gap {
+  std::string_view property, what;
+};
+constexpr std::array kGaps = {
+    Gap{"ARDOISE::CALLS_AS_SUMS",
+        "calls that became sums, since a process had no memory left (--policy block keeps them)"},
+    Gap{"ARDOISE::MISSING_PLACES", "places at which calls did not arrive"},
+    Gap{"ARDOISE::UNTIMED_CALLS", "calls whose time is not known"},
+    Gap{"ARDOISE::RECORDS_BEYOND_LIMIT", "calls for which limit= had no room"},
+    Gap{"ARDOISE::UNSEEN_RANKS", "ranks that are not in it"}};
+
+const ArchivedComm* world_of(const ArchiveDefinitions& definitions) {
+  const ArchivedComm* world = nullptr;
+  for (const ArchivedComm& comm : definitions.comms) {
+    if (comm.is_self) continue;
+    if (comm.name == "MPI_COMM_WORLD") return &comm;
+    if (comm.parent == knowledge_sources::kUndefined32 && comm.others.empty() &&
+        (world == nullptr || comm.members.size() > world->members.size()))
+      world = &comm;
+  }
+  return world;
+}
+
+}  // namespace
+
+ArchiveWorld::ArchiveWorld(const knowledge_sources::ArchiveReader& archive) : definitions_(archive.definitions()) {
+  check_gaps(archive.anchor());
+  const ArchivedComm* const world = world_of(definitions_);
+  if (world == nullptr || world->members.empty()) throw ReplayError("the trace has no MPI_COMM_WORLD");
+  number_ = world->id;
+  locations_.resize(world->members.size());
+  for (const ArchivedLocation& location : definitions_.locations) {
+    const std::int32_t rank = rank_of(location.id);
+    if (location.type != OTF2_LOCATION_TYPE_CPU_THREAD || rank == -1 || rank >= ranks()) continue;
+    auto& threads = locations_[static_cast<std::size_t>(rank)];
+    const bool is_master = std::ranges::find(world->members, location.id) != world->members.end();
+    threads.insert(is_master ? threads.begin() : threads.end(), &location);
+  }
+  for (const ArchivedComm& comm : definitions_.comms) {
+    ReplayComm& added = comms_.emplace_back(ReplayComm{comm.id, comm.is_self, {}, {}});
+    for (const std::uint64_t member : comm.members) added.members.push_back(rank_of(member));
+    for (const std::uint64_t member : comm.others) added.others.push_back(rank_of(member));
+  }
+  std::ranges::sort(comms_, {}, &ReplayComm::number);
+  for (const auto& topology : definitions_.topologies) {
+    ReplayGrid grid;
+    for (const auto& dimension : topology.dimensions) {
+      grid.dimensions.push_back(static_cast<int>(dimension.size));
+      grid.periods.push_back(dimension.is_periodic ? 1 : 0);
+    }
+    grids_.emplace_back(topology.comm, std::move(grid));
+  }
+}
+
+void ArchiveWorld::check_gaps(const knowledge_sources::ArchiveAnchor& anchor) const {
+  for (const auto& [name, value] : anchor.properties) {
+    for (const Gap& gap : kGaps) {
+      if (name == gap.property && value != "0")
+        throw ReplayError(
+            fmt::format("the trace has gaps, so that its calls cannot be made again: {} {}", value, gap.what));
+    }
+  }
+}
+
+std::int32_t ArchiveWorld::rank_of(std::uint64_t location) const {
+  const std::uint64_t rank = definitions_.world_rank_of(location);
+  return rank > INT32_MAX ? -1 : static_cast<std::int32_t>(rank);
+}
+
+const ReplayComm* ArchiveWorld::comm(std::uint32_t number) const {
+  const auto found = std::ranges::lower_bound(comms_, number, {}, &ReplayComm::number);
+  return found != comms_.end() && found->number == number ? &*found : nullptr;
+}
+
+const ReplayGrid* ArchiveWorld::grid(std::uint32_t comm) const {
+  for (const auto& [number, grid] : grids_) {
+    if (number == comm) return &grid;
+  }
+  return nullptr;
+}
+
+std::vector<std::int32_t> ArchiveWorld::group_ranks(std::uint32_t group) const {
+  std::vector<std::int32_t> ranks;
+  if (const auto* const found = definitions_.groups.find(group)) {
+    for (const std::uint64_t member : found->members) ranks.push_back(static_cast<std::int32_t>(member));
+  }
+  return ranks;
+}
+
+std::int32_t ArchiveWorld::world_rank(const ReplayComm& comm, std::int32_t rank, std::int32_t own) const {
+  if (comm.is_self) return own;
+  const bool is_first = std::ranges::find(comm.members, own) != comm.members.end();
+  const auto& side = comm.is_inter() && is_first ? comm.others : comm.members;
+  return rank >= 0 && static_cast<std::size_t>(rank) < side.size() ? side[static_cast<std::size_t>(rank)] : -1;
+}
+
+std::string place_of(const ArchiveDefinitions& definitions, std::uint32_t region, std::string_view name) {
+  const auto* const found = definitions.regions.find(region);
+  if (found == nullptr || found->source_file.empty() || found->line == 0) return std::string(name);
+  return fmt::format("{} ({}:{})", name, std::filesystem::path(found->source_file).filename().string(), found->line);
+}
+
+}  // namespace ardoise::replay

@@ -1,0 +1,173 @@
+// The program ardoise-replay: an MPI program as any other, which may be measured, too.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <atomic>
+#include <chrono>
+#include <iostream>
+#include <optional>
+#include <thread>
+
+#include "tools/replay/agreement.hpp"
+#include "tools/replay/archive_world.hpp"
+#include "tools/replay/player.hpp"
+#include "tools/replay/replay_options.hpp"
+#include "tools/replay/replay_report.hpp"
+#include "tools/replay/script_compiler.hpp"
+#include "tools/replay/stall_watch.hpp"
+
+namespace ardoise::replay {
+namespace {
+
+void say(const std::string& sentence) { std::cerr << "ardoise-replay: " + sentence + '\n' << std::flush; }
+
+// MPI_Op_create's: takes no time, and changes nothing.
+void no_operation(void*, void*, int*, MPI_Datatype*) {}
+
+std::uint64_t sum(const std::map<std::string, std::uint64_t>& counts) {
+  std::uint64_t all = 0;
+  for (const auto& [what, count] : counts) all += count;
+  return all;
+}
+
+// Collective: what was guessed, in all ranks together.
+void tell_guesses(const ScriptSummary& summary, int rank) {
+  std::uint64_t guessed = sum(summary.guessed);
+  PMPI_Allreduce(MPI_IN_PLACE, &guessed, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  if (guessed == 0 || rank != 0) return;
+  for (const auto& [what, count] : summary.guessed) say(fmt::format("{} ({} calls of rank 0)", what, count));
+}
+
+struct Preparation {
+  std::optional<knowledge_sources::ArchiveReader> archive;
+  std::optional<ArchiveWorld> world;
+  std::optional<CallScript> script;
+  std::optional<ScriptCompiler> compiler;
+};
+
+void prepare(Preparation& made, const ReplayOptions& options, int rank, int ranks) {
+  made.archive.emplace(options.trace);
+  made.world.emplace(*made.archive);
+  if (made.world->ranks() != ranks)
+    throw ReplayError(fmt::format("the trace is of {} ranks: start as many, mpirun -n {} ardoise-replay …",
+                                  made.world->ranks(), made.world->ranks()));
+  const auto& threads = made.world->threads(rank);
+  if (threads.empty()) throw ReplayError(fmt::format("the trace has nothing of rank {}", rank));
+  made.script.emplace(options.scratch, threads.size());
+  made.compiler.emplace(*made.world, rank, *made.script);
+  const auto faults = made.archive->read_side_by_side(*made.compiler, threads, threads.size() > 1 ? 1 : 4096);
+  if (!faults.empty()) throw ReplayError(fmt::format("the trace is broken: {}", faults.sentences().front()));
+  made.compiler->finish();
+}
+
+// Time from the end of MPI_Init to the last call, as recorded, of the thread that took longest.
+std::uint64_t recorded_time(const CallScript& script) {
+  std::uint64_t longest = 0;
+  for (std::size_t thread = 0; thread < script.threads(); ++thread) {
+    std::uint64_t time = 0;
+    for (const Step& step : script.steps(thread)) {
+      const unsigned shift = step.shape == kLong ? 32 : 0;
+      time += (std::uint64_t{step.pause} << shift) + (std::uint64_t{step.duration} << shift);
+    }
+    longest = std::max(longest, time);
+  }
+  return longest;
+}
+
+void play_all(std::deque<Player>& players, ReplayTimes& times) {
+  PMPI_Barrier(MPI_COMM_WORLD);
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<std::thread> threads;
+  const auto run = [](Player& player) {
+    try {
+      player.play();
+    } catch (const std::exception& error) {
+      say(error.what());
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+  };
+  for (std::size_t i = 1; i < players.size(); ++i) threads.emplace_back(run, std::ref(players[i]));
+  run(players[0]);
+  for (std::thread& thread : threads) thread.join();
+  times.replayed = static_cast<std::uint64_t>((std::chrono::steady_clock::now() - begin) / std::chrono::nanoseconds(1));
+}
+
+int replay(const ReplayOptions& options, int rank, int ranks, int provided) {
+  Preparation made;
+  std::string error;
+  try {
+    prepare(made, options, rank, ranks);
+    if (made.script->threads() > 1 && provided < MPI_THREAD_MULTIPLE)
+      error = "several threads of the program called MPI, and this MPI has no MPI_THREAD_MULTIPLE";
+  } catch (const std::exception& thrown) {
+    error = thrown.what();
+  }
+  agree_on_errors(error);
+  const ScriptSummary& summary = made.compiler->summary();
+  const Agreement agreement = agree(*made.world, rank, summary);
+  tell_guesses(summary, rank);
+  std::uint64_t left_out = agreement.left_out;
+  PMPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  if (agreement.left_out != 0)
+    say(fmt::format("rank {}: {} messages have no other end in the trace and are left out ({})", rank,
+                    agreement.left_out, agreement.example));
+
+  std::vector<std::string> not_made;
+  Stage stage(*made.world, rank, *made.script, options, summary.made, not_made);
+  for (const std::string& text : not_made)
+    say(fmt::format("rank {}: this MPI cannot make the datatype '{}'; bytes are sent instead", rank,
+                    text.substr(0, 80)));
+  stage.most_sends = agreement.most_sends;
+  stage.most_receives = agreement.most_receives;
+  PMPI_Op_create(no_operation, 1, &stage.user_operation);
+  PMPI_Op_create(no_operation, 0, &stage.user_operation_in_order);
+  std::deque<Player> players;
+  for (std::size_t i = 0; i < made.script->threads(); ++i) players.emplace_back(stage, i);
+
+  ReplayTimes times;
+  {
+    const StallWatch watch(stage, players);
+    play_all(players, times);
+  }
+  times.recorded = recorded_time(*made.script);
+  times.functions.resize(players[0].times().size());
+  std::uint64_t shared = 0;
+  for (const Player& player : players) {
+    for (std::size_t i = 0; i < times.functions.size(); ++i) {
+      times.functions[i].calls += player.times()[i].calls;
+      times.functions[i].recorded += player.times()[i].recorded;
+      times.functions[i].replayed += player.times()[i].replayed;
+    }
+    times.pauses_asked += player.pauses().asked;
+    times.pauses_taken += player.pauses().taken;
+    shared += player.shared_buffers();
+  }
+  if (shared != 0)
+    say(fmt::format("rank {}: {} operations shared a buffer, since --memory had no room for their own", rank, shared));
+  const std::string report = replay_report(times);
+  if (!options.quiet) std::cout << report << std::flush;
+  PMPI_Op_free(&stage.user_operation);
+  PMPI_Op_free(&stage.user_operation_in_order);
+  return 0;
+}
+
+}  // namespace
+}  // namespace ardoise::replay
+
+int main(int argc, char** argv) {
+  using namespace ardoise::replay;
+  int provided = 0, rank = 0, ranks = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const auto options = read_replay_options(argc, argv, rank == 0);
+  int status = 0;
+  try {
+    status = replay(options, rank, ranks, provided);
+  } catch (const std::exception& error) {  // the same in all ranks
+    if (rank == 0) say(error.what());
+    status = 1;
+  }
+  MPI_Finalize();
+  return status;
+}

@@ -1,0 +1,155 @@
+// Makes the calls of a script again: a Player for each thread, with what they share in a Stage.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <random>
+#include <vector>
+
+#include "tools/replay/call_script.hpp"
+#include "tools/replay/replay_buffers.hpp"
+#include "tools/replay/replay_comms.hpp"
+#include "tools/replay/replay_files.hpp"
+#include "tools/replay/replay_options.hpp"
+#include "tools/replay/replay_types.hpp"
+#include "tools/replay/replay_windows.hpp"
+#include "tools/replay/script_compiler.hpp"
+
+namespace ardoise::replay {
+
+// An operation that a call has started and another one completes. A persistent one has a copy of its handle here.
+struct Slot {
+  enum State : int { kIdle, kStarted, kDone };  // kDone: earlier than it was in the recorded run
+  MPI_Request request = MPI_REQUEST_NULL;
+  std::atomic<int> state = kIdle;  // release by who starts it, acquire by who completes it: maybe two threads
+};
+
+struct Prepared {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const CallShape* collective = nullptr;  // started as the one without _init
+};
+
+// Of a process.
+struct Stage {
+  Stage(const ArchiveWorld& archive, std::int32_t own_rank, CallScript& calls, const ReplayOptions& how,
+        const std::set<std::uint32_t>& made, std::vector<std::string>& not_made)
+      : world(archive),
+        rank(own_rank),
+        script(calls),
+        options(how),
+        types(calls.texts(), not_made),
+        comms(archive, own_rank, made),
+        windows(archive, comms),
+        files(archive, how.scratch),
+        slots(calls.slots),
+        prepared(calls.prepared) {}
+
+  const ArchiveWorld& world;
+  const std::int32_t rank;
+  CallScript& script;
+  const ReplayOptions& options;
+  ReplayTypes types;
+  ReplayComms comms;
+  ReplayWindows windows;
+  ReplayFiles files;
+  std::vector<Slot> slots;
+  std::vector<Prepared> prepared;
+  // Messages without the other end: so many of a channel are made. Empty: all.
+  std::map<Channel, std::uint64_t> most_sends, most_receives;
+  std::mutex messages_lock;
+  std::map<Channel, std::deque<MPI_Message>> messages;  // that MPI_Mprobe has taken
+  MPI_Op user_operation = MPI_OP_NULL, user_operation_in_order = MPI_OP_NULL;
+};
+
+// By the numbers of vmpi::kOperationNames; MPI_OP_NULL: it is the program's own.
+[[nodiscard]] MPI_Op predefined_operation(std::uint8_t number);
+
+struct FunctionTimes {
+  std::uint64_t calls = 0, recorded = 0, replayed = 0;  // ns
+};
+
+// What a thread is doing, for who watches.
+struct Progress {
+  std::atomic<std::uint64_t> step{0};  // relaxed, as the others: only shown
+  std::atomic<std::uint32_t> shape{kLong};
+  std::atomic<std::int64_t> since{0};  // ns of the steady clock; 0: in no call
+};
+
+class Player {
+ public:
+  Player(Stage& stage, std::size_t thread);
+
+  // All calls. Throws ReplayError.
+  void play();
+
+  [[nodiscard]] const std::vector<FunctionTimes>& times() const { return times_; }  // by function of CallShape
+  struct Pauses {
+    std::uint64_t asked = 0, taken = 0;  // ns
+  };
+  [[nodiscard]] const Pauses& pauses() const { return pauses_; }
+  [[nodiscard]] std::uint64_t shared_buffers() const { return buffers_.shared(); }
+  [[nodiscard]] const Progress& progress() const { return progress_; }
+
+ private:
+  void make(const CallShape& shape, std::uint32_t slot);
+  void make_message(const CallShape& shape, const Lists& lists, std::uint32_t slot);
+  void make_probe(const CallShape& shape);
+  void start_prepared(const CallShape& shape, const Lists& lists, std::uint32_t slot);
+  void free_request(const CallShape& shape, const Lists& lists);
+  void make_completion(const CallShape& shape, const Lists& lists);
+  void make_test(const CallShape& shape, const Lists& lists);
+  void make_wait(const CallShape& shape, const Lists& lists);
+  void make_collective(const CallShape& shape, const Lists& lists, MPI_Request* request, std::uint32_t slot);
+  void make_neighbourhood(const CallShape& shape, const Lists& lists, MPI_Request* request, std::uint32_t slot);
+  void make_one_sided(const CallShape& shape, const Lists& lists, std::uint32_t slot);
+
+  // Requests of slots that are neither done nor idle.
+  void gather(std::span<const std::int64_t> slots);
+  void end_gathered(int place);
+  void end_slots(std::span<const std::int64_t> slots);
+  [[nodiscard]] MPI_Request* begin(std::uint32_t slot);
+  void begun(std::uint32_t slot);
+
+  // What a call sends to or receives from each: MPI reads the arrays until the operation is complete.
+  struct Side {
+    std::vector<int> counts, displacements;
+    std::vector<MPI_Aint> addresses;
+    std::vector<MPI_Datatype> types;
+  };
+  struct Sides {
+    Side out, in;
+  };
+  [[nodiscard]] Sides& sides_of(std::uint32_t slot) { return slot == kNothing ? sides_ : own_sides_[slot]; }
+  [[nodiscard]] Extent fill(Side& side, std::span<const std::int64_t> counts, std::span<const std::int64_t> places,
+                            std::span<const std::int64_t> types, const ReplayType& type);
+  [[nodiscard]] bool is_left_out(const CallShape& shape, bool sends);
+  [[nodiscard]] std::int64_t scaled(std::int64_t count) const;
+  [[nodiscard]] Extent extent(std::int64_t count, const ReplayType& type) const;
+  [[nodiscard]] MPI_Op operation(const CallShape& shape, const ReplayType& type) const;
+  [[nodiscard]] int source_of(const CallShape& shape) const;
+  [[nodiscard]] int tag_of(const CallShape& shape) const;
+  [[nodiscard]] std::uint64_t wait_for(std::uint64_t pause, std::uint64_t last_end);
+
+  Stage& stage_;
+  const std::size_t thread_;
+  ReplayBuffers buffers_;
+  std::vector<FunctionTimes> times_;
+  Pauses pauses_;
+  Progress progress_;
+  std::minstd_rand random_;
+  const double slowed_;
+  std::map<Channel, std::uint64_t> sent_, received_;  // of channels with a limit
+  std::vector<MPI_Request> requests_;                 // gathered, with their slots
+  std::vector<std::uint32_t> request_slots_;
+  std::vector<int> indices_;
+  Sides sides_;
+  std::unordered_map<std::uint32_t, Sides> own_sides_;  // of operations that go on, by slot
+};
+
+}  // namespace ardoise::replay

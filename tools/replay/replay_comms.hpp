@@ -1,0 +1,51 @@
+// The communicators of a replay, by their numbers in the archive. Those that no call of the trace makes are made before
+// it begins. What the replay does for itself it does by PMPI, past tools that measure it.
+#pragma once
+
+#include <mpi.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "tools/replay/archive_world.hpp"
+#include "tools/replay/call_script.hpp"
+
+namespace ardoise::replay {
+
+// Thread safe once made.
+class ReplayComms {
+ public:
+  // Collective over MPI_COMM_WORLD. made_by_calls: of this process; a communicator counts if that is so in all of its
+  // members, and its calls are left out in the others.
+  ReplayComms(const ArchiveWorld& world, std::int32_t rank, const std::set<std::uint32_t>& made_by_calls);
+
+  // Waits until another thread has made it.
+  [[nodiscard]] MPI_Comm get(std::uint32_t number);
+  [[nodiscard]] bool is_made_by_call(std::uint32_t number) const { return by_calls_.contains(number); }
+
+  // Makes again the call that made shape.object of shape.comm, or frees shape.comm.
+  void play(const CallShape& shape, MPI_Request* request);
+
+ private:
+  void put(std::uint32_t number, MPI_Comm comm);
+  void make_before(const ReplayComm& comm);
+  // is_programs: as a call of the program, which tools see.
+  [[nodiscard]] MPI_Comm split(MPI_Comm parent, const ReplayComm* made, bool is_programs) const;
+  [[nodiscard]] MPI_Comm make(const CallShape& shape, const ReplayComm* made, MPI_Comm parent, MPI_Request* request);
+  [[nodiscard]] MPI_Group group_of(std::span<const std::int32_t> world_ranks) const;
+  [[nodiscard]] bool keeps_order(const CallShape& shape, const ReplayComm& made) const;
+
+  const ArchiveWorld& world_;
+  const std::int32_t rank_;
+  std::set<std::uint32_t> by_calls_;
+  std::mutex lock_;
+  std::condition_variable made_;
+  std::unordered_map<std::uint32_t, MPI_Comm> comms_;
+};
+
+}  // namespace ardoise::replay

@@ -1,0 +1,81 @@
+// See replay_options.hpp.
+#include "tools/replay/replay_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+#include <vector>
+
+namespace ardoise::replay {
+namespace {
+
+void take_slowed(ReplayOptions& options, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    std::istringstream in(word);
+    std::int32_t rank = 0;
+    double factor = 0;
+    char equals = 0;
+    if (!(in >> rank >> equals >> factor) || equals != '=' || !in.eof() || rank < 0 || factor < 0)
+      throw CLI::ValidationError("--slow", fmt::format("'{}' is not RANK=FACTOR, as 3=1.5", word));
+    options.slowed[rank] = factor;
+  }
+}
+
+}  // namespace
+
+ReplayOptions read_replay_options(int argc, char** argv, bool speaks) {
+  ReplayOptions options;
+  options.scratch = std::filesystem::temp_directory_path();
+  std::string pause = "busy", scratch;
+  std::vector<std::string> slow;
+  double buffer_megabytes = 1024;
+  CLI::App app{
+      "Makes the MPI communication and I/O of a traced program again, with its sizes, order and pauses, without the "
+      "program:\n\n  ardoise --trace all,attributes=arguments mpirun -n 4 ./solver\n"
+      "  mpirun -n 4 ardoise-replay ardoise-report/trace/traces.otf2",
+      "mpirun -n RANKS ardoise-replay"};
+  app.add_option("TRACE", options.trace, "traces.otf2, its folder, or a report's folder")->required();
+  app.add_option("--pause", pause, "what a rank does between calls: busy, sleep, none (as fast as it goes)")
+      ->check(CLI::IsMember({"busy", "sleep", "none"}))
+      ->capture_default_str();
+  app.add_option("--compute", options.compute, "pauses are so many times as long as recorded")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--noise", options.noise, "each pause is longer or shorter by up to this part of it, at random: 0.1")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "for --noise")->capture_default_str();
+  app.add_option("--slow", slow, "RANK=FACTOR: the pauses of this rank are so many times as long")->delimiter(',');
+  app.add_option("--bytes", options.bytes, "counts of messages and collectives are so many times as large")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_flag("--open-wildcards", options.open_wildcards,
+               "MPI_ANY_SOURCE, MPI_ANY_TAG and MPI_Waitany as the program gave them, not as they went");
+  app.add_option("--memory", buffer_megabytes,
+                 "MiB for messages that go on, in each process; beyond, they share one buffer")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--scratch", scratch, "folder for what is prepared and for files; for MPI-IO all hosts must share it")
+      ->check(CLI::ExistingDirectory);
+  app.add_flag("-q,--quiet", options.quiet, "no table of times");
+  try {
+    app.parse(argc, argv);
+    take_slowed(options, slow);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out, complaint;
+    const int status = app.exit(error, out, complaint);
+    if (speaks) std::cout << out.str() << std::flush;
+    if (speaks && status != 0) std::cerr << "ardoise-replay: " << error.what() << '\n';
+    std::exit(status == 0 ? 0 : 2);
+  }
+  options.pause = pause == "busy" ? PauseKind::kBusy : pause == "sleep" ? PauseKind::kSleep : PauseKind::kNone;
+  options.buffer_bytes = static_cast<std::uint64_t>(buffer_megabytes * (1 << 20));
+  if (!scratch.empty()) options.scratch = scratch;
+  return options;
+}
+
+}  // namespace ardoise::replay

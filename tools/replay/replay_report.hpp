@@ -1,0 +1,22 @@
+// What a replay took, beside what the recorded run took: by function, by rank, and what the difference is made of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/replay/player.hpp"
+
+namespace ardoise::replay {
+
+// Of a process, its threads together.
+struct ReplayTimes {
+  std::vector<FunctionTimes> functions;  // by function of CallShape
+  std::uint64_t pauses_asked = 0, pauses_taken = 0;
+  std::uint64_t recorded = 0, replayed = 0;  // of the whole run, ns
+};
+
+// Collective over MPI_COMM_WORLD. The text in rank 0, "" elsewhere.
+[[nodiscard]] std::string replay_report(const ReplayTimes& own);
+
+}  // namespace ardoise::replay

@@ -1,0 +1,40 @@
+// The datatypes of a replay, made of their texts: those of instrument/record/type_text.hpp.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ardoise::replay {
+
+struct ReplayType {
+  MPI_Datatype handle = MPI_BYTE;
+  std::int64_t size = 1, extent = 1, true_lower = 0, true_extent = 1;  // bytes
+  bool is_predefined = true;
+};
+
+// MPI_DATATYPE_NULL: the text is none from which this MPI can make a datatype. Committed; the caller frees what is not
+// predefined. Not thread safe in so far as MPI's functions are not.
+[[nodiscard]] MPI_Datatype make_datatype(std::string_view text_untrusted, bool& is_predefined);
+
+// By the numbers of texts. Does not change once it is made.
+class ReplayTypes {
+ public:
+  // What cannot be made is taken for bytes, and its text is added to `not_made`.
+  ReplayTypes(const std::vector<std::string>& texts, std::vector<std::string>& not_made);
+  ~ReplayTypes();
+  ReplayTypes(const ReplayTypes&) = delete;
+  ReplayTypes& operator=(const ReplayTypes&) = delete;
+
+  [[nodiscard]] const ReplayType& operator[](std::uint32_t text) const {
+    return types_[text < types_.size() ? text : 0];
+  }
+
+ private:
+  std::vector<ReplayType> types_;
+};
+
+}  // namespace ardoise::replay

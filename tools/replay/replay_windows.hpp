@@ -1,0 +1,43 @@
+// Windows and one-sided communication of a replay. Memory of a window is there as the program had it, and is used where
+// something is moved.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "tools/replay/archive_world.hpp"
+#include "tools/replay/call_script.hpp"
+#include "tools/replay/replay_buffers.hpp"
+#include "tools/replay/replay_comms.hpp"
+
+namespace ardoise::replay {
+
+class ReplayWindows {
+ public:
+  ReplayWindows(const ArchiveWorld& world, ReplayComms& comms) : world_(world), comms_(comms) {}
+
+  // MPI_WIN_NULL: it was not made by a call of the trace.
+  [[nodiscard]] MPI_Win get(std::uint32_t number);
+  // Makes, synchronises, frees.
+  void play(const CallShape& shape, const Lists& lists);
+
+ private:
+  void make(const CallShape& shape, const Lists& lists);
+  [[nodiscard]] MPI_Group group_of(MPI_Win window, const Lists& lists) const;
+
+  struct Window {
+    MPI_Win handle = MPI_WIN_NULL;
+    std::unique_ptr<ReplayBuffer> memory;  // nullptr: MPI has it
+    bool is_tested = false;                // MPI_Win_test has ended the epoch earlier than it was in the recorded run
+  };
+  const ArchiveWorld& world_;
+  ReplayComms& comms_;
+  std::mutex lock_;
+  std::unordered_map<std::uint32_t, Window> windows_;
+};
+
+}  // namespace ardoise::replay

@@ -92,6 +92,21 @@ void play_all(std::deque<Player>& players, ReplayTimes& times) {
   times.replayed = static_cast<std::uint64_t>((std::chrono::steady_clock::now() - begin) / std::chrono::nanoseconds(1));
 }
 
+// Whether several threads of a process called MPI. What is wrong with the command line or the archive is said later.
+bool has_threads(const std::optional<ReplayOptions>& options) {
+  if (!options) return false;
+  try {
+    const knowledge_sources::ArchiveReader archive(options->trace);
+    const ArchiveWorld world(archive);
+    for (std::int32_t rank = 0; rank < world.ranks(); ++rank) {
+      if (world.threads(rank).size() > 1) return true;
+    }
+  } catch (const std::exception&) {
+    return false;
+  }
+  return false;
+}
+
 int replay(const ReplayOptions& options, int rank, int ranks, int provided) {
   Preparation made;
   std::string error;
@@ -157,13 +172,20 @@ int replay(const ReplayOptions& options, int rank, int ranks, int provided) {
 int main(int argc, char** argv) {
   using namespace ardoise::replay;
   int provided = 0, rank = 0, ranks = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  const ReadOptions read = read_replay_options(argc, argv);
+  // Several threads cost each call of MPI some time: only where the program had them.
+  MPI_Init_thread(&argc, &argv, has_threads(read.options) ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const auto options = read_replay_options(argc, argv, rank == 0);
+  if (!read.options) {
+    if (rank == 0) std::cout << read.text << std::flush;
+    if (rank == 0 && !read.complaint.empty()) say(read.complaint + "; see ardoise-replay --help");
+    MPI_Finalize();
+    return read.complaint.empty() ? 0 : 2;
+  }
   int status = 0;
   try {
-    status = replay(options, rank, ranks, provided);
+    status = replay(*read.options, rank, ranks, provided);
   } catch (const std::exception& error) {  // the same in all ranks
     if (rank == 0) say(error.what());
     status = 1;

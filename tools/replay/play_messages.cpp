@@ -1,5 +1,6 @@
 // See player.hpp. Messages, and what completes them.
 #include <algorithm>
+#include <thread>
 
 #include "tools/replay/player.hpp"
 
@@ -256,11 +257,13 @@ void Player::free_request(const CallShape&, const Lists& lists) {
     if (prepared.request != MPI_REQUEST_NULL) MPI_Request_free(&prepared.request);
     return;
   }
-  gather(lists.find(ListKind::kUsed));
+  const auto completed = lists.find(ListKind::kCompleted);
+  const auto freed = completed.empty() ? lists.find(ListKind::kUsed) : completed;
+  gather(freed);
   for (MPI_Request& request : requests_) {
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
   }
-  end_slots(lists.find(ListKind::kUsed));
+  end_slots(freed);
 }
 
 void Player::gather(std::span<const std::int64_t> slots) {
@@ -271,7 +274,10 @@ void Player::gather(std::span<const std::int64_t> slots) {
     Slot& slot = stage_.slots[place];
     int state = slot.state.load(std::memory_order_acquire);
     // Another thread may have to start it still.
-    while (state == Slot::kIdle && stage_.script.threads() > 1) state = slot.state.load(std::memory_order_acquire);
+    while (state == Slot::kIdle && stage_.script.threads() > 1) {
+      std::this_thread::yield();
+      state = slot.state.load(std::memory_order_acquire);
+    }
     if (state != Slot::kStarted) continue;
     requests_.push_back(slot.request);
     request_slots_.push_back(place);

@@ -63,11 +63,20 @@ void Player::play() {
     make(shape, step.slot);
     last_end = now();
     progress_.since.store(0, std::memory_order_relaxed);
+    stage_.done[thread_].store(number, std::memory_order_release);
     FunctionTimes& times = times_[shape.function];
     ++times.calls;
     times.recorded += upper_duration | step.duration;
     times.replayed += last_end - begin;
     upper_pause = upper_duration = 0;
+  }
+}
+
+void Player::wait_for_threads(const Lists& lists) const {
+  const auto after = lists.find(ListKind::kAfter);
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    while (stage_.done[i].load(std::memory_order_acquire) < static_cast<std::uint64_t>(after[i]))
+      std::this_thread::yield();
   }
 }
 
@@ -78,6 +87,7 @@ void Player::make(const CallShape& shape, std::uint32_t slot) {
   }
   if (shape.function >= kFileReadCall) return stage_.files.play_posix(shape);
   const Lists lists(shape);
+  if (stage_.script.threads() > 1) wait_for_threads(lists);
   const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[shape.function];
   const std::string_view category = traits.category;
   switch (category[0]) {

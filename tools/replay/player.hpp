@@ -48,7 +48,8 @@ struct Stage {
         windows(archive, comms),
         files(archive, how.scratch),
         slots(calls.slots),
-        prepared(calls.prepared) {}
+        prepared(calls.prepared),
+        done(calls.threads()) {}
 
   const ArchiveWorld& world;
   const std::int32_t rank;
@@ -62,6 +63,7 @@ struct Stage {
   std::vector<Prepared> prepared;
   // Messages without the other end: so many of a channel are made. Empty: all.
   std::map<Channel, std::uint64_t> most_sends, most_receives;
+  std::vector<std::atomic<std::uint64_t>> done;  // calls, by thread; release by it, acquire by others
   std::mutex messages_lock;
   std::map<Channel, std::deque<MPI_Message>> messages;  // that MPI_Mprobe has taken
   MPI_Op user_operation = MPI_OP_NULL, user_operation_in_order = MPI_OP_NULL;
@@ -98,6 +100,7 @@ class Player {
 
  private:
   void make(const CallShape& shape, std::uint32_t slot);
+  void wait_for_threads(const Lists& lists) const;
   void make_message(const CallShape& shape, const Lists& lists, std::uint32_t slot);
   void make_probe(const CallShape& shape);
   void start_prepared(const CallShape& shape, const Lists& lists, std::uint32_t slot);

@@ -39,7 +39,7 @@ ReplayComms::ReplayComms(const ArchiveWorld& world, std::int32_t rank, const std
   PMPI_Allreduce(MPI_IN_PLACE, all_made.data(), static_cast<int>(all_made.size()), MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   std::size_t place = 0;
   for (const ReplayComm& comm : world.comms()) {
-    const bool is_made = all_made[place++] != 0 && !comm.is_self && comm.number != world.number();
+    const bool is_made = all_made[place++] != 0 && comm.number != world.number();
     if (is_made) by_calls_.insert(comm.number);
     if (comm.number == world.number()) {
       put(comm.number, MPI_COMM_WORLD);
@@ -100,9 +100,11 @@ void ReplayComms::make_before(const ReplayComm& comm) {
 MPI_Comm ReplayComms::split(MPI_Comm parent, const ReplayComm* made, bool is_programs) const {
   MPI_Comm comm = MPI_COMM_NULL;
   const bool is_in = made != nullptr;
-  (is_programs ? MPI_Comm_split : PMPI_Comm_split)(parent,
-                                                   is_in ? static_cast<int>(made->number % INT32_MAX) : MPI_UNDEFINED,
-                                                   is_in ? place_in(made->members, rank_) : 0, &comm);
+  // Communicators of one process have one number in the archive, that of MPI_COMM_SELF.
+  const bool is_alone = is_in && made->is_self;
+  const int colour = is_alone ? INT32_MAX - rank_ : is_in ? static_cast<int>(made->number) : MPI_UNDEFINED;
+  (is_programs ? MPI_Comm_split : PMPI_Comm_split)(parent, colour,
+                                                   is_in && !is_alone ? place_in(made->members, rank_) : 0, &comm);
   return comm;
 }
 
@@ -136,7 +138,9 @@ MPI_Comm ReplayComms::make(const CallShape& shape, const ReplayComm* made, MPI_C
       return comm;
     case FunctionId::kComm_create:
     case FunctionId::kComm_create_group: {
-      MPI_Group group = made != nullptr ? group_of(made->members) : MPI_GROUP_EMPTY;
+      MPI_Group group = made == nullptr ? MPI_GROUP_EMPTY
+                        : made->is_self ? group_of(std::span(&rank_, 1))
+                                        : group_of(made->members);
       if (static_cast<FunctionId>(shape.function) == FunctionId::kComm_create) {
         MPI_Comm_create(parent, group, &comm);
       } else if (made != nullptr) {
@@ -188,19 +192,33 @@ MPI_Comm ReplayComms::make(const CallShape& shape, const ReplayComm* made, MPI_C
 void ReplayComms::play(const CallShape& shape, MPI_Request* request) {
   const auto function = static_cast<FunctionId>(shape.function);
   if (function == FunctionId::kComm_free || function == FunctionId::kComm_disconnect) {
-    if (!is_made_by_call(shape.comm)) return;
-    MPI_Comm comm = get(shape.comm);
-    {
-      const std::lock_guard guard(lock_);
-      comms_.erase(shape.comm);
-    }
-    MPI_Comm_free(&comm);
+    MPI_Comm comm = take(shape.comm);
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
     return;
   }
   if (shape.object != kNothing && !is_made_by_call(shape.object)) return;
   const ReplayComm* const made = shape.object != kNothing ? world_.comm(shape.object) : nullptr;
   const MPI_Comm comm = make(shape, made, get(shape.comm), request);
-  if (made != nullptr && comm != MPI_COMM_NULL) put(made->number, comm);
+  if (made == nullptr || comm == MPI_COMM_NULL) return;
+  if (!made->is_self) return put(made->number, comm);
+  const std::lock_guard guard(lock_);
+  alone_.push_back(comm);
+}
+
+// To be freed; MPI_COMM_NULL: no call of the trace has made it.
+MPI_Comm ReplayComms::take(std::uint32_t number) {
+  const ReplayComm* const known = world_.comm(number);
+  const bool is_alone = known != nullptr && known->is_self;
+  if (!is_alone && !is_made_by_call(number)) return MPI_COMM_NULL;
+  MPI_Comm comm = is_alone ? MPI_COMM_NULL : get(number);
+  const std::lock_guard guard(lock_);
+  if (!is_alone) {
+    comms_.erase(number);
+  } else if (!alone_.empty()) {
+    comm = alone_.back();
+    alone_.pop_back();
+  }
+  return comm;
 }
 
 }  // namespace ardoise::replay

@@ -33,6 +33,7 @@ class ReplayComms {
 
  private:
   void put(std::uint32_t number, MPI_Comm comm);
+  [[nodiscard]] MPI_Comm take(std::uint32_t number);
   void make_before(const ReplayComm& comm);
   // is_programs: as a call of the program, which tools see.
   [[nodiscard]] MPI_Comm split(MPI_Comm parent, const ReplayComm* made, bool is_programs) const;
@@ -46,6 +47,7 @@ class ReplayComms {
   std::mutex lock_;
   std::condition_variable made_;
   std::unordered_map<std::uint32_t, MPI_Comm> comms_;
+  std::vector<MPI_Comm> alone_;  // made by calls, of this process only: calls on them use MPI_COMM_SELF
 };
 
 }  // namespace ardoise::replay

@@ -27,7 +27,7 @@ void take_slowed(ReplayOptions& options, const std::vector<std::string>& words) 
 
 }  // namespace
 
-ReplayOptions read_replay_options(int argc, char** argv, bool speaks) {
+ReadOptions read_replay_options(int argc, char** argv) {
   ReplayOptions options;
   options.scratch = std::filesystem::temp_directory_path();
   std::string pause = "busy", scratch;
@@ -66,16 +66,14 @@ ReplayOptions read_replay_options(int argc, char** argv, bool speaks) {
     app.parse(argc, argv);
     take_slowed(options, slow);
   } catch (const CLI::ParseError& error) {
-    std::ostringstream out, complaint;
-    const int status = app.exit(error, out, complaint);
-    if (speaks) std::cout << out.str() << std::flush;
-    if (speaks && status != 0) std::cerr << "ardoise-replay: " << error.what() << '\n';
-    std::exit(status == 0 ? 0 : 2);
+    std::ostringstream out, ignored;
+    const bool is_wrong = app.exit(error, out, ignored) != 0;
+    return {std::nullopt, out.str(), is_wrong ? error.what() : ""};
   }
   options.pause = pause == "busy" ? PauseKind::kBusy : pause == "sleep" ? PauseKind::kSleep : PauseKind::kNone;
   options.buffer_bytes = static_cast<std::uint64_t>(buffer_megabytes * (1 << 20));
   if (!scratch.empty()) options.scratch = scratch;
-  return options;
+  return {options, "", ""};
 }
 
 }  // namespace ardoise::replay

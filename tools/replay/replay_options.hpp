@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace ardoise::replay {
@@ -24,7 +25,10 @@ struct ReplayOptions {
   bool quiet = false;
 };
 
-// Ends the process where it has nothing to replay: wrong options, --help. `speaks`: this process says why.
-[[nodiscard]] ReplayOptions read_replay_options(int argc, char** argv, bool speaks);
+struct ReadOptions {
+  std::optional<ReplayOptions> options;  // nullopt: they are wrong, or --help
+  std::string text, complaint;           // what there is to be said then, on standard output, on standard error
+};
+[[nodiscard]] ReadOptions read_replay_options(int argc, char** argv);
 
 }  // namespace ardoise::replay

@@ -54,6 +54,18 @@ void set_flag(CallShape& shape, CallShape::Flag flag, bool is_set = true) {
   if (is_set) shape.flags = static_cast<std::uint8_t>(shape.flags | flag);
 }
 
+bool frees_object(std::uint16_t function) {
+  switch (static_cast<FunctionId>(function)) {
+    case FunctionId::kComm_free:
+    case FunctionId::kComm_disconnect:
+    case FunctionId::kWin_free:
+    case FunctionId::kFile_close:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::int32_t root_of(std::uint32_t root) {
   if (root == OTF2_COLLECTIVE_ROOT_SELF) return kRootGroup;
   return root <= INT32_MAX ? static_cast<std::int32_t>(root) : kNoRank;
@@ -77,7 +89,7 @@ ScriptCompiler::ScriptCompiler(const ArchiveWorld& world, std::int32_t rank, Cal
     }
   }
   std::size_t index = 0;
-  for (const auto* const location : world.threads(rank)) threads_.emplace(location->id, Thread{index++, 0, 0, {}});
+  for (const auto* const location : world.threads(rank)) threads_.emplace(location->id, Thread{index++, 0, 0, 0, {}});
 }
 
 ScriptCompiler::Thread& ScriptCompiler::thread_of(const Event& event) { return threads_.at(event.location->id); }
@@ -234,6 +246,14 @@ void ScriptCompiler::take_attribute(Call& call, std::uint32_t key, const Archive
   }
 }
 
+// What only empties a buffer of the program (fflush) has been written by then.
+std::uint16_t ScriptCompiler::posix_call(std::uint8_t mode, std::uint32_t region) const {
+  if (mode == OTF2_IO_OPERATION_MODE_READ) return kFileReadCall;
+  if (mode == OTF2_IO_OPERATION_MODE_WRITE) return kFileWriteCall;
+  const auto* const found = world_.definitions().regions.find(region);
+  return found != nullptr && found->name.find("sync") != std::string::npos ? kFileFlushCall : kPosix;
+}
+
 void ScriptCompiler::take(Thread& thread, const Event& event) {
   Call& call = thread.call;
   CallShape& shape = call.shape;
@@ -313,9 +333,7 @@ void ScriptCompiler::take(Thread& thread, const Event& event) {
       shape.object = event.reference;
       call.sent = event.bytes;
       if (call.function == kPosix) {
-        call.function = event.mode == OTF2_IO_OPERATION_MODE_READ    ? kFileReadCall
-                        : event.mode == OTF2_IO_OPERATION_MODE_WRITE ? kFileWriteCall
-                                                                     : kFileFlushCall;
+        call.function = posix_call(event.mode, call.shape.region);
         shape.count = static_cast<std::int64_t>(event.bytes);
       }
       if ((event.flags & OTF2_IO_OPERATION_FLAG_NON_BLOCKING) != 0) start(Started::kFile, event.request & UINT32_MAX);
@@ -338,7 +356,7 @@ void ScriptCompiler::change(const Request& request, const auto& how) {
   how(shape);
   std::vector<CallScript::List> lists;
   const Lists old(before);
-  for (std::uint32_t kind = 1; kind <= static_cast<std::uint32_t>(ListKind::kGroup); ++kind) {
+  for (std::uint32_t kind = 1; kind <= static_cast<std::uint32_t>(ListKind::kAfter); ++kind) {
     const auto values = old.find(static_cast<ListKind>(kind));
     if (!values.empty()) lists.push_back({static_cast<ListKind>(kind), {values.begin(), values.end()}});
   }
@@ -418,6 +436,13 @@ void ScriptCompiler::leave(Thread& thread, const Event& event) {
     std::vector<std::uint32_t> slots;
     for (const Start& start : call.starts) slots.push_back(begin_request(thread, start, std::nullopt));
     if (slots.size() > 1) call.lists.push_back({ListKind::kStarted, {slots.begin(), slots.end()}});
+    if (threads_.size() > 1 && frees_object(call.function)) {
+      CallScript::List after{ListKind::kAfter, std::vector<std::int64_t>(threads_.size())};
+      for (const auto& [location, each] : threads_)
+        after.values[each.index] = each.index == thread.index ? 0 : static_cast<std::int64_t>(each.calls);
+      call.lists.push_back(std::move(after));
+    }
+    ++thread.calls;
     call.shape.function = call.function;
     const std::uint32_t shape = script_.add_shape(call.shape, call.lists);
     const std::uint64_t step = script_.add_step(thread.index, shape, nanoseconds(before, call.begin),

@@ -76,13 +76,14 @@ class ScriptCompiler : public knowledge_sources::EventConsumer {
   };
   struct Thread {
     std::size_t index;
-    std::uint64_t last_end = 0;
+    std::uint64_t last_end = 0, calls = 0;
     int depth = 0;  // of calls: one from within another is not made again
     Call call;
   };
 
   Thread& thread_of(const Event& event);
   [[nodiscard]] std::uint16_t function_of(std::uint32_t region);
+  [[nodiscard]] std::uint16_t posix_call(std::uint8_t mode, std::uint32_t region) const;
   void enter(Thread& thread, const Event& event, std::uint16_t function);
   void leave(Thread& thread, const Event& event);
   void take_attribute(Call& call, std::uint32_t key, const knowledge_sources::ArchivedValue& value);

@@ -197,8 +197,12 @@ void Player::make_probe(const CallShape& shape) {
   }
   if (!takes) {
     int flag = 0;
-    if (asks) MPI_Iprobe(source_of(shape), tag_of(shape), comm, &flag, MPI_STATUS_IGNORE);
-    if (flag == 0) MPI_Probe(source_of(shape), tag_of(shape), comm, MPI_STATUS_IGNORE);
+    if (!asks) {
+      MPI_Probe(source_of(shape), tag_of(shape), comm, MPI_STATUS_IGNORE);
+      return;
+    }
+    MPI_Iprobe(source_of(shape), tag_of(shape), comm, &flag, MPI_STATUS_IGNORE);
+    if (flag == 0) PMPI_Probe(source_of(shape), tag_of(shape), comm, MPI_STATUS_IGNORE);
     return;
   }
   MPI_Mprobe(source_of(shape), tag_of(shape), comm, &message, &status);

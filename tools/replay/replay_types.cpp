@@ -1,8 +1,10 @@
 // See replay_types.hpp.
 #include "tools/replay/replay_types.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 
 namespace ardoise::replay {
 namespace {
@@ -79,6 +81,16 @@ const auto& named_types() {
                                 ARDOISE_TYPE(MPI_2DOUBLE_PRECISION)};
 #undef ARDOISE_TYPE
   return types;
+}
+
+// Constants that differ between Open MPI and MPICH: those of the MPI that the text is of.
+int order_of(int number) { return number == 1 || number == 57 ? MPI_ORDER_FORTRAN : MPI_ORDER_C; }
+int distribution_of(int number) {
+  if (number == 0 || number == 121) return MPI_DISTRIBUTE_BLOCK;
+  return number == 1 || number == 122 ? MPI_DISTRIBUTE_CYCLIC : MPI_DISTRIBUTE_NONE;
+}
+int distribution_argument_of(int number) {
+  return number == -1 || number == -49767 ? MPI_DISTRIBUTE_DFLT_DARG : number;
 }
 
 // One datatype of the text, recursive descent.
@@ -161,9 +173,9 @@ class TypeParser {
   MPI_Datatype opaque(MPI_Aint size, MPI_Aint lower, MPI_Aint extent) {
     if (size < 0 || size > INT32_MAX) return MPI_DATATYPE_NULL;
     MPI_Datatype bytes = MPI_DATATYPE_NULL, type = MPI_DATATYPE_NULL;
-    if (keep(PMPI_Type_contiguous(static_cast<int>(size), MPI_BYTE, &bytes), bytes) == MPI_DATATYPE_NULL)
-      return MPI_DATATYPE_NULL;
-    const int error = PMPI_Type_create_resized(bytes, lower, extent, &type);
+    int error = PMPI_Type_contiguous(static_cast<int>(size), MPI_BYTE, &bytes);
+    if (keep(error, bytes) == MPI_DATATYPE_NULL) return MPI_DATATYPE_NULL;
+    error = PMPI_Type_create_resized(bytes, lower, extent, &type);
     return keep(error, type);
   }
   MPI_Datatype make(std::string_view name, const std::vector<int>& i, const std::vector<MPI_Aint>& a,
@@ -211,14 +223,18 @@ class TypeParser {
     }
     if (name == "subarray" && !i.empty() && has(2 + 3 * count, 0, 1)) {
       const int error = PMPI_Type_create_subarray(i[0], i.data() + 1, i.data() + 1 + count, i.data() + 1 + 2 * count,
-                                                  i[1 + 3 * count], t[0], &type);
+                                                  order_of(i[1 + 3 * count]), t[0], &type);
       return keep(error, type);
     }
-    if (name == "darray" && i.size() > 3 && i[2] >= 0 && has(4 + 4 * static_cast<std::size_t>(i[2]), 0, 1)) {
+    if (name == "darray" && i.size() > 3 && i[2] > 0 && has(4 + 4 * static_cast<std::size_t>(i[2]), 0, 1)) {
       const auto n = static_cast<std::size_t>(i[2]);
-      const int* const lists = i.data() + 3;
-      const int error = PMPI_Type_create_darray(i[0], i[1], i[2], lists, lists + n, lists + 2 * n, lists + 3 * n,
-                                                i[3 + 4 * n], t[0], &type);
+      const auto first = i.begin() + 3;
+      const auto list = [&](std::size_t which) { return first + static_cast<std::ptrdiff_t>(which * n); };
+      std::vector<int> distributions, arguments;
+      std::transform(list(1), list(2), std::back_inserter(distributions), distribution_of);
+      std::transform(list(2), list(3), std::back_inserter(arguments), distribution_argument_of);
+      const int error = PMPI_Type_create_darray(i[0], i[1], i[2], &*first, distributions.data(), arguments.data(),
+                                                &*list(3), order_of(i[3 + 4 * n]), t[0], &type);
       return keep(error, type);
     }
     if (name == "resized" && has(0, 2, 1)) {

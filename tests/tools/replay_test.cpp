@@ -1,0 +1,159 @@
+// Replays of traces under the launcher: original and replay are measured by the same tool.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "tests/tools/launch_fixture.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+// Calls, bytes sent, bytes received, by function.
+using Sums = std::map<std::string, std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>>;
+// Messages and bytes, by ranks.
+using Edges = std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::uint64_t, std::uint64_t>>;
+
+// What has no place in a replay: questions, datatypes, and what is counted only.
+bool is_replayed(const reports::FunctionProfile& function) {
+  static const std::set<std::string> kLocal{"MPI_Comm_rank",   "MPI_Comm_size",        "MPI_Comm_compare",
+                                            "MPI_Get_count",   "MPI_Comm_remote_size", "MPI_Type_commit",
+                                            "MPI_Type_vector", "MPI_Type_free"};
+  return !kLocal.contains(function.function);
+}
+
+class TraceReplayTest : public LaunchFixture {
+ protected:
+  [[nodiscard]] Captured replayed(const std::string& ranks, const Words& options = {}) const {
+    Words words{ARDOISE, "--no-report", "--quiet", "--output", replay_output()};
+    Words launch{"-n", ranks, REPLAY, output_};
+    launch.insert(launch.end(), options.begin(), options.end());
+    return launched(words, launch);
+  }
+  // Without Ardoise.
+  [[nodiscard]] Captured replay(const std::string& ranks, const Words& options = {}) const {
+    Words launch{"-n", ranks, REPLAY, output_};
+    launch.insert(launch.end(), options.begin(), options.end());
+    return by_hand(launch);
+  }
+  [[nodiscard]] Captured record(const std::string& trace, const Words& launch) const {
+    return ardoise({"--quiet", "--policy", "block", "--trace", trace}, launch);
+  }
+  [[nodiscard]] std::string replay_output() const { return (folder_ / "replayed").string(); }
+  [[nodiscard]] reports::Run replay_profile() const {
+    auto run = reports::read_profile_json(replay_output() + "/profile.json");
+    EXPECT_TRUE(run) << run.error;
+    return run ? *run.value : reports::Run{};
+  }
+};
+
+Sums sums_of(const reports::Run& run) {
+  Sums sums;
+  for (const auto& application : run.applications) {
+    for (const auto& function : application.mpi) {
+      if (is_replayed(function))
+        sums[function.function] = {function.calls, function.bytes_sent, function.bytes_received};
+    }
+  }
+  return sums;
+}
+
+Edges edges_of(const reports::Run& run) {
+  Edges edges;
+  for (const auto& application : run.applications) {
+    for (const auto& edge : application.edges) edges[{edge.source, edge.target}] = {edge.messages, edge.bytes};
+  }
+  return edges;
+}
+
+// Blocking, non-blocking, persistent, probes, collectives of all kinds, topologies, derived datatypes, windows, files.
+TEST_F(TraceReplayTest, EveryCallIsMadeAgain) {
+  ASSERT_EQ(record("all,attributes=arguments", {"-n", "4", TRAFFIC}).status, 0);
+  const Captured result = replayed("4");
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(sums_of(replay_profile()), sums_of(profile()));
+  EXPECT_EQ(edges_of(replay_profile()), edges_of(profile()));
+  EXPECT_THAT(edges_of(profile()), SizeIs(8));
+  EXPECT_THAT(result.output, HasSubstr("MPI_Sendrecv"));
+  EXPECT_THAT(result.output, ContainsRegex("The run took [0-9.]+ s, recorded [0-9.]+ s"));
+}
+
+TEST_F(TraceReplayTest, DatatypesAreMadeOfTheirTexts) {
+  const Captured result = by_hand({"-n", "1", TYPES_TEST});
+  EXPECT_EQ(result.status, 0) << result.output;
+}
+
+TEST_F(TraceReplayTest, ThreadsCallAsTheyDid) {
+  ASSERT_EQ(record("all,attributes=arguments", {"-n", "2", THREADS}).status, 0);
+  const Captured result = replayed("2", {"--quiet", "--pause", "none"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(sums_of(replay_profile()), sums_of(profile()));
+  EXPECT_EQ(edges_of(replay_profile()), edges_of(profile()));
+}
+
+TEST_F(TraceReplayTest, WithoutArgumentsBytesAndPartnersAreKept) {
+  ASSERT_EQ(record("all", {"-n", "3", RING, "50"}).status, 0);
+  const Captured result = replayed("3", {"--quiet"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, HasSubstr("messages are replayed as bytes, since their datatypes are not in the trace"));
+  EXPECT_EQ(edges_of(replay_profile()), edges_of(profile()));
+}
+
+TEST_F(TraceReplayTest, WhatIfsChangeTimeAndSizes) {
+  ASSERT_EQ(record("all,attributes=arguments", {"-n", "2", RING, "20"}).status, 0);
+  const Captured result =
+      replayed("2", {"--bytes", "3", "--compute", "0", "--noise", "0.5", "--slow", "1=2", "--open-wildcards"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  const Edges recorded = edges_of(profile()), made = edges_of(replay_profile());
+  ASSERT_EQ(made.size(), recorded.size());
+  for (const auto& [ranks, sums] : recorded) {
+    EXPECT_EQ(made.at(ranks).first, sums.first);
+    EXPECT_EQ(made.at(ranks).second, 3 * sums.second);
+  }
+}
+
+TEST_F(TraceReplayTest, WhatCannotBeReplayedIsSaidAndNothingHangs) {
+  ASSERT_EQ(record("all,attributes=arguments", {"-n", "2", RING, "20"}).status, 0);
+  const Captured fewer = replay("3");
+  EXPECT_NE(fewer.status, 0);
+  EXPECT_THAT(fewer.output, HasSubstr("the trace is of 2 ranks: start as many, mpirun -n 2 ardoise-replay"));
+  const Captured option = replay("2", {"--pause", "never"});
+  EXPECT_NE(option.status, 0);
+  EXPECT_THAT(option.output, HasSubstr("ardoise-replay: --pause"));
+  const Captured scratch = replay("2", {"--scratch", "/nowhere"});
+  EXPECT_NE(scratch.status, 0);
+  EXPECT_THAT(scratch.output, HasSubstr("--scratch"));
+
+  std::filesystem::resize_file(output_ + "/trace/traces/1.evt", 700);
+  const Captured broken = replay("2");
+  EXPECT_NE(broken.status, 0);
+  EXPECT_THAT(broken.output, HasSubstr("ardoise-replay: the trace is broken: "));
+  std::filesystem::remove_all(output_);
+  const Captured none = replay("2");
+  EXPECT_NE(none.status, 0);
+  EXPECT_THAT(none.output, HasSubstr("ardoise-replay: "));
+}
+
+TEST_F(TraceReplayTest, MessagesWithoutTheOtherEndAreLeftOut) {
+  ASSERT_EQ(record("ranks=0,functions=MPI_Send,attributes=arguments", {"-n", "2", RING, "20"}).status, 0);
+  const Captured result = replay("2", {"--quiet"});
+  EXPECT_THAT(result.output, HasSubstr("have no other end in the trace and are left out (from rank 0 to rank 1"));
+}
+
+TEST_F(TraceReplayTest, CollectivesOfSomeRanksAreRefused) {
+  ASSERT_EQ(record("ranks=0,attributes=arguments", {"-n", "2", RING, "20"}).status, 0);
+  const Captured result = replay("2", {"--quiet"});
+  EXPECT_NE(result.status, 0);
+  EXPECT_THAT(result.output, ContainsRegex("take part in 0 to [0-9]+ of its collectives|has nothing of rank 1"));
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

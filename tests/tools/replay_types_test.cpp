@@ -1,0 +1,93 @@
+// Datatypes made of their texts are what they were. With MPI, in one process.
+#include "tools/replay/replay_types.hpp"
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "instrument/record/type_text.hpp"
+#include "vmpi/wrappers/call_arguments.hpp"
+
+namespace ardoise::replay {
+namespace {
+
+std::string text_of(MPI_Datatype type) { return instrument::describe_type(vmpi::handle_word(type)).text; }
+
+void expect_same(const std::string& text) {
+  bool is_predefined = true;
+  MPI_Datatype type = make_datatype(text, is_predefined);
+  ASSERT_NE(type, MPI_DATATYPE_NULL) << text;
+  EXPECT_FALSE(is_predefined) << text;
+  EXPECT_EQ(text_of(type), text);
+  MPI_Type_free(&type);
+}
+
+TEST(ReplayTypes, TextsMakeTheTypeThatTheyAreOf) {
+  const std::string order = std::to_string(MPI_ORDER_C);
+  const std::string block = std::to_string(MPI_DISTRIBUTE_BLOCK), usual = std::to_string(MPI_DISTRIBUTE_DFLT_DARG);
+  for (const std::string& text : std::vector<std::string>{
+           "contiguous(7;;MPI_INT)", "vector(10,2,5;;MPI_DOUBLE)", "hvector(3,2;100;MPI_FLOAT)",
+           "indexed(3,1,2,3,0,10,20;;MPI_CHAR)", "hindexed(2,1,2;8,64;MPI_LONG)", "indexed_block(2,3,4,40;;MPI_SHORT)",
+           "hindexed_block(2,3;0,96;MPI_DOUBLE)", "struct(2,1,3;0,8;MPI_INT,MPI_CHAR)",
+           "subarray(2,10,20,3,4,1,2," + order + ";;MPI_INT)",
+           "darray(4,1,2,10,20," + block + "," + block + "," + usual + "," + usual + ",2,2," + order + ";;MPI_INT)",
+           "resized(;-8,64;vector(2,1,3;;MPI_INT))", "resized(;0,16;struct(2,1,3;0,8;MPI_INT,contiguous(2;;MPI_CHAR)))",
+           "dup(;;contiguous(3;;MPI_2INT))"})
+    expect_same(text);
+}
+
+TEST(ReplayTypes, PredefinedOnesAreThemselves) {
+  for (const MPI_Datatype type : {MPI_INT, MPI_DOUBLE, MPI_BYTE, MPI_2INT, MPI_DOUBLE_PRECISION, MPI_C_BOOL}) {
+    bool is_predefined = false;
+    EXPECT_EQ(make_datatype(text_of(type), is_predefined), type) << text_of(type);
+    EXPECT_TRUE(is_predefined);
+  }
+}
+
+TEST(ReplayTypes, AnOpaqueOneHasItsSizeAndExtent) {
+  std::vector<std::string> not_made;
+  const ReplayTypes types({"", "opaque(24;-8,100;)"}, not_made);
+  EXPECT_TRUE(not_made.empty());
+  EXPECT_EQ(types[1].size, 24);
+  EXPECT_EQ(types[1].extent, 100);
+  EXPECT_EQ(types[0].handle, MPI_BYTE);
+}
+
+TEST(ReplayTypes, OtherTextsMakeNone) {
+  bool is_predefined = true;
+  std::string deep;
+  for (int i = 0; i < 1000; ++i) deep += "dup(;;";
+  for (const std::string& text :
+       {std::string(), std::string("MPI_NOTHING"), std::string("vector(1,2;;MPI_INT)"),
+        std::string("vector(1,2,3;;MPI_INT"), std::string("contiguous(-1;;MPI_INT)"),
+        std::string("indexed(1000000000,1;;MPI_INT)"), std::string("struct(2,1,3;0,8;MPI_INT)"),
+        std::string("darray(1,2,3;;MPI_INT)"), std::string("MPI_INT)"),
+        std::string("contiguous(99999999999999999999;;MPI_INT)"), deep})
+    EXPECT_EQ(make_datatype(text, is_predefined), MPI_DATATYPE_NULL) << text;
+}
+
+TEST(ReplayTypes, ChangedTextsMakeATypeOrNone) {
+  const std::string text = "resized(;0,16;struct(2,1,3;0,8;MPI_INT,subarray(2,10,20,3,4,1,2,56;;MPI_CHAR)))";
+  std::minstd_rand random(7);
+  for (int round = 0; round < 2000; ++round) {
+    std::string changed = text;
+    for (int i = 0; i < 2; ++i) changed[random() % changed.size()] = "0123456789(),;-M"[random() % 16];
+    bool is_predefined = true;
+    MPI_Datatype type = make_datatype(changed, is_predefined);
+    if (type != MPI_DATATYPE_NULL && !is_predefined) MPI_Type_free(&type);
+  }
+}
+
+}  // namespace
+}  // namespace ardoise::replay
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  MPI_Init(&argc, &argv);
+  const int status = RUN_ALL_TESTS();
+  MPI_Finalize();
+  return status;
+}

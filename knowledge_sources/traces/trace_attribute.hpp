@@ -13,8 +13,9 @@
 namespace ardoise::knowledge_sources {
 
 // What --trace chooses by (attributes=).
-enum class AttributeClass : std::uint8_t { kArguments, kMessages, kWaiting, kClocks };
-inline constexpr std::array<std::string_view, 4> kAttributeClassNames = {"arguments", "messages", "waiting", "clocks"};
+enum class AttributeClass : std::uint8_t { kArguments, kMessages, kWaiting, kClocks, kPlugins };
+inline constexpr std::array<std::string_view, 5> kAttributeClassNames = {"arguments", "messages", "waiting", "clocks",
+                                                                         "plugins"};
 
 class AttributeClasses {
  public:
@@ -43,7 +44,7 @@ class AttributeClasses {
 // Arguments have the numbers of vmpi::ArgumentKind.
 inline constexpr std::uint32_t kRequestAttribute = 40, kMessageAttribute = 41, kWaitingAttribute = 42,
                                kWaitAttribute = 43, kCollectiveAttribute = 44, kLamportAttribute = 45;
-inline constexpr std::uint32_t kMostAttributes = 64;  // keys are less
+inline constexpr std::uint32_t kMostAttributes = 64;  // keys are less; those of plug-ins begin here
 
 struct TraceAttribute {
   std::uint32_t key;

@@ -58,7 +58,7 @@ std::size_t CopiedCalls::attach(std::vector<Value> values, bool has_own) {
   const auto order = [](const Value& each) {
     return std::tuple(each.thread, each.time, each.place, each.key, each.value.uint64);
   };
-  std::ranges::sort(values, {}, order);
+  if (!std::ranges::is_sorted(values, {}, order)) std::ranges::sort(values, {}, order);  // mostly they are
   const auto is_one_more = [](const Value& one, const Value& other) {
     return one.place != EventPlace::kOwn && one.place == other.place && one.key == other.key &&
            one.time == other.time && one.thread == other.thread;

@@ -145,8 +145,8 @@ class WorldArchive {
   class ClockEvents;
   [[nodiscard]] CopiedCalls calls_of(std::uint32_t rank);
   // Of plug-ins: where they are attached, and all of their keys.
-  [[nodiscard]] std::vector<CopiedCalls::Value> values_of(std::uint32_t rank, const NotesOfPart& part,
-                                                          std::span<const NotedValue> values);
+  void add_values(std::vector<CopiedCalls::Value>& list, std::uint32_t rank, const NotesOfPart& part,
+                  std::span<const NotedValue> values);
   void add_keys(const std::vector<EventKeyDefinition>& keys);
   void write_plugin_keys(OTF2_GlobalDefWriter* out, StringWriter& strings) const;
   [[nodiscard]] std::uint32_t text_of_value(OfRank& rank, const std::string& text);

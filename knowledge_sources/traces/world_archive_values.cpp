@@ -45,15 +45,27 @@ std::uint32_t WorldArchive::text_of_value(OfRank& rank, const std::string& text)
   return reference;
 }
 
-std::vector<CopiedCalls::Value> WorldArchive::values_of(std::uint32_t rank, const NotesOfPart& part,
-                                                        std::span<const NotedValue> values) {
+void WorldArchive::add_values(std::vector<CopiedCalls::Value>& list, std::uint32_t rank, const NotesOfPart& part,
+                              std::span<const NotedValue> values) {
   OfRank& of_rank = ranks_[rank];
   const TraceSelection selection(selection_);
-  std::vector<CopiedCalls::Value> list;
+  struct Key {
+    bool has_two_types;
+    OTF2_AttributeRef number;
+    OTF2_Type type;
+    OTF2_StringRef name;
+  };
+  std::vector<Key> keys;
+  for (const EventKeyDefinition& definition : part.keys()) {
+    const auto found = plugin_keys_.find(definition.name);
+    const auto place = static_cast<std::uint32_t>(std::distance(plugin_keys_.begin(), found));
+    keys.push_back({found->second.has_two_types, kMostAttributes + place, otf2_type(definition.type),
+                    values.empty() ? 0 : text_of_value(of_rank, definition.name)});
+  }
+  list.reserve(list.size() + values.size());
   for (const NotedValue& value : values) {
-    const EventKeyDefinition& definition = part.keys().at(value.key);
-    const auto key = plugin_keys_.find(definition.name);
-    if (key->second.has_two_types) {
+    const Key& key = keys.at(value.key);
+    if (key.has_two_types) {
       ++refused_values_;
       continue;
     }
@@ -70,15 +82,13 @@ std::vector<CopiedCalls::Value> WorldArchive::values_of(std::uint32_t rank, cons
     to.thread = value.thread;
     to.place = value.place;
     to.time = time;
-    to.key = kMostAttributes + static_cast<std::uint32_t>(std::distance(plugin_keys_.begin(), key));
-    to.type = otf2_type(definition.type);
+    to.key = key.number;
+    to.type = key.type;
     to.value.uint64 = value.bits;
-    if (definition.type == EventValueType::kText)
-      to.value.stringRef = text_of_value(of_rank, part.texts().at(value.bits));
-    to.name = text_of_value(of_rank, definition.name);
+    if (key.type == OTF2_TYPE_STRING) to.value.stringRef = text_of_value(of_rank, part.texts().at(value.bits));
+    to.name = key.name;
     has_own_events_ = true;
   }
-  return list;
 }
 
 void WorldArchive::write_plugin_keys(OTF2_GlobalDefWriter* out, StringWriter& strings) const {

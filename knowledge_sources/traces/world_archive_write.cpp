@@ -74,8 +74,7 @@ CopiedCalls WorldArchive::calls_of(std::uint32_t rank) {
   for (const OfRank::Notes& each : of_rank.notes) {
     std::vector<NotedValue> of_part;
     each.of_part->add_to(waits, of_part, each.rank, losses_.attributes);
-    const auto some = values_of(rank, *each.of_part, of_part);
-    values.insert(values.end(), some.begin(), some.end());
+    add_values(values, rank, *each.of_part, of_part);
   }
   CopiedCalls calls(std::move(waits));
   if (!values.empty())

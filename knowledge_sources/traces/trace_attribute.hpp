@@ -13,9 +13,9 @@
 namespace ardoise::knowledge_sources {
 
 // What --trace chooses by (attributes=).
-enum class AttributeClass : std::uint8_t { kArguments, kMessages, kWaiting, kClocks, kPlugins };
-inline constexpr std::array<std::string_view, 5> kAttributeClassNames = {"arguments", "messages", "waiting", "clocks",
-                                                                         "plugins"};
+enum class AttributeClass : std::uint8_t { kArguments, kMessages, kWaiting, kClocks, kPlugins, kErrors };
+inline constexpr std::array<std::string_view, 6> kAttributeClassNames = {"arguments", "messages", "waiting",
+                                                                         "clocks",    "plugins",  "errors"};
 
 class AttributeClasses {
  public:
@@ -43,7 +43,8 @@ class AttributeClasses {
 
 // Arguments have the numbers of vmpi::ArgumentKind.
 inline constexpr std::uint32_t kRequestAttribute = 40, kMessageAttribute = 41, kWaitingAttribute = 42,
-                               kWaitAttribute = 43, kCollectiveAttribute = 44, kLamportAttribute = 45;
+                               kWaitAttribute = 43, kCollectiveAttribute = 44, kLamportAttribute = 45,
+                               kErrorAttribute = 46;
 inline constexpr std::uint32_t kMostAttributes = 64;  // keys are less; those of plug-ins begin here
 
 struct TraceAttribute {
@@ -103,6 +104,7 @@ inline constexpr auto kTraceAttributes = [] {
        "number of the collective among those of its process on the communicator, from 0: those with the same number "
        "belong together",
        OTF2_TYPE_UINT64},
+      {kErrorAttribute, "ardoise::error", "errno of a call of I/O that failed; 0: not known", OTF2_TYPE_UINT64},
       {kLamportAttribute, "ardoise::lamport", "Lamport clock", OTF2_TYPE_UINT64},
   });
 }();

@@ -74,9 +74,10 @@ std::size_t CopiedCalls::attach(std::vector<Value> values, bool has_own) {
 void CopiedCalls::begin_location(std::uint32_t thread, ClocksOfLocation* clocks) {
   open_.clear();
   clocks_ = clocks;
-  const auto of_thread = std::ranges::equal_range(values_, thread, {}, &Value::thread);
-  next_value_ = static_cast<std::size_t>(of_thread.begin() - values_.begin());
-  end_of_values_ = static_cast<std::size_t>(of_thread.end() - values_.begin());
+  const auto begin = std::ranges::lower_bound(values_, thread, {}, &Value::thread);
+  const auto end = std::ranges::upper_bound(values_, thread, {}, &Value::thread);
+  next_value_ = static_cast<std::size_t>(begin - values_.begin());
+  end_of_values_ = static_cast<std::size_t>(end - values_.begin());
 }
 
 const CopiedCalls::Value* CopiedCalls::next_own(std::uint64_t before) {

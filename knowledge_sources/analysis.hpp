@@ -77,6 +77,7 @@ struct TraceSettings {
   std::string selection{};    // traces/trace_selection.hpp; "": no events are written
   std::string folder{};       // for parts of the trace
   TraceSink* sink = nullptr;  // nullptr: none; outlives the analyses
+  bool wants_values = false;  // those of event_values.hpp
 };
 
 struct AnalysisContext {

@@ -303,10 +303,11 @@ struct PosixRecord {
   std::uint32_t call_site;  // CallSiteId
   std::uint32_t file;       // FileId, local to the process (kFile definition); 0: unknown file
   std::uint16_t function;   // PosixFunction (posix_functions.hpp)
-  std::uint16_t flags;      // 1: the call failed
+  std::uint16_t flags;      // kPosixFailed, and then errno · 2; 0: it is not known
   std::uint64_t bytes;      // moved (0 for open, close …)
 };
 static_assert(sizeof(PosixRecord) == 32 && std::is_trivially_copyable_v<PosixRecord>);
+inline constexpr std::uint16_t kPosixFailed = 1;
 
 // Exact sums over the whole life of the process for one function, kept apart from the records.
 struct TotalsRecord {

@@ -37,7 +37,8 @@ void PosixCall::count_access(std::uint64_t bytes) noexcept {
 
 void PosixCall::end_at(const ObservedFrame& frame, std::uint64_t bytes, bool failed) noexcept {
   const int saved = errno;
-  const Recorder::PosixEvent event{open_.function, open_.file, open_.begin, now(), bytes, failed, open_.return_address};
+  const Recorder::PosixEvent event{open_.function, open_.file, open_.begin,          now(),
+                                   bytes,          failed,     open_.return_address, saved};
   Recorder& recorder = session_->recorder;
   ThreadRecorder* const thread = session_->known_thread();
   if (thread == nullptr) {

@@ -77,13 +77,14 @@ CallSums Recorder::posix(ThreadRecorder& thread, const PosixEvent& event) noexce
   FunctionTotals::add(totals.bytes, event.bytes);
   FunctionTotals::add(totals.bytes_sent, sums.bytes_sent);
   FunctionTotals::add(totals.bytes_received, sums.bytes_received);
-  *thread.posix_room(event.begin, event.end) = {event.begin,
-                                                static_cast<std::uint32_t>(std::min<std::uint64_t>(sums.ticks, kWide)),
-                                                site,
-                                                event.file,
-                                                static_cast<std::uint16_t>(event.function),
-                                                static_cast<std::uint16_t>(event.failed ? 1 : 0),
-                                                event.bytes};
+  *thread.posix_room(event.begin, event.end) = {
+      event.begin,
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(sums.ticks, kWide)),
+      site,
+      event.file,
+      static_cast<std::uint16_t>(event.function),
+      static_cast<std::uint16_t>(event.failed ? kPosixFailed | event.error << 1 : 0),
+      event.bytes};
   return sums;
 }
 

@@ -60,6 +60,7 @@ class Recorder {
     std::uint64_t bytes;
     bool failed;
     const void* return_address;
+    int error = 0;  // errno, where it failed
   };
   // The thread stays in kHook. Does not record I/O of MPI itself, which it recognises by the caller's module. What was
   // added to the thread's totals: one call, or none. Async-signal-safe.

@@ -1,6 +1,7 @@
 // An example to copy: how many messages and bytes went out with each tag, and how many of the blocking ones on
 // MPI_COMM_WORLD met a blocking receive. It reads the mpi_events of its level and adds a table to the model
-// (Application::extensions), which becomes a section of the report. docs/knowledge_sources.md explains each step.
+// (Application::extensions), which becomes a section of the report; and in a trace (--trace all,attributes=plugins)
+// each send says whether it is a large one. docs/knowledge_sources.md explains each step.
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -11,6 +12,7 @@
 
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/event_values.hpp"
 #include "knowledge_sources/joint.hpp"
 #include "knowledge_sources/keyed.hpp"
 #include "knowledge_sources/plugin.hpp"
@@ -24,6 +26,7 @@ namespace instrument = ardoise::instrument;
 
 constexpr std::uint32_t kVersion = 2;             // of the bytes of partial()
 constexpr std::size_t kMostEnds = 1'000'000;      // that wait for their other end
+constexpr std::uint64_t kLarge = 4096;            // bytes: what most MPIs send only when the receiver is ready
 constexpr bool kSends = true, kReceives = false;  // the sides of a joint
 
 struct Sums {
@@ -57,11 +60,13 @@ struct End {
 
 class TagUsage final : public Analysis {
  public:
-  explicit TagUsage(const AnalysisContext& context) : level_(context.level) {}
+  explicit TagUsage(const AnalysisContext& context) : context_(context), level_(context.level) {}
 
   // One ByTag for each worker, so that the operation needs no lock: operations of one worker never run at the same
   // time.
   void attach(LevelSources& sources) override {
+    values_.attach(sources, context_);
+    size_ = values_.define<std::string_view>("tag_usage::size", "of a message: small, or large: 4096 bytes and more");
     slots_.create(sources, [] { return std::make_unique<ByTag>(); });
     subscribe<MpiSpan>(sources, "tag_usage", level_, kMpiEvents, slots_,
                        [this](ByTag& tags, const MpiSpan& span) { add(tags, span); });
@@ -107,6 +112,7 @@ class TagUsage final : public Analysis {
 
  private:
   void add(ByTag& tags, const MpiSpan& span) {
+    EventValueBatch values(values_);
     const std::uint64_t weight = span.header->weight;  // occurrences that a record stands for
     const std::uint32_t rank = span.header->rank;
     instrument::for_each_event(
@@ -119,6 +125,8 @@ class TagUsage final : public Analysis {
             Sums& sums = tags[record.tag];
             sums.messages += weight;
             sums.bytes += event.bytes * weight;
+            values.add(size_, {rank, span.header->thread, record.begin, EventPlace::kEnter},
+                       event.bytes < kLarge ? "small" : "large");
             if (is_in_world) send({{rank, peer, record.tag}, kSends});
           } else if (record.shape() == instrument::Shape::kReceive && is_in_world) {
             send({{peer, rank, record.tag}, kReceives});
@@ -149,7 +157,10 @@ class TagUsage final : public Analysis {
     return all;
   }
 
+  const AnalysisContext context_;
   std::string level_;
+  EventValues values_;
+  EventKey<std::string_view> size_;
   WorkerSlots<ByTag> slots_;
   Keyed<End> keyed_;
   std::mutex mutex_;  // of the next two

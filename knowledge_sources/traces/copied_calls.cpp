@@ -54,11 +54,66 @@ const CopiedCalls::Waited* CopiedCalls::take_waited(std::uint64_t time, std::uin
   return nullptr;
 }
 
-bool CopiedCalls::enter(std::uint64_t time, std::uint64_t key) {
+std::size_t CopiedCalls::attach(std::vector<Value> values, bool has_own) {
+  const auto order = [](const Value& each) {
+    return std::tuple(each.thread, each.time, each.place, each.key, each.value.uint64);
+  };
+  if (!std::ranges::is_sorted(values, {}, order)) std::ranges::sort(values, {}, order);  // mostly they are
+  const auto is_one_more = [](const Value& one, const Value& other) {
+    return one.place != EventPlace::kOwn && one.place == other.place && one.key == other.key &&
+           one.time == other.time && one.thread == other.thread;
+  };
+  const auto left_out = std::unique(values.begin(), values.end(), is_one_more);
+  const auto count = static_cast<std::size_t>(values.end() - left_out);
+  values.erase(left_out, values.end());
+  values_ = std::move(values);
+  has_own_ = has_own;
+  return count;
+}
+
+void CopiedCalls::begin_location(std::uint32_t thread, ClocksOfLocation* clocks) {
+  open_.clear();
+  clocks_ = clocks;
+  const auto begin = std::ranges::lower_bound(values_, thread, {}, &Value::thread);
+  const auto end = std::ranges::upper_bound(values_, thread, {}, &Value::thread);
+  next_value_ = static_cast<std::size_t>(begin - values_.begin());
+  end_of_values_ = static_cast<std::size_t>(end - values_.begin());
+}
+
+const CopiedCalls::Value* CopiedCalls::next_own(std::uint64_t before) {
+  while (next_value_ != end_of_values_ && values_[next_value_].time < before) {
+    const Value& value = values_[next_value_++];
+    const bool is_own = value.place == EventPlace::kOwn || (has_own_ && value.call == kNoCall);
+    if (is_own && is_in_time(value.time)) return &value;
+  }
+  return nullptr;
+}
+
+void CopiedCalls::attach_to(const Open& call, EventPlace place, OTF2_AttributeList* attributes) const {
+  for (std::size_t i = call.first_value; i != call.last_value; ++i) {
+    const Value& value = values_[i];
+    if (value.place == place && value.call == call.number)
+      OTF2_AttributeList_AddAttribute(attributes, value.key, value.type, value.value);
+  }
+}
+
+bool CopiedCalls::enter(std::uint64_t time, std::uint64_t key, OTF2_AttributeList* attributes) {
   const bool is_phase = TraceRegion::of_key(key).kind == TraceRegion::Kind::kPhase;
   // What is called from within a call goes with it.
   const bool is_kept = !open_.empty() && !open_.back().is_phase ? open_.back().is_kept : is_in_time(time);
-  open_.push_back({take_waited(time, key), is_kept, is_phase});
+  open_.push_back({take_waited(time, key), is_kept, is_phase, calls_++, 0, 0});
+  if (is_phase || next_value_ == end_of_values_ || values_[next_value_].time > time) return is_kept;
+  // The first call that begins then has them all; what lies earlier is passed when the next event is written.
+  Open& call = open_.back();
+  const auto rest = std::span(values_).subspan(next_value_, end_of_values_ - next_value_);
+  std::size_t at =
+      next_value_ + static_cast<std::size_t>(std::ranges::lower_bound(rest, time, {}, &Value::time) - rest.begin());
+  call.first_value = at;
+  for (; at != end_of_values_ && values_[at].time == time; ++at) {
+    if (values_[at].place != EventPlace::kOwn && values_[at].call == kNoCall) values_[at].call = call.number;
+  }
+  call.last_value = at;
+  if (is_kept) attach_to(call, EventPlace::kEnter, attributes);
   return is_kept;
 }
 
@@ -66,11 +121,13 @@ bool CopiedCalls::leave(OTF2_AttributeList* attributes) {
   if (open_.empty()) return !is_restricted_;
   const Open call = open_.back();
   open_.pop_back();
-  if (call.is_kept && call.waited != nullptr) {
+  if (!call.is_kept) return false;
+  if (call.waited != nullptr) {
     OTF2_AttributeList_AddUint64(attributes, kWaitingAttribute, call.waited->ns);
     OTF2_AttributeList_AddStringRef(attributes, kWaitAttribute, kPatterns + call.waited->pattern);
   }
-  return call.is_kept;
+  attach_to(call, EventPlace::kLeave, attributes);
+  return true;
 }
 
 bool CopiedCalls::keeps(std::uint64_t time) const {

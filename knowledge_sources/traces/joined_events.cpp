@@ -48,7 +48,7 @@ OTF2_CallbackCode copy_region(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64
   auto& target = *static_cast<Target*>(data);
   const JoinedEvents::Numbers& numbers = *target.numbers;
   if (region >= numbers.regions.size()) return OTF2_CALLBACK_INTERRUPT;
-  if (!(enters ? target.calls->enter(time, numbers.keys[region]) : target.calls->leave(attributes)))
+  if (!(enters ? target.calls->enter(time, numbers.keys[region], attributes) : target.calls->leave(attributes)))
     return OTF2_CALLBACK_SUCCESS;
   return go_on_if(
       Write(target.out, attributes, target.move_to(time), static_cast<OTF2_RegionRef>(numbers.regions[region])));
@@ -134,9 +134,23 @@ void set_callbacks(OTF2_EvtReaderCallbacks* to) {
 
 }  // namespace
 
-JoinedEvents::JoinedEvents(OTF2_Archive* archive, std::uint64_t location, CopiedCalls& calls, ClocksOfLocation* clocks)
+void JoinedEvents::Target::write_own(std::uint64_t before) {
+  OTF2_AttributeList* attributes = nullptr;
+  while (const CopiedCalls::Value* const value = calls->next_own(before)) {
+    if (attributes == nullptr) attributes = OTF2_AttributeList_New();
+    OTF2_AttributeList_AddAttribute(attributes, value->key, value->type, value->value);
+    is_good =
+        OTF2_EvtWriter_ParameterString(out, attributes, pass(value->time), own, value->name) == OTF2_SUCCESS && is_good;
+    OTF2_AttributeList_RemoveAllAttributes(attributes);
+  }
+  if (attributes != nullptr) OTF2_AttributeList_Delete(attributes);
+}
+
+JoinedEvents::JoinedEvents(OTF2_Archive* archive, std::uint64_t location, CopiedCalls& calls, ClocksOfLocation* clocks,
+                           OTF2_ParameterRef own)
     : archive_(archive), location_(location), target_{OTF2_Archive_GetEvtWriter(archive, location), &calls} {
-  calls.begin_location(clocks);
+  target_.own = own;
+  calls.begin_location(static_cast<std::uint32_t>(location >> 32), clocks);
 }
 
 bool JoinedEvents::add(const std::filesystem::path& part, const Numbers& numbers) {
@@ -145,10 +159,11 @@ bool JoinedEvents::add(const std::filesystem::path& part, const Numbers& numbers
   set_callbacks(callbacks);
   const bool is_good = read_location_events(part, location_, callbacks, &target_);
   OTF2_EvtReaderCallbacks_Delete(callbacks);
-  return is_good;
+  return is_good && target_.is_good;
 }
 
 JoinedEvents::Ended JoinedEvents::end() {
+  target_.write_own(UINT64_MAX);
   Ended ended{0, target_.first == UINT64_MAX ? 0 : target_.first, target_.time, ""};
   OTF2_EvtWriter_GetNumberOfEvents(target_.out, &ended.events);
   ended.fault = fault_of_close([this] { return OTF2_Archive_CloseEvtWriter(archive_, target_.out); });

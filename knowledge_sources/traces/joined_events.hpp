@@ -20,8 +20,9 @@ class JoinedEvents {
   struct Numbers {
     const std::vector<std::uint64_t>&regions, &names, &keys;
   };
-  // calls: of the location's rank. clocks: its own; nullptr: none.
-  JoinedEvents(OTF2_Archive* archive, std::uint64_t location, CopiedCalls& calls, ClocksOfLocation* clocks);
+  // calls: of the location's rank. clocks: its own; nullptr: none. own: the parameter of values' own events, a text.
+  JoinedEvents(OTF2_Archive* archive, std::uint64_t location, CopiedCalls& calls, ClocksOfLocation* clocks,
+               OTF2_ParameterRef own);
 
   // part: its folder. False: it cannot be read or written.
   [[nodiscard]] bool add(const std::filesystem::path& part, const Numbers& numbers);
@@ -37,8 +38,16 @@ class JoinedEvents {
     CopiedCalls* calls;
     const Numbers* numbers = nullptr;
     std::uint64_t first = UINT64_MAX, time = 0;  // time: that it has come to
+    OTF2_ParameterRef own = 0;                   // of events that values have of their own
+    bool is_good = true;
 
+    // Writes those that lie before it first.
     [[nodiscard]] std::uint64_t move_to(std::uint64_t to) {
+      write_own(to);
+      return pass(to);
+    }
+    void write_own(std::uint64_t before);
+    [[nodiscard]] std::uint64_t pass(std::uint64_t to) {
       if (first == UINT64_MAX) first = to;
       return time = to > time ? to : time;
     }

@@ -49,8 +49,9 @@ bool TraceArchive::has_parts(const std::filesystem::path& output) {
 }
 
 TraceSettings TraceArchive::settings(const std::string& selection) {
-  if (!selection.empty()) selection_.emplace(selection);
-  return {selection, parts_folder().string(), this};
+  if (selection.empty()) return {"", parts_folder().string(), this};
+  selection_.emplace(selection);
+  return {selection, parts_folder().string(), this, selection_->attributes().has(AttributeClass::kPlugins)};
 }
 
 TraceSettings TraceArchive::settings_of_ended() {

@@ -13,8 +13,9 @@
 namespace ardoise::knowledge_sources {
 
 // What --trace chooses by (attributes=).
-enum class AttributeClass : std::uint8_t { kArguments, kMessages, kWaiting, kClocks };
-inline constexpr std::array<std::string_view, 4> kAttributeClassNames = {"arguments", "messages", "waiting", "clocks"};
+enum class AttributeClass : std::uint8_t { kArguments, kMessages, kWaiting, kClocks, kPlugins, kErrors };
+inline constexpr std::array<std::string_view, 6> kAttributeClassNames = {"arguments", "messages", "waiting",
+                                                                         "clocks",    "plugins",  "errors"};
 
 class AttributeClasses {
  public:
@@ -43,9 +44,9 @@ class AttributeClasses {
 // Arguments have the numbers of vmpi::ArgumentKind.
 inline constexpr std::uint32_t kRequestAttribute = 40, kMessageAttribute = 41, kWaitingAttribute = 42,
                                kWaitAttribute = 43, kCollectiveAttribute = 44, kLamportAttribute = 45,
-                               kCommAttribute = 46, kPeerAttribute = 47, kPeerTagAttribute = 48, kWindowAttribute = 49,
-                               kFileAttribute = 50, kPreparedAttribute = 51;
-inline constexpr std::uint32_t kMostAttributes = 64;  // keys are less
+                               kErrorAttribute = 46, kCommAttribute = 47, kPeerAttribute = 48, kPeerTagAttribute = 49,
+                               kWindowAttribute = 50, kFileAttribute = 51, kPreparedAttribute = 52;
+inline constexpr std::uint32_t kMostAttributes = 64;  // keys are less; those of plug-ins begin here
 
 struct TraceAttribute {
   std::uint32_t key;
@@ -109,12 +110,12 @@ inline constexpr auto kTraceAttributes = [] {
        "number of the collective among those of its process on the communicator, from 0: those with the same number "
        "belong together",
        OTF2_TYPE_UINT64},
+      {kErrorAttribute, "ardoise::error", "errno of a call of I/O that failed; 0: not known", OTF2_TYPE_UINT64},
       {kLamportAttribute, "ardoise::lamport", "Lamport clock", OTF2_TYPE_UINT64},
       {kCommAttribute, "ardoise::comm", "communicator of a call whose events do not say it", OTF2_TYPE_COMM},
       {kPeerAttribute, "ardoise::peer",
        "destination or root of an operation that is prepared, root of one that does not block (-3: MPI_ROOT), source "
-       "of "
-       "the message that a probe found, target of a flush",
+       "of the message that a probe found, target of a flush",
        kNumber},
       {kPeerTagAttribute, "ardoise::peertag", "tag of a send that is prepared, of the message that a probe found",
        kNumber},

@@ -382,7 +382,10 @@ void TraceLocation::add(const PosixRecord& record) {
   }
   end = move_to(end);
   if (is_operation) write(OTF2_EvtWriter_IoOperationComplete, end, handle, record.bytes, matching);
-  write(OTF2_EvtWriter_Leave, end, region);
+  const bool is_error =
+      (record.flags & instrument::kPosixFailed) != 0 && selection_.attributes().has(AttributeClass::kErrors);
+  write_numbered(kErrorAttribute, is_error ? MessageNumbers::Number(record.flags >> 1) : std::nullopt,
+                 OTF2_EvtWriter_Leave, end, region);
 }
 
 void TraceLocation::add(const MarkExtension& mark) {

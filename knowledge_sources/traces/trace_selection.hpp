@@ -9,7 +9,7 @@
 //             | "last=" duration | "limit=" size | "keep=" name { "," name }
 //             | "attributes=" class { "," class }
 //             | "from=" duration | "to=" duration | "min=" duration
-//   class     = "all" | "arguments" | "messages" | "waiting" | "clocks"
+//   class     = "all" | "arguments" | "messages" | "waiting" | "clocks" | "plugins" | "errors"
 //   range     = number [ "-" number ]         duration = number [ "us" | "ms" | "s" | "m" | "h" ]
 //
 // What is not named does not restrict. Ranks are those of MPI_COMM_WORLD; functions are those of MPI and of I/O, all of
@@ -50,6 +50,8 @@ class TraceSelection {
   [[nodiscard]] bool is_ring() const { return last_ != 0 || most_bytes_ != 0; }
   // has_call() alone says whether a call is in it.
   [[nodiscard]] bool is_by_call() const { return phases_.empty() && threads_.empty() && kept_names_.empty(); }
+  // All calls of the ranks, threads and times that are chosen are.
+  [[nodiscard]] bool has_all_calls() const { return has_samples(); }
   [[nodiscard]] AttributeClasses attributes() const { return attributes_; }
   [[nodiscard]] bool has_iterations() const { return !iterations_.empty(); }
   // One of these, from 1 on, is chosen.

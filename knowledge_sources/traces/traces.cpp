@@ -16,10 +16,10 @@
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"
+#include "knowledge_sources/traces/call_notes.hpp"
 #include "knowledge_sources/traces/pack_ring.hpp"
 #include "knowledge_sources/traces/trace_rank.hpp"
 #include "knowledge_sources/traces/trace_sink.hpp"
-#include "knowledge_sources/traces/trace_waits.hpp"
 #include "knowledge_sources/wait_spans.hpp"
 #include "knowledge_sources/waits/patterns.hpp"
 #include "knowledge_sources/worker_slots.hpp"
@@ -54,22 +54,26 @@ class Traces final : public Analysis {
     }
     subscribe<DefinitionSpan>(sources, "traces", context_.level, kDefinitions, slots_,
                               [this](Nothing&, const DefinitionSpan& span) { add_definitions(span); });
-    if (selection_->attributes().has(AttributeClass::kWaiting) && part_->is_good()) {
-      waits_ = std::make_unique<TraceWaits>(part_->folder(), complain);
-      sources.add(
-          {"traces@" + context_.level,
-           {WaitSpans::type(context_.level)},
-           [this](const blackboard::Context&, std::span<blackboard::EntryRef> entries) { add_waits(entries[0]); }});
+    const bool has_waits = selection_->attributes().has(AttributeClass::kWaiting);
+    if (part_->is_good() && (has_waits || settings.wants_values)) {
+      notes_ = std::make_unique<CallNotes>(part_->folder(), complain);
+      const auto take_notes = [&](blackboard::EntryType type, void (Traces::*use)(const blackboard::EntryRef&)) {
+        sources.add({"traces@" + context_.level, {type}, [this, use](const auto&, const auto& entries) {
+                       if (part_->is_of_this_process()) (this->*use)(entries[0]);
+                     }});
+      };
+      if (has_waits) take_notes(WaitSpans::type(context_.level), &Traces::add_waits);
+      if (settings.wants_values) take_notes(EventValues::type(context_.level), &Traces::add_values);
     }
     sources.at_quiet([this] { close(); });
   }
-  // Nothing but that waits become known as long as anything moves between analyzers, after close().
+  // Nothing but that notes come as long as anything moves between analyzers, after close().
   std::vector<std::byte> partial() const override {
-    flush_waits();
+    flush_notes();
     return {};
   }
   void contribute(const Resolver& resolver, reports::Application&) const override {
-    flush_waits();
+    flush_notes();
     if (context_.traces.sink != nullptr) context_.traces.sink->take(context_.partition, resolver);
   }
 
@@ -170,7 +174,6 @@ class Traces final : public Analysis {
   }
   void add_waits(const blackboard::EntryRef& entry) {
     const std::vector<RankWait> waits = waits_by_rank(entry);
-    if (!part_->is_of_this_process()) return;
     if (!waits.empty() && (waits.back().rank >= ranks_.size() || std::ranges::any_of(waits, [](const RankWait& wait) {
                              return wait.pattern >= kWaitPatterns;
                            })))
@@ -178,17 +181,23 @@ class Traces final : public Analysis {
     for (auto first = waits.begin(); first != waits.end();) {
       const auto last =
           std::find_if(first, waits.end(), [&](const RankWait& each) { return each.rank != first->rank; });
-      if (selection_->has_rank(context_.first_rank + first->rank)) waits_->add({first, last});
+      if (selection_->has_rank(context_.first_rank + first->rank)) notes_->add({first, last});
       first = last;
     }
   }
-  void flush_waits() const {
-    if (waits_ && part_->is_of_this_process()) waits_->flush();
+  void add_values(const blackboard::EntryRef& entry) {
+    notes_->add_values(entry.payload(), [this](std::uint32_t rank) {
+      if (rank >= ranks_.size()) throw BadPartial("A value for the trace is of a rank that is not there.");
+      return selection_->has_rank(context_.first_rank + rank);
+    });
+  }
+  void flush_notes() const {
+    if (notes_ && part_->is_of_this_process()) notes_->flush();
   }
   // Nothing runs on the board.
   void close() {
     if (!part_->is_of_this_process() || std::exchange(is_closed_, true)) return;
-    flush_waits();
+    flush_notes();
     TraceTables tables;
     tables.selection = context_.traces.selection;
     if (ring_) write_kept(tables);
@@ -201,8 +210,8 @@ class Traces final : public Analysis {
   const AnalysisContext context_;
   std::unique_ptr<TraceSelection> selection_;
   std::unique_ptr<TracePart> part_;
-  std::unique_ptr<PackRing> ring_;     // nullptr: all is written as it comes
-  std::unique_ptr<TraceWaits> waits_;  // nullptr: they are not wanted
+  std::unique_ptr<PackRing> ring_;    // nullptr: all is written as it comes
+  std::unique_ptr<CallNotes> notes_;  // nullptr: they are not wanted
   std::vector<const TraceTables*> earlier_;
   std::vector<std::unique_ptr<TraceRank>> ranks_;  // nullptr: nothing of it came here
   RankLocks locks_;

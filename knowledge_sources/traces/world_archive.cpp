@@ -175,10 +175,11 @@ void WorldArchive::add(const Program& program, const std::vector<const ReadPart*
       gaps_.push_back(gap);
     }
     losses_.add(tables.losses);
-    const auto waits = std::make_shared<const WaitsOfPart>(part->folder);
-    for (std::uint32_t rank = 0; rank < program.ranks && !waits->is_empty(); ++rank) {
-      if (waits->has(rank)) ranks_.at(first + rank).waits.push_back({waits, rank});
+    const auto notes = std::make_shared<const NotesOfPart>(part->folder);
+    for (std::uint32_t rank = 0; rank < program.ranks && !notes->is_empty(); ++rank) {
+      if (notes->has(rank)) ranks_.at(first + rank).notes.push_back({notes, rank});
     }
+    add_keys(notes->keys());
   }
   add_samples(first, parts, resolver);
   if (selection_.empty()) return;
@@ -295,6 +296,7 @@ std::string WorldArchive::text_of_losses() const {
   say_if(losses_.gaps, "times the calls of packs that did not arrive");
   say_if(losses_.limited, "records of earlier calls, for which its limit= had no room");
   say_if(losses_.attributes, "attributes that there was no room for");
+  say_if(refused_values_, "values of plug-ins whose key has two types");
   say_if(waits_without_call_, "waits whose call is not in it");
   say_if(clocks_without_other_end_, "other ends of receives and collectives, whose Lamport clocks only count on");
   say_if(unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
@@ -314,6 +316,12 @@ std::string WorldArchive::complaint() const {
   }
   if (const std::string losses = text_of_losses(); !losses.empty())
     text += fmt::format("{}The trace of {} lacks {}.", text.empty() ? "" : " ", name_, losses);
+  for (const auto& [name, key] : plugin_keys_) {
+    if (key.has_two_types)
+      text +=
+          fmt::format("{}The key {} of values in the trace is defined with two types: give one of them another name.",
+                      text.empty() ? "" : " ", name);
+  }
   if (losses_.moved != 0)
     text += fmt::format("{}In the trace of {} {} calls that were told late are shown later than they were.",
                         text.empty() ? "" : " ", name_, losses_.moved);

@@ -19,11 +19,11 @@
 #include <vector>
 
 #include "knowledge_sources/level.hpp"
+#include "knowledge_sources/traces/call_notes.hpp"
 #include "knowledge_sources/traces/copied_calls.hpp"
 #include "knowledge_sources/traces/trace_marker.hpp"
 #include "knowledge_sources/traces/trace_sink.hpp"
 #include "knowledge_sources/traces/trace_tables.hpp"
-#include "knowledge_sources/traces/trace_waits.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -62,11 +62,11 @@ class WorldArchive {
     std::string host, program;
     // Of the archive, by number in the rank.
     std::map<std::uint64_t, std::uint64_t> communicators, handles, windows, groups, texts;
-    struct Waits {
-      std::shared_ptr<const WaitsOfPart> of_part;
+    struct Notes {
+      std::shared_ptr<const NotesOfPart> of_part;
       std::uint32_t rank;  // there
     };
-    std::vector<Waits> waits;                              // of its parts that have some
+    std::vector<Notes> notes;                              // of its parts that have some
     std::optional<std::vector<CopiedCalls::Times>> times;  // only what begins in these
     std::optional<double> clock_error_ns{};                // bound, of its clock against that of rank 0
     TraceClock clock, last_clock;  // that the time stamps were made with, and as it is known in the end
@@ -143,7 +143,14 @@ class WorldArchive {
   // Where they are wanted. folder: for its files. Returns what went wrong, or "".
   [[nodiscard]] std::string make_clocks(const std::filesystem::path& folder);
   class ClockEvents;
-  [[nodiscard]] CopiedCalls calls_of(const OfRank& rank);
+  [[nodiscard]] CopiedCalls calls_of(std::uint32_t rank);
+  // Of plug-ins: where they are attached, and all of their keys.
+  void add_values(std::vector<CopiedCalls::Value>& list, std::uint32_t rank, const NotesOfPart& part,
+                  std::span<const NotedValue> values);
+  void add_keys(const std::vector<EventKeyDefinition>& keys);
+  void write_plugin_keys(OTF2_GlobalDefWriter* out, StringWriter& strings) const;
+  [[nodiscard]] std::uint32_t text_of_value(OfRank& rank, const std::string& text);
+  [[nodiscard]] std::uint32_t own_parameter() const { return static_cast<std::uint32_t>(names_.size()); }
   void count_waits(const CopiedCalls& calls, std::uint32_t rank, std::span<const std::uint64_t> locations);
   [[nodiscard]] std::uint64_t corrected(const Thread& thread, std::uint64_t time) const;
   struct Range {
@@ -163,6 +170,14 @@ class WorldArchive {
   std::map<File, std::uint64_t> files_;
   std::uint64_t attributes_ = 0;                // that are used: bits, by key
   std::map<std::string, std::uint64_t> texts_;  // of attributes: references to strings, from 1 on
+  struct PluginKey {
+    EventValueType type;
+    std::string description;
+    bool has_two_types = false;
+  };
+  std::map<std::string, PluginKey> plugin_keys_;  // by name; their numbers are in this order
+  bool has_own_events_ = false;                   // values without a call
+  std::uint64_t refused_values_ = 0;
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> windows_;  // by communicator and number on it
   static constexpr std::uint64_t kFirstGroup = 1;                             // 0: the processes of the world
   std::map<std::vector<std::uint64_t>, std::uint64_t> groups_;                // of epochs: ranks of the world

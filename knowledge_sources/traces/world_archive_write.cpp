@@ -67,11 +67,19 @@ std::uint64_t WorldArchive::corrected(const Thread& thread, std::uint64_t time) 
 }
 
 // What is known of the rank's calls in the end only.
-CopiedCalls WorldArchive::calls_of(const OfRank& rank) {
+CopiedCalls WorldArchive::calls_of(std::uint32_t rank) {
+  const OfRank& of_rank = ranks_[rank];
   std::vector<RankWait> waits;
-  for (const OfRank::Waits& each : rank.waits) each.of_part->add_to(waits, each.rank, losses_.attributes);
+  std::vector<CopiedCalls::Value> values;
+  for (const OfRank::Notes& each : of_rank.notes) {
+    std::vector<NotedValue> of_part;
+    each.of_part->add_to(waits, of_part, each.rank, losses_.attributes);
+    add_values(values, rank, *each.of_part, of_part);
+  }
   CopiedCalls calls(std::move(waits));
-  if (rank.times) calls.restrict_to(*rank.times);
+  if (!values.empty())
+    losses_.attributes += calls.attach(std::move(values), TraceSelection(selection_).has_all_calls());
+  if (of_rank.times) calls.restrict_to(*of_rank.times);
   return calls;
 }
 
@@ -115,7 +123,7 @@ std::string WorldArchive::take_events(OTF2_Archive* archive, std::uint64_t locat
     return fault ? fmt::format("'{}' cannot become '{}': {}", from.string(), to.string(), fault.message()) : "";
   }
   ClocksOfLocation clocks(has_clocks ? clocks_->clocks_of(location) : fs::path());
-  JoinedEvents joined(archive, location, calls, has_clocks ? &clocks : nullptr);
+  JoinedEvents joined(archive, location, calls, has_clocks ? &clocks : nullptr, own_parameter());
   const Numbers of_samples{0};  // their metric stays what it is
   for (const Thread::InPart& part : thread.parts) {
     const OfPart& numbers = *part.numbers;
@@ -134,7 +142,7 @@ std::string WorldArchive::take_events(OTF2_Archive* archive, std::uint64_t locat
 
 std::string WorldArchive::take_events(OTF2_Archive* archive, std::uint32_t rank,
                                       std::span<const std::uint64_t> locations, const fs::path& folder) {
-  CopiedCalls calls = calls_of(ranks_[rank]);
+  CopiedCalls calls = calls_of(rank);
   for (const std::uint64_t location : locations) {
     std::string fault = take_events(archive, location, threads_[location], folder, calls);
     if (!fault.empty()) return fault;
@@ -187,6 +195,7 @@ std::string WorldArchive::write(const fs::path& folder) {
   tell("ARDOISE::UNFINISHED_OPERATIONS", losses_.incomplete);
   tell("ARDOISE::RECORDS_BEYOND_LIMIT", losses_.limited);
   tell("ARDOISE::MISSING_ATTRIBUTES", losses_.attributes);
+  tell("ARDOISE::REFUSED_VALUES", refused_values_);
   tell("ARDOISE::WAITS_WITHOUT_CALL", waits_without_call_);
   tell("ARDOISE::CLOCKS_WITHOUT_OTHER_END", clocks_without_other_end_);
   tell("ARDOISE::UNSEEN_RANKS", unseen_ranks_);
@@ -206,6 +215,7 @@ std::map<std::uint64_t, std::uint64_t> WorldArchive::attribute_numbers() const {
   for (std::uint32_t key = 0; key < kMostAttributes; ++key) {
     if ((attributes_ >> key & 1) != 0 && trace_attribute(key) != nullptr) numbers.emplace(key, numbers.size());
   }
+  for (std::uint64_t key = 0; key < plugin_keys_.size(); ++key) numbers.emplace(kMostAttributes + key, numbers.size());
   return numbers;
 }
 
@@ -265,10 +275,12 @@ void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
   StringWriter strings(out);
   for (const std::string* const text : by_number(texts_, 1)) (void)strings.of(*text);  // these come first
   for (const auto& [key, number] : attribute_numbers()) {
+    if (key >= kMostAttributes) break;
     const TraceAttribute& each = *trace_attribute(static_cast<std::uint32_t>(key));
     OTF2_GlobalDefWriter_WriteAttribute(out, static_cast<OTF2_AttributeRef>(number), strings.of(std::string(each.name)),
                                         strings.of(std::string(each.description)), each.type);
   }
+  write_plugin_keys(out, strings);
 
   OTF2_GlobalDefWriter_WriteSystemTreeNode(out, 0, strings.of("machine"), strings.of("machine"),
                                            OTF2_UNDEFINED_SYSTEM_TREE_NODE);
@@ -342,6 +354,8 @@ void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
                                           OTF2_RECORDER_KIND_CPU);
     ++reference;
   }
+  if (has_own_events_)
+    OTF2_GlobalDefWriter_WriteParameter(out, own_parameter(), strings.of("ardoise::value"), OTF2_PARAMETER_TYPE_STRING);
   write_samples(out, strings);
   OTF2_Archive_CloseGlobalDefWriter(archive, out);
 }

@@ -119,7 +119,7 @@ void read_posix(Capture& out, const PackView& pack) {
                          record.file == 0                  ? "?"
                          : out.files.contains(record.file) ? out.files[record.file]
                                                            : "undefined",
-                         record.bytes, record.flags != 0, pack.header().thread});
+                         record.bytes, (record.flags & kPosixFailed) != 0, pack.header().thread, record.flags >> 1});
   }
   out.posix_records += pack.header().record_count;
 }

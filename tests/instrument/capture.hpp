@@ -30,6 +30,7 @@ struct CapturedPosix {
   std::uint64_t bytes = 0;
   bool failed = false;
   std::uint32_t thread = 0;
+  int error = 0;  // errno
 };
 struct CapturedComm {
   CommunicatorDefinition fixed{};

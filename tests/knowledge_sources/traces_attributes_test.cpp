@@ -1,4 +1,6 @@
 // Attributes of events in traces: arguments of calls, numbers of messages.
+#include <cerrno>
+
 #include "instrument/format/argument_bytes.hpp"
 #include "traces_fixture.hpp"
 #include "vmpi/argument_kinds.hpp"
@@ -12,6 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 using vmpi::ArgumentKind;
 using Arguments = std::vector<std::pair<ArgumentKind, std::vector<std::int64_t>>>;
 
@@ -116,6 +119,22 @@ TEST_F(TraceAttributes, RequestsAreTheirNumbersOrTheirAges) {
   const auto trace = traced({&maker}, "attributes=arguments");
   EXPECT_THAT(attributes_of(trace, "MPI_Wait"), AllOf(HasSubstr("ardoise::request\""), HasSubstr("UINT64; 1")));
   EXPECT_THAT(attributes_of(trace, "MPI_Waitall"), HasSubstr("\"2,-,*,0\""));
+}
+
+TEST_F(TraceAttributes, FailedCallsOfIoTellTheirError) {
+  for (const std::string selection : {"all", "all,attributes=errors"}) {
+    PackMaker maker({});
+    maker.posix({2000, 10, 1, 0, id(instrument::PosixFunction::kOpen), instrument::kPosixFailed | ENOENT << 1, 0});
+    maker.posix({3000, 10, 1, 1, id(instrument::PosixFunction::kWrite), 0, 500});
+    const auto trace = traced({&maker}, selection);
+    const auto leaves = trace.of_kind("LEAVE");
+    ASSERT_THAT(leaves, SizeIs(2));
+    const bool is_wanted = selection != "all";
+    EXPECT_EQ(leaves[0].attributes.find("(\"ardoise::error\" <0>; UINT64; 2)") != std::string::npos, is_wanted);
+    EXPECT_EQ(leaves[1].attributes.find("ardoise::error"), std::string::npos);
+    EXPECT_THAT(trace.defined("ATTRIBUTE"), SizeIs(is_wanted ? 1 : 0));
+    std::filesystem::remove_all(folder_ / "trace");
+  }
 }
 
 TEST_F(TraceAttributes, BothEndsOfAMessageHaveItsNumber) {

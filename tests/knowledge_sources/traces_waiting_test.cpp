@@ -191,15 +191,16 @@ TEST_F(TraceWaiting, AFullDiskWhileItIsAttachedCostsTheTraceOnly) {
 }
 
 TEST_F(TraceWaiting, BeyondTheRoomIsCounted) {
-  TraceWaits waits(folder_, [](const std::string& sentence) { FAIL() << sentence; });
+  CallNotes waits(folder_, [](const std::string& sentence) { FAIL() << sentence; });
   const std::vector<RankWait> some(1000, RankWait{.rank = 3});
-  for (std::uint64_t all = 0; all <= TraceWaits::kMostOfRank; all += some.size()) waits.add(some);
+  for (std::uint64_t all = 0; all <= CallNotes::kMostOfRank; all += some.size()) waits.add(some);
   waits.flush();
   std::vector<RankWait> read;
   std::uint64_t missing = 0;
-  WaitsOfPart(folder_).add_to(read, 3, missing);
-  EXPECT_EQ(read.size(), TraceWaits::kMostOfRank);
-  EXPECT_EQ(read.size() + missing, (TraceWaits::kMostOfRank / 1000 + 1) * 1000);
+  std::vector<NotedValue> none;
+  NotesOfPart(folder_).add_to(read, none, 3, missing);
+  EXPECT_EQ(read.size(), CallNotes::kMostOfRank);
+  EXPECT_EQ(read.size() + missing, (CallNotes::kMostOfRank / 1000 + 1) * 1000);
 }
 
 }  // namespace

@@ -15,6 +15,35 @@ std::uint64_t now() {
   return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1));
 }
 
+// Which part of the player makes a function's calls.
+enum class Calls : std::uint8_t {
+  kNone,
+  kMessage,
+  kCompletion,
+  kCommunicator,
+  kPreparedCollective,
+  kNeighbourhood,
+  kCollective,
+  kOneSided,
+  kFile
+};
+constexpr auto kCalls = [] {
+  std::array<Calls, vmpi::kFunctionCount> calls{};
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const std::string_view category = vmpi::kFunctionTraits[i].category;
+    if (category == "point-to-point") calls[i] = Calls::kMessage;
+    if (category == "wait") calls[i] = Calls::kCompletion;
+    if (category == "communicator" || category == "topology" || category == "process") calls[i] = Calls::kCommunicator;
+    if (category == "collective") calls[i] = Calls::kCollective;
+    if (category == "neighbourhood") calls[i] = Calls::kNeighbourhood;
+    if ((category == "collective" || category == "neighbourhood") && vmpi::kFunctionTraits[i].persistent)
+      calls[i] = Calls::kPreparedCollective;
+    if (category == "one-sided") calls[i] = Calls::kOneSided;
+    if (category == "io") calls[i] = Calls::kFile;
+  }
+  return calls;
+}();
+
 }  // namespace
 
 Player::Player(Stage& stage, std::size_t thread)
@@ -88,40 +117,33 @@ void Player::make(const CallShape& shape, std::uint32_t slot) {
   if (shape.function >= kFileReadCall) return stage_.files.play_posix(shape);
   const Lists lists(shape);
   if (stage_.script.threads() > 1) wait_for_threads(lists);
-  const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[shape.function];
-  const std::string_view category = traits.category;
-  switch (category[0]) {
-    case 'p':
-      if (category == "process") return stage_.comms.play(shape, nullptr);
+  switch (kCalls[shape.function]) {
+    case Calls::kMessage:
       return make_message(shape, lists, slot);
-    case 'w':
+    case Calls::kCompletion:
       return make_completion(shape, lists);
-    case 'n':
-    case 'c':
-    case 't':
-      if (category == "communicator" || category == "topology") {
-        stage_.comms.play(shape, slot == kNothing ? nullptr : begin(slot));
-        return begun(slot);
-      }
-      if (traits.persistent) {
-        if (shape.object < stage_.prepared.size()) stage_.prepared[shape.object].collective = &shape;
-        return;
-      }
-      if (category == "neighbourhood") {
-        make_neighbourhood(shape, lists, slot == kNothing ? nullptr : begin(slot), slot);
-      } else {
-        make_collective(shape, lists, slot == kNothing ? nullptr : begin(slot), slot);
-      }
+    case Calls::kCommunicator:
+      stage_.comms.play(shape, slot == kNothing ? nullptr : begin(slot));
       return begun(slot);
-    case 'o':
+    case Calls::kPreparedCollective:
+      if (shape.object < stage_.prepared.size()) stage_.prepared[shape.object].collective = &shape;
+      return;
+    case Calls::kNeighbourhood:
+      make_neighbourhood(shape, lists, slot == kNothing ? nullptr : begin(slot), slot);
+      return begun(slot);
+    case Calls::kCollective:
+      make_collective(shape, lists, slot == kNothing ? nullptr : begin(slot), slot);
+      return begun(slot);
+    case Calls::kOneSided:
       return make_one_sided(shape, lists, slot);
-    default: {
-      const ReplayType& type = stage_.types[shape.type];
-      const Extent touched = extent(shape.count, type);
+    case Calls::kFile: {
+      const Extent touched = extent(shape.count, stage_.types[shape.type]);
       void* const buffer = slot == kNothing ? buffers_.send(touched) : buffers_.own(slot, true, touched);
       stage_.files.play(shape, lists, stage_.types, stage_.comms, buffer, slot == kNothing ? nullptr : begin(slot));
       return begun(slot);
     }
+    case Calls::kNone:
+      return;
   }
 }
 

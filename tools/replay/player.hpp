@@ -44,7 +44,7 @@ struct Stage {
         script(calls),
         options(how),
         types(calls.texts(), not_made),
-        comms(archive, own_rank, made),
+        comms(archive, own_rank, made, calls.threads() > 1),
         windows(archive, comms),
         files(archive, how.scratch),
         slots(calls.slots),

@@ -1,6 +1,8 @@
 // See replay_comms.hpp.
 #include "tools/replay/replay_comms.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace ardoise::replay {
@@ -28,8 +30,9 @@ int place_in(const std::vector<std::int32_t>& members, std::int32_t rank) {
 
 }  // namespace
 
-ReplayComms::ReplayComms(const ArchiveWorld& world, std::int32_t rank, const std::set<std::uint32_t>& made_by_calls)
-    : world_(world), rank_(rank) {
+ReplayComms::ReplayComms(const ArchiveWorld& world, std::int32_t rank, const std::set<std::uint32_t>& made_by_calls,
+                         bool has_threads)
+    : world_(world), rank_(rank), has_threads_(has_threads) {
   const auto is_member = [&](const ReplayComm& comm) {
     return std::ranges::count(comm.members, rank) + std::ranges::count(comm.others, rank) != 0;
   };
@@ -54,16 +57,19 @@ ReplayComms::ReplayComms(const ArchiveWorld& world, std::int32_t rank, const std
 void ReplayComms::put(std::uint32_t number, MPI_Comm comm) {
   {
     const std::lock_guard guard(lock_);
-    comms_.insert_or_assign(number, comm);
+    if (number >= comms_.size()) comms_.resize(number + 1, MPI_COMM_NULL);
+    comms_[number] = comm;
   }
   made_.notify_all();
 }
 
-MPI_Comm ReplayComms::get(std::uint32_t number) {
+MPI_Comm ReplayComms::wait_for(std::uint32_t number) {
   std::unique_lock guard(lock_);
-  const auto is_there = [&] { return comms_.contains(number); };
-  if (!is_there()) made_.wait(guard, is_there);
-  return comms_.at(number);
+  const auto is_there = [&] { return number < comms_.size() && comms_[number] != MPI_COMM_NULL; };
+  if (!is_there() && !has_threads_)
+    throw ReplayError(fmt::format("no call of the trace makes communicator {}, which is used", number));
+  made_.wait(guard, is_there);
+  return comms_[number];
 }
 
 MPI_Group ReplayComms::group_of(std::span<const std::int32_t> world_ranks) const {
@@ -213,7 +219,7 @@ MPI_Comm ReplayComms::take(std::uint32_t number) {
   MPI_Comm comm = is_alone ? MPI_COMM_NULL : get(number);
   const std::lock_guard guard(lock_);
   if (!is_alone) {
-    comms_.erase(number);
+    comms_[number] = MPI_COMM_NULL;
   } else if (!alone_.empty()) {
     comm = alone_.back();
     alone_.pop_back();

@@ -9,7 +9,6 @@
 #include <mutex>
 #include <set>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "tools/replay/archive_world.hpp"
@@ -22,16 +21,21 @@ class ReplayComms {
  public:
   // Collective over MPI_COMM_WORLD. made_by_calls: of this process; a communicator counts if that is so in all of its
   // members, and its calls are left out in the others.
-  ReplayComms(const ArchiveWorld& world, std::int32_t rank, const std::set<std::uint32_t>& made_by_calls);
+  ReplayComms(const ArchiveWorld& world, std::int32_t rank, const std::set<std::uint32_t>& made_by_calls,
+              bool has_threads);
 
-  // Waits until another thread has made it.
-  [[nodiscard]] MPI_Comm get(std::uint32_t number);
+  // Waits until another thread has made it. Throws ReplayError: nobody makes it.
+  [[nodiscard]] MPI_Comm get(std::uint32_t number) {
+    if (!has_threads_ && number < comms_.size() && comms_[number] != MPI_COMM_NULL) return comms_[number];
+    return wait_for(number);
+  }
   [[nodiscard]] bool is_made_by_call(std::uint32_t number) const { return by_calls_.contains(number); }
 
   // Makes again the call that made shape.object of shape.comm, or frees shape.comm.
   void play(const CallShape& shape, MPI_Request* request);
 
  private:
+  [[nodiscard]] MPI_Comm wait_for(std::uint32_t number);
   void put(std::uint32_t number, MPI_Comm comm);
   [[nodiscard]] MPI_Comm take(std::uint32_t number);
   void make_before(const ReplayComm& comm);
@@ -46,7 +50,8 @@ class ReplayComms {
   std::set<std::uint32_t> by_calls_;
   std::mutex lock_;
   std::condition_variable made_;
-  std::unordered_map<std::uint32_t, MPI_Comm> comms_;
+  const bool has_threads_;
+  std::vector<MPI_Comm> comms_;  // by number; MPI_COMM_NULL: not made so far
   std::vector<MPI_Comm> alone_;  // made by calls, of this process only: calls on them use MPI_COMM_SELF
 };
 

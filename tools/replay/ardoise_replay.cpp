@@ -34,6 +34,9 @@ std::uint64_t sum(const std::map<std::string, std::uint64_t>& counts) {
 void tell_guesses(const ScriptSummary& summary, int rank) {
   std::uint64_t guessed = sum(summary.guessed);
   PMPI_Allreduce(MPI_IN_PLACE, &guessed, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  for (const auto& [function, count] : summary.left_out) {
+    if (rank == 0) say(fmt::format("{} calls of {} are left out: they cannot be made again", count, function));
+  }
   if (guessed == 0 || rank != 0) return;
   for (const auto& [what, count] : summary.guessed) say(fmt::format("{} ({} calls of rank 0)", what, count));
 }

@@ -107,6 +107,13 @@ bool ScriptCompiler::finish_call(Call& call) {
       case FunctionId::kGrequest_start:
       case FunctionId::kRequest_get_status:
       case FunctionId::kCancel:
+      case FunctionId::kPsend_init:
+      case FunctionId::kPrecv_init:
+      case FunctionId::kPready:
+      case FunctionId::kPready_list:
+      case FunctionId::kPready_range:
+      case FunctionId::kParrived:
+        ++summary_.left_out[traits.name];
         return false;
       default:
         break;
@@ -123,6 +130,9 @@ bool ScriptCompiler::finish_call(Call& call) {
   }
   if (category == "one-sided" || category == "io") return !traits.is_query && shape.object != kNothing;
   if (!has_object_call(category, shape, function)) return false;
+  if (category == "process" && function != FunctionId::kComm_disconnect)
+    throw ReplayError(place_of(world_.definitions(), shape.region, traits.name) +
+                      " joins programs of different launches: that cannot be replayed");
   if (shape.object != kNothing && function != FunctionId::kComm_free) summary_.made.insert(shape.object);
   return true;
 }

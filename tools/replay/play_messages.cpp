@@ -241,6 +241,10 @@ void Player::start_prepared(const CallShape& shape, const Lists& lists, std::uin
       begun(own);
       continue;
     }
+    if (prepared.request == MPI_REQUEST_NULL) {  // it is not known how it was made
+      stage_.slots[own].state.store(Slot::kDone, std::memory_order_release);
+      continue;
+    }
     requests_.push_back(prepared.request);
     stage_.slots[own].request = prepared.request;
     begun(own);

@@ -179,7 +179,7 @@ TEST_F(TracePacksRoundTrip, WaitsShorterThanTheErrorOfTheClocksAreNotToldApartEi
     maker.define(instrument::ClockDefinition{1000, 0, 1e9, 0, rank * 1e-6, 0, 0}, std::string_view("tsc"),
                  std::string_view("boot"));
     // The first message is 100 ns late, the second one 3 µs.
-    for (const std::uint64_t late : {100, 3000}) {
+    for (const std::uint64_t late : {100UL, 3000UL}) {
       const std::uint64_t begin = 100 * late;
       if (rank == 0) maker.call(FunctionId::kSend, Shape::kSend, begin + late, 50, 1, 1, 8, 2);
       if (rank == 1) maker.call(FunctionId::kRecv, Shape::kReceive, begin, 5000, 0, 1, 8, 3);

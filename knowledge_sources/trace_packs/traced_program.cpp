@@ -77,6 +77,15 @@ bool is_restricted(std::string_view selection) {
   return false;
 }
 
+// What a trace of ours tells of it, in seconds; 0: nothing.
+double clock_error_of(const ArchivedLocation& location) {
+  for (const ArchivedProperty& property : location.properties) {
+    if (property.name != "ardoise::clock_error_ns" || !property.value.is_real()) continue;
+    if (const double ns = property.value.as_real(); ns > 0 && ns < 1e18) return ns / 1e9;
+  }
+  return 0;
+}
+
 }  // namespace
 
 TracedProgram::TracedProgram(const ArchiveReader& archive)
@@ -129,6 +138,7 @@ void TracedProgram::find_ranks() {
 
 void TracedProgram::find_threads() {
   std::vector<std::uint32_t> threads(groups_.size());
+  clock_errors_.resize(groups_.size());
   std::vector<std::unordered_map<std::string, std::uint32_t>> named(groups_.size());
   std::uint64_t streams = 0, metrics = 0;
   // The thread that stands for the process in communicators comes first.
@@ -145,6 +155,7 @@ void TracedProgram::find_threads() {
         continue;
       const std::uint32_t number = threads[rank->second]++;
       threads_[location.id] = {rank->second, number, false};
+      clock_errors_[rank->second] = std::max(clock_errors_[rank->second], clock_error_of(location));
       named[rank->second].emplace(location.name, number);
     }
   }
@@ -305,6 +316,7 @@ void TracedProgram::define_clock(MadePacks& packs, std::uint32_t rank, std::uint
     definition.realtime_ns += 1'000'000'000;
   }
   definition.ticks_per_second = ticks_per_second_;
+  definition.offset_error_seconds = clock_errors_[rank];
   definition.end_tick = end_tick;
   packs.define(definition, std::string_view("OTF2"), std::string_view(nodes_[rank]));
 }

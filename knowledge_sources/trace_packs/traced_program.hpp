@@ -126,6 +126,7 @@ class TracedProgram {
   std::unordered_map<std::uint32_t, std::uint32_t> ranks_;  // of location groups
   std::unordered_map<std::uint64_t, Thread> threads_;       // of locations
   std::vector<std::string> hosts_, nodes_;                  // by rank; node: an id
+  std::vector<double> clock_errors_;                        // by rank, seconds
   std::uint64_t origin_ = 0, length_ = 0, ticks_per_tick_ = 1;
   double ticks_per_second_ = 1e9;
   std::vector<TracedRegion> regions_;  // in the order of the definitions

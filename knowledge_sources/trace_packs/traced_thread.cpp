@@ -71,6 +71,7 @@ void TracedThread::event(const ArchivedEvent& event) {
     case Kind::kRmaPut:
     case Kind::kRmaGet:
     case Kind::kRmaAtomic:
+      if (is_in_begin_or_end()) return;
       return mpi_event(event, tick);
     case Kind::kRmaCollectiveEnd:
     case Kind::kRmaGroupSync:
@@ -122,6 +123,11 @@ void TracedThread::event(const ArchivedEvent& event) {
     default:
       ++rank_.losses.others;
   }
+}
+
+// Score-P tells MPI_Init and MPI_Finalize as collectives that make and free MPI_COMM_WORLD. They are no calls here.
+bool TracedThread::is_in_begin_or_end() const {
+  return !open_.empty() && (open_.back().what == Opens::kInit || open_.back().what == Opens::kFinalize);
 }
 
 void TracedThread::enter(std::uint32_t reference, std::uint64_t tick) {

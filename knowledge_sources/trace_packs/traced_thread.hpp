@@ -90,6 +90,7 @@ class TracedThread {
     CodePlace caller;  // of what is within it
   };
 
+  [[nodiscard]] bool is_in_begin_or_end() const;
   void enter(std::uint32_t region, std::uint64_t tick);
   void leave(std::uint32_t region, std::uint64_t tick);
   void close(const Open& open, std::uint64_t tick);

@@ -64,14 +64,50 @@ TEST(WrongOrder, OnlyTheNextReceivesCountInWhateverOrderTheyBecomeKnown) {
   EXPECT_THAT(decided(receives, order), ElementsAre(Pair(100, true)));
 }
 
-TEST(WrongOrder, AReceiveThatNeverBecomesKnownHoldsUpABoundedNumber) {
+// Two senders in turn; of each of them nothing has come while all of the other's has.
+TEST(WrongOrder, WhatOneSenderHasSentMayBecomeKnownLongBeforeWhatTheOtherHas) {
   std::vector<Received> receives;
   std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < 3 * WrongOrder::kMost; ++i) {
-    receives.push_back({100.0 * static_cast<double>(i), 100.0 * static_cast<double>(i) + 10});
-    if (i != 5) order.push_back(i);
+  constexpr std::size_t kPairs = 10'000;
+  for (std::size_t i = 0; i < kPairs; ++i) {
+    const double begin = 100.0 * static_cast<double>(i);
+    receives.push_back({begin, begin + 10});
+    receives.push_back({begin + 50, i % 4 == 0 ? begin + 5 : begin + 20});
+    order.push_back(2 * i);
   }
-  EXPECT_EQ(decided(receives, order).size(), order.size());
+  for (std::size_t i = 0; i < kPairs; ++i) order.push_back(2 * i + 1);
+  const auto result = decided(receives, order);
+  ASSERT_EQ(result.size(), kPairs);
+  for (std::size_t i = 0; i < kPairs; ++i) EXPECT_EQ(result[i].second, i % 4 == 0) << i;
+}
+
+TEST(WrongOrder, AReceiveThatNeverBecomesKnownHoldsUpABoundedNumber) {
+  WrongOrder wrong_order;
+  std::size_t told = 0;
+  const auto use = [&](const Wait& wait) {
+    ++told;
+    EXPECT_EQ(wait.pattern, WaitPattern::kLateSender);
+  };
+  const auto add = [&](std::uint32_t rank, std::uint32_t number) {
+    Part send{}, receive{};
+    receive.begin = 100.0 * number;
+    send.posted = receive.begin + 10;
+    receive.order = number;
+    Wait wait{};
+    wait.pattern = WaitPattern::kLateSender;
+    wait.begin = receive.begin;
+    wait.ns = 10;
+    wait.order = number;
+    wrong_order.add({0, rank}, send, receive, &wait, use);
+  };
+  // The first one takes all of the room but for some, the second one what is left.
+  for (const std::uint32_t rank : {0u, 1u}) {
+    told = 0;
+    for (std::uint32_t number = 1; number < 3 * WrongOrder::kMost / 2; ++number) add(rank, number);
+    EXPECT_GT(told, WrongOrder::kMost / 3) << rank;
+    add(rank, 0);  // too late, and told at once
+  }
+  wrong_order.settle(use);
 }
 
 Wait of_call(WaitPattern pattern, std::uint32_t awaited, std::uint64_t ns) {

@@ -63,10 +63,10 @@ std::vector<PatternTuple> patterns_of(const reports::Application& application) {
 class TracePacksRoundTrip : public TracesFixture {
  protected:
   // Of the same packs: analysed, and analysed from their trace.
-  std::pair<reports::Application, Analysed> both_ways(std::uint32_t ranks,
-                                                      std::vector<std::vector<replay::Pack>> packs) {
+  std::pair<reports::Application, Analysed> both_ways(std::uint32_t ranks, std::vector<std::vector<replay::Pack>> packs,
+                                                      const std::string& selection = "all") {
     Session direct({{.name = "program", .ranks = ranks}});
-    begin({{.name = "program", .ranks = ranks}});
+    begin({{.name = "program", .ranks = ranks}}, selection);
     for (const auto& each : packs) {
       direct.submit(each);
       session_->submit(each);
@@ -166,6 +166,33 @@ TEST_F(TracePacksRoundTrip, EveryKindOfMessageIsWhatItWasBefore) {
   EXPECT_EQ(patterns_of(traced.application), patterns_of(direct));
   EXPECT_EQ(traced.application.waiting.resolved_messages, direct.waiting.resolved_messages);
   EXPECT_THAT(traced.application.waiting.unreceived, IsEmpty());
+}
+
+TEST_F(TracePacksRoundTrip, WaitsShorterThanTheErrorOfTheClocksAreNotToldApartEither) {
+  std::vector<std::vector<replay::Pack>> packs;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    PackMaker maker({.rank = rank}, 100);
+    const instrument::RankRange all{0, 2, 1};
+    maker.define(
+        instrument::CommunicatorDefinition{0, instrument::CommunicatorKind::kIntra, 77, 0, 2, rank, 0, 1, 0, 0, 1},
+        std::span(&all, 1), std::string_view());
+    maker.define(instrument::ClockDefinition{1000, 0, 1e9, 0, rank * 1e-6, 0, 0}, std::string_view("tsc"),
+                 std::string_view("boot"));
+    // The first message is 100 ns late, the second one 3 µs.
+    for (const std::uint64_t late : {100UL, 3000UL}) {
+      const std::uint64_t begin = 100 * late;
+      if (rank == 0) maker.call(FunctionId::kSend, Shape::kSend, begin + late, 50, 1, 1, 8, 2);
+      if (rank == 1) maker.call(FunctionId::kRecv, Shape::kReceive, begin, 5000, 0, 1, 8, 3);
+    }
+    maker.finish();
+    packs.push_back(maker.take());
+  }
+  const auto [direct, traced] = both_ways(2, std::move(packs), "all,attributes=clocks");
+  ASSERT_THAT(patterns_of(direct), ElementsAre(PatternTuple{"late_sender", 1, 3000}));
+  ASSERT_NEAR(direct.waiting.unresolved.below_clock_seconds, 100e-9, 1e-12);
+  EXPECT_THAT(patterns_of(traced.application), ::testing::IsSupersetOf(patterns_of(direct)));
+  EXPECT_NEAR(traced.application.waiting.unresolved.below_clock_seconds, 100e-9, 1e-12);
+  EXPECT_NEAR(traced.application.quality.clock_error_seconds, 1e-6, 1e-12);
 }
 
 TEST_F(TracePacksRoundTrip, APartOfARunIsSaidToBeOne) {
@@ -425,6 +452,32 @@ TEST(TracePacks, TimeOfFunctionsCountsFromMpiInitToMpiFinalize) {
   const auto main = std::ranges::find(traced.application.samples.functions, "main", &reports::SampledFunction::symbol);
   ASSERT_NE(main, traced.application.samples.functions.end());
   EXPECT_NEAR(main->self, 2500e-9, 1e-12);
+}
+
+// As Score-P tells them since version 8.
+TEST(TracePacks, CollectivesWithinMpiInitAndMpiFinalizeAreNoCalls) {
+  const ScratchFolder scratch;
+  MadeArchive made(scratch.path() / "init");
+  auto* const out = made.events(0);
+  std::uint64_t time = 1000;
+  for (const auto& [region, operation] :
+       {std::pair(0U, OTF2_COLLECTIVE_OP_CREATE_HANDLE), std::pair(1U, OTF2_COLLECTIVE_OP_BARRIER),
+        std::pair(2U, OTF2_COLLECTIVE_OP_DESTROY_HANDLE)}) {
+    OTF2_EvtWriter_Enter(out, nullptr, time, region);
+    OTF2_EvtWriter_MpiCollectiveBegin(out, nullptr, time);
+    OTF2_EvtWriter_MpiCollectiveEnd(out, nullptr, time + 500, static_cast<OTF2_CollectiveOp>(operation), 0,
+                                    OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+    OTF2_EvtWriter_Leave(out, nullptr, time + 500, region);
+    time += 1000;
+  }
+  made.clock(1000, 3000);
+  made.processes(1, 12);
+  made.region(0, "MPI_Init", OTF2_PARADIGM_MPI);
+  made.region(1, "MPI_Barrier", OTF2_PARADIGM_MPI);
+  made.region(2, "MPI_Finalize", OTF2_PARADIGM_MPI);
+  const Analysed traced = analyse(made.close());
+  EXPECT_THAT(functions_of(traced.application.mpi), ElementsAre(FunctionTuple{"MPI_Barrier", 1, 0, 0, 0, 500}));
+  EXPECT_THAT(traced.notices, ::testing::Not(::testing::Contains(HasSubstr("outside of calls"))));
 }
 
 TEST(TracePacks, OperationsThatNeverEndAreSentInTheEndAndThoseThatEndLateAreToldToBeLate) {

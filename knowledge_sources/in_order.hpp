@@ -2,7 +2,8 @@
 // analysis that follows what a thread did needs them one after the other. The number is PackHeader::order.
 //
 // Memory: what came too early, as long as its weight is at most kMost; then the missing one is given up and named. In a
-// run without losses as many wait as there are packs on the blackboard.
+// run without losses as many wait as there are packs on the blackboard: a worker that had no processor for half a second
+// still has the one that the others wait for.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace ardoise::knowledge_sources {
 template <class Value>
 class InOrder {
  public:
-  static constexpr std::size_t kMost = std::size_t{1} << 18;
+  static constexpr std::size_t kMost = std::size_t{1} << 20;
 
   // Calls deliver(value, after_gap) for what is in order now; after_gap: values before this one are missing for good.
   // One that comes a second time, or after it was given up, is dropped. weight: at least 1, of what it keeps in memory.

@@ -32,6 +32,8 @@ struct Settings {
   double hang_seconds = 60;       // without progress in MPI, after which a launch is said to hang; 0: never
   double flush_seconds = 1.0;     // age at which a partly filled bin is sent
   std::string capture_directory;  // "": none
+  std::string record_races, force;  // folders of records of races; "": none
+  bool stops_when_departing = false;  // where a program departs from the record that it is forced to
   std::string complaint;          // sentences about values of any option of programs that are not allowed; "": none
 };
 

@@ -242,7 +242,7 @@ int RaceForcer::start_instead(Thread& thread, MPI_Request request, const PostedR
     }
     if (code == MPI_SUCCESS) substitutes_.fetch_add(1, std::memory_order_relaxed);
   }
-  receives_.change(race_handle(request), [&](PostedReceive& known) {
+  receives_.change(race_handle(request), own_->number, [&](PostedReceive& known) {
     known.stream = thread.number;
     known.post = post;
     known.is_active = true;
@@ -254,11 +254,11 @@ int RaceForcer::start_instead(Thread& thread, MPI_Request request, const PostedR
 
 void RaceForcer::force_start(Thread& thread, Call& call, Steer& steer) {
   bool any = false;
-  for (int i = 0; i < call.request_count; ++i) any = any || receives_.find(race_handle(call.requests[i])).has_value();
+  for (int i = 0; i < call.request_count; ++i) any = any || receives_.find(race_handle(call.requests[i]), own_->number).has_value();
   if (!any) return;
   steer.skips = true;
   for (int i = 0; i < call.request_count && steer.code == MPI_SUCCESS; ++i) {
-    const auto receive = receives_.find(race_handle(call.requests[i]));
+    const auto receive = receives_.find(race_handle(call.requests[i]), own_->number);
     bool is_open = true;
     if (receive && !departed_.load(std::memory_order_relaxed) &&
         (!receive->has_wildcard || next(thread, call, 0) != nullptr))
@@ -269,7 +269,7 @@ void RaceForcer::force_start(Thread& thread, Call& call, Steer& steer) {
 
 MPI_Request RaceForcer::behind(MPI_Request request) {
   if (request == MPI_REQUEST_NULL) return request;
-  const auto receive = receives_.find(race_handle(request));
+  const auto receive = receives_.find(race_handle(request), own_->number);
   return receive && receive->instead != MPI_REQUEST_NULL ? receive->instead : request;
 }
 
@@ -340,7 +340,7 @@ void RaceForcer::before(Call& call, Steer& steer) {
                                  kind == RaceKind::kSome || kind == RaceKind::kWait || kind == RaceKind::kCancel;
   if (looks_at_requests && substitutes_.load(std::memory_order_relaxed) != 0) steer.substitute = behind_in_forcer;
   if (kind == RaceKind::kFree) {
-    if (const auto receive = receives_.find(race_handle(call.requests[0])); receive && receive->instead != MPI_REQUEST_NULL) {
+    if (const auto receive = receives_.find(race_handle(call.requests[0]), own_->number); receive && receive->instead != MPI_REQUEST_NULL) {
       MPI_Request instead = receive->instead;
       PMPI_Request_free(&instead);
     }
@@ -390,7 +390,7 @@ void RaceForcer::before(Call& call, Steer& steer) {
       // What waits for a receive that is forced, where a message may never come.
       for (int i = 0; i < call.request_count; ++i) {
         if (call.requests[i] == MPI_REQUEST_NULL) continue;
-        const auto receive = receives_.find(race_handle(call.requests[i]));
+        const auto receive = receives_.find(race_handle(call.requests[i]), own_->number);
         if (!receive || !receive->is_active || !receive->has_wildcard) continue;
         begin_wait(own, call);
         own.wait.knows_message = receive->cancel_tried && !receive->is_persistent;
@@ -404,7 +404,7 @@ void RaceForcer::before(Call& call, Steer& steer) {
       }
       return;
     case RaceKind::kCancel:
-      if (const auto receive = receives_.find(race_handle(call.requests[0])); receive && receive->cancel_tried)
+      if (const auto receive = receives_.find(race_handle(call.requests[0]), own_->number); receive && receive->cancel_tried)
         steer.skips = true;
       return;
     case RaceKind::kNone:
@@ -426,6 +426,7 @@ void RaceForcer::after(Call& call, const Steer& steer) {
       if (!wanted.is_receive() || call.requests == nullptr) return;
       PostedReceive receive;
       receive.has_wildcard = wanted.has_wildcard();
+      receive.stream = own.number;
       receive.is_persistent = true;
       receive.is_active = false;
       receive.buffer = steer.buffer;
@@ -436,7 +437,7 @@ void RaceForcer::after(Call& call, const Steer& steer) {
     }
     case RaceKind::kFree:
       if (call.result != MPI_SUCCESS) return;
-      if (auto receive = receives_.forget(race_handle(call.requests[0]))) {
+      if (auto receive = receives_.forget(race_handle(call.requests[0]), own_->number)) {
         if (receive->type != MPI_DATATYPE_NULL) PMPI_Type_free(&receive->type);
         if (receive->instead != MPI_REQUEST_NULL) substitutes_.fetch_sub(1, std::memory_order_relaxed);
       }
@@ -454,7 +455,7 @@ void RaceForcer::after(Call& call, const Steer& steer) {
   for (int i = 0; i < call.completed_count; ++i) {
     const int index = call.completed_indices != nullptr ? call.completed_indices[i] : i;
     if (index < 0 || index >= call.request_count) continue;
-    if (const auto receive = receives_.complete(race_handle(call.requests[index]));
+    if (const auto receive = receives_.complete(race_handle(call.requests[index]), own_->number);
         receive && receive->instead != MPI_REQUEST_NULL)
       substitutes_.fetch_sub(1, std::memory_order_relaxed);
   }

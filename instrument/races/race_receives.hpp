@@ -2,7 +2,7 @@
 // knows its handle; here it learns which posted receive that is. Thread safe.
 //
 // A handle that one thread has just seen completed may be that of another thread's next receive before the first one
-// comes to say so: equal handles queue up, first in, first out.
+// comes to say so. Of equal ones a thread means that which it has posted itself, else the oldest.
 #pragma once
 
 #include <mpi.h>
@@ -42,27 +42,28 @@ class RaceReceives {
     known_.emplace(handle, Known{receive, ++number_});
     size_.store(known_.size(), std::memory_order_relaxed);
   }
-  [[nodiscard]] std::optional<PostedReceive> find(std::uint64_t handle) {
+  [[nodiscard]] std::optional<PostedReceive> find(std::uint64_t handle, std::uint32_t stream) {
     if (empty()) return std::nullopt;
     const MutexLock guard(lock_);
-    const auto found = oldest(handle);
+    const auto found = meant(handle, stream);
     if (found == known_.end()) return std::nullopt;
     return found->second.receive;
   }
+  // stream: of the thread that asks.
   // Changes it in place by change(PostedReceive&), under the lock. False: not known.
-  bool change(std::uint64_t handle, auto&& change) {
+  bool change(std::uint64_t handle, std::uint32_t stream, auto&& change) {
     if (empty()) return false;
     const MutexLock guard(lock_);
-    const auto found = oldest(handle);
+    const auto found = meant(handle, stream);
     if (found == known_.end()) return false;
     change(found->second.receive);
     return true;
   }
   // It is complete: forgotten, or inactive when persistent. Nothing: unknown, or inactive before.
-  [[nodiscard]] std::optional<PostedReceive> complete(std::uint64_t handle) {
+  [[nodiscard]] std::optional<PostedReceive> complete(std::uint64_t handle, std::uint32_t stream) {
     if (empty()) return std::nullopt;
     const MutexLock guard(lock_);
-    const auto found = oldest(handle);
+    const auto found = meant(handle, stream);
     if (found == known_.end() || !found->second.receive.is_active) return std::nullopt;
     const PostedReceive receive = found->second.receive;
     if (receive.is_persistent) {
@@ -73,10 +74,10 @@ class RaceReceives {
     }
     return receive;
   }
-  [[nodiscard]] std::optional<PostedReceive> forget(std::uint64_t handle) {
+  [[nodiscard]] std::optional<PostedReceive> forget(std::uint64_t handle, std::uint32_t stream) {
     if (empty()) return std::nullopt;
     const MutexLock guard(lock_);
-    const auto found = oldest(handle);
+    const auto found = meant(handle, stream);
     if (found == known_.end()) return std::nullopt;
     const PostedReceive receive = found->second.receive;
     erase(found);
@@ -89,11 +90,12 @@ class RaceReceives {
     std::uint64_t number;  // in order of adding
   };
   using Map = std::unordered_multimap<std::uint64_t, Known>;
-  Map::iterator oldest(std::uint64_t handle) REQUIRES(lock_) {
+  Map::iterator meant(std::uint64_t handle, std::uint32_t stream) REQUIRES(lock_) {
     auto [best, end] = known_.equal_range(handle);
     if (best == end) return known_.end();
     for (auto each = best; each != end; ++each) {
-      if (each->second.number < best->second.number) best = each;
+      const bool is_own = each->second.receive.stream == stream, best_is_own = best->second.receive.stream == stream;
+      if (is_own != best_is_own ? is_own : each->second.number < best->second.number) best = each;
     }
     return best;
   }

@@ -68,7 +68,7 @@ void RaceRecorder::post(Thread& thread, const Call& call) {
 void RaceRecorder::start(Thread& thread, const Call& call) {
   for (int i = 0; i < call.request_count; ++i) {
     bool has_wildcard = false;
-    if (receives_.change(race_handle(call.requests[i]), [&](PostedReceive& receive) {
+    if (receives_.change(race_handle(call.requests[i]), own_->stream, [&](PostedReceive& receive) {
           receive.stream = thread.stream;
           receive.post = thread.posts++;
           receive.is_active = call.result == MPI_SUCCESS;
@@ -107,7 +107,7 @@ void RaceRecorder::complete(const Call& call) {
   for (int i = 0; i < call.completed_count; ++i) {
     const int index = call.completed_indices != nullptr ? call.completed_indices[i] : i;
     if (index < 0 || index >= call.request_count) continue;
-    if (const auto receive = receives_.complete(race_handle(call.requests[index])))
+    if (const auto receive = receives_.complete(race_handle(call.requests[index]), own_->stream))
       add_outcome(*receive, call.statuses != nullptr ? call.statuses + i : nullptr);
   }
 }
@@ -135,6 +135,7 @@ void RaceRecorder::after(Call& call, const Steer& steer) {
       if (!wanted.is_receive() || call.requests == nullptr) return;
       PostedReceive receive;
       receive.has_wildcard = wanted.has_wildcard();
+      receive.stream = own.stream;
       receive.is_persistent = true;
       receive.is_active = false;
       return receives_.add(race_handle(call.requests[0]), receive);
@@ -164,10 +165,10 @@ void RaceRecorder::after(Call& call, const Steer& steer) {
     case RaceKind::kWait:
       break;
     case RaceKind::kCancel:
-      receives_.change(race_handle(call.requests[0]), [](PostedReceive& receive) { receive.cancel_tried = true; });
+      receives_.change(race_handle(call.requests[0]), own_->stream, [](PostedReceive& receive) { receive.cancel_tried = true; });
       return;
     case RaceKind::kFree:
-      if (const auto receive = receives_.forget(race_handle(call.requests[0]));
+      if (const auto receive = receives_.forget(race_handle(call.requests[0]), own_->stream);
           receive && receive->is_active && receive->has_wildcard)
         seen_.fetch_or(kSeenFreedReceive, std::memory_order_relaxed);
       return;

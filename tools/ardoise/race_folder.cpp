@@ -1,0 +1,138 @@
+// See race_folder.hpp.
+#include "tools/ardoise/race_folder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "instrument/format/race_file.hpp"
+#include "knowledge_sources/symbolizer.hpp"
+#include "reports/atomic_file.hpp"
+#include "tools/ardoise/launch_line.hpp"
+#include "tools/ardoise/output_folder.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+using instrument::RaceFile;
+using instrument::RaceStream;
+
+std::vector<fs::path> race_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == instrument::kRaceFileEnd) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<char> content_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// With its bytes, which RaceFile refers to.
+struct ReadRaces {
+  explicit ReadRaces(const fs::path& path)
+      : bytes(content_of(path)),
+        beside(content_of(path.string() + instrument::kRaceOpenEnd)),
+        file(std::as_bytes(std::span(bytes)), std::as_bytes(std::span(beside))) {}
+  std::vector<char> bytes, beside;
+  RaceFile file;
+};
+
+// "solver#2" is the second program of this name.
+std::string file_name_of_program(const std::string& name) { return name.substr(0, name.find('#')); }
+
+}  // namespace
+
+void prepare_race_folder(const fs::path& folder) {
+  make_writable_folder(folder);
+  if (race_files(folder).empty()) return;
+  throw UsageError(
+      fmt::format("the folder '{}' has a record of races already; name another one for --record-races, or remove it.",
+                  folder.string()));
+}
+
+void check_race_folder(const fs::path& folder, std::optional<unsigned> ranks,
+                       const std::vector<std::string>& programs) {
+  const auto files = race_files(folder);
+  if (files.empty()) {
+    throw UsageError(fmt::format("there is no record of races in '{}'; record one with --record-races {}.",
+                                 folder.string(), folder.string()));
+  }
+  std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> found;  // partition: its ranks, and those here
+  std::set<std::string> recorded;
+  for (const auto& path : files) {
+    const ReadRaces read(path);
+    if (!read.file.error().empty())
+      throw UsageError(fmt::format("the record of races '{}' {}; record the program again.", path.string(),
+                                   read.file.error()));
+    const auto& header = read.file.header();
+    found[header.partition].first = header.ranks;
+    ++found[header.partition].second;
+    recorded.insert(file_name_of_program(read.file.program()));
+  }
+  std::uint32_t all = 0;
+  for (const auto& [partition, counts] : found) {
+    all += counts.first;
+    if (counts.first == counts.second) continue;
+    throw UsageError(fmt::format("the record of races '{}' has files of {} of {} ranks; record the program again.",
+                                 folder.string(), counts.second, counts.first));
+  }
+  if (ranks && *ranks != all) {
+    throw UsageError(fmt::format("the record of races '{}' is of {} rank{}, and the launch line starts {}; start as many "
+                                 "as were recorded.",
+                                 folder.string(), all, all == 1 ? "" : "s", *ranks));
+  }
+  for (const auto& program : programs) {
+    if (program.empty() || recorded.contains(fs::path(program).filename().string())) continue;
+    throw UsageError(fmt::format("the record of races '{}' is of {}, and the launch line starts {}; record this program.",
+                                 folder.string(), fmt::join(recorded, ", "), fs::path(program).filename().string()));
+  }
+}
+
+RecordedRaces name_race_sites(const fs::path& folder) {
+  RecordedRaces races;
+  std::set<std::pair<std::string, std::uint64_t>> sites;
+  for (const auto& path : race_files(folder)) {
+    const ReadRaces read(path);
+    if (!read.file.error().empty()) continue;
+    ++races.ranks;
+    races.bytes += read.bytes.size();
+    const auto& end = read.file.end();
+    if (!end || end->why != instrument::RaceEndReason::kFinalized) ++races.incomplete;
+    for (std::uint32_t number = 1; number <= read.file.last_stream(); ++number) {
+      RaceStream stream(read.file, number);
+      while (stream.next() != nullptr) ++races.decisions;
+      for (const auto& key : stream.keys()) sites.emplace(key.module, key.offset);
+    }
+  }
+  knowledge_sources::Symbolizer symbolizer;
+  std::string lines;
+  for (const auto& [module, offset] : sites) {
+    if (module.empty()) continue;
+    const auto frame = symbolizer.find(module, "", offset);
+    std::string name = frame.symbol;
+    if (!frame.source_file.empty()) {
+      name += fmt::format("{}{}:{}", name.empty() ? "" : " in ", fs::path(frame.source_file).filename().string(),
+                          frame.line);
+    } else if (!name.empty()) {
+      name += fmt::format(" in {}+0x{:x}", fs::path(module).filename().string(), offset);
+    }
+    if (!name.empty()) lines += fmt::format("{}\t{:x}\t{}\n", fs::path(module).filename().string(), offset, name);
+  }
+  (void)reports::write_file(folder / instrument::kRaceSites, lines);  // without it places have their offsets as names
+  return races;
+}
+
+}  // namespace ardoise::launcher

@@ -87,4 +87,8 @@ inline constexpr const char* kRaceFileEnd = ".races";
 inline constexpr const char* kRaceOpenEnd = ".open";    // behind the file's name
 inline constexpr const char* kRaceSites = "sites.txt";  // of the launcher: names of call sites (races/race_sites.hpp)
 
+// In the output folder: where processes have departed from the record, a line each: rank, function, module, offset, between
+// tabs. The launcher says what the process could not: file and line.
+inline constexpr const char* kRaceDepartures = ".departures";
+
 }  // namespace ardoise::instrument

@@ -17,7 +17,9 @@
 #include <memory>
 #include <span>
 
+#include "instrument/format/analyzer_partition.hpp"
 #include "instrument/format/race_file.hpp"
+#include "instrument/format/remains.hpp"
 #include "instrument/machine/modules.hpp"
 #include "instrument/process/session.hpp"
 #include "instrument/races/race_forcer.hpp"
@@ -205,8 +207,10 @@ const vmpi::Steering* start_forcing(const RaceSettings& settings, const Identity
   }
   if (says_anyone(own, error)) PMPI_Abort(MPI_COMM_WORLD, kRefusedStatus);
   say_limits(*file, own, thread_level);
+  const VMPI_Partition_desc* const analyzer = VMPI_Get_desc_by_name(kAnalyzerPartition);
+  const std::string output = analyzer != nullptr ? remains_folder(analyzer->command) : "";
   auto* const made = new RaceForcer({say_of_races, own.rank, settings.stops_when_departing, settings.patience_seconds,
-                                     settings.force},
+                                     settings.force, output.empty() ? "" : output + "/" + kRaceDepartures},
                                     std::move(file));
   if (const std::string clause = made->start(); says_anyone(own, clause.empty() ? "" : fmt::format("the record of races '{}' {}.", path, clause)))
     PMPI_Abort(MPI_COMM_WORLD, kRefusedStatus);

@@ -1,9 +1,12 @@
 // See race_forcer.hpp.
 #include "instrument/races/race_forcer.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -92,12 +95,23 @@ std::string RaceForcer::named(const RaceKey& key) {
   return text;
 }
 
+void RaceForcer::note_departure(const RaceKey& key) {
+  if (settings_.departures.empty()) return;
+  const std::string line = fmt::format("{}\t{}\t{}\t{:x}\n", settings_.rank, key.function, key.module, key.offset);
+  const long file = ::syscall(SYS_openat, AT_FDCWD, settings_.departures.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0) return;
+  (void)::syscall(SYS_write, file, line.data(), line.size());
+  ::syscall(SYS_close, file);
+}
+
 std::nullptr_t RaceForcer::depart(Thread& thread, const std::string& recorded, const Call& call,
                                   const std::string& why) {
   if (departed_.exchange(true, std::memory_order_relaxed)) return nullptr;
+  const RaceKey here = RacePlaces::describe(call);
+  note_departure(here);
   settings_.say(fmt::format(
       "rank {} departs from the record at decision {} of its thread {}: recorded: {}; now: {}{}. {}", settings_.rank,
-      thread.decisions, thread.number, recorded, named(RacePlaces::describe(call)), why,
+      thread.decisions, thread.number, recorded, named(here), why,
       settings_.stops ? "The program is stopped (--when-departing stop)." : "Nothing is forced on this rank from here on."));
   if (settings_.stops) PMPI_Abort(MPI_COMM_WORLD, kDepartedStatus);
   return nullptr;

@@ -36,6 +36,7 @@ class RaceForcer {
     bool stops;             // where the program departs
     double patience_seconds;  // after which a wait is told; 0: never
     std::string folder;     // of the record: names of call sites
+    std::string departures;  // file for kRaceDepartures; "": none
   };
 
   RaceForcer(Settings settings, std::unique_ptr<RaceFile> file);
@@ -86,6 +87,7 @@ class RaceForcer {
   [[nodiscard]] const RaceEntry* next(Thread& thread, const vmpi::Call& call, std::size_t values);
   std::nullptr_t depart(Thread& thread, const std::string& recorded, const vmpi::Call& call, const std::string& why);
   [[nodiscard]] std::string named(const RaceKey& key);
+  void note_departure(const RaceKey& key);
 
   void pin(vmpi::Steer& steer, std::int32_t source, std::int32_t tag) const;
   void pin_unmatched(vmpi::Steer& steer) const;

@@ -122,7 +122,10 @@ void check_races(const Options& options, const LaunchLine& line, const std::vect
   if (!options.record_races.empty()) prepare_race_folder(options.record_races);
 }
 
-void tell_races(const Options& options) {
+void tell_races(const Options& options, const fs::path& output) {
+  if (!options.force.empty()) {
+    for (const std::string& clause : take_departures(output)) say("{}.", clause);
+  }
   if (options.record_races.empty()) return;
   const RecordedRaces races = name_race_sites(options.record_races);
   if (options.quiet) return;
@@ -198,7 +201,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   const UndisturbedReport undisturbed;  // as soon as signals do not go on to mpirun
   auto job = mpirun.hydra ? run_hydra(launch, line, options.time_limit) : run_and_wait(launch, {}, options.time_limit);
   complete_ended_by(job, fs::path(words.front()).filename().string());
-  tell_races(options);
+  tell_races(options, output.path());
   vmpi::remove_stale_window_folders();  // left by programs that did not end by themselves
   auto merge = merge_command(installation.analyzer, output.path());
   for (auto& word : analysis_words(options)) merge.push_back(std::move(word));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -52,6 +53,18 @@ struct ReadRaces {
 
 // "solver#2" is the second program of this name.
 std::string file_name_of_program(const std::string& name) { return name.substr(0, name.find('#')); }
+
+// "": nothing is known of it.
+std::string name_of_site(knowledge_sources::Symbolizer& symbolizer, const std::string& module, std::uint64_t offset) {
+  if (module.empty()) return "";
+  const auto frame = symbolizer.find(module, "", offset);
+  if (!frame.source_file.empty()) {
+    return fmt::format("{}{}{}:{}", frame.symbol, frame.symbol.empty() ? "" : " in ",
+                       fs::path(frame.source_file).filename().string(), frame.line);
+  }
+  if (frame.symbol.empty()) return "";
+  return fmt::format("{} in {}+0x{:x}", frame.symbol, fs::path(module).filename().string(), offset);
+}
 
 }  // namespace
 
@@ -120,19 +133,26 @@ RecordedRaces name_race_sites(const fs::path& folder) {
   knowledge_sources::Symbolizer symbolizer;
   std::string lines;
   for (const auto& [module, offset] : sites) {
-    if (module.empty()) continue;
-    const auto frame = symbolizer.find(module, "", offset);
-    std::string name = frame.symbol;
-    if (!frame.source_file.empty()) {
-      name += fmt::format("{}{}:{}", name.empty() ? "" : " in ", fs::path(frame.source_file).filename().string(),
-                          frame.line);
-    } else if (!name.empty()) {
-      name += fmt::format(" in {}+0x{:x}", fs::path(module).filename().string(), offset);
-    }
-    if (!name.empty()) lines += fmt::format("{}\t{:x}\t{}\n", fs::path(module).filename().string(), offset, name);
+    if (const std::string name = name_of_site(symbolizer, module, offset); !name.empty())
+      lines += fmt::format("{}\t{:x}\t{}\n", fs::path(module).filename().string(), offset, name);
   }
   (void)reports::write_file(folder / instrument::kRaceSites, lines);  // without it places have their offsets as names
   return races;
+}
+
+std::vector<std::string> take_departures(const fs::path& output) {
+  const fs::path notes = output / instrument::kRaceDepartures;
+  std::ifstream file(notes);
+  std::vector<std::string> clauses;
+  knowledge_sources::Symbolizer symbolizer;
+  for (std::string rank, function, module, offset; std::getline(file, rank, '\t') && std::getline(file, function, '\t') &&
+                                                   std::getline(file, module, '\t') && std::getline(file, offset);) {
+    const std::string name = name_of_site(symbolizer, module, std::strtoull(offset.c_str(), nullptr, 16));
+    if (!name.empty()) clauses.push_back(fmt::format("rank {} has departed from the record in {} at {}", rank, function, name));
+  }
+  std::error_code ignored;
+  fs::remove(notes, ignored);
+  return clauses;
 }
 
 }  // namespace ardoise::launcher

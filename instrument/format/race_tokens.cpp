@@ -54,18 +54,24 @@ void RaceEncoder::clear() {
   std::fill(slots_.begin(), slots_.end(), std::uint16_t{0});
 }
 
-std::span<const std::byte> RaceEncoder::repeats(std::uint32_t count) {
-  out_.clear();
-  if (count == 0) return out_;
+void RaceEncoder::put_repeats(std::uint32_t count) {
+  if (count == 0) return;
+  if (count == 1 && last_ < race_tokens::kFirstEscape) return out_.push_back(static_cast<std::byte>(last_));
   out_.push_back(std::byte{race_tokens::kRepeat});
   put_varint(count);
+}
+
+std::span<const std::byte> RaceEncoder::repeats(std::uint32_t count) {
+  out_.clear();
+  put_repeats(count);
   return out_;
 }
 
 std::span<const std::byte> RaceEncoder::add(std::uint32_t key, std::span<const std::int32_t> values,
-                                            const RaceKey* new_key) {
+                                            std::uint32_t repeated, const RaceKey* new_key) {
   out_.clear();
   if (last_ != kNoToken && is(known_[last_], key, values)) return out_;
+  put_repeats(repeated);
   const std::uint64_t hash = hash_of(key, values);
   std::size_t slot = hash % kTokenSlots;
   for (; slots_[slot] != 0; slot = (slot + 1) % kTokenSlots) {

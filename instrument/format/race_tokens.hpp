@@ -47,10 +47,10 @@ class RaceEncoder {
   RaceEncoder();
 
   // What the decision adds to the stream, valid until the next call. Empty: it is the last one once more, which the
-  // caller counts and tells with repeats() before anything else is added.
+  // caller counts, and gives that count to the next call that is not empty, or to repeats().
   // key: number of a key that was given before, or the next one, with its texts.
   [[nodiscard]] std::span<const std::byte> add(std::uint32_t key, std::span<const std::int32_t> values,
-                                               const RaceKey* new_key = nullptr);
+                                               std::uint32_t repeated, const RaceKey* new_key = nullptr);
   [[nodiscard]] std::span<const std::byte> repeats(std::uint32_t count);
   // How many keys the stream knows: the number of the next one.
   [[nodiscard]] std::uint32_t keys() const { return keys_; }
@@ -61,6 +61,7 @@ class RaceEncoder {
     std::uint32_t key, first, count;
   };
   void put_varint(std::uint64_t value);
+  void put_repeats(std::uint32_t count);
   void put_text(std::string_view text);
   [[nodiscard]] bool is(const Known& known, std::uint32_t key, std::span<const std::int32_t> values) const;
   void clear();

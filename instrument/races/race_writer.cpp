@@ -199,33 +199,24 @@ void RaceOutput::append(std::span<const std::byte> bytes) {
   }
 }
 
-void RaceOutput::append_repeats() {
-  if (repeats_ == 0) return;
-  std::array<std::byte, 8> token{std::byte{race_tokens::kRepeat}};
-  std::size_t size = 1;
-  for (std::uint32_t rest = std::exchange(repeats_, 0);;) {
-    token[size++] = static_cast<std::byte>((rest & 0x7F) | (rest >= 0x80 ? 0x80 : 0));
-    if ((rest >>= 7) == 0) break;
-  }
-  append(std::span(token).first(size));
-}
-
 void RaceOutput::add(std::uint32_t key, std::span<const std::int32_t> values, const RaceKey* new_key) {
   if (slot_ == nullptr && (slot_ = writer_.take_slot(stream_, sequence_)) == nullptr) return;
   ++decisions_;
-  const std::span<const std::byte> token = encoder_.add(key, values, new_key);
-  if (token.empty()) {
-    if (repeats_ == UINT32_MAX) append_repeats();
-    return set_state(bytes_, repeats_ + 1);
+  const std::span<const std::byte> token = encoder_.add(key, values, repeats_, new_key);
+  if (!token.empty()) {
+    append(token);
+    return set_state(bytes_, 0);
   }
-  append_repeats();
-  append(token);
-  set_state(bytes_, 0);
+  if (repeats_ == UINT32_MAX) {
+    append(encoder_.repeats(repeats_));
+    repeats_ = 0;
+  }
+  set_state(bytes_, repeats_ + 1);
 }
 
 void RaceOutput::flush() {
   if (slot_ == nullptr) return;
-  append_repeats();
+  append(encoder_.repeats(repeats_));
   if (bytes_ != 0) writer_.write_block(stream_, sequence_++, {slot_->data(), bytes_});
   set_state(0, 0);
   writer_.give_slot(std::exchange(slot_, nullptr));

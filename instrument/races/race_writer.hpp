@@ -74,7 +74,6 @@ class RaceOutput {
 
  private:
   void append(std::span<const std::byte> bytes);
-  void append_repeats();
   void set_state(std::uint32_t bytes, std::uint32_t repeats);
 
   RaceWriter& writer_;

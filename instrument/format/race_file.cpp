@@ -37,8 +37,7 @@ bool RaceFile::read_header(std::span<const std::byte> bytes) {
   if (header_.version != kRaceVersion)
     return fail(fmt::format("has version {} of the format, and this Ardoise reads {}", header_.version, kRaceVersion));
   bytes = bytes.subspan(sizeof header_);
-  if (header_.text_bytes > kMaxHeaderText || header_.text_bytes > bytes.size())
-    return fail("is cut off in its header");
+  if (header_.text_bytes > kMaxHeaderText || header_.text_bytes > bytes.size()) return fail("is cut off in its header");
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), header_.text_bytes);
   for (std::string* const part : {&program_, &build_id_, &mpi_library_}) {
     const auto end = text.find('\0');

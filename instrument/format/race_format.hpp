@@ -19,10 +19,11 @@
 namespace ardoise::instrument {
 
 inline constexpr std::uint32_t kRaceVersion = 1;
-inline constexpr std::uint64_t kRaceMagic = 0x3145434152445241u;  // "ARDRACE1", read on a machine of the same byte order
-inline constexpr std::uint32_t kRaceBlockMark = 0x4B4C4252u;      // "RBLK"
-inline constexpr std::uint32_t kRaceSlotMark = 0x544C5352u;       // "RSLT"
-inline constexpr std::uint32_t kRaceEnd = 0xFFFFFFFFu;            // as a stream: the process has come to MPI_Finalize
+inline constexpr std::uint64_t kRaceMagic =
+    0x3145434152445241u;                                      // "ARDRACE1", read on a machine of the same byte order
+inline constexpr std::uint32_t kRaceBlockMark = 0x4B4C4252u;  // "RBLK"
+inline constexpr std::uint32_t kRaceSlotMark = 0x544C5352u;   // "RSLT"
+inline constexpr std::uint32_t kRaceEnd = 0xFFFFFFFFu;        // as a stream: the process has come to MPI_Finalize
 
 struct RaceFileHeader {
   std::uint64_t magic = kRaceMagic;
@@ -63,7 +64,7 @@ static_assert(sizeof(RaceEnd) == 24);
 
 inline constexpr std::size_t kRaceSlotBytes = std::size_t{64} << 10;
 struct RaceSlot {
-  std::uint32_t mark;      // kRaceSlotMark while a stream has it
+  std::uint32_t mark;  // kRaceSlotMark while a stream has it
   std::uint32_t stream;
   std::uint32_t sequence;  // of the block that is being filled. Smaller than the next one of the file: it is there
   std::uint32_t unused;
@@ -87,8 +88,8 @@ inline constexpr const char* kRaceFileEnd = ".races";
 inline constexpr const char* kRaceOpenEnd = ".open";    // behind the file's name
 inline constexpr const char* kRaceSites = "sites.txt";  // of the launcher: names of call sites (races/race_sites.hpp)
 
-// In the output folder: where processes have departed from the record, a line each: rank, function, module, offset, between
-// tabs. The launcher says what the process could not: file and line.
+// In the output folder: where processes have departed from the record, a line each: rank, function, module, offset,
+// between tabs. The launcher says what the process could not: file and line.
 inline constexpr const char* kRaceDepartures = ".departures";
 
 }  // namespace ardoise::instrument

@@ -24,9 +24,7 @@ std::uint64_t hash_of(std::uint32_t key, std::span<const std::int32_t> values) {
 constexpr std::uint64_t zigzag(std::int32_t value) {
   return static_cast<std::uint32_t>(value) << 1 ^ static_cast<std::uint32_t>(value >> 31);
 }
-constexpr std::int32_t unzigzag(std::uint32_t word) {
-  return static_cast<std::int32_t>(word >> 1 ^ (0u - (word & 1)));
-}
+constexpr std::int32_t unzigzag(std::uint32_t word) { return static_cast<std::int32_t>(word >> 1 ^ (0u - (word & 1))); }
 
 }  // namespace
 

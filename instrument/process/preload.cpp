@@ -139,7 +139,9 @@ const vmpi::Observer* observer_with(bool arguments, const vmpi::Steering* steeri
 // Races are recorded or forced, so calls go on being told when there is nothing else to tell them for.
 const vmpi::Steering* steering = nullptr;
 
-void stop_observing() { vmpi::observer.store(idle_observer.load(std::memory_order_acquire), std::memory_order_release); }
+void stop_observing() {
+  vmpi::observer.store(idle_observer.load(std::memory_order_acquire), std::memory_order_release);
+}
 
 void steer_races(const Settings& settings, int thread_level) {
   const VMPI_Partition_desc* const own = VMPI_Get_desc_by_id(VMPI_Get_partition_id());

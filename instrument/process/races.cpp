@@ -59,25 +59,24 @@ void note_outcome(vmpi::Call& call, const vmpi::Steer& steer) noexcept {
     });
   }
 }
-constexpr vmpi::Steering kRecording{.before = [](vmpi::Call&, vmpi::Steer&) noexcept {},
-                                    .after = note_outcome,
-                                    .again = []() noexcept {}};
+constexpr vmpi::Steering kRecording{
+    .before = [](vmpi::Call&, vmpi::Steer&) noexcept {}, .after = note_outcome, .again = []() noexcept {}};
 
-constexpr vmpi::Steering kForcing{
-    .before =
-        [](vmpi::Call& call, vmpi::Steer& steer) noexcept {
-          if (RaceForcer* const current = forcer.load(std::memory_order_acquire))
-            guarded([&] { current->before(call, steer); });
-        },
-    .after =
-        [](vmpi::Call& call, const vmpi::Steer& steer) noexcept {
-          if (RaceForcer* const current = forcer.load(std::memory_order_acquire))
-            guarded([&] { current->after(call, steer); });
-        },
-    .again =
-        []() noexcept {
-          if (RaceForcer* const current = forcer.load(std::memory_order_acquire)) guarded([&] { current->again(); });
-        }};
+constexpr vmpi::Steering kForcing{.before =
+                                      [](vmpi::Call& call, vmpi::Steer& steer) noexcept {
+                                        if (RaceForcer* const current = forcer.load(std::memory_order_acquire))
+                                          guarded([&] { current->before(call, steer); });
+                                      },
+                                  .after =
+                                      [](vmpi::Call& call, const vmpi::Steer& steer) noexcept {
+                                        if (RaceForcer* const current = forcer.load(std::memory_order_acquire))
+                                          guarded([&] { current->after(call, steer); });
+                                      },
+                                  .again =
+                                      []() noexcept {
+                                        if (RaceForcer* const current = forcer.load(std::memory_order_acquire))
+                                          guarded([&] { current->again(); });
+                                      }};
 
 struct Identity {
   int ranks = 0, rank = 0, partition = 0;
@@ -126,7 +125,8 @@ const vmpi::Steering* start_recording(const RaceSettings& settings, const Identi
   if (own.rank == 0 && thread_level == MPI_THREAD_MULTIPLE)
     say("races are recorded by thread; the order of calls of different threads (MPI_THREAD_MULTIPLE) is not.");
   ::pthread_key_create(&race_thread_key, [](void*) {
-    if (RaceRecorder* const current = recorder.load(std::memory_order_acquire)) guarded([&] { current->thread_ends(); });
+    if (RaceRecorder* const current = recorder.load(std::memory_order_acquire))
+      guarded([&] { current->thread_ends(); });
   });
   recorder.store(made, std::memory_order_release);
   return &kRecording;
@@ -152,16 +152,19 @@ std::span<const std::byte> map_file(const std::string& path) {
 // "": the record is of this program.
 std::string what_is_wrong(const RaceFile& file, const Identity& own, const std::string& path, int thread_level) {
   const auto header = file.header();
-  if (!file.error().empty()) return fmt::format("the record of races '{}' {}; record the program again.", path, file.error());
+  if (!file.error().empty())
+    return fmt::format("the record of races '{}' {}; record the program again.", path, file.error());
   if (header.ranks != static_cast<std::uint32_t>(own.ranks))
     return fmt::format("the record of races '{}' is of {} ranks, and {} has {}; start it with as many.", path,
                        header.ranks, own.program, own.ranks);
   if (file.program() != own.program)
-    return fmt::format("the record of races '{}' is of the program {}, and this is {}.", path, file.program(), own.program);
+    return fmt::format("the record of races '{}' is of the program {}, and this is {}.", path, file.program(),
+                       own.program);
   if (file.build_id() != own.build_id)
-    return fmt::format("the record of races '{}' is of another build of {}; record it again, or run the build that was "
-                       "recorded.",
-                       path, own.program);
+    return fmt::format(
+        "the record of races '{}' is of another build of {}; record it again, or run the build that was "
+        "recorded.",
+        path, own.program);
   if (file.mpi_library() != own.mpi_library)
     return fmt::format("the record of races '{}' was made with {}, and this is {}; record it again.", path,
                        file.mpi_library(), own.mpi_library);
@@ -193,9 +196,9 @@ void say_limits(const RaceFile& file, const Identity& own, int thread_level) {
 }
 
 const vmpi::Steering* start_forcing(const RaceSettings& settings, const Identity& own, int thread_level) {
-  const std::string path = fmt::format("{}/{}", settings.force,
-                                       race_file_name(static_cast<std::uint32_t>(own.partition),
-                                                      static_cast<std::uint32_t>(own.rank)));
+  const std::string path =
+      fmt::format("{}/{}", settings.force,
+                  race_file_name(static_cast<std::uint32_t>(own.partition), static_cast<std::uint32_t>(own.rank)));
   const std::span<const std::byte> bytes = map_file(path);
   std::string error;
   std::unique_ptr<RaceFile> file;
@@ -212,7 +215,8 @@ const vmpi::Steering* start_forcing(const RaceSettings& settings, const Identity
   auto* const made = new RaceForcer({say_of_races, own.rank, settings.stops_when_departing, settings.patience_seconds,
                                      settings.force, output.empty() ? "" : output + "/" + kRaceDepartures},
                                     std::move(file));
-  if (const std::string clause = made->start(); says_anyone(own, clause.empty() ? "" : fmt::format("the record of races '{}' {}.", path, clause)))
+  if (const std::string clause = made->start();
+      says_anyone(own, clause.empty() ? "" : fmt::format("the record of races '{}' {}.", path, clause)))
     PMPI_Abort(MPI_COMM_WORLD, kRefusedStatus);
   forcer.store(made, std::memory_order_release);
   return &kForcing;

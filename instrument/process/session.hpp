@@ -85,7 +85,8 @@ extern std::atomic<Session*> session;
 // Who is told of calls when there is no session; nullptr: nobody. Acquire: it is built.
 extern std::atomic<const vmpi::Observer*> idle_observer;
 
-// Stops recording for good: no session, and no observer but the idle one. Says why in one line on standard error; the program goes on.
+// Stops recording for good: no session, and no observer but the idle one. Says why in one line on standard error; the
+// program goes on.
 void switch_off(std::string_view why) noexcept;
 // One line, "ardoise: " in front, by a direct system call.
 void say(std::string_view sentence) noexcept;

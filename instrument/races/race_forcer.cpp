@@ -98,7 +98,8 @@ std::string RaceForcer::named(const RaceKey& key) {
 void RaceForcer::note_departure(const RaceKey& key) {
   if (settings_.departures.empty()) return;
   const std::string line = fmt::format("{}\t{}\t{}\t{:x}\n", settings_.rank, key.function, key.module, key.offset);
-  const long file = ::syscall(SYS_openat, AT_FDCWD, settings_.departures.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  const long file =
+      ::syscall(SYS_openat, AT_FDCWD, settings_.departures.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) return;
   (void)::syscall(SYS_write, file, line.data(), line.size());
   ::syscall(SYS_close, file);
@@ -109,10 +110,11 @@ std::nullptr_t RaceForcer::depart(Thread& thread, const std::string& recorded, c
   if (departed_.exchange(true, std::memory_order_relaxed)) return nullptr;
   const RaceKey here = RacePlaces::describe(call);
   note_departure(here);
-  settings_.say(fmt::format(
-      "rank {} departs from the record at decision {} of its thread {}: recorded: {}; now: {}{}. {}", settings_.rank,
-      thread.decisions, thread.number, recorded, named(here), why,
-      settings_.stops ? "The program is stopped (--when-departing stop)." : "Nothing is forced on this rank from here on."));
+  settings_.say(
+      fmt::format("rank {} departs from the record at decision {} of its thread {}: recorded: {}; now: {}{}. {}",
+                  settings_.rank, thread.decisions, thread.number, recorded, named(here), why,
+                  settings_.stops ? "The program is stopped (--when-departing stop)."
+                                  : "Nothing is forced on this rank from here on."));
   if (settings_.stops) PMPI_Abort(MPI_COMM_WORLD, kDepartedStatus);
   return nullptr;
 }
@@ -159,22 +161,28 @@ void RaceForcer::begin_wait(Thread& thread, const Call& call) {
 }
 
 void RaceForcer::look_at_clock(Thread& thread) {
-  constexpr std::uint64_t kRoundsWithoutYield = 64, kRoundsBetweenLooks = 256;
+  constexpr std::uint64_t kRoundsWithoutYield = 64, kRoundsWithoutSleep = 1024, kRoundsBetweenLooks = 256;
+  constexpr timespec kSleep{0, 20'000};
   Wait& wait = thread.wait;
-  if (++wait.rounds > kRoundsWithoutYield) ::sched_yield();
+  // Where ranks share processors, the one that is waited for needs this one's.
+  if (++wait.rounds > kRoundsWithoutSleep) {
+    ::nanosleep(&kSleep, nullptr);
+  } else if (wait.rounds > kRoundsWithoutYield) {
+    ::sched_yield();
+  }
   if (wait.rounds % kRoundsBetweenLooks != 0 || wait.told || settings_.patience_seconds <= 0 || wait.call == nullptr)
     return;
   const std::uint64_t now = nanoseconds();
   if (wait.begin_ns == 0) wait.begin_ns = now;
   if (static_cast<double>(now - wait.begin_ns) < settings_.patience_seconds * 1e9) return;
   wait.told = true;
-  const std::string what = wait.knows_message
-                               ? fmt::format("the message from rank {} of its communicator with tag {}", wait.source, wait.tag)
-                               : "what the record says is complete here";
-  settings_.say(fmt::format("rank {} waits since {:.0f} s for {}, in {}. It goes on waiting; another rank may have "
-                            "departed from the record.",
-                            settings_.rank, settings_.patience_seconds, what,
-                            named(RacePlaces::describe(*wait.call))));
+  const std::string what = wait.knows_message ? fmt::format("the message from rank {} of its communicator with tag {}",
+                                                            wait.source, wait.tag)
+                                              : "what the record says is complete here";
+  settings_.say(
+      fmt::format("rank {} waits since {:.0f} s for {}, in {}. It goes on waiting; another rank may have "
+                  "departed from the record.",
+                  settings_.rank, settings_.patience_seconds, what, named(RacePlaces::describe(*wait.call))));
 }
 
 void RaceForcer::again() { look_at_clock(thread()); }
@@ -268,7 +276,8 @@ int RaceForcer::start_instead(Thread& thread, MPI_Request request, const PostedR
 
 void RaceForcer::force_start(Thread& thread, Call& call, Steer& steer) {
   bool any = false;
-  for (int i = 0; i < call.request_count; ++i) any = any || receives_.find(race_handle(call.requests[i]), own_->number).has_value();
+  for (int i = 0; i < call.request_count; ++i)
+    any = any || receives_.find(race_handle(call.requests[i]), own_->number).has_value();
   if (!any) return;
   steer.skips = true;
   for (int i = 0; i < call.request_count && steer.code == MPI_SUCCESS; ++i) {
@@ -354,7 +363,8 @@ void RaceForcer::before(Call& call, Steer& steer) {
                                  kind == RaceKind::kSome || kind == RaceKind::kWait || kind == RaceKind::kCancel;
   if (looks_at_requests && substitutes_.load(std::memory_order_relaxed) != 0) steer.substitute = behind_in_forcer;
   if (kind == RaceKind::kFree) {
-    if (const auto receive = receives_.find(race_handle(call.requests[0]), own_->number); receive && receive->instead != MPI_REQUEST_NULL) {
+    if (const auto receive = receives_.find(race_handle(call.requests[0]), own_->number);
+        receive && receive->instead != MPI_REQUEST_NULL) {
       MPI_Request instead = receive->instead;
       PMPI_Request_free(&instead);
     }
@@ -418,7 +428,8 @@ void RaceForcer::before(Call& call, Steer& steer) {
       }
       return;
     case RaceKind::kCancel:
-      if (const auto receive = receives_.find(race_handle(call.requests[0]), own_->number); receive && receive->cancel_tried)
+      if (const auto receive = receives_.find(race_handle(call.requests[0]), own_->number);
+          receive && receive->cancel_tried)
         steer.skips = true;
       return;
     case RaceKind::kNone:

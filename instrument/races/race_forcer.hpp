@@ -6,8 +6,8 @@
 // nobody else can get such a message (every other receive names another source, tag or communicator, and one that got
 // nothing waits where nobody sends), so again the k-th posted gets the k-th sent; and what is sent is the same as long
 // as all processes have come the same way to it. Order of posting is that of the thread: where several threads receive
-// on one communicator from the same source with the same tag, their order among each other is left open. A probe, at the
-// same place in that order, finds the message that the next of these receives will get.
+// on one communicator from the same source with the same tag, their order among each other is left open. A probe, at
+// the same place in that order, finds the message that the next of these receives will get.
 //
 // Receives that were cancelled or that never completed are posted on a communicator of our own where nothing is sent.
 // MPI_Cancel is not called for receives that got their message all the same.
@@ -33,10 +33,10 @@ class RaceForcer {
   struct Settings {
     Say say;
     int rank;
-    bool stops;             // where the program departs
+    bool stops;               // where the program departs
     double patience_seconds;  // after which a wait is told; 0: never
-    std::string folder;     // of the record: names of call sites
-    std::string departures;  // file for kRaceDepartures; "": none
+    std::string folder;       // of the record: names of call sites
+    std::string departures;   // file for kRaceDepartures; "": none
   };
 
   RaceForcer(Settings settings, std::unique_ptr<RaceFile> file);

@@ -61,9 +61,7 @@ inline constexpr std::array<RaceKind, vmpi::kFunctionCount> kRaceKinds = [] {
 struct Wanted {
   std::int32_t source, tag;
   [[nodiscard]] bool is_receive() const { return source != MPI_PROC_NULL; }
-  [[nodiscard]] bool has_wildcard() const {
-    return is_receive() && (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG);
-  }
+  [[nodiscard]] bool has_wildcard() const { return is_receive() && (source == MPI_ANY_SOURCE || tag == MPI_ANY_TAG); }
 };
 [[nodiscard]] inline Wanted wanted_by(const vmpi::Call& call) {
   if (vmpi::function_traits(call.function).role == vmpi::Role::kSendReceive) return {call.source, call.receive_tag};
@@ -72,9 +70,10 @@ struct Wanted {
 
 // What a posted receive came to: an entry of stream 0, {stream, post, source, tag}. `post`: its number among the posted
 // receives of its thread, less that of the entry before of the same thread; the tag likewise less the one before.
-inline constexpr std::int32_t kCancelledReceive = INT32_MIN;      // no message
-inline constexpr std::int32_t kNotCancelled = INT32_MIN + 1;      // one without a wildcard that MPI_Cancel came too late for
-inline constexpr std::int32_t kUnknownMessage = INT32_MIN + 2;    // it has failed
+inline constexpr std::int32_t kCancelledReceive = INT32_MIN;  // no message
+inline constexpr std::int32_t kNotCancelled =
+    INT32_MIN + 1;  // one without a wildcard that MPI_Cancel came too late for
+inline constexpr std::int32_t kUnknownMessage = INT32_MIN + 2;  // it has failed
 
 [[nodiscard]] constexpr std::int32_t wrapped_difference(std::int32_t a, std::int32_t b) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) - static_cast<std::uint32_t>(b));

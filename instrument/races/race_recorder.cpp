@@ -68,12 +68,13 @@ void RaceRecorder::post(Thread& thread, const Call& call) {
 void RaceRecorder::start(Thread& thread, const Call& call) {
   for (int i = 0; i < call.request_count; ++i) {
     bool has_wildcard = false;
-    if (receives_.change(race_handle(call.requests[i]), own_->stream, [&](PostedReceive& receive) {
-          receive.stream = thread.stream;
-          receive.post = thread.posts++;
-          receive.is_active = call.result == MPI_SUCCESS;
-          has_wildcard = receive.has_wildcard;
-        }) &&
+    if (receives_.change(race_handle(call.requests[i]), own_->stream,
+                         [&](PostedReceive& receive) {
+                           receive.stream = thread.stream;
+                           receive.post = thread.posts++;
+                           receive.is_active = call.result == MPI_SUCCESS;
+                           has_wildcard = receive.has_wildcard;
+                         }) &&
         has_wildcard) {
       add(thread, call, {});
     }
@@ -165,7 +166,8 @@ void RaceRecorder::after(Call& call, const Steer& steer) {
     case RaceKind::kWait:
       break;
     case RaceKind::kCancel:
-      receives_.change(race_handle(call.requests[0]), own_->stream, [](PostedReceive& receive) { receive.cancel_tried = true; });
+      receives_.change(race_handle(call.requests[0]), own_->stream,
+                       [](PostedReceive& receive) { receive.cancel_tried = true; });
       return;
     case RaceKind::kFree:
       if (const auto receive = receives_.forget(race_handle(call.requests[0]), own_->stream);

@@ -1,5 +1,5 @@
-// Notes what calls come to that the program does not fix, as a vmpi::Steering that changes nothing. One for the process,
-// made when MPI is up (process/races.hpp).
+// Notes what calls come to that the program does not fix, as a vmpi::Steering that changes nothing. One for the
+// process, made when MPI is up (process/races.hpp).
 //
 //   wrapper ──after──▶ the thread's own stream ─┐
 //              └ posted receives: stream 0 ─────┴─▶ RaceWriter ──▶ DIR/PARTITION-RANK.races
@@ -42,7 +42,7 @@ class RaceRecorder {
     RaceOutput output;
     RacePlaces places;
     const std::uint32_t stream;
-    std::uint64_t posts = 0;  // receives that it has posted
+    std::uint64_t posts = 0;                               // receives that it has posted
     std::unordered_map<std::uint32_t, std::int32_t> tags;  // of each key, the last
     std::vector<std::int32_t> values;
   };

@@ -33,7 +33,8 @@ std::string site_name(const std::string& folder, const RaceKey& key) {
   const std::string wanted = fmt::format("{}\t{:x}\t", module_file(key.module), key.offset);
   for (std::size_t line = 0; line < text.size();) {
     const std::size_t end = std::min(text.find('\n', line), text.size());
-    if (text.compare(line, wanted.size(), wanted) == 0) return text.substr(line + wanted.size(), end - line - wanted.size());
+    if (text.compare(line, wanted.size(), wanted) == 0)
+      return text.substr(line + wanted.size(), end - line - wanted.size());
     line = end + 1;
   }
   return fmt::format("{}+0x{:x}", module_file(key.module), key.offset);

@@ -34,8 +34,7 @@ std::span<const std::byte> bytes_of(const T& value) {
 
 // By system calls: the functions of the C library are hooked.
 int open_new(const std::string& path) {
-  return static_cast<int>(
-      ::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
 }
 
 // Room for the slot on the disk: a mapping without it would end the program when the disk is full. File systems that
@@ -102,9 +101,8 @@ void RaceWriter::write_block(std::uint32_t stream, std::uint32_t sequence, std::
   if (failed() || file_ < 0 || bytes.empty()) return;
   const int saved = errno;
   packed_.resize(sizeof(RaceBlock) + ::ZSTD_compressBound(bytes.size()));
-  const std::size_t packed =
-      ::ZSTD_compress2(static_cast<ZSTD_CCtx*>(packer_), packed_.data() + sizeof(RaceBlock),
-                       packed_.size() - sizeof(RaceBlock), bytes.data(), bytes.size());
+  const std::size_t packed = ::ZSTD_compress2(static_cast<ZSTD_CCtx*>(packer_), packed_.data() + sizeof(RaceBlock),
+                                              packed_.size() - sizeof(RaceBlock), bytes.data(), bytes.size());
   if (::ZSTD_isError(packed) != 0) return fail(ENOMEM);
   RaceBlock block;
   block.stream = stream;

@@ -11,7 +11,8 @@ namespace {
 
 class Pieces final : public RaceBytes {
  public:
-  explicit Pieces(std::vector<std::byte> bytes, std::size_t piece = SIZE_MAX) : bytes_(std::move(bytes)), piece_(piece) {}
+  explicit Pieces(std::vector<std::byte> bytes, std::size_t piece = SIZE_MAX)
+      : bytes_(std::move(bytes)), piece_(piece) {}
   std::span<const std::byte> next_piece() override {
     const auto piece = std::span<const std::byte>(bytes_).subspan(at_, std::min(piece_, bytes_.size() - at_));
     at_ += piece.size();

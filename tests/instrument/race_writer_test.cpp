@@ -1,5 +1,5 @@
-// Records of races on the disk: written by races/race_writer.hpp, read by format/race_file.hpp, whole, cut off, damaged,
-// and as a process leaves them that dies.
+// Records of races on the disk: written by races/race_writer.hpp, read by format/race_file.hpp, whole, cut off,
+// damaged, and as a process leaves them that dies.
 #include "instrument/races/race_writer.hpp"
 
 #include <gtest/gtest.h>
@@ -191,7 +191,8 @@ TEST_F(RaceWriterTest, DamageIsFoundAndTheBeginningIsRead) {
     if (!file.error().empty()) continue;
     RaceStream stream(file, 1);
     std::size_t count = 0;
-    for (const RaceEntry* entry = nullptr; (entry = stream.next()) != nullptr; ++count) ASSERT_EQ(entry->values, source(count));
+    for (const RaceEntry* entry = nullptr; (entry = stream.next()) != nullptr; ++count)
+      ASSERT_EQ(entry->values, source(count));
     EXPECT_LE(count, kCount);
     // What is missing is not missing silently.
     EXPECT_TRUE(count == kCount || !file.damage().empty() || !stream.is_sound() || !file.end()) << at;

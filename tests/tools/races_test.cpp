@@ -21,11 +21,12 @@ class RacesTest : public LaunchFixture {
     record_ = (folder_ / "record").string();
   }
   [[nodiscard]] Captured recorded(const Words& launch) const {
-    return launched({"timeout", "100", ARDOISE, "--no-report", "--quiet", "--output", output_, "--record-races", record_},
-                    launch);
+    return launched(
+        {"timeout", "100", ARDOISE, "--no-report", "--quiet", "--output", output_, "--record-races", record_}, launch);
   }
   [[nodiscard]] Captured forced(const Words& launch, const Words& options = {}) const {
-    Words words{"timeout", "100", ARDOISE, "--no-report", "--quiet", "--output", output_ + "-forced", "--force", record_};
+    Words words{"timeout",           "100",     ARDOISE, "--no-report", "--quiet", "--output",
+                output_ + "-forced", "--force", record_};
     words.insert(words.end(), options.begin(), options.end());
     return launched(words, launch);
   }
@@ -84,10 +85,11 @@ TEST_F(RacesTest, WhereAProgramDepartsIsNamed) {
   ASSERT_EQ(recorded({"-n", "3", RACES_PROGRAM, "1", "20"}).status, 0);
   const auto other = forced({"-n", "3", RACES_PROGRAM, "1", "20", "extra"}, {"--when-departing", "stop"});
   EXPECT_NE(other.status, 0);
-  EXPECT_THAT(other.output, AllOf(HasSubstr("ardoise: rank 0 departs from the record at decision "),
-                                  HasSubstr(" of its thread 1: recorded: MPI_"), HasSubstr("mpi_races.c:"),
-                                  HasSubstr("; now: MPI_Iprobe at "), HasSubstr("The program is stopped"),
-                                  HasSubstr("rank 0 has departed from the record in MPI_Iprobe at play in mpi_races.c:")));
+  EXPECT_THAT(other.output,
+              AllOf(HasSubstr("ardoise: rank 0 departs from the record at decision "),
+                    HasSubstr(" of its thread 1: recorded: MPI_"), HasSubstr("mpi_races.c:"),
+                    HasSubstr("; now: MPI_Iprobe at "), HasSubstr("The program is stopped"),
+                    HasSubstr("rank 0 has departed from the record in MPI_Iprobe at play in mpi_races.c:")));
   const auto shorter = forced({"-n", "3", RACES_PROGRAM, "1", "10"});
   EXPECT_EQ(shorter.status, 0);
   EXPECT_THAT(shorter.output, HasSubstr("; now: MPI_Finalize."));

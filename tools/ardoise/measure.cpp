@@ -117,7 +117,8 @@ Measurement describe(const Options& options, const Installation& installation, c
 
 void check_races(const Options& options, const LaunchLine& line, const std::vector<std::string>& programs) {
   if (!options.record_races.empty() && !options.force.empty())
-    throw UsageError("--record-races and --force are for two launches: record the races of one, force them in another.");
+    throw UsageError(
+        "--record-races and --force are for two launches: record the races of one, force them in another.");
   if (!options.force.empty()) check_race_folder(options.force, count_ranks(line, std::nullopt), programs);
   if (!options.record_races.empty()) prepare_race_folder(options.record_races);
 }
@@ -131,7 +132,8 @@ void tell_races(const Options& options, const fs::path& output) {
   if (options.quiet) return;
   say("{} decisions of {} rank{} are recorded in '{}', {} bytes{}.", races.decisions, races.ranks,
       races.ranks == 1 ? "" : "s", options.record_races, races.bytes,
-      races.incomplete == 0 ? "" : fmt::format("; the record of {} of them ends before MPI_Finalize", races.incomplete));
+      races.incomplete == 0 ? ""
+                            : fmt::format("; the record of {} of them ends before MPI_Finalize", races.incomplete));
 }
 
 Outcome run_hydra(std::vector<std::string> words, const LaunchLine& user_line, const std::optional<TimeLimit>& limit) {

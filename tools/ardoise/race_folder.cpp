@@ -88,8 +88,8 @@ void check_race_folder(const fs::path& folder, std::optional<unsigned> ranks,
   for (const auto& path : files) {
     const ReadRaces read(path);
     if (!read.file.error().empty())
-      throw UsageError(fmt::format("the record of races '{}' {}; record the program again.", path.string(),
-                                   read.file.error()));
+      throw UsageError(
+          fmt::format("the record of races '{}' {}; record the program again.", path.string(), read.file.error()));
     const auto& header = read.file.header();
     found[header.partition].first = header.ranks;
     ++found[header.partition].second;
@@ -103,14 +103,16 @@ void check_race_folder(const fs::path& folder, std::optional<unsigned> ranks,
                                  folder.string(), counts.second, counts.first));
   }
   if (ranks && *ranks != all) {
-    throw UsageError(fmt::format("the record of races '{}' is of {} rank{}, and the launch line starts {}; start as many "
-                                 "as were recorded.",
-                                 folder.string(), all, all == 1 ? "" : "s", *ranks));
+    throw UsageError(
+        fmt::format("the record of races '{}' is of {} rank{}, and the launch line starts {}; start as many "
+                    "as were recorded.",
+                    folder.string(), all, all == 1 ? "" : "s", *ranks));
   }
   for (const auto& program : programs) {
     if (program.empty() || recorded.contains(fs::path(program).filename().string())) continue;
-    throw UsageError(fmt::format("the record of races '{}' is of {}, and the launch line starts {}; record this program.",
-                                 folder.string(), fmt::join(recorded, ", "), fs::path(program).filename().string()));
+    throw UsageError(
+        fmt::format("the record of races '{}' is of {}, and the launch line starts {}; record this program.",
+                    folder.string(), fmt::join(recorded, ", "), fs::path(program).filename().string()));
   }
 }
 
@@ -145,10 +147,12 @@ std::vector<std::string> take_departures(const fs::path& output) {
   std::ifstream file(notes);
   std::vector<std::string> clauses;
   knowledge_sources::Symbolizer symbolizer;
-  for (std::string rank, function, module, offset; std::getline(file, rank, '\t') && std::getline(file, function, '\t') &&
+  for (std::string rank, function, module, offset; std::getline(file, rank, '\t') &&
+                                                   std::getline(file, function, '\t') &&
                                                    std::getline(file, module, '\t') && std::getline(file, offset);) {
     const std::string name = name_of_site(symbolizer, module, std::strtoull(offset.c_str(), nullptr, 16));
-    if (!name.empty()) clauses.push_back(fmt::format("rank {} has departed from the record in {} at {}", rank, function, name));
+    if (!name.empty())
+      clauses.push_back(fmt::format("rank {} has departed from the record in {} at {}", rank, function, name));
   }
   std::error_code ignored;
   fs::remove(notes, ignored);

@@ -27,8 +27,8 @@ struct RecordedRaces {
 // processes that depart from the record find them.
 RecordedRaces name_race_sites(const std::filesystem::path& folder);
 
-// After --force: where processes have departed from the record, a clause for each: "rank 3 has departed in MPI_Iprobe at
-// main in solver.c:12". Their notes are removed from the output folder.
+// After --force: where processes have departed from the record, a clause for each: "rank 3 has departed in MPI_Iprobe
+// at main in solver.c:12". Their notes are removed from the output folder.
 std::vector<std::string> take_departures(const std::filesystem::path& output);
 
 }  // namespace ardoise::launcher

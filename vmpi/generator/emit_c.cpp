@@ -70,8 +70,8 @@ void write_steered(std::ostream& out, const Wrapped& wrapped) {
   const auto steering = steer(function, name_of);
   out << "\n[[gnu::noinline]] static int steered_" << prototype.name << "("
       << own_parameters(prototype, &Parameter::declaration) << "const void* caller, const Observer* watching) {\n"
-      << "  ObservedCall observed(*watching, FunctionId::"
-      << function.enumerator() << ", caller);\n  Call& call = observed.call;\n"
+      << "  ObservedCall observed(*watching, FunctionId::" << function.enumerator()
+      << ", caller);\n  Call& call = observed.call;\n"
       << text.before << "  observed.enter();\n"
       << steering.before << "  int code = steer.code;\n  if (steer.skips) {\n"
       << steering.skipped << "  } else {\n    code = " << call_next(wrapped, "real", true) << ";\n";

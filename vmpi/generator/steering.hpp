@@ -1,5 +1,5 @@
-// The text with which a wrapper lets a Steering decide what its call comes to (vmpi/wrappers/steering.hpp). Like the text
-// of observation.hpp it is the same for C and Fortran.
+// The text with which a wrapper lets a Steering decide what its call comes to (vmpi/wrappers/steering.hpp). Like the
+// text of observation.hpp it is the same for C and Fortran.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace ardoise::generator {
 
-// Has an outcome that the program does not fix, or follows requests whose outcome it does not: it gets a second wrapper.
+// Has an outcome that the program does not fix, or follows requests whose outcome it does not: it gets a second
+// wrapper.
 [[nodiscard]] bool is_steerable(const Function& function);
 
 struct SteeringText {

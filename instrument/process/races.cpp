@@ -122,8 +122,6 @@ const vmpi::Steering* start_recording(const RaceSettings& settings, const Identi
     if (own.rank == 0) say("no races are recorded; the program runs all the same.");
     return nullptr;
   }
-  if (own.rank == 0 && thread_level == MPI_THREAD_MULTIPLE)
-    say("races are recorded by thread; the order of calls of different threads (MPI_THREAD_MULTIPLE) is not.");
   ::pthread_key_create(&race_thread_key, [](void*) {
     if (RaceRecorder* const current = recorder.load(std::memory_order_acquire))
       guarded([&] { current->thread_ends(); });
@@ -174,16 +172,18 @@ std::string what_is_wrong(const RaceFile& file, const Identity& own, const std::
 }
 
 // Once, what cannot be promised. Collective.
-void say_limits(const RaceFile& file, const Identity& own, int thread_level) {
+void say_limits(const RaceFile& file, const Identity& own) {
   const bool is_whole = file.end() && file.end()->why == RaceEndReason::kFinalized && file.damage().empty();
-  const std::array<unsigned, 2> mine{file.end() ? file.end()->seen : 0, is_whole ? 0u : 1u};
+  constexpr unsigned kHasThreads = 1u << 31;
+  const std::array<unsigned, 2> mine{(file.end() ? file.end()->seen : 0) | (file.last_stream() > 1 ? kHasThreads : 0),
+                                     is_whole ? 0u : 1u};
   unsigned seen = 0, incomplete = 0;
   PMPI_Allreduce(&mine[0], &seen, 1, MPI_UNSIGNED, MPI_BOR, VMPI_Comm_partition());
   PMPI_Allreduce(&mine[1], &incomplete, 1, MPI_UNSIGNED, MPI_SUM, VMPI_Comm_partition());
   if (own.rank != 0) return;
   std::string limits;
   const auto add = [&](std::string_view limit) { limits += (limits.empty() ? "" : "; ") + std::string(limit); };
-  if (thread_level == MPI_THREAD_MULTIPLE) add("the order of calls of different threads (MPI_THREAD_MULTIPLE)");
+  if ((seen & kHasThreads) != 0) add("the order of calls of different threads");
   if ((seen & kSeenAccumulate) != 0) add("the order of one-sided accumulations");
   if ((seen & kSeenWindowTest) != 0) add("MPI_Win_test");
   if ((seen & kSeenPartArrived) != 0) add("MPI_Parrived");
@@ -209,7 +209,7 @@ const vmpi::Steering* start_forcing(const RaceSettings& settings, const Identity
     error = what_is_wrong(*file, own, path, thread_level);
   }
   if (says_anyone(own, error)) PMPI_Abort(MPI_COMM_WORLD, kRefusedStatus);
-  say_limits(*file, own, thread_level);
+  say_limits(*file, own);
   const VMPI_Partition_desc* const analyzer = VMPI_Get_desc_by_name(kAnalyzerPartition);
   const std::string output = analyzer != nullptr ? remains_folder(analyzer->command) : "";
   auto* const made = new RaceForcer({say_of_races, own.rank, settings.stops_when_departing, settings.patience_seconds,

@@ -1,10 +1,11 @@
 /* A master that hands out tasks and adds up what comes back, in the order in which it comes: a floating-point sum that
    differs from run to run. Prints it, and how long that took.
 
-   mpi_farm TASKS MICROSECONDS [wildcard|test|waitany]
+   mpi_farm TASKS MICROSECONDS [wildcard|test|waitany [lost]]
      wildcard: MPI_Recv from any source (default)
      test:     MPI_Irecv from any source and MPI_Test
-     waitany:  a receive for each worker and MPI_Waitany */
+     waitany:  a receive for each worker and MPI_Waitany
+     lost:     nothing comes back of task 3, so that the master waits for ever */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +68,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc < 3 || ranks < 2) return MPI_Abort(MPI_COMM_WORLD, 1);
+  const int lost = argc > 4 && strcmp(argv[4], "lost") == 0 ? 3 : -1;
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
   if (rank == 0) {
@@ -78,7 +80,7 @@ int main(int argc, char** argv) {
       MPI_Recv(&task, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       if (task < 0) break;
       const double value = work(task, atof(argv[2]) * 1e-6);
-      MPI_Send(&value, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+      if (task != lost) MPI_Send(&value, 1, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
     }
   }
   MPI_Finalize();

@@ -97,6 +97,15 @@ TEST_F(RacesTest, WhereAProgramDepartsIsNamed) {
   EXPECT_THAT(longer.output, HasSubstr("recorded: no further decision; now: MPI_"));
 }
 
+TEST_F(RacesTest, AMessageThatNeverComesIsTold) {
+  ASSERT_EQ(recorded({"-n", "3", FARM_PROGRAM, "10", "0", "wildcard"}).status, 0);
+  const auto waits = forced({"-n", "3", FARM_PROGRAM, "10", "0", "wildcard", "lost"},
+                            {"--hang", "1", "--time-limit", "4", "--no-report"});
+  EXPECT_EQ(waits.status, 124) << waits.output;
+  EXPECT_THAT(waits.output, AllOf(HasSubstr("ardoise: rank 0 waits since 1 s for the message from rank "),
+                                  HasSubstr(" with tag 1, in MPI_Recv at "), HasSubstr("mpi_farm.c:")));
+}
+
 TEST_F(RacesTest, RecordsOfAnotherLaunchAreRefusedBeforeItStarts) {
   const Words launch{"-n", "2", RACES_PROGRAM, "1", "2"};
   EXPECT_THAT(forced(launch).output, HasSubstr("there is no record of races in '" + record_ + "'"));

@@ -120,6 +120,10 @@ TEST_F(RacesTest, RecordsOfAnotherLaunchAreRefusedBeforeItStarts) {
   expect_refused(forced({"-n", "2", FARM_PROGRAM, "1", "2"}), "is of mpi_races, and the launch line starts mpi_farm");
   expect_refused(forced(launch, {"--record-races", record_ + "-2"}), "are for two launches");
   expect_refused(forced(launch, {"--disable"}), "races cannot be forced");
+  // The same name, another build.
+  const fs::path other = folder_ / "mpi_races";
+  fs::copy_file(FARM_PROGRAM, other);
+  expect_refused(forced({"-n", "2", other.string(), "1", "2"}), "is of another build of mpi_races");
   const fs::path one = fs::path(record_) / "0-1.races";
   fs::resize_file(one, 20);
   expect_refused(forced(launch), "is cut off in its header");

@@ -16,6 +16,7 @@
 #include "instrument/format/race_file.hpp"
 #include "knowledge_sources/symbolizer.hpp"
 #include "reports/atomic_file.hpp"
+#include "tools/ardoise/elf_file.hpp"
 #include "tools/ardoise/launch_line.hpp"
 #include "tools/ardoise/output_folder.hpp"
 
@@ -84,7 +85,7 @@ void check_race_folder(const fs::path& folder, std::optional<unsigned> ranks,
                                  folder.string(), folder.string()));
   }
   std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> found;  // partition: its ranks, and those here
-  std::set<std::string> recorded;
+  std::map<std::string, std::string> recorded;                             // program: its build
   for (const auto& path : files) {
     const ReadRaces read(path);
     if (!read.file.error().empty())
@@ -93,7 +94,7 @@ void check_race_folder(const fs::path& folder, std::optional<unsigned> ranks,
     const auto& header = read.file.header();
     found[header.partition].first = header.ranks;
     ++found[header.partition].second;
-    recorded.insert(file_name_of_program(read.file.program()));
+    recorded.emplace(file_name_of_program(read.file.program()), read.file.build_id());
   }
   std::uint32_t all = 0;
   for (const auto& [partition, counts] : found) {
@@ -109,10 +110,23 @@ void check_race_folder(const fs::path& folder, std::optional<unsigned> ranks,
                     folder.string(), all, all == 1 ? "" : "s", *ranks));
   }
   for (const auto& program : programs) {
-    if (program.empty() || recorded.contains(fs::path(program).filename().string())) continue;
-    throw UsageError(
-        fmt::format("the record of races '{}' is of {}, and the launch line starts {}; record this program.",
-                    folder.string(), fmt::join(recorded, ", "), fs::path(program).filename().string()));
+    if (program.empty()) continue;
+    const std::string name = fs::path(program).filename().string();
+    const auto record = recorded.find(name);
+    if (record == recorded.end()) {
+      std::vector<std::string> names;
+      for (const auto& [known, build] : recorded) names.push_back(known);
+      throw UsageError(
+          fmt::format("the record of races '{}' is of {}, and the launch line starts {}; record this program.",
+                      folder.string(), fmt::join(names, ", "), name));
+    }
+    const auto elf = read_elf(program);
+    if (elf && !elf->build_id.empty() && !record->second.empty() && elf->build_id != record->second) {
+      throw UsageError(
+          fmt::format("the record of races '{}' is of another build of {}; record it again, or run the build "
+                      "that was recorded.",
+                      folder.string(), name));
+    }
   }
 }
 

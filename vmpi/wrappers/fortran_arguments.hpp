@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -242,8 +243,31 @@ inline bool is_in_place(const void* descriptor) {
   std::memcpy(&buffer, descriptor, sizeof buffer);
   return is_fortran_in_place(buffer);
 }
-// What it describes may have gaps: not told.
-inline void tell_buffer(Steer& /*steer*/, const void* /*descriptor*/, const MPI_Fint* /*type*/) {}
+// The beginning of CFI_cdesc_t, as gfortran and MPICH have it. Not told where it has gaps.
+struct Descriptor {
+  void* base;
+  std::size_t element_bytes;
+  int version;
+  signed char rank, attribute;
+  short type;
+  struct Dimension {
+    std::ptrdiff_t lower, extent, stride_bytes;
+  };
+};
+inline void tell_buffer(Steer& steer, const void* descriptor, const MPI_Fint* type) {
+  Descriptor head;
+  std::memcpy(&head, descriptor, sizeof head);
+  auto stride = static_cast<std::ptrdiff_t>(head.element_bytes);
+  for (int i = 0; i < head.rank; ++i) {
+    Descriptor::Dimension dimension;
+    std::memcpy(&dimension,
+                static_cast<const char*>(descriptor) + sizeof head + static_cast<std::size_t>(i) * sizeof dimension,
+                sizeof dimension);
+    if (dimension.stride_bytes != stride) return;
+    stride *= dimension.extent;
+  }
+  fortran_arguments::tell_buffer(steer, head.base, type);
+}
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
 // mpi_f08 of MPICH 4.0 hands indices out as C has them, from 0.

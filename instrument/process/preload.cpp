@@ -23,6 +23,7 @@
 #include "instrument/process/control.hpp"
 #include "instrument/process/end_note.hpp"
 #include "instrument/process/fatal_signals.hpp"
+#include "instrument/process/races.hpp"
 #include "instrument/process/session.hpp"
 #include "instrument/process/standing.hpp"
 #include "instrument/process/survivor.hpp"
@@ -125,19 +126,39 @@ void prepare_for_death(Session& made, const PackIdentity& identity, const char* 
       ::on_exit([](int status, void*) { note_exit(EndCause::kExit, status); }, nullptr) == 0;
 }
 
+void on_before_finalize() noexcept;
+
 int rank_in_program() {
   int rank = 0;
   PMPI_Comm_rank(VMPI_Comm_partition(), &rank);
   return rank;
 }
 
-const vmpi::Observer* arguments_observer();
+const vmpi::Observer* observer_with(bool arguments, const vmpi::Steering* steering);
 
-void stop_observing() { vmpi::observer.store(nullptr, std::memory_order_release); }
+// Races are recorded or forced, so calls go on being told when there is nothing else to tell them for.
+const vmpi::Steering* steering = nullptr;
 
-void start_session(int thread_level) {
+void stop_observing() {
+  vmpi::observer.store(idle_observer.load(std::memory_order_acquire), std::memory_order_release);
+}
+
+void steer_races(const Settings& settings, int thread_level) {
+  const VMPI_Partition_desc* const own = VMPI_Get_desc_by_id(VMPI_Get_partition_id());
+  if (settings.disabled || own == nullptr || std::strcmp(own->name, kAnalyzerPartition) == 0) return;
+  steering = start_races({settings.record_races, settings.force, settings.stops_when_departing, settings.hang_seconds},
+                         thread_level);
+  if (steering == nullptr) return;
+  static const vmpi::Observer idle{.enter = [](vmpi::Call&) noexcept {},
+                                   .exit = [](vmpi::Call& call) noexcept { note_for_races(call.function); },
+                                   .after_init = [](int) noexcept {},
+                                   .before_finalize = on_before_finalize,
+                                   .steering = steering};
+  idle_observer.store(&idle, std::memory_order_release);
+}
+
+void start_session(const Settings& settings, int thread_level) {
   const std::uint64_t init_end = now();
-  const Settings settings = read_settings([](const char* name) -> const char* { return std::getenv(name); });
   const VMPI_Partition_desc* const own = VMPI_Get_desc_by_id(VMPI_Get_partition_id());
   if (settings.disabled || own == nullptr || std::strcmp(own->name, kAnalyzerPartition) == 0) return stop_observing();
   const int rank = rank_in_program();
@@ -186,12 +207,14 @@ void start_session(int thread_level) {
     return switch_off("no memory to record into; the program runs unobserved.");
   ::pthread_atfork(nullptr, nullptr, [] {
     // A child has one thread and must not touch the parent's MPI.
+    idle_observer.store(nullptr, std::memory_order_relaxed);
+    forget_races();
     stop_observing();
     leave_fatal_signals();
     if (Session* const parents = session.exchange(nullptr, std::memory_order_acq_rel)) parents->sampling.abandon();
   });
   session.store(made, std::memory_order_release);
-  if (settings.arguments) vmpi::observer.store(arguments_observer(), std::memory_order_release);
+  vmpi::observer.store(observer_with(settings.arguments, steering), std::memory_order_release);
   if (analyzer != nullptr) prepare_for_death(*made, identity, analyzer->command, settings.hang_seconds);
 }
 
@@ -207,7 +230,9 @@ void on_before_init() noexcept {
 
 void on_after_init(int thread_level) noexcept {
   try {
-    start_session(thread_level);
+    const Settings settings = read_settings([](const char* name) -> const char* { return std::getenv(name); });
+    steer_races(settings, thread_level);
+    start_session(settings, thread_level);
   } catch (const std::exception& fault) {
     switch_off(fmt::format("recording could not start: {}.", fault.what()));
   }
@@ -215,7 +240,9 @@ void on_after_init(int thread_level) noexcept {
 
 void on_before_finalize() noexcept {
   Session* const current = session.exchange(nullptr, std::memory_order_acq_rel);
+  idle_observer.store(nullptr, std::memory_order_relaxed);
   stop_observing();
+  finish_races();
   leave_fatal_signals();
   finish_end_notes();
   if (standing != nullptr) standing->finalizes_since.store(now(), std::memory_order_relaxed);
@@ -230,9 +257,22 @@ void on_before_finalize() noexcept {
 
 constexpr vmpi::Observer kObserver{ardoise_on_enter,   on_exit,        on_after_init,
                                    on_before_finalize, on_before_init, on_query};
-constexpr vmpi::Observer kArgumentsObserver{ardoise_on_enter, on_exit,  on_after_init, on_before_finalize,
-                                            on_before_init,   on_query, true};
-const vmpi::Observer* arguments_observer() { return &kArgumentsObserver; }
+
+void on_exit_with_races(vmpi::Call& call) noexcept {
+  note_for_races(call.function);
+  on_exit(call);
+}
+
+// Of the calls from now on.
+const vmpi::Observer* observer_with(bool arguments, const vmpi::Steering* by) {
+  if (!arguments && by == nullptr) return &kObserver;
+  static vmpi::Observer made;
+  made = kObserver;
+  made.wants_arguments = arguments;
+  made.steering = by;
+  if (by != nullptr) made.exit = on_exit_with_races;
+  return &made;
+}
 
 [[gnu::constructor]] void on_load() {
   loaded_at = sample_clocks();

@@ -27,6 +27,7 @@
 namespace ardoise::instrument {
 
 constinit std::atomic<Session*> session = nullptr;
+constinit std::atomic<const vmpi::Observer*> idle_observer = nullptr;
 
 namespace {
 
@@ -350,7 +351,7 @@ void say(std::string_view sentence) noexcept {
 }
 
 void switch_off(std::string_view why) noexcept {
-  vmpi::observer.store(nullptr, std::memory_order_release);
+  vmpi::observer.store(idle_observer.load(std::memory_order_acquire), std::memory_order_release);
   Session* const current = session.exchange(nullptr, std::memory_order_acq_rel);
   if (current != nullptr) {
     current->recorder.active.store(false, std::memory_order_release);

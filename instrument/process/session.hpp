@@ -18,6 +18,7 @@
 #include "instrument/transport/capture_transport.hpp"
 #include "instrument/transport/stream_transport.hpp"
 #include "vmpi/vmpi.h"
+#include "vmpi/wrappers/observer.hpp"
 
 namespace ardoise::instrument {
 
@@ -81,7 +82,11 @@ class Session {
 // The session of this process, nullptr when nothing is recorded. Never destroyed. Acquire: its members are built.
 extern std::atomic<Session*> session;
 
-// Stops recording for good: no observer, no session. Says why in one line on standard error; the program goes on.
+// Who is told of calls when there is no session; nullptr: nobody. Acquire: it is built.
+extern std::atomic<const vmpi::Observer*> idle_observer;
+
+// Stops recording for good: no session, and no observer but the idle one. Says why in one line on standard error; the
+// program goes on.
 void switch_off(std::string_view why) noexcept;
 // One line, "ardoise: " in front, by a direct system call.
 void say(std::string_view sentence) noexcept;

@@ -89,6 +89,14 @@ inline constexpr auto kOptions = [] {
      "how long MPI_Finalize waits for an analyzer that takes no events; 0: without end"},
     {"capture", kFolder, "DIR", "", "none", 0, 0, kForLauncher | kForProgram,
      "folder for a copy of all event packs, PROGRAM.RANK.packs; ardoise-analyzer --replay DIR analyzes them again"},
+    {"record-races", kFolder, "DIR", "", "none", 0, 0, kForLauncher | kForProgram,
+     "record into this folder what every MPI call came to that the program does not fix (wildcards, tests, Waitany ...), "
+     "for --force (docs/races.md)"},
+    {"force", kFolder, "DIR", "", "none", 0, 0, kForLauncher | kForProgram,
+     "run the programs with what --record-races has recorded there: each such call comes to the same again"},
+    {"when-departing", kChoice, "run|stop", "run", "", 0, 0, kForProgram,
+     "what happens where a program that is forced makes another call than the record has, which is named: it runs on with "
+     "nothing forced on that rank, or is stopped"},
     {"disable", kFlag, "", "off", "", 0, 0, kForLauncher | kForProgram,
      "run the launch untouched; as a variable it also silences a preload library that is named by hand"},
     {"quiet", kFlag, "", "off", "", 0, 0, kForLauncher | kForAnalyzer,

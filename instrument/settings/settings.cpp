@@ -39,6 +39,9 @@ Settings read_settings(GetVariable get) {
   settings.hang_seconds = values.seconds(*option("hang"));
   settings.flush_seconds = values.number(*option("flush"));
   settings.patience_seconds = values.number(*option("patience"));
+  settings.record_races = values.text(*option("record-races"));
+  settings.force = values.text(*option("force"));
+  settings.stops_when_departing = values.text(*option("when-departing")) == "stop";
   settings.capture_directory = values.text(*option("capture"));
   return settings;
 }

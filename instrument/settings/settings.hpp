@@ -26,13 +26,15 @@ struct Settings {
   Policy policy = Policy::kAdapt;
   double mpi_share = 0.5;  // part of the budget for records of MPI, and of I/O
   ReduceBy reduce = ReduceBy::kClass;
-  FunctionSet sums;               // whose calls become part of sums at once
-  bool arguments = false;         // of MPI calls are recorded
-  double patience_seconds = 5;    // at MPI_Finalize, with an analyzer that takes nothing; 0: without end
-  double hang_seconds = 60;       // without progress in MPI, after which a launch is said to hang; 0: never
-  double flush_seconds = 1.0;     // age at which a partly filled bin is sent
-  std::string capture_directory;  // "": none
-  std::string complaint;          // sentences about values of any option of programs that are not allowed; "": none
+  FunctionSet sums;                   // whose calls become part of sums at once
+  bool arguments = false;             // of MPI calls are recorded
+  double patience_seconds = 5;        // at MPI_Finalize, with an analyzer that takes nothing; 0: without end
+  double hang_seconds = 60;           // without progress in MPI, after which a launch is said to hang; 0: never
+  double flush_seconds = 1.0;         // age at which a partly filled bin is sent
+  std::string capture_directory;      // "": none
+  std::string record_races, force;    // folders of records of races; "": none
+  bool stops_when_departing = false;  // where a program departs from the record that it is forced to
+  std::string complaint;              // sentences about values of any option of programs that are not allowed; "": none
 };
 
 [[nodiscard]] Settings read_settings(GetVariable get);

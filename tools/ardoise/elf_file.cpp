@@ -2,11 +2,15 @@
 #include "tools/ardoise/elf_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <sstream>
 #include <string_view>
@@ -27,6 +31,25 @@ std::string loader_of(Elf* elf) {
     if (segment.p_offset >= size) return {};
     const std::string_view rest(bytes + segment.p_offset, size - segment.p_offset);
     return std::string(rest.substr(0, rest.find('\0')));
+  }
+  return {};
+}
+
+std::string build_id_of(Elf* elf) {
+  std::size_t segments = 0;
+  if (elf_getphdrnum(elf, &segments) != 0) return {};
+  for (std::size_t i = 0; i < segments; ++i) {
+    GElf_Phdr segment;
+    if (gelf_getphdr(elf, static_cast<int>(i), &segment) == nullptr || segment.p_type != PT_NOTE) continue;
+    Elf_Data* const notes = elf_getdata_rawchunk(elf, static_cast<std::int64_t>(segment.p_offset), segment.p_filesz,
+                                                 segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+    std::size_t name = 0, text = 0;
+    GElf_Nhdr note;
+    for (std::size_t at = 0; notes != nullptr && (at = gelf_getnote(notes, at, &note, &name, &text)) != 0;) {
+      const auto* const bytes = static_cast<const unsigned char*>(notes->d_buf);
+      if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 || std::memcmp(bytes + name, "GNU", 4) != 0) continue;
+      return fmt::format("{:02x}", fmt::join(bytes + text, bytes + text + note.n_descsz, ""));
+    }
   }
   return {};
 }
@@ -53,7 +76,7 @@ std::optional<ElfFile> read_elf(const std::string& path) {
   std::optional<ElfFile> file;
   const std::unique_ptr<Elf, int (*)(Elf*)> elf(elf_begin(descriptor, ELF_C_READ_MMAP, nullptr), elf_end);
   if (elf && elf_kind(elf.get()) == ELF_K_ELF) {
-    file.emplace(ElfFile{loader_of(elf.get())});
+    file.emplace(ElfFile{loader_of(elf.get()), build_id_of(elf.get())});
     for (Elf_Scn* section = nullptr; (section = elf_nextscn(elf.get(), section)) != nullptr;) {
       GElf_Shdr header;
       if (gelf_getshdr(section, &header) == nullptr) continue;

@@ -10,6 +10,7 @@ namespace ardoise::launcher {
 
 struct ElfFile {
   std::string loader;        // the program interpreter; "": linked statically (or a library), LD_PRELOAD means nothing
+  std::string build_id;      // hex; "": it has none
   bool defines_mpi = false;  // has PMPI_Init itself: MPI is linked statically
 };
 

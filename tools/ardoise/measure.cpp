@@ -21,6 +21,7 @@
 #include "tools/ardoise/partition_option.hpp"
 #include "tools/ardoise/process.hpp"
 #include "tools/ardoise/program_check.hpp"
+#include "tools/ardoise/race_folder.hpp"
 #include "tools/ardoise/report_signals.hpp"
 #include "vmpi/world/window_folders.hpp"
 
@@ -32,6 +33,10 @@ namespace fs = std::filesystem;
 int status_of(const Outcome& job) { return job.time_limit_reached ? kTimeLimitStatus : job.status; }
 
 int run_untouched(const std::vector<std::string>& words, const std::string& why, const Options& options) {
+  if (const bool records = !options.record_races.empty(); records || !options.force.empty()) {
+    throw UsageError(fmt::format("{}: races cannot be {} then; leave out {}.", why, records ? "recorded" : "forced",
+                                 records ? "--record-races" : "--force"));
+  }
   say("{}; the launch runs without being measured.", why);
   return status_of(run_and_wait(words, {}, options.time_limit));
 }
@@ -110,6 +115,27 @@ Measurement describe(const Options& options, const Installation& installation, c
   return measurement;
 }
 
+void check_races(const Options& options, const LaunchLine& line, const std::vector<std::string>& programs) {
+  if (!options.record_races.empty() && !options.force.empty())
+    throw UsageError(
+        "--record-races and --force are for two launches: record the races of one, force them in another.");
+  if (!options.force.empty()) check_race_folder(options.force, count_ranks(line, std::nullopt), programs);
+  if (!options.record_races.empty()) prepare_race_folder(options.record_races);
+}
+
+void tell_races(const Options& options, const fs::path& output) {
+  if (!options.force.empty()) {
+    for (const std::string& clause : take_departures(output)) say("{}.", clause);
+  }
+  if (options.record_races.empty()) return;
+  const RecordedRaces races = name_race_sites(options.record_races);
+  if (options.quiet) return;
+  say("{} decisions of {} rank{} are recorded in '{}', {} bytes{}.", races.decisions, races.ranks,
+      races.ranks == 1 ? "" : "s", options.record_races, races.bytes,
+      races.incomplete == 0 ? ""
+                            : fmt::format("; the record of {} of them ends before MPI_Finalize", races.incomplete));
+}
+
 Outcome run_hydra(std::vector<std::string> words, const LaunchLine& user_line, const std::optional<TimeLimit>& limit) {
   const bool asked_for = user_line.has({std::string_view(kHydraStatusOption).substr(1)});
   if (!asked_for) words.insert(words.begin() + 1, kHydraStatusOption);
@@ -147,12 +173,14 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   check_partition_variable(line, partition);
   if (!options.disabled.empty()) return run_untouched(words, options.disabled + " is given", options);
   // Programs of one launch share one real MPI_COMM_WORLD: either all of them are measured or none.
-  std::vector<std::string> sanitizers;
+  std::vector<std::string> sanitizers, mpi_programs;
   for (const auto& context : line.contexts) {
     const auto check = check_program(context, installation.mpi_library);
     if (check.not_measurable) return run_untouched(words, *check.not_measurable, options);
     sanitizers.push_back(check.sanitizer);
+    mpi_programs.push_back(check.is_mpi_program ? check.path : "");
   }
+  check_races(options, line, mpi_programs);
   check_analysis(options, installation);
   const auto room = find_room(options, line, mpirun.hydra);
   const OutputFolder output(options.output);
@@ -175,6 +203,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   const UndisturbedReport undisturbed;  // as soon as signals do not go on to mpirun
   auto job = mpirun.hydra ? run_hydra(launch, line, options.time_limit) : run_and_wait(launch, {}, options.time_limit);
   complete_ended_by(job, fs::path(words.front()).filename().string());
+  tell_races(options, output.path());
   vmpi::remove_stale_window_folders();  // left by programs that did not end by themselves
   auto merge = merge_command(installation.analyzer, output.path());
   for (auto& word : analysis_words(options)) merge.push_back(std::move(word));

@@ -72,6 +72,8 @@ Options typed(const OptionValues& values) {
   options.separate = values.is_on(*option("separate"));
   options.time_limit = time_limit(values);
   options.capture = values.text(*option("capture"));
+  options.record_races = values.text(*option("record-races"));
+  options.force = values.text(*option("force"));
   if (values.is_on(*option("disable"))) options.disabled = values.as_given(*option("disable"));
   options.quiet = values.is_on(*option("quiet"));
   options.verbose = values.is_on(*option("verbose"));

@@ -27,8 +27,9 @@ struct Options {
   std::vector<std::string> partitions;  // NAME=CONTEXT[,CONTEXT...]
   bool separate = false;                // each program has a world of its own
   std::optional<TimeLimit> time_limit;
-  std::string capture;   // folder; "": none
-  std::string disabled;  // how the user said it, "ARDOISE_DISABLE=1"; "": the launch is measured
+  std::string capture;              // folder; "": none
+  std::string record_races, force;  // folders; "": none
+  std::string disabled;             // how the user said it, "ARDOISE_DISABLE=1"; "": the launch is measured
   bool quiet = false;
   bool verbose = false;
   // What programs and analyzers need, as variables for all processes; and which of these options (by name) stood on the

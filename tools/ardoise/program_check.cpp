@@ -51,7 +51,7 @@ std::string find_program(const AppContext& context) {
 }  // namespace
 
 ProgramCheck check_program(const AppContext& context, const std::string& own_mpi) {
-  ProgramCheck check{find_program(context), std::nullopt, {}};
+  ProgramCheck check{find_program(context), std::nullopt, {}, false};
   const auto file = read_elf(check.path);
   if (!file) return check;  // a script: what it starts inherits the preload
   if (file->defines_mpi) {
@@ -69,6 +69,7 @@ ProgramCheck check_program(const AppContext& context, const std::string& own_mpi
     if (library.name.starts_with("libasan.so")) check.sanitizer = library.path;
   }
   const auto mpi = mpi_library_among(libraries);
+  check.is_mpi_program = !mpi.empty();
   if (!mpi.empty() && mpi != own_mpi) {
     check.not_measurable =
         fmt::format("'{}' uses the MPI library {}, and this Ardoise was built for {}", context.program, mpi, own_mpi);

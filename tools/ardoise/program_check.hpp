@@ -14,6 +14,7 @@ struct ProgramCheck {
   // The runtime of GCC's AddressSanitizer where the program is linked to it: it has to be the first library of all. "":
   // there is none.
   std::string sanitizer;
+  bool is_mpi_program = false;  // is linked with MPI itself, and not a script or a program that starts others
 };
 
 // Looks for the program as mpirun does: with a slash in its name relative to the working directory of the context, else

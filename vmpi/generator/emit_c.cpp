@@ -5,6 +5,7 @@
 #include "vmpi/generator/arguments.hpp"
 #include "vmpi/generator/emit.hpp"
 #include "vmpi/generator/observation.hpp"
+#include "vmpi/generator/steering.hpp"
 
 namespace ardoise::generator {
 namespace {
@@ -60,23 +61,54 @@ std::string call_next(const Wrapped& wrapped, const std::string& next, bool obse
   return "special::" + function.bare_name() + "(" + next + (arguments.empty() ? "" : ", ") + arguments + ")";
 }
 
+// The wrapper that is used where a Steering decides what the call comes to.
+void write_steered(std::ostream& out, const Wrapped& wrapped) {
+  const Function& function = wrapped.function;
+  const Prototype& prototype = wrapped.prototype;
+  const NameOf name_of = [&](int i) { return prototype.parameters[static_cast<std::size_t>(i)].name; };
+  const auto text = observe(function, name_of, [](int) { return std::string(); });
+  const auto steering = steer(function, name_of);
+  out << "\n[[gnu::noinline]] static int steered_" << prototype.name << "("
+      << own_parameters(prototype, &Parameter::declaration) << "const void* caller, const Observer* watching) {\n"
+      << "  ObservedCall observed(*watching, FunctionId::" << function.enumerator()
+      << ", caller);\n  Call& call = observed.call;\n"
+      << text.before << "  observed.enter();\n"
+      << steering.before << "  int code = steer.code;\n  if (steer.skips) {\n"
+      << steering.skipped << "  } else {\n    code = " << call_next(wrapped, "real", true) << ";\n";
+  if (!steering.condition.empty()) {
+    out << "    while (steer.until_true && code == MPI_SUCCESS && " << steering.condition
+        << ") {\n      watching->steering->again();\n      code = " << call_next(wrapped, "real", true) << ";\n    }\n";
+  }
+  out << "  }\n"
+      << text.after << "  call.result = code;\n"
+      << steering.after << "  watching->steering->after(call, steer);\n"
+      << argument_text(function, name_of, false) << "  observed.exit(code);\n  return code;\n}\n";
+}
+
 void write_wrapper(std::ostream& out, const Wrapped& wrapped) {
   const Function& function = wrapped.function;  // clang 14 lets no lambda capture a structured binding
   const Prototype& prototype = wrapped.prototype;
   const NameOf name_of = [&](int i) { return prototype.parameters[static_cast<std::size_t>(i)].name; };
   const auto text = observe(function, name_of, [](int) { return std::string(); });
   const bool returns_code = prototype.return_type == "int";
+  const bool steerable = is_steerable(function);
+  if (steerable) write_steered(out, wrapped);
 
   // The observed call is a function of its own: the path without observer needs no stack frame then.
   out << "\n[[gnu::noinline]] static " << prototype.return_type << " observed_" << prototype.name << "("
       << own_parameters(prototype, &Parameter::declaration) << "const void* caller) {\n"
       << "  const Observer* const watching = watch();\n"
-      << "  if (" << unobserved(function) << ") return " << call_next(wrapped, "real", false) << ";\n"
-      << "  ObservedCall observed(*watching, FunctionId::" << function.enumerator()
+      << "  if (" << unobserved(function) << ") return " << call_next(wrapped, "real", false) << ";\n";
+  if (steerable) {
+    out << "  if (watching->steering != nullptr) [[unlikely]]\n    return steered_" << prototype.name << "("
+        << own_parameters(prototype, &Parameter::name) << "caller, watching);\n";
+  }
+  out << "  ObservedCall observed(*watching, FunctionId::" << function.enumerator()
       << ", caller);\n  [[maybe_unused]] Call& call = observed.call;\n"
       << text.before << "  observed.enter();\n"
       << "  const auto code = " << call_next(wrapped, "real", true) << ";\n"
-      << text.after << argument_text(function, name_of, false) << "  observed.exit(" << (returns_code ? "code" : "MPI_SUCCESS") << ");\n  return code;\n}\n"
+      << text.after << argument_text(function, name_of, false) << "  observed.exit("
+      << (returns_code ? "code" : "MPI_SUCCESS") << ");\n  return code;\n}\n"
       << "VMPI_EXPORT " << prototype.return_type << " " << prototype.name << "(" << declared_parameters(prototype)
       << ") {\n  if (is_observed()) [[unlikely]]\n    return observed_" << prototype.name << "("
       << own_parameters(prototype, &Parameter::name) << "__builtin_return_address(0));\n  return "
@@ -179,6 +211,7 @@ std::string emit_c_wrappers(const std::vector<Wrapped>& wrapped, std::size_t par
 #include "vmpi/wrappers/observed_call.hpp"
 #include "vmpi/real_functions.hpp"
 #include "vmpi/wrappers/special.hpp"
+#include "vmpi/wrappers/steering.hpp"
 #include "vmpi/wrappers/volumes.hpp"
 )";
   write_undefinitions(out, wrapped);

@@ -14,6 +14,7 @@
 #include "vmpi/generator/emit.hpp"
 #include "vmpi/generator/kinds.hpp"
 #include "vmpi/generator/observation.hpp"
+#include "vmpi/generator/steering.hpp"
 
 namespace ardoise::generator {
 namespace {
@@ -40,11 +41,17 @@ class Routine {
     const std::string slot = "real_" + name_;
     const std::string type = returns_code_ ? "void" : prototype_.return_type;
     const std::string find = ") {\n  const auto routine = fortran_function(" + slot + ", \"" + name_ + "\", \"";
-    out << "\nstatic " << type << " (*" << slot << ")(" << parameters() << ") = nullptr;\n"
-        << "[[gnu::noinline]] static " << type << " observed_" << name_ << "(" << parameters_and("const void* caller")
+    const bool steerable = is_steerable(function_);
+    out << "\nstatic " << type << " (*" << slot << ")(" << parameters() << ") = nullptr;\n";
+    if (steerable) write_steered(out);
+    out << "[[gnu::noinline]] static " << type << " observed_" << name_ << "(" << parameters_and("const void* caller")
         << find << real_ << "\", caller);\n"
         << "  const Observer* const watching = watch();\n  if (" << unobserved(function_) << ") return " << called()
         << "(" << arguments(false) << ");\n";
+    if (steerable) {
+      out << "  if (watching->steering != nullptr) [[unlikely]]\n    return steered_" << name_ << "("
+          << names_and("caller") << ", watching, routine);\n";
+    }
     write_observed(out);
     out << "}\nVMPI_EXPORT " << type << " " << name_ << "(" << parameters() << ") {\n"
         << "  const auto routine = __atomic_load_n(&" << slot << ", __ATOMIC_RELAXED);\n"
@@ -147,6 +154,29 @@ class Routine {
     }
   }
 
+  void write_steered(std::ostream& out) const {
+    const NameOf names = [&](int i) { return name_of(i); };
+    const auto text = observe(function_, names, [&](int i) { return length_of(i); });
+    const auto steering = steer(function_, names);
+    const std::string call = "    " + called() + "(" + arguments(true) + ");\n";
+    out << "[[gnu::noinline]] static void steered_" << name_ << "(" << parameters_and("const void* caller")
+        << ", const Observer* watching, void (*routine)(" << parameters()
+        << ")) {\n  ObservedCall observed(*watching, FunctionId::" << function_.enumerator()
+        << ", caller);\n  Call& call = observed.call;\n"
+        << text.before << "  arguments::ErrorArgument error(ierror);\n  observed.enter();\n"
+        << steering.before << "  if (steer.skips) {\n    *error.pass = steer.code;\n"
+        << steering.skipped << "  } else {\n"
+        << call;
+    if (!steering.condition.empty()) {
+      out << "    while (steer.until_true && *error.pass == MPI_SUCCESS && " << steering.condition
+          << ") {\n      watching->steering->again();\n  " << call << "    }\n";
+    }
+    out << "  }\n  const int code = *error.pass;\n"
+        << text.after << "  call.result = code;\n"
+        << steering.after << "  watching->steering->after(call, steer);\n"
+        << argument_text(function_, names, true) << "  observed.exit(code);\n}\n";
+  }
+
   // Compilers without, with one and with two underscores, and in capitals.
   static void write_aliases(std::ostream& out, const std::string& name) {
     const auto base = name.substr(0, name.size() - 1);
@@ -184,6 +214,7 @@ std::string emit_fortran_wrappers(const std::vector<Wrapped>& wrapped, Library l
 #include "vmpi/wrappers/neighbourhood.hpp"
 #include "vmpi/wrappers/observed_call.hpp"
 #include "vmpi/wrappers/special.hpp"
+#include "vmpi/wrappers/steering.hpp"
 #include "vmpi/wrappers/volumes.hpp"
 
 using namespace ardoise::vmpi;

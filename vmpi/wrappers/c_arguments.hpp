@@ -11,6 +11,7 @@
 #include "vmpi/world/world.hpp"
 #include "vmpi/wrappers/call_arguments.hpp"
 #include "vmpi/wrappers/small_array.hpp"
+#include "vmpi/wrappers/steering.hpp"
 #include "vmpi/wrappers/type_size.hpp"
 
 namespace ardoise::vmpi::c_arguments {
@@ -104,6 +105,49 @@ class StatusesArgument {
 inline int index_after(const int* index) { return *index; }
 struct IndicesAfter {
   static const int* read(const int* indices, int /*n*/) { return indices; }
+};
+
+// For a Steering.
+inline void pin(int& argument, const int& value) { argument = value; }
+inline void pin_comm(MPI_Comm& argument, Steer& steer) { argument = steer.comm; }
+inline void set_false(int* flag) { *flag = 0; }
+inline void tell_buffer(Steer& steer, void* buffer, MPI_Datatype type) {
+  steer.buffer = buffer;
+  steer.type = type;
+}
+inline MPI_Request* address_of(MPI_Request& request) { return &request; }
+inline void take_request(MPI_Request& argument, const MPI_Request* passed) { argument = *passed; }
+
+// The requests that are passed down: the program's own, or, where some are hidden or stand for others, a copy.
+class SteeredRequests {
+ public:
+  SteeredRequests(MPI_Request* requests, int n, const Steer& steer) : own_(requests), steer_(steer) {
+    if ((steer.kept == nullptr && steer.substitute == nullptr) || n <= 0) return;
+    copy_.resize(static_cast<std::size_t>(n));
+    for (int i = 0; i < static_cast<int>(copy_.size()); ++i) copy_[at(i)] = MPI_REQUEST_NULL;
+    each([this](int i) { copy_[at(i)] = behind(own_[i]); });
+  }
+  MPI_Request* pass() { return copy_.size() != 0 ? copy_.data() : own_; }
+  void give_back() {
+    if (copy_.size() == 0) return;
+    each([this](int i) {
+      if (behind(own_[i]) == own_[i]) own_[i] = copy_[at(i)];
+    });
+  }
+
+ private:
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  MPI_Request behind(MPI_Request request) const {
+    return steer_.substitute != nullptr ? steer_.substitute(request) : request;
+  }
+  void each(auto&& visit) {
+    const int count = steer_.kept != nullptr ? steer_.kept_count : static_cast<int>(copy_.size());
+    for (int i = 0; i < count; ++i) visit(steer_.kept != nullptr ? steer_.kept[i] : i);
+  }
+
+  MPI_Request* own_;
+  const Steer& steer_;
+  SmallArray<MPI_Request, 64> copy_;
 };
 
 struct Text {

@@ -4,12 +4,14 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "vmpi/wrappers/call_arguments.hpp"
 #include "vmpi/wrappers/fortran_handles.hpp"
 #include "vmpi/wrappers/small_array.hpp"
+#include "vmpi/wrappers/steering.hpp"
 #include "vmpi/wrappers/type_size.hpp"
 
 namespace ardoise::vmpi::fortran_arguments {
@@ -160,6 +162,54 @@ class IndicesAfter {
   SmallArray<int, 64> zero_based_;
 };
 
+// For a Steering.
+inline void pin(MPI_Fint*& argument, int& value) { argument = &value; }
+inline void pin_comm(MPI_Fint*& argument, Steer& steer) {
+  steer.fortran_comm = comm_to_fortran(steer.comm);
+  argument = &steer.fortran_comm;
+}
+inline void set_false(MPI_Fint* flag) { *flag = 0; }
+inline void tell_buffer(Steer& steer, void* buffer, const MPI_Fint* type) {
+  steer.buffer = is_fortran_bottom(buffer) ? MPI_BOTTOM : buffer;
+  steer.type = PMPI_Type_f2c(*type);
+}
+inline MPI_Fint* address_of(MPI_Fint* request) { return request; }
+inline void take_request(MPI_Fint*& argument, MPI_Fint* passed) { argument = passed; }
+
+class SteeredRequests {
+ public:
+  SteeredRequests(MPI_Fint* requests, int n, const Steer& steer) : own_(requests), steer_(steer) {
+    if ((steer.kept == nullptr && steer.substitute == nullptr) || n <= 0) return;
+    copy_.resize(static_cast<std::size_t>(n));
+    const MPI_Fint null = PMPI_Request_c2f(MPI_REQUEST_NULL);
+    for (int i = 0; i < static_cast<int>(copy_.size()); ++i) copy_[at(i)] = null;
+    each([this](int i) { copy_[at(i)] = behind(own_[i]); });
+  }
+  MPI_Fint* pass() { return copy_.size() != 0 ? copy_.data() : own_; }
+  void give_back() {
+    if (copy_.size() == 0) return;
+    each([this](int i) {
+      if (behind(own_[i]) == own_[i]) own_[i] = copy_[at(i)];
+    });
+  }
+
+ private:
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  MPI_Fint behind(MPI_Fint request) const {
+    if (steer_.substitute == nullptr) return request;
+    const MPI_Request own = PMPI_Request_f2c(request), other = steer_.substitute(own);
+    return own == other ? request : PMPI_Request_c2f(other);
+  }
+  void each(auto&& visit) {
+    const int count = steer_.kept != nullptr ? steer_.kept_count : static_cast<int>(copy_.size());
+    for (int i = 0; i < count; ++i) visit(steer_.kept != nullptr ? steer_.kept[i] : i);
+  }
+
+  MPI_Fint* own_;
+  const Steer& steer_;
+  SmallArray<MPI_Fint, 64> copy_;
+};
+
 // A CHARACTER argument as a C string, cut at its trailing blanks and after 4,095 bytes.
 class Text {
  public:
@@ -192,6 +242,31 @@ inline bool is_in_place(const void* descriptor) {
   const void* buffer = nullptr;
   std::memcpy(&buffer, descriptor, sizeof buffer);
   return is_fortran_in_place(buffer);
+}
+// The beginning of CFI_cdesc_t, as gfortran and MPICH have it. Not told where it has gaps.
+struct Descriptor {
+  void* base;
+  std::size_t element_bytes;
+  int version;
+  signed char rank, attribute;
+  short type;
+  struct Dimension {
+    std::ptrdiff_t lower, extent, stride_bytes;
+  };
+};
+inline void tell_buffer(Steer& steer, const void* descriptor, const MPI_Fint* type) {
+  Descriptor head;
+  std::memcpy(&head, descriptor, sizeof head);
+  auto stride = static_cast<std::ptrdiff_t>(head.element_bytes);
+  for (int i = 0; i < head.rank; ++i) {
+    Descriptor::Dimension dimension;
+    std::memcpy(&dimension,
+                static_cast<const char*>(descriptor) + sizeof head + static_cast<std::size_t>(i) * sizeof dimension,
+                sizeof dimension);
+    if (dimension.stride_bytes != stride) return;
+    stride *= dimension.extent;
+  }
+  fortran_arguments::tell_buffer(steer, head.base, type);
 }
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000

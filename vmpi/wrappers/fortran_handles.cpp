@@ -15,9 +15,14 @@ extern int mpi_fortran_in_place __attribute__((weak));
 extern int mpi_fortran_in_place_ __attribute__((weak));
 extern int mpi_fortran_in_place__ __attribute__((weak));
 extern int MPI_FORTRAN_IN_PLACE __attribute__((weak));
+extern int mpi_fortran_bottom __attribute__((weak));
+extern int mpi_fortran_bottom_ __attribute__((weak));
+extern int mpi_fortran_bottom__ __attribute__((weak));
+extern int MPI_FORTRAN_BOTTOM __attribute__((weak));
 #ifndef OPEN_MPI
 // Of mpif.h and use mpi; the Fortran layer takes down at its first call where a program has its MPI_IN_PLACE and so on.
 extern void* MPIR_F_MPI_IN_PLACE __attribute__((weak));
+extern void* MPIR_F_MPI_BOTTOM __attribute__((weak));
 extern int MPIR_F_NeedInit __attribute__((weak));
 void mpirinitf_() __attribute__((weak));
 #endif
@@ -90,6 +95,15 @@ bool is_fortran_in_place(const void* buffer) noexcept {
 #else
   return buffer != nullptr && (buffer == &mpi_fortran_in_place_ || buffer == &mpi_fortran_in_place ||
                                buffer == &mpi_fortran_in_place__ || buffer == &MPI_FORTRAN_IN_PLACE);
+#endif
+}
+
+bool is_fortran_bottom(const void* buffer) noexcept {
+#ifndef OPEN_MPI
+  return buffer != nullptr && &MPIR_F_MPI_BOTTOM != nullptr && buffer == MPIR_F_MPI_BOTTOM;
+#else
+  return buffer != nullptr && (buffer == &mpi_fortran_bottom_ || buffer == &mpi_fortran_bottom ||
+                               buffer == &mpi_fortran_bottom__ || buffer == &MPI_FORTRAN_BOTTOM);
 #endif
 }
 

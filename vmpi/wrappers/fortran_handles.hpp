@@ -24,5 +24,6 @@ void learn_fortran_sentinels() noexcept;
 
 // MPI_IN_PLACE of Fortran is the address of a variable that only programs with Fortran have.
 bool is_fortran_in_place(const void* buffer) noexcept;
+bool is_fortran_bottom(const void* buffer) noexcept;
 
 }  // namespace ardoise::vmpi

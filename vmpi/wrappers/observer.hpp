@@ -17,6 +17,7 @@
 namespace ardoise::vmpi {
 
 struct Argument;
+struct Steering;
 
 // What a wrapper knows of a call. Pointers are valid from enter to exit. Bytes are 64-bit products of counts and
 // datatype sizes, MPI_IN_PLACE, MPI_PROC_NULL, null datatypes and roots honoured (docs/mpi_functions.md has the rules).
@@ -69,6 +70,8 @@ struct Observer {
   // neither its begin nor its end.
   bool (*count)(FunctionId, const void* return_address) noexcept = nullptr;
   bool wants_arguments = false;
+  // Optional (steering.hpp): decides what calls come to, or notes it.
+  const Steering* steering = nullptr;
 
   [[nodiscard]] bool only_counts(FunctionId function, const void* return_address) const noexcept {
     return count != nullptr && count(function, return_address);

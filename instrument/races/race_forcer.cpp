@@ -1,0 +1,504 @@
+// See race_forcer.hpp.
+#include "instrument/races/race_forcer.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <utility>
+
+#include "instrument/races/race_kinds.hpp"
+#include "instrument/races/race_sites.hpp"
+
+namespace ardoise::instrument {
+
+using vmpi::Call;
+using vmpi::Steer;
+
+namespace {
+
+constexpr std::size_t kAnyNumber = SIZE_MAX;
+constexpr int kDepartedStatus = 3;
+
+RaceForcer* the_forcer = nullptr;
+MPI_Request behind_in_forcer(MPI_Request request) noexcept { return the_forcer->behind(request); }
+
+std::uint64_t nanoseconds() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+RaceForcer::RaceForcer(Settings settings, std::unique_ptr<RaceFile> file)
+    : settings_(std::move(settings)), file_(std::move(file)) {
+  the_forcer = this;
+}
+
+std::string RaceForcer::start() {
+  if (std::string error = read_outcomes(); !error.empty()) return error;
+  if (PMPI_Comm_dup(MPI_COMM_SELF, &nowhere_) != MPI_SUCCESS) return "no communicator could be made";
+  return "";
+}
+
+std::string RaceForcer::read_outcomes() {
+  RaceStream stream(*file_, 0);
+  std::vector<Outcome> last;
+  while (const RaceEntry* const entry = stream.next()) {
+    const std::vector<std::int32_t>& values = entry->values;
+    if (values.size() != 4 || values[0] <= 0 || static_cast<std::uint32_t>(values[0]) > file_->last_stream() + 1)
+      return "has completions that no receive can have";
+    const auto number = static_cast<std::size_t>(values[0]);
+    if (outcomes_.size() <= number) outcomes_.resize(number + 1);
+    if (last.size() <= number) last.resize(number + 1, Outcome{0, 0, 0});
+    last[number].post += static_cast<std::uint64_t>(static_cast<std::int64_t>(values[1]));
+    last[number].source = values[2];
+    last[number].tag = wrapped_sum(last[number].tag, values[3]);
+    outcomes_[number].push_back(last[number]);
+  }
+  for (auto& outcomes : outcomes_) {
+    std::sort(outcomes.begin(), outcomes.end(), [](const Outcome& a, const Outcome& b) { return a.post < b.post; });
+  }
+  return "";
+}
+
+RaceForcer::Thread& RaceForcer::thread() {
+  if (own_ != nullptr) [[likely]]
+    return *own_;
+  const MutexLock guard(lock_);
+  const auto number = static_cast<std::uint32_t>(threads_.size()) + 1;
+  threads_.push_back(std::make_unique<Thread>(*file_, number));
+  Thread& made = *threads_.back();
+  static const std::vector<Outcome> kNone;
+  made.outcomes = number < outcomes_.size() ? &outcomes_[number] : &kNone;
+  return *(own_ = &made);
+}
+
+const RaceForcer::Outcome* RaceForcer::outcome_of_next_post(Thread& thread) {
+  const std::uint64_t post = thread.posts++;
+  const auto& all = *thread.outcomes;
+  while (thread.next_outcome < all.size() && all[thread.next_outcome].post < post) ++thread.next_outcome;
+  if (thread.next_outcome == all.size() || all[thread.next_outcome].post != post) return nullptr;
+  return &all[thread.next_outcome];
+}
+
+std::string RaceForcer::named(const RaceKey& key) {
+  std::string text = fmt::format("{} at {}", key.function, site_name(settings_.folder, key));
+  if (key.comm_size != 0) text += fmt::format(", on a communicator of {}", key.comm_size);
+  return text;
+}
+
+void RaceForcer::note_departure(const RaceKey& key) {
+  if (settings_.departures.empty()) return;
+  const std::string line = fmt::format("{}\t{}\t{}\t{:x}\n", settings_.rank, key.function, key.module, key.offset);
+  const long file =
+      ::syscall(SYS_openat, AT_FDCWD, settings_.departures.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0) return;
+  (void)::syscall(SYS_write, file, line.data(), line.size());
+  ::syscall(SYS_close, file);
+}
+
+std::nullptr_t RaceForcer::depart(Thread& thread, const std::string& recorded, const Call& call,
+                                  const std::string& why) {
+  if (departed_.exchange(true, std::memory_order_relaxed)) return nullptr;
+  const RaceKey here = RacePlaces::describe(call);
+  note_departure(here);
+  settings_.say(
+      fmt::format("rank {} departs from the record at decision {} of its thread {}: recorded: {}; now: {}{}. {}",
+                  settings_.rank, thread.decisions, thread.number, recorded, named(here), why,
+                  settings_.stops ? "The program is stopped (--when-departing stop)."
+                                  : "Nothing is forced on this rank from here on."));
+  if (settings_.stops) PMPI_Abort(MPI_COMM_WORLD, kDepartedStatus);
+  return nullptr;
+}
+
+const RaceEntry* RaceForcer::next(Thread& thread, const Call& call, std::size_t values) {
+  const RaceEntry* const entry = thread.stream.next();
+  ++thread.decisions;
+  if (entry == nullptr) {
+    const std::string end = !thread.stream.is_sound() ? "the record is damaged here"
+                            : file_->end() && file_->end()->why == RaceEndReason::kFinalized
+                                ? "no further decision"
+                                : "the record ends here, it is incomplete";
+    return depart(thread, end, call, "");
+  }
+  std::uint32_t& number = thread.places.number(call);
+  if (number != entry->key) [[unlikely]] {
+    const RaceKey& recorded = thread.stream.keys()[entry->key];
+    if (number != RacePlaces::kUnknown) return depart(thread, named(recorded), call, "");
+    const RaceKey key = RacePlaces::describe(call);
+    if (key.function != recorded.function || key.offset != recorded.offset || key.comm_size != recorded.comm_size ||
+        module_file(key.module) != module_file(recorded.module))
+      return depart(thread, named(recorded), call, "");
+    number = entry->key;
+  }
+  if (entry->values.size() != values && values != kAnyNumber)
+    return depart(thread, named(thread.stream.keys()[entry->key]), call, " with other wildcards");
+  return entry;
+}
+
+void RaceForcer::pin(Steer& steer, std::int32_t source, std::int32_t tag) const {
+  steer.pins = true;
+  steer.source = source;
+  steer.tag = tag;
+}
+
+void RaceForcer::pin_unmatched(Steer& steer) const {
+  pin(steer, MPI_ANY_SOURCE, MPI_ANY_TAG);
+  steer.comm = nowhere_;
+}
+
+void RaceForcer::begin_wait(Thread& thread, const Call& call) {
+  thread.wait = {};
+  thread.wait.call = &call;
+}
+
+void RaceForcer::look_at_clock(Thread& thread) {
+  constexpr std::uint64_t kRoundsWithoutYield = 64, kRoundsWithoutSleep = 1024, kRoundsBetweenLooks = 256;
+  constexpr timespec kSleep{0, 20'000};
+  Wait& wait = thread.wait;
+  // Where ranks share processors, the one that is waited for needs this one's.
+  if (++wait.rounds > kRoundsWithoutSleep) {
+    ::nanosleep(&kSleep, nullptr);
+  } else if (wait.rounds > kRoundsWithoutYield) {
+    ::sched_yield();
+  }
+  if (wait.rounds % kRoundsBetweenLooks != 0 || wait.told || settings_.patience_seconds <= 0 || wait.call == nullptr)
+    return;
+  const std::uint64_t now = nanoseconds();
+  if (wait.begin_ns == 0) wait.begin_ns = now;
+  if (static_cast<double>(now - wait.begin_ns) < settings_.patience_seconds * 1e9) return;
+  wait.told = true;
+  const std::string what = wait.knows_message ? fmt::format("the message from rank {} of its communicator with tag {}",
+                                                            wait.source, wait.tag)
+                                              : "what the record says is complete here";
+  settings_.say(
+      fmt::format("rank {} waits since {:.0f} s for {}, in {}. It goes on waiting; another rank may have "
+                  "departed from the record.",
+                  settings_.rank, settings_.patience_seconds, what, named(RacePlaces::describe(*wait.call))));
+}
+
+void RaceForcer::again() { look_at_clock(thread()); }
+
+void RaceForcer::wait_until(Thread& thread, auto&& is_done) {
+  while (!is_done()) look_at_clock(thread);
+}
+
+// MPI gets on, as it would in the call that is not made.
+void RaceForcer::skip(Steer& steer) {
+  steer.skips = true;
+  int flag = 0;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, nowhere_, &flag, MPI_STATUS_IGNORE);
+}
+
+void RaceForcer::pin_message(Thread& thread, const RaceEntry& entry, std::size_t first, Call& call, Steer& steer) {
+  if (thread.tags.size() <= entry.key) thread.tags.resize(thread.stream.keys().size(), 0);
+  std::int32_t& tag = thread.tags[entry.key];
+  tag = wrapped_sum(tag, entry.values[first + 1]);
+  pin(steer, entry.values[first], tag);
+  begin_wait(thread, call);
+  thread.wait.source = steer.source;
+  thread.wait.tag = steer.tag;
+  thread.wait.knows_message = true;
+}
+
+void RaceForcer::force_post(Thread& thread, Call& call, Steer& steer) {
+  const Wanted wanted = wanted_by(call);
+  thread.posts_now = wanted.is_receive();
+  if (!thread.posts_now) return;
+  if (wanted.has_wildcard() && next(thread, call, 0) == nullptr) {
+    thread.posts_now = false;
+    return;
+  }
+  PostedReceive& posted = thread.posted;
+  posted = {};
+  posted.stream = thread.number;
+  posted.post = thread.posts;
+  posted.has_wildcard = wanted.has_wildcard();
+  posted.source = wanted.source;
+  posted.tag = wanted.tag;
+  const Outcome* const outcome = outcome_of_next_post(thread);
+  // Here: the receive has got, or will get, its message.
+  posted.cancel_tried = outcome != nullptr && outcome->source != kCancelledReceive;
+  if (outcome == nullptr) {
+    if (posted.has_wildcard) pin_unmatched(steer);
+  } else if (outcome->source == kCancelledReceive) {
+    pin_unmatched(steer);
+  } else if (posted.has_wildcard && outcome->source != kUnknownMessage) {
+    pin(steer, outcome->source, outcome->tag);
+    posted.source = outcome->source;
+    posted.tag = outcome->tag;
+  }
+}
+
+// A persistent receive keeps its request, which is never started; a receive of its own is posted for each start.
+int RaceForcer::start_instead(Thread& thread, MPI_Request request, const PostedReceive& receive, bool& is_open) {
+  const std::uint64_t post = thread.posts;
+  const Outcome* const outcome = outcome_of_next_post(thread);
+  const bool is_cancelled = outcome != nullptr && outcome->source == kCancelledReceive;
+  const bool is_known = receive.type != MPI_DATATYPE_NULL && (outcome == nullptr || outcome->source != kUnknownMessage);
+  is_open = receive.has_wildcard ? !is_known : !is_cancelled || !is_known;
+  MPI_Request instead = MPI_REQUEST_NULL;
+  int code = MPI_SUCCESS;
+  std::int32_t source = MPI_ANY_SOURCE, tag = MPI_ANY_TAG;
+  MPI_Comm comm = nowhere_;
+  if (outcome != nullptr && !is_cancelled) {
+    source = outcome->source;
+    tag = outcome->tag;
+    comm = receive.comm;
+  }
+  if (!is_open) {
+    if (receive.count > INT_MAX) {
+#if MPI_VERSION >= 4
+      code = PMPI_Irecv_c(receive.buffer, receive.count, receive.type, source, tag, comm, &instead);
+#endif
+    } else {
+      code = PMPI_Irecv(receive.buffer, static_cast<int>(receive.count), receive.type, source, tag, comm, &instead);
+    }
+    if (code == MPI_SUCCESS) substitutes_.fetch_add(1, std::memory_order_relaxed);
+  }
+  receives_.change(race_handle(request), own_->number, [&](PostedReceive& known) {
+    known.stream = thread.number;
+    known.post = post;
+    known.is_active = true;
+    known.cancel_tried = outcome != nullptr && !is_cancelled;
+    known.instead = instead;
+  });
+  return code;
+}
+
+void RaceForcer::force_start(Thread& thread, Call& call, Steer& steer) {
+  bool any = false;
+  for (int i = 0; i < call.request_count; ++i)
+    any = any || receives_.find(race_handle(call.requests[i]), own_->number).has_value();
+  if (!any) return;
+  steer.skips = true;
+  for (int i = 0; i < call.request_count && steer.code == MPI_SUCCESS; ++i) {
+    const auto receive = receives_.find(race_handle(call.requests[i]), own_->number);
+    bool is_open = true;
+    if (receive && !departed_.load(std::memory_order_relaxed) &&
+        (!receive->has_wildcard || next(thread, call, 0) != nullptr))
+      steer.code = start_instead(thread, call.requests[i], *receive, is_open);
+    if (is_open) steer.code = PMPI_Start(&call.requests[i]);
+  }
+}
+
+MPI_Request RaceForcer::behind(MPI_Request request) {
+  if (request == MPI_REQUEST_NULL) return request;
+  const auto receive = receives_.find(race_handle(request), own_->number);
+  return receive && receive->instead != MPI_REQUEST_NULL ? receive->instead : request;
+}
+
+void RaceForcer::force_test(Thread& thread, Call& call, Steer& steer) {
+  const RaceEntry* const entry = next(thread, call, 1);
+  if (entry == nullptr) return;
+  if (entry->values[0] == 0) return skip(steer);
+  begin_wait(thread, call);
+  steer.until_true = true;
+}
+
+void RaceForcer::force_any(Thread& thread, Call& call, Steer& steer) {
+  const RaceEntry* const entry = next(thread, call, 1);
+  if (entry == nullptr || entry->values[0] < 0) return;
+  if (entry->values[0] == 0) return call.function == vmpi::FunctionId::kTestany ? skip(steer) : void();
+  const int index = entry->values[0] - 1;
+  if (index >= call.request_count || call.requests[index] == MPI_REQUEST_NULL) {
+    depart(thread, named(thread.stream.keys()[entry->key]), call,
+           fmt::format(", where request {} of {} was the complete one", index, call.request_count));
+    return;
+  }
+  thread.kept.assign(1, index);
+  steer.kept = thread.kept.data();
+  steer.kept_count = 1;
+  steer.until_true = true;
+  begin_wait(thread, call);
+  if (call.function == vmpi::FunctionId::kWaitany) {
+    MPI_Request request = behind(call.requests[index]);
+    wait_until(thread, [&] {
+      int flag = 0;
+      return PMPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
+    });
+  }
+}
+
+void RaceForcer::force_some(Thread& thread, Call& call, Steer& steer) {
+  const RaceEntry* const entry = next(thread, call, kAnyNumber);
+  if (entry == nullptr || entry->values.empty() || entry->values[0] < 0) return;
+  if (entry->values[0] == 0) return call.function == vmpi::FunctionId::kTestsome ? skip(steer) : void();
+  thread.kept.clear();
+  for (std::size_t i = 1; i < entry->values.size(); ++i) {
+    const int index = entry->values[i];
+    if (index < 0 || index >= call.request_count || call.requests[index] == MPI_REQUEST_NULL) {
+      depart(thread, named(thread.stream.keys()[entry->key]), call,
+             fmt::format(", where request {} of {} was among the complete ones", index, call.request_count));
+      return;
+    }
+    thread.kept.push_back(index);
+  }
+  steer.kept = thread.kept.data();
+  steer.kept_count = static_cast<int>(thread.kept.size());
+  begin_wait(thread, call);
+  for (const int index : thread.kept) {
+    MPI_Request request = behind(call.requests[index]);
+    wait_until(thread, [&] {
+      int flag = 0;
+      return PMPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
+    });
+  }
+}
+
+void RaceForcer::before(Call& call, Steer& steer) {
+  Thread& own = thread();
+  own.posts_now = false;
+  own.wait.call = nullptr;
+  const RaceKind kind = race_kind(call.function);
+  const bool looks_at_requests = kind == RaceKind::kTest || kind == RaceKind::kTestAny || kind == RaceKind::kWaitAny ||
+                                 kind == RaceKind::kSome || kind == RaceKind::kWait || kind == RaceKind::kCancel;
+  if (looks_at_requests && substitutes_.load(std::memory_order_relaxed) != 0) steer.substitute = behind_in_forcer;
+  if (kind == RaceKind::kFree) {
+    if (const auto receive = receives_.find(race_handle(call.requests[0]), own_->number);
+        receive && receive->instead != MPI_REQUEST_NULL) {
+      MPI_Request instead = receive->instead;
+      PMPI_Request_free(&instead);
+    }
+    return;
+  }
+  if (departed_.load(std::memory_order_relaxed)) return;
+  switch (kind) {
+    case RaceKind::kReceive:
+    case RaceKind::kProbe:
+      if (!wanted_by(call).has_wildcard()) return;
+      if (const RaceEntry* const entry = next(own, call, kAnyNumber); entry != nullptr && entry->values.size() == 2) {
+        pin_message(own, *entry, 0, call, steer);
+        // Sends first, hence cannot wait here.
+        if (vmpi::function_traits(call.function).role == vmpi::Role::kSendReceive) return;
+        wait_until(own, [&] {
+          int flag = 0;
+          return PMPI_Iprobe(steer.source, steer.tag, call.comm, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
+        });
+      }
+      return;
+    case RaceKind::kTryProbe: {
+      if (!wanted_by(call).is_receive()) return;
+      const RaceEntry* const entry = next(own, call, kAnyNumber);
+      if (entry == nullptr || entry->values.empty()) return;
+      if (entry->values[0] == 0) return skip(steer);
+      if (entry->values.size() == 3) {
+        pin_message(own, *entry, 1, call, steer);
+      } else {
+        begin_wait(own, call);
+      }
+      steer.until_true = true;
+      return;
+    }
+    case RaceKind::kPost:
+      return force_post(own, call, steer);
+    case RaceKind::kStart:
+      return force_start(own, call, steer);
+    case RaceKind::kTest:
+      return force_test(own, call, steer);
+    case RaceKind::kTestAny:
+    case RaceKind::kWaitAny:
+      return force_any(own, call, steer);
+    case RaceKind::kSome:
+      return force_some(own, call, steer);
+    case RaceKind::kWait:
+      if (receives_.empty()) return;
+      // What waits for a receive that is forced, where a message may never come.
+      for (int i = 0; i < call.request_count; ++i) {
+        if (call.requests[i] == MPI_REQUEST_NULL) continue;
+        const auto receive = receives_.find(race_handle(call.requests[i]), own_->number);
+        if (!receive || !receive->is_active || !receive->has_wildcard) continue;
+        begin_wait(own, call);
+        own.wait.knows_message = receive->cancel_tried && !receive->is_persistent;
+        own.wait.source = receive->source;
+        own.wait.tag = receive->tag;
+        MPI_Request request = receive->instead != MPI_REQUEST_NULL ? receive->instead : call.requests[i];
+        wait_until(own, [&] {
+          int flag = 0;
+          return PMPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
+        });
+      }
+      return;
+    case RaceKind::kCancel:
+      if (const auto receive = receives_.find(race_handle(call.requests[0]), own_->number);
+          receive && receive->cancel_tried)
+        steer.skips = true;
+      return;
+    case RaceKind::kNone:
+    case RaceKind::kPrepare:
+    case RaceKind::kFree:
+      return;
+  }
+}
+
+void RaceForcer::after(Call& call, const Steer& steer) {
+  Thread& own = thread();
+  own.wait.call = nullptr;
+  switch (race_kind(call.function)) {
+    case RaceKind::kPost:
+      if (own.posts_now && call.requests != nullptr) receives_.add(race_handle(call.requests[0]), own.posted);
+      return;
+    case RaceKind::kPrepare: {
+      const Wanted wanted = wanted_by(call);
+      if (!wanted.is_receive() || call.requests == nullptr) return;
+      PostedReceive receive;
+      receive.has_wildcard = wanted.has_wildcard();
+      receive.stream = own.number;
+      receive.is_persistent = true;
+      receive.is_active = false;
+      receive.buffer = steer.buffer;
+      receive.count = steer.count;
+      receive.comm = call.comm;
+      if (steer.type != MPI_DATATYPE_NULL) PMPI_Type_dup(steer.type, &receive.type);
+      return receives_.add(race_handle(call.requests[0]), receive);
+    }
+    case RaceKind::kFree:
+      if (call.result != MPI_SUCCESS) return;
+      if (auto receive = receives_.forget(race_handle(call.requests[0]), own_->number)) {
+        if (receive->type != MPI_DATATYPE_NULL) PMPI_Type_free(&receive->type);
+        if (receive->instead != MPI_REQUEST_NULL) substitutes_.fetch_sub(1, std::memory_order_relaxed);
+      }
+      return;
+    case RaceKind::kTest:
+    case RaceKind::kTestAny:
+    case RaceKind::kWaitAny:
+    case RaceKind::kSome:
+    case RaceKind::kWait:
+      break;
+    default:
+      return;
+  }
+  if (receives_.empty()) return;
+  for (int i = 0; i < call.completed_count; ++i) {
+    const int index = call.completed_indices != nullptr ? call.completed_indices[i] : i;
+    if (index < 0 || index >= call.request_count) continue;
+    if (const auto receive = receives_.complete(race_handle(call.requests[index]), own_->number);
+        receive && receive->instead != MPI_REQUEST_NULL)
+      substitutes_.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+void RaceForcer::finish() {
+  if (departed_.load(std::memory_order_relaxed)) return;
+  const MutexLock guard(lock_);
+  // A program that died in the recorded run may come through now; what it does then is not in the record.
+  for (const auto& thread : threads_) {
+    const RaceEntry* const entry = thread->stream.next();
+    if (entry == nullptr) continue;
+    settings_.say(fmt::format(
+        "rank {} departs from the record after decision {} of its thread {}: recorded: {}; now: MPI_Finalize.",
+        settings_.rank, thread->decisions, thread->number, named(thread->stream.keys()[entry->key])));
+    departed_.store(true, std::memory_order_relaxed);
+    return;
+  }
+}
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,22 @@
+// See race_places.hpp.
+#include "instrument/races/race_places.hpp"
+
+#include <optional>
+
+#include "instrument/machine/modules.hpp"
+
+namespace ardoise::instrument {
+
+RaceKey RacePlaces::describe(const vmpi::Call& call) {
+  RaceKey key{vmpi::function_name(call.function), "", reinterpret_cast<std::uintptr_t>(call.return_address),
+              size_of(call.comm)};
+  if (const std::optional<Module> module = find_module(call.return_address)) {
+    key.module = module->path;
+    key.offset -= module->base;
+  } else {
+    key.offset = 0;  // code made at run time: its address means nothing in another run
+  }
+  return key;
+}
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,18 @@
+// Names of call sites for people. The launcher finds them after a recorded run (tools/ardoise/race_folder.cpp) and
+// leaves them in the record's folder, a line each: module, offset, name, between tabs. A process cannot look into debug
+// information itself.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "instrument/format/race_tokens.hpp"
+
+namespace ardoise::instrument {
+
+[[nodiscard]] inline std::string_view module_file(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+// "solve() at solver.c:120", or where nobody has found that, "solver+0x1234".
+[[nodiscard]] std::string site_name(const std::string& folder, const RaceKey& key);
+
+}  // namespace ardoise::instrument

@@ -1,0 +1,135 @@
+// Races recorded in one launch and forced in another: programs print what they saw, and see the same again.
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "tests/tools/launch_fixture.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class RacesTest : public LaunchFixture {
+ protected:
+  void SetUp() override {
+    LaunchFixture::SetUp();
+    record_ = (folder_ / "record").string();
+  }
+  [[nodiscard]] Captured recorded(const Words& launch) const {
+    return launched(
+        {"timeout", "100", ARDOISE, "--no-report", "--quiet", "--output", output_, "--record-races", record_}, launch);
+  }
+  [[nodiscard]] Captured forced(const Words& launch, const Words& options = {}) const {
+    Words words{"timeout",           "100",     ARDOISE, "--no-report", "--quiet", "--output",
+                output_ + "-forced", "--force", record_};
+    words.insert(words.end(), options.begin(), options.end());
+    return launched(words, launch);
+  }
+  // The lines in which programs say what they saw.
+  static Words seen(const std::string& output) {
+    Words lines;
+    std::istringstream text(output);
+    for (std::string line; std::getline(text, line);) {
+      if (line.starts_with("seed ") || line.starts_with("hash ") || line.starts_with("sum ")) lines.push_back(line);
+    }
+    return lines;
+  }
+  void expect_same_again(const Words& launch, std::size_t lines) const {
+    const auto first = recorded(launch);
+    ASSERT_EQ(first.status, 0) << first.output;
+    ASSERT_EQ(seen(first.output).size(), lines) << first.output;
+    const auto again = forced(launch);
+    EXPECT_EQ(again.status, 0) << again.output;
+    EXPECT_EQ(seen(again.output), seen(first.output)) << again.output;
+    EXPECT_THAT(again.output, Not(HasSubstr("departs")));
+  }
+
+  std::string record_;
+};
+
+TEST_F(RacesTest, ProgramsSeeWhatWasRecorded) {
+  const Words launch{"-n", "4", RACES_PROGRAM, "1", "150"};
+  expect_same_again(launch, 150);
+  const auto first = seen(by_hand(launch).output), second = seen(by_hand(launch).output);
+  ASSERT_EQ(first.size(), second.size());
+  int different = 0;
+  for (std::size_t i = 0; i < first.size(); ++i) different += first[i] != second[i] ? 1 : 0;
+  EXPECT_GT(different, 30);  // or the test shows nothing
+}
+
+TEST_F(RacesTest, AndSoDoProgramsWithThreads) {
+  expect_same_again({"-n", "2", RACES_PROGRAM, "1", "60", "threads"}, 120);
+}
+
+TEST_F(RacesTest, AFloatingPointSumInTheOrderOfArrivalIsTheSame) {
+  for (const char* way : {"wildcard", "test", "waitany"}) {
+    fs::remove_all(record_);
+    expect_same_again({"-n", "4", FARM_PROGRAM, "2000", "1", way}, 1);
+  }
+}
+
+TEST_F(RacesTest, AndSoDoProgramsInFortran) {
+  std::istringstream programs(FORTRAN_PROGRAMS);
+  for (std::string program; programs >> program;) {
+    fs::remove_all(record_);
+    expect_same_again({"-n", "3", program, "20"}, 1);
+  }
+}
+
+TEST_F(RacesTest, WhereAProgramDepartsIsNamed) {
+  ASSERT_EQ(recorded({"-n", "3", RACES_PROGRAM, "1", "20"}).status, 0);
+  const auto other = forced({"-n", "3", RACES_PROGRAM, "1", "20", "extra"}, {"--when-departing", "stop"});
+  EXPECT_NE(other.status, 0);
+  EXPECT_THAT(other.output,
+              AllOf(HasSubstr("ardoise: rank 0 departs from the record at decision "),
+                    HasSubstr(" of its thread 1: recorded: MPI_"), HasSubstr("mpi_races.c:"),
+                    HasSubstr("; now: MPI_Iprobe at "), HasSubstr("The program is stopped"),
+                    HasSubstr("rank 0 has departed from the record in MPI_Iprobe at play in mpi_races.c:")));
+  const auto shorter = forced({"-n", "3", RACES_PROGRAM, "1", "10"});
+  EXPECT_EQ(shorter.status, 0);
+  EXPECT_THAT(shorter.output, HasSubstr("; now: MPI_Finalize."));
+  const auto longer = forced({"-n", "3", RACES_PROGRAM, "1", "21"}, {"--when-departing", "stop"});
+  EXPECT_THAT(longer.output, HasSubstr("recorded: no further decision; now: MPI_"));
+}
+
+TEST_F(RacesTest, AMessageThatNeverComesIsTold) {
+  ASSERT_EQ(recorded({"-n", "3", FARM_PROGRAM, "10", "0", "wildcard"}).status, 0);
+  const auto waits = forced({"-n", "3", FARM_PROGRAM, "10", "0", "wildcard", "lost"},
+                            {"--hang", "1", "--time-limit", "4", "--no-report"});
+  EXPECT_EQ(waits.status, 124) << waits.output;
+  EXPECT_THAT(waits.output, AllOf(HasSubstr("ardoise: rank 0 waits since 1 s for the message from rank "),
+                                  HasSubstr(" with tag 1, in MPI_Recv at "), HasSubstr("mpi_farm.c:")));
+}
+
+TEST_F(RacesTest, RecordsOfAnotherLaunchAreRefusedBeforeItStarts) {
+  const Words launch{"-n", "2", RACES_PROGRAM, "1", "2"};
+  EXPECT_THAT(forced(launch).output, HasSubstr("there is no record of races in '" + record_ + "'"));
+  ASSERT_EQ(recorded(launch).status, 0);
+  const auto expect_refused = [](const Captured& run, const std::string& sentence) {
+    EXPECT_EQ(run.status, 2) << run.output;
+    EXPECT_THAT(run.output, HasSubstr(sentence));
+    EXPECT_THAT(seen(run.output), IsEmpty());
+  };
+  expect_refused(recorded(launch), "has a record of races already");
+  expect_refused(forced({"-n", "3", RACES_PROGRAM, "1", "2"}), "is of 2 ranks, and the launch line starts 3");
+  expect_refused(forced({"-n", "2", FARM_PROGRAM, "1", "2"}), "is of mpi_races, and the launch line starts mpi_farm");
+  expect_refused(forced(launch, {"--record-races", record_ + "-2"}), "are for two launches");
+  expect_refused(forced(launch, {"--disable"}), "races cannot be forced");
+  // The same name, another build.
+  const fs::path other = folder_ / "mpi_races";
+  fs::copy_file(FARM_PROGRAM, other);
+  expect_refused(forced({"-n", "2", other.string(), "1", "2"}), "is of another build of mpi_races");
+  const fs::path one = fs::path(record_) / "0-1.races";
+  fs::resize_file(one, 20);
+  expect_refused(forced(launch), "is cut off in its header");
+  fs::remove(one);
+  expect_refused(forced(launch), "has files of 1 of 2 ranks");
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

@@ -135,6 +135,14 @@ int replay(const ReplayOptions& options, int rank, int ranks, int provided) {
   for (const std::string& text : not_made)
     say(fmt::format("rank {}: this MPI cannot make the datatype '{}'; bytes are sent instead", rank,
                     text.substr(0, 80)));
+  const auto& sizes = made.script->sizes();
+  for (std::uint32_t text = 1; text < sizes.size(); ++text) {
+    if (const std::int64_t size = stage.types[text].size; sizes[text] != 0 && sizes[text] != size)
+      say(fmt::format(
+          "rank {}: '{}' has {} bytes here and had {} where the trace was recorded; its counts are kept, and "
+          "messages differ in size",
+          rank, made.script->texts()[text].substr(0, 80), size, sizes[text]));
+  }
   stage.most_sends = agreement.most_sends;
   stage.most_receives = agreement.most_receives;
   PMPI_Op_create(no_operation, 1, &stage.user_operation);

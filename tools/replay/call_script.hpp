@@ -99,6 +99,14 @@ class CallScript {
   // 0: "".
   std::uint32_t add_text(std::string_view text);
   [[nodiscard]] const std::vector<std::string>& texts() const { return texts_; }
+  // A message of so many elements of a datatype had so many bytes where it was recorded.
+  void note_size(std::uint32_t text, std::int64_t elements, std::uint64_t bytes) {
+    if (text == 0 || elements <= 0 || bytes == 0) return;
+    if (sizes_.size() < texts_.size()) sizes_.resize(texts_.size());
+    sizes_[text] = static_cast<std::int64_t>(bytes / static_cast<std::uint64_t>(elements));
+  }
+  // Bytes of an element, by text; 0, or beyond the end: not known.
+  [[nodiscard]] const std::vector<std::int64_t>& sizes() const { return sizes_; }
 
   // Returns the step's place in its thread.
   std::uint64_t add_step(std::size_t thread, std::uint32_t shape, std::uint64_t pause, std::uint64_t duration,
@@ -120,6 +128,7 @@ class CallScript {
   std::unordered_multimap<std::uint64_t, std::uint32_t> known_shapes_;  // by hash
   std::vector<std::string> texts_{""};
   std::unordered_map<std::string, std::uint32_t> text_numbers_;
+  std::vector<std::int64_t> sizes_;
   std::vector<std::int64_t> words_;
 };
 

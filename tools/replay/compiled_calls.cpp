@@ -74,6 +74,8 @@ void ScriptCompiler::finish_message_call(Call& call) {
     shape.source = shape.peer;
     shape.receive_tag = shape.tag;
   }
+  if (traits.role == Role::kSend && (shape.flags & CallShape::kAsBytes) == 0)
+    script_.note_size(shape.type, shape.count, call.sent);
   count_messages(call);
 }
 

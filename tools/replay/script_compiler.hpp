@@ -28,11 +28,11 @@ struct Channel {
 
 // What the processes must agree on before they begin.
 struct ScriptSummary {
-  std::map<Channel, std::uint64_t> sends, receives;        // by this process
-  std::map<std::uint32_t, std::uint64_t> collectives;      // by communicator
-  std::set<std::uint32_t> made;                            // communicators that a call makes
-  std::map<std::string, std::uint64_t> guessed;   // calls, by what was guessed
-  std::map<std::string, std::uint64_t> left_out;  // calls that cannot be made again, by function
+  std::map<Channel, std::uint64_t> sends, receives;    // by this process
+  std::map<std::uint32_t, std::uint64_t> collectives;  // by communicator
+  std::set<std::uint32_t> made;                        // communicators that a call makes
+  std::map<std::string, std::uint64_t> guessed;        // calls, by what was guessed
+  std::map<std::string, std::uint64_t> left_out;       // calls that cannot be made again, by function
   std::uint64_t calls = 0;
   bool has_arguments = false;  // of any call
 };

@@ -120,6 +120,20 @@ TEST_F(TraceReplayTest, WhatIfsChangeTimeAndSizes) {
   }
 }
 
+TEST_F(TraceReplayTest, SomeOfTheRanksAreReplayedAlone) {
+  ASSERT_EQ(record("all,attributes=arguments", {"-n", "4", RING, "30"}).status, 0);
+  const Captured result = replayed("2", {"--quiet", "--ranks", "1-2"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  // What is between ranks 1 and 2.
+  Edges wanted;
+  for (const auto& [ranks, sums] : edges_of(profile())) {
+    if (ranks.first >= 1 && ranks.first <= 2 && ranks.second >= 1 && ranks.second <= 2)
+      wanted.emplace(std::pair(ranks.first - 1, ranks.second - 1), sums);
+  }
+  EXPECT_FALSE(wanted.empty());
+  EXPECT_EQ(edges_of(replay_profile()), wanted);
+}
+
 TEST_F(TraceReplayTest, WhatCannotBeReplayedIsSaidAndNothingHangs) {
   ASSERT_EQ(record("all,attributes=arguments", {"-n", "2", RING, "20"}).status, 0);
   const Captured fewer = replay("3");

@@ -44,12 +44,23 @@ const ArchivedComm* world_of(const ArchiveDefinitions& definitions) {
 
 }  // namespace
 
-ArchiveWorld::ArchiveWorld(const knowledge_sources::ArchiveReader& archive) : definitions_(archive.definitions()) {
+ArchiveWorld::ArchiveWorld(const knowledge_sources::ArchiveReader& archive, const std::vector<std::int32_t>& present)
+    : definitions_(archive.definitions()), present_(present) {
   check_gaps(archive.anchor());
   const ArchivedComm* const world = world_of(definitions_);
   if (world == nullptr || world->members.empty()) throw ReplayError("the trace has no MPI_COMM_WORLD");
   number_ = world->id;
-  locations_.resize(world->members.size());
+  ranks_.assign(world->members.size(), present.empty() ? 0 : -1);
+  if (present.empty()) {
+    for (std::size_t i = 0; i < ranks_.size(); ++i) present_.push_back(static_cast<std::int32_t>(i));
+  }
+  for (std::size_t i = 0; i < present_.size(); ++i) {
+    const auto traced = static_cast<std::size_t>(present_[i]);
+    if (traced >= ranks_.size())
+      throw ReplayError(fmt::format("the trace has no rank {}: it is of {} ranks", traced, ranks_.size()));
+    ranks_[traced] = static_cast<std::int32_t>(i);
+  }
+  locations_.resize(present_.size());
   for (const ArchivedLocation& location : definitions_.locations) {
     const std::int32_t rank = rank_of(location.id);
     if (location.type != OTF2_LOCATION_TYPE_CPU_THREAD || rank == -1 || rank >= ranks()) continue;
@@ -58,9 +69,10 @@ ArchiveWorld::ArchiveWorld(const knowledge_sources::ArchiveReader& archive) : de
     threads.insert(is_master ? threads.begin() : threads.end(), &location);
   }
   for (const ArchivedComm& comm : definitions_.comms) {
-    ReplayComm& added = comms_.emplace_back(ReplayComm{comm.id, comm.is_self, {}, {}});
-    for (const std::uint64_t member : comm.members) added.members.push_back(rank_of(member));
-    for (const std::uint64_t member : comm.others) added.others.push_back(rank_of(member));
+    ReplayComm& added = comms_.emplace_back(ReplayComm{.number = comm.id, .is_self = comm.is_self});
+    add_side(comm.members, added.members, added.places);
+    add_side(comm.others, added.others, added.other_places);
+    added.has_absent = added.members.size() + added.others.size() < added.places.size() + added.other_places.size();
   }
   std::ranges::sort(comms_, {}, &ReplayComm::number);
   for (const auto& topology : definitions_.topologies) {
@@ -70,6 +82,15 @@ ArchiveWorld::ArchiveWorld(const knowledge_sources::ArchiveReader& archive) : de
       grid.periods.push_back(dimension.is_periodic ? 1 : 0);
     }
     grids_.emplace_back(topology.comm, std::move(grid));
+  }
+}
+
+void ArchiveWorld::add_side(const std::vector<std::uint64_t>& locations, std::vector<std::int32_t>& members,
+                            std::vector<std::int32_t>& places) const {
+  for (const std::uint64_t location : locations) {
+    const std::int32_t rank = rank_of(location);
+    places.push_back(rank < 0 ? -1 : static_cast<std::int32_t>(members.size()));
+    if (rank >= 0) members.push_back(rank);
   }
 }
 
@@ -85,7 +106,7 @@ void ArchiveWorld::check_gaps(const knowledge_sources::ArchiveAnchor& anchor) co
 
 std::int32_t ArchiveWorld::rank_of(std::uint64_t location) const {
   const std::uint64_t rank = definitions_.world_rank_of(location);
-  return rank > INT32_MAX ? -1 : static_cast<std::int32_t>(rank);
+  return rank < ranks_.size() ? ranks_[static_cast<std::size_t>(rank)] : -1;
 }
 
 const ReplayComm* ArchiveWorld::comm(std::uint32_t number) const {
@@ -94,6 +115,8 @@ const ReplayComm* ArchiveWorld::comm(std::uint32_t number) const {
 }
 
 const ReplayGrid* ArchiveWorld::grid(std::uint32_t comm) const {
+  const ReplayComm* const found = this->comm(comm);
+  if (found == nullptr || found->has_absent) return nullptr;
   for (const auto& [number, grid] : grids_) {
     if (number == comm) return &grid;
   }
@@ -103,9 +126,18 @@ const ReplayGrid* ArchiveWorld::grid(std::uint32_t comm) const {
 std::vector<std::int32_t> ArchiveWorld::group_ranks(std::uint32_t group) const {
   std::vector<std::int32_t> ranks;
   if (const auto* const found = definitions_.groups.find(group)) {
-    for (const std::uint64_t member : found->members) ranks.push_back(static_cast<std::int32_t>(member));
+    for (const std::uint64_t member : found->members) {
+      if (member < ranks_.size() && ranks_[member] >= 0) ranks.push_back(ranks_[member]);
+    }
   }
   return ranks;
+}
+
+std::int32_t ArchiveWorld::place(const ReplayComm& comm, std::int32_t rank, std::int32_t own) const {
+  if (comm.is_self) return rank;
+  const bool is_first = std::ranges::find(comm.members, own) != comm.members.end();
+  const auto& side = comm.is_inter() && is_first ? comm.other_places : comm.places;
+  return rank >= 0 && static_cast<std::size_t>(rank) < side.size() ? side[static_cast<std::size_t>(rank)] : -1;
 }
 
 std::int32_t ArchiveWorld::world_rank(const ReplayComm& comm, std::int32_t rank, std::int32_t own) const {

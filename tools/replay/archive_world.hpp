@@ -1,4 +1,6 @@
-// The processes and communicators of an archive, as a replay needs them: by ranks in MPI_COMM_WORLD. Knows no MPI.
+// The processes and communicators of an archive, as a replay needs them: by ranks in its MPI_COMM_WORLD. Where only
+// some ranks of the trace are replayed, ranks are those of the replay, and communicators have the members that are
+// there; what events call a rank is looked up in `places`. Knows no MPI.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +15,10 @@ struct ReplayComm {
   std::uint32_t number;  // in the archive
   bool is_self = false;
   std::vector<std::int32_t> members, others;  // ranks in the world; others: of the other side of an intercommunicator
-  [[nodiscard]] bool is_inter() const { return !others.empty(); }
+  // By rank in the communicator of the trace: that in the one of the replay; -1: absent.
+  std::vector<std::int32_t> places, other_places;
+  bool has_absent = false;
+  [[nodiscard]] bool is_inter() const { return !other_places.empty(); }
 };
 
 struct ReplayGrid {
@@ -24,10 +29,13 @@ struct ReplayGrid {
 class ArchiveWorld {
  public:
   // Throws ReplayError: there is no MPI_COMM_WORLD, or what a replay needs is missing from the trace.
-  explicit ArchiveWorld(const knowledge_sources::ArchiveReader& archive);
+  // present: the ranks that are replayed, in order; empty: all.
+  ArchiveWorld(const knowledge_sources::ArchiveReader& archive, const std::vector<std::int32_t>& present);
 
   [[nodiscard]] std::uint32_t number() const { return number_; }
   [[nodiscard]] std::int32_t ranks() const { return static_cast<std::int32_t>(locations_.size()); }
+  // What the trace calls it.
+  [[nodiscard]] std::int32_t traced_rank(std::int32_t rank) const { return present_[static_cast<std::size_t>(rank)]; }
   // Its threads, the one that called MPI_Init first.
   [[nodiscard]] const std::vector<const knowledge_sources::ArchivedLocation*>& threads(std::int32_t rank) const {
     return locations_[static_cast<std::size_t>(rank)];
@@ -35,18 +43,24 @@ class ArchiveWorld {
   [[nodiscard]] const std::vector<ReplayComm>& comms() const { return comms_; }
   [[nodiscard]] const ReplayComm* comm(std::uint32_t number) const;  // nullptr: not defined
   [[nodiscard]] const ReplayGrid* grid(std::uint32_t comm) const;    // nullptr: has no Cartesian topology
-  // Of a group of the archive.
+  // Of a group of the archive, those that are there.
   [[nodiscard]] std::vector<std::int32_t> group_ranks(std::uint32_t group) const;
-  // The rank in the world of a rank as an event of `own` names it.
+  // The rank of a member as an event of `own` names it, in the communicator of the replay; -1: absent.
+  [[nodiscard]] std::int32_t place(const ReplayComm& comm, std::int32_t rank, std::int32_t own) const;
+  // The rank in the world of such a place.
   [[nodiscard]] std::int32_t world_rank(const ReplayComm& comm, std::int32_t rank, std::int32_t own) const;
   [[nodiscard]] const knowledge_sources::ArchiveDefinitions& definitions() const { return definitions_; }
 
  private:
   void check_gaps(const knowledge_sources::ArchiveAnchor& anchor) const;
   [[nodiscard]] std::int32_t rank_of(std::uint64_t location) const;
+  void add_side(const std::vector<std::uint64_t>& locations, std::vector<std::int32_t>& members,
+                std::vector<std::int32_t>& places) const;
 
   const knowledge_sources::ArchiveDefinitions& definitions_;
   std::uint32_t number_ = 0;
+  std::vector<std::int32_t> present_;                                               // by rank: that of the trace
+  std::vector<std::int32_t> ranks_;                                                 // by rank of the trace; -1: absent
   std::vector<std::vector<const knowledge_sources::ArchivedLocation*>> locations_;  // by rank
   std::vector<ReplayComm> comms_;
   std::vector<std::pair<std::uint32_t, ReplayGrid>> grids_;

@@ -50,12 +50,14 @@ struct Preparation {
 
 void prepare(Preparation& made, const ReplayOptions& options, int rank, int ranks) {
   made.archive.emplace(options.trace);
-  made.world.emplace(*made.archive);
+  made.world.emplace(*made.archive, options.ranks);
   if (made.world->ranks() != ranks)
-    throw ReplayError(fmt::format("the trace is of {} ranks: start as many, mpirun -n {} ardoise-replay …",
-                                  made.world->ranks(), made.world->ranks()));
+    throw ReplayError(fmt::format("{} of {} ranks: start as many, mpirun -n {} ardoise-replay …",
+                                  options.ranks.empty() ? "the trace is" : "--ranks is", made.world->ranks(),
+                                  made.world->ranks()));
   const auto& threads = made.world->threads(rank);
-  if (threads.empty()) throw ReplayError(fmt::format("the trace has nothing of rank {}", rank));
+  if (threads.empty())
+    throw ReplayError(fmt::format("the trace has nothing of rank {}", made.world->traced_rank(rank)));
   made.script.emplace(options.scratch, threads.size());
   made.compiler.emplace(*made.world, rank, *made.script);
   const auto faults = made.archive->read_side_by_side(*made.compiler, threads, threads.size() > 1 ? 1 : 4096);
@@ -100,7 +102,7 @@ bool has_threads(const std::optional<ReplayOptions>& options) {
   if (!options) return false;
   try {
     const knowledge_sources::ArchiveReader archive(options->trace);
-    const ArchiveWorld world(archive);
+    const ArchiveWorld world(archive, options->ranks);
     for (std::int32_t rank = 0; rank < world.ranks(); ++rank) {
       if (world.threads(rank).size() > 1) return true;
     }

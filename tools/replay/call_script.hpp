@@ -48,6 +48,7 @@ struct CallShape {
     kNeverDone = 16,  // started, and cancelled or not completed: it is not made
     kAsBytes = 32,    // datatypes are not known, counts are bytes
     kExclusive = 64,  // a lock
+    kAtLeast = 128,   // ranks that are absent had a part in it: it takes as long as it did
   };
   std::uint16_t function = 0;  // vmpi::FunctionId, or one of the three above
   std::uint8_t flags = 0;

@@ -37,6 +37,7 @@ void ScriptCompiler::count_messages(const Call& call) {
   const auto add = [&](auto& counts, std::uint32_t comm, std::int32_t other, std::int32_t tag, bool sends) {
     const ReplayComm* const found = world_.comm(comm);
     if (found == nullptr) return;
+    if (other < 0) return;  // absent
     const std::int32_t rank = world_.world_rank(*found, other, rank_);
     ++counts[sends ? Channel{comm, rank_, rank, tag} : Channel{comm, rank, rank_, tag}];
   };
@@ -74,6 +75,7 @@ void ScriptCompiler::finish_message_call(Call& call) {
     shape.source = shape.peer;
     shape.receive_tag = shape.tag;
   }
+  place_message(call);
   if (traits.role == Role::kSend && (shape.flags & CallShape::kAsBytes) == 0)
     script_.note_size(shape.type, shape.count, call.sent);
   count_messages(call);
@@ -94,7 +96,64 @@ void ScriptCompiler::finish_collective(Call& call) {
     const std::uint64_t part = is_spread ? most / size : most;
     as_bytes(call, part, part);
   }
+  if (!place_collective(call)) shape.comm = kNothing;
   if (shape.comm != kNothing) ++summary_.collectives[shape.comm];
+}
+
+std::int32_t ScriptCompiler::placed(std::uint32_t comm, std::int32_t rank) const {
+  const ReplayComm* const found = world_.comm(comm);
+  return found == nullptr || !found->has_absent || rank < 0 ? rank : world_.place(*found, rank, rank_);
+}
+
+// A message to or from an absent rank is one to or from MPI_PROC_NULL.
+void ScriptCompiler::place_message(Call& call) {
+  CallShape& shape = call.shape;
+  const auto place = [&](std::int32_t& rank) {
+    const std::int32_t there = placed(shape.comm, rank);
+    if (there < 0 && rank >= 0) call.has_absent = true;
+    rank = there;
+  };
+  for (Start& start : call.starts) start.peer = placed(start.comm, start.peer);
+  place(shape.peer);
+  if (shape.source >= 0) {
+    place(shape.source);
+    if (shape.source < 0) shape.flags = static_cast<std::uint8_t>(shape.flags & ~CallShape::kAnySourceGiven);
+  }
+  if (call.starts.size() == 1) call.has_absent = false;  // who completes it waits
+}
+
+// Of those that are there. False: it cannot be made.
+bool ScriptCompiler::place_collective(Call& call) {
+  CallShape& shape = call.shape;
+  const ReplayComm* const comm = world_.comm(shape.comm);
+  if (comm == nullptr || !comm->has_absent) return true;
+  call.has_absent = call.starts.empty();
+  if (vmpi::kFunctionTraits[call.function].role == Role::kNeighbour) return false;
+  if (shape.peer >= 0) {
+    shape.peer = world_.place(*comm, shape.peer, rank_);
+    if (shape.peer < 0) return false;
+  }
+  const bool is_first = std::ranges::find(comm->members, rank_) != comm->members.end();
+  const auto& places = comm->is_inter() && is_first ? comm->other_places : comm->places;
+  for (CallScript::List& list : call.lists) {
+    if (list.values.size() != places.size()) continue;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (places[i] >= 0) list.values[next++] = list.values[i];
+    }
+    list.values.resize(next);
+  }
+  return true;
+}
+
+void ScriptCompiler::place_one_sided(Call& call) {
+  CallShape& shape = call.shape;
+  const auto* const window = world_.definitions().windows.find(shape.object);
+  if (window == nullptr || shape.peer < 0) return;
+  shape.peer = placed(window->comm, shape.peer);
+  if (shape.peer >= 0) return;
+  call.has_absent = true;
+  shape.object = kNothing;  // not made
 }
 
 bool ScriptCompiler::finish_call(Call& call) {
@@ -128,13 +187,20 @@ bool ScriptCompiler::finish_call(Call& call) {
   if (category == "wait") return true;
   if (category == "collective" || category == "neighbourhood") {
     finish_collective(call);
-    return shape.comm != kNothing || !call.starts.empty();
+    return shape.comm != kNothing || !call.starts.empty() || call.has_absent;
   }
-  if (category == "one-sided" || category == "io") return !traits.is_query && shape.object != kNothing;
+  if (category == "one-sided") place_one_sided(call);
+  if (category == "one-sided" || category == "io")
+    return !traits.is_query && (shape.object != kNothing || call.has_absent);
   if (!has_object_call(category, shape, function)) return false;
   if (category == "process" && function != FunctionId::kComm_disconnect)
     throw ReplayError(place_of(world_.definitions(), shape.region, traits.name) +
                       " joins programs of different launches: that cannot be replayed");
+  if (function == FunctionId::kIntercomm_create || function == FunctionId::kIntercomm_merge) {
+    const ReplayComm* const made = world_.comm(shape.object);
+    if (made != nullptr && made->has_absent)
+      throw ReplayError("intercommunicators cannot be replayed with a part of their ranks (--ranks)");
+  }
   if (shape.object != kNothing && function != FunctionId::kComm_free) summary_.made.insert(shape.object);
   return true;
 }

@@ -88,12 +88,9 @@ void Player::make_message(const CallShape& shape, const Lists& lists, std::uint3
   };
   const bool sends = role == vmpi::Role::kSend || role == vmpi::Role::kSendReceive;
   const int peer = as_peer(shape.peer);
-  const auto left_out = [&] {
-    if (slot != kNothing) stage_.slots[slot].state.store(Slot::kDone, std::memory_order_release);
-  };
   if (!is_prepared && sends && peer != MPI_PROC_NULL && role == vmpi::Role::kSend && is_left_out(shape, true))
-    return left_out();
-  if (!is_prepared && !sends && shape.source >= 0 && is_left_out(shape, false)) return left_out();
+    return pass(slot);
+  if (!is_prepared && !sends && shape.source >= 0 && is_left_out(shape, false)) return pass(slot);
   switch (function) {
     case FunctionId::kSend:
       MPI_Send(send_buffer(), count, type.handle, peer, shape.tag, comm);
@@ -242,7 +239,7 @@ void Player::start_prepared(const CallShape& shape, const Lists& lists, std::uin
       continue;
     }
     if (prepared.request == MPI_REQUEST_NULL) {  // it is not known how it was made
-      stage_.slots[own].state.store(Slot::kDone, std::memory_order_release);
+      pass(own);
       continue;
     }
     requests_.push_back(prepared.request);

@@ -12,7 +12,7 @@ void Player::make_one_sided(const CallShape& shape, const Lists& lists, std::uin
   const vmpi::Role role = vmpi::kFunctionTraits[shape.function].role;
   if (role != vmpi::Role::kPut && role != vmpi::Role::kGet) return stage_.windows.play(shape, lists);
   const MPI_Win window = stage_.windows.get(shape.object);
-  if (window == MPI_WIN_NULL || shape.peer < 0) return;
+  if (window == MPI_WIN_NULL || shape.peer < 0) return pass(slot);
   const auto places = lists.find(list_of(ArgumentKind::kAddress));
   const auto counts = lists.find(list_of(ArgumentKind::kInteger));
   const MPI_Aint place = places.empty() ? 0 : static_cast<MPI_Aint>(places[0]);

@@ -75,6 +75,16 @@ std::uint64_t Player::wait_for(std::uint64_t pause, std::uint64_t last_end) {
   return time;
 }
 
+// Of what absent ranks had a part in.
+std::uint64_t Player::last_as_long(std::uint64_t until) const {
+  std::uint64_t time = now();
+  if (stage_.options.pause == PauseKind::kNone) return time;
+  if (stage_.options.pause == PauseKind::kSleep && time < until)
+    std::this_thread::sleep_for(std::chrono::nanoseconds(until - time));
+  while ((time = now()) < until) continue;
+  return time;
+}
+
 void Player::play() {
   std::uint64_t last_end = now(), upper_pause = 0, upper_duration = 0, number = 0;
   const CallScript& script = stage_.script;
@@ -91,6 +101,8 @@ void Player::play() {
     progress_.since.store(static_cast<std::int64_t>(begin), std::memory_order_relaxed);
     make(shape, step.slot);
     last_end = now();
+    if ((shape.flags & CallShape::kAtLeast) != 0) [[unlikely]]
+      last_end = last_as_long(begin + (upper_duration | step.duration));
     progress_.since.store(0, std::memory_order_relaxed);
     stage_.done[thread_].store(number, std::memory_order_release);
     FunctionTimes& times = times_[shape.function];
@@ -110,10 +122,7 @@ void Player::wait_for_threads(const Lists& lists) const {
 }
 
 void Player::make(const CallShape& shape, std::uint32_t slot) {
-  if ((shape.flags & CallShape::kNeverDone) != 0) {
-    if (slot != kNothing) stage_.slots[slot].state.store(Slot::kDone, std::memory_order_release);
-    return;
-  }
+  if ((shape.flags & CallShape::kNeverDone) != 0) return pass(slot);
   if (shape.function >= kFileReadCall) return stage_.files.play_posix(shape);
   const Lists lists(shape);
   if (stage_.script.threads() > 1) wait_for_threads(lists);
@@ -129,9 +138,11 @@ void Player::make(const CallShape& shape, std::uint32_t slot) {
       if (shape.object < stage_.prepared.size()) stage_.prepared[shape.object].collective = &shape;
       return;
     case Calls::kNeighbourhood:
+      if (shape.comm == kNothing) return pass(slot);
       make_neighbourhood(shape, lists, slot == kNothing ? nullptr : begin(slot), slot);
       return begun(slot);
     case Calls::kCollective:
+      if (shape.comm == kNothing) return pass(slot);
       make_collective(shape, lists, slot == kNothing ? nullptr : begin(slot), slot);
       return begun(slot);
     case Calls::kOneSided:
@@ -145,6 +156,10 @@ void Player::make(const CallShape& shape, std::uint32_t slot) {
     case Calls::kNone:
       return;
   }
+}
+
+void Player::pass(std::uint32_t slot) {
+  if (slot != kNothing) stage_.slots[slot].state.store(Slot::kDone, std::memory_order_release);
 }
 
 MPI_Request* Player::begin(std::uint32_t slot) {

@@ -99,6 +99,7 @@ class Player {
   [[nodiscard]] const Progress& progress() const { return progress_; }
 
  private:
+  [[nodiscard]] std::uint64_t last_as_long(std::uint64_t until) const;
   void make(const CallShape& shape, std::uint32_t slot);
   void wait_for_threads(const Lists& lists) const;
   void make_message(const CallShape& shape, const Lists& lists, std::uint32_t slot);
@@ -118,6 +119,7 @@ class Player {
   void end_slots(std::span<const std::int64_t> slots);
   [[nodiscard]] MPI_Request* begin(std::uint32_t slot);
   void begun(std::uint32_t slot);
+  void pass(std::uint32_t slot);  // it is done, without having been begun
 
   // What a call sends to or receives from each: MPI reads the arrays until the operation is complete.
   struct Side {

@@ -181,7 +181,7 @@ MPI_Comm ReplayComms::make(const CallShape& shape, const ReplayComm* made, MPI_C
     case FunctionId::kDist_graph_create:
     case FunctionId::kDist_graph_create_adjacent: {
       MPI_Comm plain = split(parent, made, false);
-      if (plain == MPI_COMM_NULL) return plain;
+      if (plain == MPI_COMM_NULL || made->has_absent) return plain;
       const std::vector<int> sources = as_ints(lists.find(list_of(ArgumentKind::kSources)));
       const std::vector<int> destinations = as_ints(lists.find(list_of(ArgumentKind::kDestinations)));
       MPI_Dist_graph_create_adjacent(plain, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -25,12 +26,35 @@ void take_slowed(ReplayOptions& options, const std::vector<std::string>& words) 
   }
 }
 
+// "0-3,8"
+void take_ranks(ReplayOptions& options, const std::string& text) {
+  std::istringstream in(text);
+  for (std::string item; std::getline(in, item, ',');) {
+    std::istringstream range(item);
+    std::int32_t first = -1, last = -1;
+    char dash = 0;
+    range >> first;
+    if (range.eof()) {
+      last = first;
+    } else if (!(range >> dash >> last) || dash != '-' || !range.eof()) {
+      last = -1;
+    }
+    if (first < 0 || last < first || last - first > 1'000'000)
+      throw CLI::ValidationError("--ranks", fmt::format("'{}' is no rank and no range, as 0-3,8", item));
+    for (std::int32_t rank = first; rank <= last; ++rank) options.ranks.push_back(rank);
+  }
+  std::ranges::sort(options.ranks);
+  if (std::ranges::adjacent_find(options.ranks) != options.ranks.end())
+    throw CLI::ValidationError("--ranks", "a rank is named twice");
+}
+
 }  // namespace
 
 ReadOptions read_replay_options(int argc, char** argv) {
   ReplayOptions options;
   options.scratch = std::filesystem::temp_directory_path();
   std::string pause = "busy", scratch;
+  std::string ranks;
   std::vector<std::string> slow;
   double buffer_megabytes = 1024;
   CLI::App app{
@@ -50,6 +74,8 @@ ReadOptions read_replay_options(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--seed", options.seed, "for --noise")->capture_default_str();
   app.add_option("--slow", slow, "RANK=FACTOR: the pauses of this rank are so many times as long")->delimiter(',');
+  app.add_option("--ranks", ranks,
+                 "only these ranks, as 0-3,8, on as many processes: what others had a part in takes as long as it did");
   app.add_option("--bytes", options.bytes, "counts of messages and collectives are so many times as large")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -65,6 +91,7 @@ ReadOptions read_replay_options(int argc, char** argv) {
   try {
     app.parse(argc, argv);
     take_slowed(options, slow);
+    take_ranks(options, ranks);
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, ignored;
     const bool is_wrong = app.exit(error, out, ignored) != 0;

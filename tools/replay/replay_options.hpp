@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ardoise::replay {
 
@@ -18,6 +19,7 @@ struct ReplayOptions {
   double noise = 0;                       // and longer or shorter by up to this part of them, at random
   std::map<std::int32_t, double> slowed;  // ranks whose pauses are so many times as long, besides
   double bytes = 1;                       // counts of messages and collectives are so many times as large
+  std::vector<std::int32_t> ranks;        // that are replayed; empty: all
   bool open_wildcards = false;            // MPI_ANY_SOURCE, MPI_ANY_TAG and MPI_Waitany as the program gave them
   std::uint64_t buffer_bytes = std::uint64_t{1} << 30;  // for messages, of each process
   std::filesystem::path scratch;                        // what is prepared, and files that are written and read

@@ -374,28 +374,32 @@ void ScriptCompiler::complete(Thread& thread, const Event& event, std::uint64_t 
     return;
   requests_.erase(found);
   call.completed.push_back(request.slot);
+  call.has_absent = call.has_absent || request.is_absent;
   if (request.thread == thread.index) call.freed.push_back(request.slot);
   switch (event.kind) {
     case Kind::kMpiIrecv: {
+      const std::int32_t source = placed(event.comm, static_cast<std::int32_t>(event.peer));
+      call.has_absent = call.has_absent || source < 0;
       change(request, [&](CallShape& shape) {
         shape.comm = event.comm;
-        shape.source = static_cast<std::int32_t>(event.peer);
+        shape.source = source;
+        if (source < 0) shape.flags = static_cast<std::uint8_t>(shape.flags & ~CallShape::kAnySourceGiven);
         shape.receive_tag = static_cast<std::int32_t>(event.tag);
         if ((shape.flags & CallShape::kAsBytes) != 0) shape.count = static_cast<std::int64_t>(event.bytes);
       });
-      if (const ReplayComm* const comm = world_.comm(event.comm)) {
-        const Channel channel{event.comm, world_.world_rank(*comm, static_cast<std::int32_t>(event.peer), rank_), rank_,
-                              static_cast<std::int32_t>(event.tag)};
-        ++summary_.receives[channel];
-      }
+      if (const ReplayComm* const comm = world_.comm(event.comm); comm != nullptr && source >= 0)
+        ++summary_.receives[{event.comm, world_.world_rank(*comm, source, rank_), rank_,
+                             static_cast<std::int32_t>(event.tag)}];
       return;
     }
     case Kind::kMpiRequestCancelled:
       return change(request, [](CallShape& shape) { set_flag(shape, CallShape::kNeverDone); });
     case Kind::kNonBlockingCollectiveComplete:
       return change(request, [&](CallShape& shape) {
-        shape.comm = event.comm;
-        if (shape.peer == kNoRank) shape.peer = root_of(event.peer);
+        // One that is left out for an absent root stays so.
+        if (const ReplayComm* const comm = world_.comm(event.comm); comm == nullptr || !comm->has_absent)
+          shape.comm = event.comm;
+        if (shape.peer == kNoRank) shape.peer = placed(event.comm, root_of(event.peer));
         if ((shape.flags & CallShape::kAsBytes) != 0)
           shape.count = shape.receive_count = static_cast<std::int64_t>(std::max(event.bytes, event.bytes_received));
       });
@@ -413,7 +417,8 @@ std::uint32_t ScriptCompiler::begin_request(Thread& thread, const Start& start, 
     slot = free.back();
     free.pop_back();
   }
-  requests_.insert_or_assign(start.request, Request{slot, thread.index, step, start.kind});
+  const bool is_absent = start.kind == Started::kSend && start.peer < 0;
+  requests_.insert_or_assign(start.request, Request{slot, thread.index, step, start.kind, is_absent});
   return slot;
 }
 
@@ -430,6 +435,7 @@ void ScriptCompiler::leave(Thread& thread, const Event& event) {
     begin_ = event.time;
   if (!is_posix(call.function) && call.function != kPosix) summary_.has_arguments |= call.has_arguments;
   if (finish_call(call)) {
+    if (call.has_absent) set_flag(call.shape, CallShape::kAtLeast);
     if (!call.completed.empty())
       call.lists.push_back({ListKind::kCompleted, {call.completed.begin(), call.completed.end()}});
     const bool is_single = call.starts.size() == 1;

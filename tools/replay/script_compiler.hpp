@@ -63,6 +63,7 @@ class ScriptCompiler : public knowledge_sources::EventConsumer {
     std::size_t thread;
     std::optional<std::uint64_t> step;  // whose shape changes when it ends
     Started kind;
+    bool is_absent;  // its other end
   };
   struct Call {
     std::uint16_t function = 0;
@@ -73,6 +74,7 @@ class ScriptCompiler : public knowledge_sources::EventConsumer {
     std::vector<std::uint64_t> completed;  // requests
     std::vector<std::uint32_t> freed;      // slots, when the call has ended
     std::uint64_t sent = 0, received = 0;
+    bool has_absent = false;  // completes something whose other end is absent
     bool has_sent = false, has_received = false, has_collective = false, has_arguments = false;
   };
   struct Thread {
@@ -95,6 +97,11 @@ class ScriptCompiler : public knowledge_sources::EventConsumer {
   [[nodiscard]] bool finish_call(Call& call);
   void finish_message_call(Call& call);
   void finish_collective(Call& call);
+  // Where only some ranks are replayed.
+  void place_message(Call& call);
+  [[nodiscard]] bool place_collective(Call& call);
+  void place_one_sided(Call& call);
+  [[nodiscard]] std::int32_t placed(std::uint32_t comm, std::int32_t rank) const;
   void count_messages(const Call& call);
   [[nodiscard]] std::uint32_t begin_request(Thread& thread, const Start& start, std::optional<std::uint64_t> step);
   void change(const Request& request, const auto& how);

@@ -69,7 +69,9 @@ ArchiveWorld::ArchiveWorld(const knowledge_sources::ArchiveReader& archive, cons
     threads.insert(is_master ? threads.begin() : threads.end(), &location);
   }
   for (const ArchivedComm& comm : definitions_.comms) {
-    ReplayComm& added = comms_.emplace_back(ReplayComm{.number = comm.id, .is_self = comm.is_self});
+    ReplayComm& added = comms_.emplace_back();
+    added.number = comm.id;
+    added.is_self = comm.is_self;
     add_side(comm.members, added.members, added.places);
     add_side(comm.others, added.others, added.other_places);
     added.has_absent = added.members.size() + added.others.size() < added.places.size() + added.other_places.size();

@@ -12,7 +12,7 @@
 namespace ardoise::replay {
 
 struct ReplayComm {
-  std::uint32_t number;  // in the archive
+  std::uint32_t number = 0;  // in the archive
   bool is_self = false;
   std::vector<std::int32_t> members, others;  // ranks in the world; others: of the other side of an intercommunicator
   // By rank in the communicator of the trace: that in the one of the replay; -1: absent.

@@ -155,13 +155,32 @@ void RaceForcer::pin_unmatched(Steer& steer) const {
   steer.comm = nowhere_;
 }
 
-void RaceForcer::begin_wait(Thread& thread, const Call& call) {
+void RaceForcer::begin_wait(Thread& thread, const Call& call, Steer& steer) {
   thread.wait = {};
   thread.wait.call = &call;
+  thread.wait.steer = &steer;
+}
+
+bool RaceForcer::has_other_departed() const {
+  return !settings_.departures.empty() && ::syscall(SYS_faccessat, AT_FDCWD, settings_.departures.c_str(), F_OK) == 0;
+}
+
+// The call goes on as the program made it. Receives that are posted keep what was forced on them.
+void RaceForcer::give_up(Thread& thread) {
+  Steer& steer = *thread.wait.steer;
+  steer.until_true = steer.pins = false;
+  steer.kept = nullptr;
+  steer.kept_count = 0;
+  if (departed_.exchange(true, std::memory_order_relaxed)) return;
+  settings_.say(
+      fmt::format("rank {} waits in {}, and another rank has departed from the record. Nothing is forced on "
+                  "this rank from here on.",
+                  settings_.rank, named(RacePlaces::describe(*thread.wait.call))));
 }
 
 void RaceForcer::look_at_clock(Thread& thread) {
-  constexpr std::uint64_t kRoundsWithoutYield = 64, kRoundsWithoutSleep = 1024, kRoundsBetweenLooks = 256;
+  constexpr std::uint64_t kRoundsWithoutYield = 64, kRoundsWithoutSleep = 1024, kRoundsBetweenLooks = 256,
+                          kBetweenDepartures = 1'000'000'000;
   constexpr timespec kSleep{0, 20'000};
   Wait& wait = thread.wait;
   // Where ranks share processors, the one that is waited for needs this one's.
@@ -170,25 +189,27 @@ void RaceForcer::look_at_clock(Thread& thread) {
   } else if (wait.rounds > kRoundsWithoutYield) {
     ::sched_yield();
   }
-  if (wait.rounds % kRoundsBetweenLooks != 0 || wait.told || settings_.patience_seconds <= 0 || wait.call == nullptr)
-    return;
+  if (wait.rounds % kRoundsBetweenLooks != 0 || wait.call == nullptr) return;
   const std::uint64_t now = nanoseconds();
-  if (wait.begin_ns == 0) wait.begin_ns = now;
+  if (wait.begin_ns == 0) wait.begin_ns = wait.looked_ns = now;
+  if (now - wait.looked_ns > kBetweenDepartures) {
+    wait.looked_ns = now;
+    if (has_other_departed()) return give_up(thread);
+  }
+  if (wait.told || settings_.patience_seconds <= 0) return;
   if (static_cast<double>(now - wait.begin_ns) < settings_.patience_seconds * 1e9) return;
   wait.told = true;
   const std::string what = wait.knows_message ? fmt::format("the message from rank {} of its communicator with tag {}",
                                                             wait.source, wait.tag)
                                               : "what the record says is complete here";
-  settings_.say(
-      fmt::format("rank {} waits since {:.0f} s for {}, in {}. It goes on waiting; another rank may have "
-                  "departed from the record.",
-                  settings_.rank, settings_.patience_seconds, what, named(RacePlaces::describe(*wait.call))));
+  settings_.say(fmt::format("rank {} waits since {:.0f} s for {}, in {}. It goes on waiting.", settings_.rank,
+                            settings_.patience_seconds, what, named(RacePlaces::describe(*wait.call))));
 }
 
 void RaceForcer::again() { look_at_clock(thread()); }
 
 void RaceForcer::wait_until(Thread& thread, auto&& is_done) {
-  while (!is_done()) look_at_clock(thread);
+  while (!departed_.load(std::memory_order_relaxed) && !is_done()) look_at_clock(thread);
 }
 
 // MPI gets on, as it would in the call that is not made.
@@ -203,7 +224,7 @@ void RaceForcer::pin_message(Thread& thread, const RaceEntry& entry, std::size_t
   std::int32_t& tag = thread.tags[entry.key];
   tag = wrapped_sum(tag, entry.values[first + 1]);
   pin(steer, entry.values[first], tag);
-  begin_wait(thread, call);
+  begin_wait(thread, call, steer);
   thread.wait.source = steer.source;
   thread.wait.tag = steer.tag;
   thread.wait.knows_message = true;
@@ -300,7 +321,7 @@ void RaceForcer::force_test(Thread& thread, Call& call, Steer& steer) {
   const RaceEntry* const entry = next(thread, call, 1);
   if (entry == nullptr) return;
   if (entry->values[0] == 0) return skip(steer);
-  begin_wait(thread, call);
+  begin_wait(thread, call, steer);
   steer.until_true = true;
 }
 
@@ -318,7 +339,7 @@ void RaceForcer::force_any(Thread& thread, Call& call, Steer& steer) {
   steer.kept = thread.kept.data();
   steer.kept_count = 1;
   steer.until_true = true;
-  begin_wait(thread, call);
+  begin_wait(thread, call, steer);
   if (call.function == vmpi::FunctionId::kWaitany) {
     MPI_Request request = behind(call.requests[index]);
     wait_until(thread, [&] {
@@ -344,7 +365,7 @@ void RaceForcer::force_some(Thread& thread, Call& call, Steer& steer) {
   }
   steer.kept = thread.kept.data();
   steer.kept_count = static_cast<int>(thread.kept.size());
-  begin_wait(thread, call);
+  begin_wait(thread, call, steer);
   for (const int index : thread.kept) {
     MPI_Request request = behind(call.requests[index]);
     wait_until(thread, [&] {
@@ -393,7 +414,7 @@ void RaceForcer::before(Call& call, Steer& steer) {
       if (entry->values.size() == 3) {
         pin_message(own, *entry, 1, call, steer);
       } else {
-        begin_wait(own, call);
+        begin_wait(own, call, steer);
       }
       steer.until_true = true;
       return;
@@ -416,7 +437,7 @@ void RaceForcer::before(Call& call, Steer& steer) {
         if (call.requests[i] == MPI_REQUEST_NULL) continue;
         const auto receive = receives_.find(race_handle(call.requests[i]), own_->number);
         if (!receive || !receive->is_active || !receive->has_wildcard) continue;
-        begin_wait(own, call);
+        begin_wait(own, call, steer);
         own.wait.knows_message = receive->cancel_tried && !receive->is_persistent;
         own.wait.source = receive->source;
         own.wait.tag = receive->tag;

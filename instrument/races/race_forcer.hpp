@@ -60,7 +60,8 @@ class RaceForcer {
   };
   struct Wait {
     const vmpi::Call* call = nullptr;
-    std::uint64_t begin_ns = 0;
+    vmpi::Steer* steer = nullptr;
+    std::uint64_t begin_ns = 0, looked_ns = 0;
     std::uint64_t rounds = 0;
     std::int32_t source = 0, tag = 0;
     bool knows_message = false, told = false;
@@ -101,7 +102,10 @@ class RaceForcer {
   void skip(vmpi::Steer& steer);
   // Until the condition holds, which asks MPI; tells once when that takes long.
   void wait_until(Thread& thread, auto&& is_done);
-  void begin_wait(Thread& thread, const vmpi::Call& call);
+  void begin_wait(Thread& thread, const vmpi::Call& call, vmpi::Steer& steer);
+  // Another rank has departed from the record: it may never send what this one waits for.
+  [[nodiscard]] bool has_other_departed() const;
+  void give_up(Thread& thread);
   void look_at_clock(Thread& thread);
 
   const Settings settings_;

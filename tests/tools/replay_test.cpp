@@ -82,7 +82,7 @@ TEST_F(TraceReplayTest, EveryCallIsMadeAgain) {
   EXPECT_EQ(sums_of(replay_profile()), sums_of(profile()));
   EXPECT_EQ(edges_of(replay_profile()), edges_of(profile()));
   EXPECT_THAT(edges_of(profile()), SizeIs(8));
-  EXPECT_THAT(result.output, HasSubstr("MPI_Sendrecv"));
+  EXPECT_THAT(result.output, ContainsRegex("\nMPI_[A-Z][a-z_]+ +[0-9]+ "));
   EXPECT_THAT(result.output, ContainsRegex("The run took [0-9.]+ s, recorded [0-9.]+ s"));
 }
 

@@ -26,8 +26,9 @@ using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 constexpr OTF2_RegionRef kSendCall = 0, kReceiveCall = 1, kBarrierCall = 2, kProbeCall = 3, kPostCall = 4,
-                         kWaitCall = 5, kRootedCall = 6;
-constexpr OTF2_AttributeRef kSourceKey = 0, kTagKey = 1, kCommKey = 2, kPeerKey = 3, kPeerTagKey = 4, kFlagKey = 5;
+                         kWaitCall = 5, kRootedCall = 6, kStartCall = 7;
+constexpr OTF2_AttributeRef kSourceKey = 0, kTagKey = 1, kCommKey = 2, kPeerKey = 3, kPeerTagKey = 4, kFlagKey = 5,
+                            kPreparedKey = 6, kPersistentKey = 7;
 constexpr std::int64_t kAny = -2, kAnyTag = -1;
 
 // A program that the test writes, in one order of time.
@@ -43,6 +44,10 @@ class MadeRaces : public ::testing::Test {
     for (const Given& each : given) {
       if (each.key == kCommKey) {
         OTF2_AttributeList_AddCommRef(list, each.key, static_cast<OTF2_CommRef>(each.value));
+      } else if (each.key == kPersistentKey) {
+        OTF2_AttributeList_AddStringRef(list, each.key, static_cast<OTF2_StringRef>(each.value));
+      } else if (each.key == kPreparedKey) {
+        OTF2_AttributeList_AddUint64(list, each.key, static_cast<std::uint64_t>(each.value));
       } else if (each.key == kFlagKey) {
         OTF2_AttributeList_AddUint8(list, each.key, static_cast<std::uint8_t>(each.value));
       } else {
@@ -90,6 +95,7 @@ class MadeRaces : public ::testing::Test {
   void close(std::uint32_t ranks = 3, bool with_keys = true) {
     for (std::uint32_t rank = 0; rank < ranks; ++rank) (void)writer(rank);
     archive_.clock(0, time_ + 1);
+    EXPECT_EQ(archive_.string("5"), 0u);  // what kPersistentKey refers to
     archive_.processes(ranks, 1);
     archive_.region(kSendCall, "MPI_Send", OTF2_PARADIGM_MPI, OTF2_REGION_ROLE_FUNCTION, "a.c", 17);
     archive_.region(kReceiveCall, "MPI_Recv", OTF2_PARADIGM_MPI, OTF2_REGION_ROLE_FUNCTION, "a.c", 18);
@@ -98,6 +104,7 @@ class MadeRaces : public ::testing::Test {
     archive_.region(kPostCall, "MPI_Irecv", OTF2_PARADIGM_MPI);
     archive_.region(kWaitCall, "MPI_Wait", OTF2_PARADIGM_MPI);
     archive_.region(kRootedCall, "MPI_Bcast", OTF2_PARADIGM_MPI);
+    archive_.region(kStartCall, "MPI_Start", OTF2_PARADIGM_MPI);
     const auto key = [&](OTF2_AttributeRef number, const char* name, OTF2_Type type) {
       OTF2_GlobalDefWriter_WriteAttribute(archive_.global(), number, archive_.string(name), archive_.string(""), type);
     };
@@ -108,6 +115,8 @@ class MadeRaces : public ::testing::Test {
       key(kPeerKey, "ardoise::peer", OTF2_TYPE_INT64);
       key(kPeerTagKey, "ardoise::peertag", OTF2_TYPE_INT64);
       key(kFlagKey, "ardoise::flag", OTF2_TYPE_UINT8);
+      key(kPreparedKey, "ardoise::prepared", OTF2_TYPE_UINT64);
+      key(kPersistentKey, "ardoise::persistent", OTF2_TYPE_STRING);
     }
     made_ = archive_.close();
   }
@@ -288,6 +297,64 @@ TEST_F(MadeRaces, AMessageThatWasSentSinceTheProbeDoesNotRace) {
   (void)races();
   EXPECT_EQ(at(kProbeCall).receives, 1u);
   EXPECT_EQ(at(kProbeCall).racing, 0u);
+}
+
+// Rank 1 sends between the two halves of the barrier and is not ordered by it; rank 2 sends after it, and is.
+TEST_F(MadeRaces, ABarrierThatDoesNotBlockOrdersWhatFollowsItsCompletion) {
+  send(3, 0);
+  receive_any(0, 3);
+  for (std::uint64_t rank = 0; rank < 4; ++rank) {
+    enter(rank, kBarrierCall, {{kCommKey, 0}});
+    OTF2_EvtWriter_NonBlockingCollectiveRequest(writer(rank), nullptr, ++time_, 1);
+    leave(rank, kBarrierCall);
+  }
+  // Rank 0 needs this one before it completes the barrier.
+  send(1, 0);
+  receive_from(0, 1);
+  for (std::uint64_t rank = 0; rank < 4; ++rank) {
+    enter(rank, kWaitCall);
+    OTF2_EvtWriter_NonBlockingCollectiveComplete(writer(rank), nullptr, ++time_, OTF2_COLLECTIVE_OP_BARRIER, 0,
+                                                 OTF2_UNDEFINED_UINT32, 0, 0, 1);
+    leave(rank, kWaitCall);
+  }
+  send(2, 0);
+  receive_any(0, 2);
+  EXPECT_THAT(races(4).text(), Not(HasSubstr("Note:")));
+  EXPECT_EQ(at(kReceiveCall).receives, 2u);
+  EXPECT_EQ(at(kReceiveCall).racing, 1u);
+  EXPECT_THAT(at(kReceiveCall).others, UnorderedElementsAre(1u));
+}
+
+TEST_F(MadeRaces, PersistentReceivesHaveTheWildcardsOfTheirPreparation) {
+  send(1, 0);
+  send(2, 0);
+  enter(0, kPostCall, {{kSourceKey, kAny}, {kTagKey, 7}, {kCommKey, 0}, {kPreparedKey, 5}});
+  leave(0, kPostCall);
+  for (const std::uint32_t from : {1u, 2u}) {
+    enter(0, kStartCall, {{kPersistentKey, 0}});
+    OTF2_EvtWriter_MpiIrecvRequest(writer(0), nullptr, ++time_, from);
+    leave(0, kStartCall);
+    wait(0, from, from);
+  }
+  (void)races();
+  EXPECT_EQ(at(kStartCall).receives, 2u);
+  EXPECT_EQ(at(kStartCall).racing, 1u);
+}
+
+// Rank 2 lacks its part of the barrier, and rank 0 its end of a message: the rest is judged.
+TEST_F(MadeRaces, WhatIsMissingIsCountedAndHoldsNothingBack) {
+  collective(0);
+  collective(1);
+  receive_from(0, 2);
+  send(1, 0);
+  send(2, 0);
+  receive_any(0, 1);
+  enter(0, kReceiveCall);
+  OTF2_EvtWriter_MpiRecv(writer(0), nullptr, ++time_, 2, 0, 7, 8);
+  leave(0, kReceiveCall);
+  EXPECT_THAT(races().text(), AllOf(HasSubstr("Note: 1 receives without arguments"),
+                                    HasSubstr("Note: 1 receives have no send"), HasSubstr("Note: 2 parts of")));
+  EXPECT_EQ(at(kReceiveCall).receives, 1u);
 }
 
 TEST_F(MadeRaces, AnswersThatTimeDecidedAreCounted) {

@@ -106,6 +106,18 @@ TEST_F(RacesTest, AMessageThatNeverComesIsTold) {
                                   HasSubstr(" with tag 1, in MPI_Recv at "), HasSubstr("mpi_farm.c:")));
 }
 
+// The master has as many tasks out as there are workers: it could have had another result each time but the last.
+TEST_F(RacesTest, TracesTellWhichReceivesCouldHaveHadAnotherMessage) {
+  const auto run = launched(
+      {"timeout", "100", ARDOISE, "--no-report", "--quiet", "--output", output_, "--trace", "all,attributes=arguments"},
+      {"-n", "3", FARM_PROGRAM, "50", "0", "wildcard"});
+  ASSERT_EQ(run.status, 0) << run.output;
+  const auto races = run_and_read({ARDOISE, "trace", "races", output_});
+  EXPECT_EQ(races.status, 0);
+  EXPECT_THAT(races.output, AllOf(HasSubstr("          50            49        2  MPI_Recv"), HasSubstr("mpi_farm.c:"),
+                                  HasSubstr("49 of 50 receives with wildcards could have had")));
+}
+
 TEST_F(RacesTest, RecordsOfAnotherLaunchAreRefusedBeforeItStarts) {
   const Words launch{"-n", "2", RACES_PROGRAM, "1", "2"};
   EXPECT_THAT(forced(launch).output, HasSubstr("there is no record of races in '" + record_ + "'"));

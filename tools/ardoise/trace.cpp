@@ -25,6 +25,7 @@
 #include "tools/ardoise/trace_check.hpp"
 #include "tools/ardoise/trace_info.hpp"
 #include "tools/ardoise/trace_perfetto.hpp"
+#include "tools/ardoise/trace_races.hpp"
 #include "tools/ardoise/trace_tables.hpp"
 
 namespace ardoise::launcher {
@@ -66,6 +67,12 @@ int info(const ArchiveReader& archive) {
   return 0;
 }
 
+// Of Ardoise: "--trace all", or "--trace all,attributes=…".
+bool trace_is_whole(const std::string& description) {
+  return description == "--trace all" || description.starts_with("--trace all,attributes=") ||
+         description.starts_with("--trace attributes=");
+}
+
 int check(const ArchiveReader& archive) {
   TraceCheck check(archive.definitions());
   knowledge_sources::ArchiveFaults faults = archive.definitions().faults;
@@ -94,6 +101,27 @@ int check(const ArchiveReader& archive) {
                          : fmt::format("{} kinds of faults in {}.\n", faults.by_kind().size(), read);
   if (!print_all(text)) return kFailedStatus;
   return faults.empty() ? 0 : kFaultyTraceStatus;
+}
+
+int races(const ArchiveReader& archive) {
+  TraceRaces races(archive.definitions());
+  if (!races.has_arguments()) {
+    say("'{}' does not have the arguments of calls: which receives had wildcards is not known. Record it with "
+        "ardoise --trace all,attributes=arguments.",
+        archive.anchor().file.string());
+    return kFailedStatus;
+  }
+  knowledge_sources::ArchiveFaults faults = archive.definitions().faults;
+  faults.merge(archive.read_side_by_side(races));
+  races.finish();
+  std::string text = races.text();
+  const auto& anchor = archive.anchor();
+  if (anchor.creator == "Ardoise" && !trace_is_whole(anchor.description))
+    text +=
+        fmt::format("Note: the trace is a selection ({}): more may race than is found, or less.\n", anchor.description);
+  if (!print_all(text)) return kFailedStatus;
+  for (const std::string& sentence : faults.sentences()) say("{}", sentence);
+  return 0;
 }
 
 struct ExportRequest {
@@ -149,6 +177,9 @@ int trace(int argc, char** argv) {
   auto* const check_command =
       app.add_subcommand("check", "prints what is wrong in a trace; exit status 3 when something is");
   check_command->add_option("trace", path, of_trace)->required();
+  auto* const races_command = app.add_subcommand(
+      "races", "prints which receives could have had another message; needs a trace with attributes=arguments");
+  races_command->add_option("trace", path, of_trace)->required();
   auto* const capture_command =
       app.add_subcommand("from-capture", "makes a report with a trace of captured packs (--capture)");
   capture_command->add_option("captures", captures, "files of packs, or folders with them")->required();
@@ -189,7 +220,7 @@ int trace(int argc, char** argv) {
     return export_trace(request);
   }
   if (*capture_command) return from_capture(captures, output, selection);
-  return with_archive(path, *info_command ? info : check);
+  return with_archive(path, *info_command ? info : *races_command ? races : check);
 }
 
 }  // namespace ardoise::launcher

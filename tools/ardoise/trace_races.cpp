@@ -1,0 +1,186 @@
+// See trace_races.hpp.
+#include "tools/ardoise/trace_races.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "reports/findings/sample_view.hpp"
+#include "reports/text/units.hpp"
+
+namespace ardoise::launcher {
+
+using knowledge_sources::ArchivedKind;
+using knowledge_sources::kUndefined32;
+using knowledge_sources::MessageHalf;
+using reports::with_separators;
+
+TraceRaces::TraceRaces(const knowledge_sources::ArchiveDefinitions& definitions, std::size_t window)
+    : definitions_(definitions),
+      ranks_(definitions),
+      given_(definitions),
+      windows_([this](std::uint32_t process) { return order_.floor(process); }, window),
+      order_(definitions, ranks_, [this](const ReceivedMessage& message) { windows_.received(message); }),
+      matcher_([this](const MessageHalf& send, const MessageHalf& receive) { order_.paired(send, receive); }),
+      tracker_(
+          definitions, ranks_,
+          [this](const MessageHalf& half) {
+            if (!half.is_send) order_.posted(half);
+            matcher_.take(half);
+          },
+          [this](const MessageHalf& half) {
+            matcher_.cancel(half);
+            order_.cancelled(half);
+          }) {}
+
+bool TraceRaces::event(const Event& event) {
+  const auto [found, is_new] = process_of_location_.try_emplace(event.location->id, 0);
+  if (is_new) found->second = definitions_.process_of(*event.location);
+  const std::uint32_t process = found->second;
+  const std::uint32_t region = calls_.innermost(event).region;
+  calls_.event(event);
+  if (const std::uint64_t probe = given_.event(event, process); probe != 0) order_.probe(event, process, probe);
+  switch (event.kind) {
+    case ArchivedKind::kMpiSend:
+    case ArchivedKind::kMpiIsend:
+      order_.send(event, process, region);
+      break;
+    case ArchivedKind::kMpiRecv:
+    case ArchivedKind::kMpiIrecv: {
+      const GivenReceive given = given_.completed(event, process);
+      unknown_receives_ += !given.is_known;
+      order_.receive(event, process, given);
+      break;
+    }
+    case ArchivedKind::kMpiCollectiveEnd:
+    case ArchivedKind::kRmaCollectiveEnd:
+    case ArchivedKind::kNonBlockingCollectiveRequest:
+    case ArchivedKind::kNonBlockingCollectiveComplete: {
+      // The completion of one that does not block is told in another call.
+      const auto* const call = definitions_.regions.find(region);
+      const bool is_neighbour = call != nullptr && call->name.find("eighbor_") != std::string::npos;
+      order_.collective(event, process, given_.comm_of_call(event), is_neighbour);
+      break;
+    }
+    default:
+      break;
+  }
+  tracker_.event(event, calls_);
+  order_.run();
+  return true;
+}
+
+void TraceRaces::finish() {
+  tracker_.finish();
+  order_.finish();
+  windows_.finish();
+  for (const ReceivedMessage& message : order_.never_received()) windows_.never_received(message);
+}
+
+std::string TraceRaces::place_of(std::uint32_t region) const {
+  const auto* const found = definitions_.regions.find(region);
+  if (found == nullptr) return "a call that is not known";
+  if (found->source_file.empty())
+    return found->description.empty() ? found->name : fmt::format("{}, {}", found->name, found->description);
+  return fmt::format("{}, {}{}", found->name, found->source_file,
+                     found->line == 0 ? "" : fmt::format(":{}", found->line));
+}
+
+std::string TraceRaces::name_of_process(std::uint32_t process) const {
+  if (const auto rank = definitions_.world_ranks.find(process); rank != definitions_.world_ranks.end())
+    return fmt::format("rank {}", rank->second);
+  const auto* const group = definitions_.location_groups.find(process);
+  return group == nullptr ? fmt::format("location group {}", process) : fmt::format("'{}'", group->name);
+}
+
+template <class Processes>
+std::string TraceRaces::names_of(const Processes& processes) const {
+  std::vector<std::uint32_t> ranks;
+  for (const std::uint32_t process : processes) {
+    const auto rank = definitions_.world_ranks.find(process);
+    ranks.push_back(rank == definitions_.world_ranks.end() ? process : static_cast<std::uint32_t>(rank->second));
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return reports::rank_ranges(ranks, 8);
+}
+
+std::string TraceRaces::message_text(const ReceivedMessage& message) const {
+  return fmt::format("{} with tag {} from {}, {}", reports::counted(message.bytes, "byte"), message.tag,
+                     name_of_process(message.sender),
+                     message.send_region == kUndefined32 ? "whose send is not in the trace"
+                                                         : "sent by " + place_of(message.send_region));
+}
+
+std::string TraceRaces::site_text(std::uint32_t region, const RacingSite& site) const {
+  std::string text =
+      fmt::format("{:>12}  {:>12}  {:>7}  {}, ranks {}\n", with_separators(site.receives), with_separators(site.racing),
+                  with_separators(site.others.size()), place_of(region), names_of(site.receivers));
+  if (!site.example) return text;
+  const auto& [got, other, is_received] = *site.example;
+  const auto margin = std::string(37, ' ');
+  text += fmt::format("{}{} at {:.9f} s got {}\n", margin, name_of_process(got.receiver),
+                      definitions_.clock.seconds(got.receive_time), message_text(got));
+  text += fmt::format(
+      "{}it could have got {}, {}\n", margin, message_text(other),
+      is_received ? fmt::format("which was received at {:.9f} s", definitions_.clock.seconds(other.receive_time))
+                  : "which nobody received");
+  return text;
+}
+
+std::string TraceRaces::timed_text() const {
+  if (given_.timed().empty()) return "";
+  std::string text =
+      fmt::format("\nAnswers that time decided, which clocks do not judge\n{:>12}  {:>12}  call\n", "calls", "found");
+  for (const auto& [region, timed] : given_.timed())
+    text += fmt::format("{:>12}  {:>12}  {}, ranks {}\n", with_separators(timed.calls), with_separators(timed.found),
+                        place_of(region), names_of(timed.processes));
+  return text;
+}
+
+std::string TraceRaces::notes() const {
+  std::string text;
+  const auto note = [&](std::uint64_t count, const char* what) {
+    if (count != 0) text += fmt::format("Note: {} {}.\n", with_separators(count), what);
+  };
+  note(unknown_receives_, "receives without arguments in the trace may have had wildcards");
+  note(order_.without_sends(), "receives have no send in the trace; what had happened before them is less known");
+  note(order_.incomplete_collectives(), "parts of collectives or receives lack the others in the trace");
+  note(tracker_.numbered_as_completed(),
+       "receives are matched in the order in which they completed, since one that was posted before them does not "
+       "complete for long");
+  note(order_.without_room(), "events had no room to wait for what they need; more may race than is found, or less");
+  note(windows_.without_room(),
+       "receives are not judged to the end: later messages that could have raced with them had no room");
+  return text;
+}
+
+std::string TraceRaces::text() const {
+  std::vector<std::pair<std::uint32_t, const RacingSite*>> sites;
+  std::uint64_t receives = 0, racing = 0;
+  for (const auto& [region, site] : windows_.sites()) {
+    sites.emplace_back(region, &site);
+    receives += site.receives;
+    racing += site.racing;
+  }
+  std::stable_sort(sites.begin(), sites.end(),
+                   [](const auto& a, const auto& b) { return a.second->racing > b.second->racing; });
+  std::string text;
+  if (!sites.empty()) text += fmt::format("{:>12}  {:>12}  {:>7}  call\n", "wildcards", "racing", "others");
+  for (const auto& [region, site] : sites) text += site_text(region, *site);
+  text += timed_text();
+  if (!text.empty()) text += '\n';
+  const std::string of = reports::counted(messages(), "message");
+  if (receives == 0) {
+    text += fmt::format("No receive with a wildcard got one of {}.\n", of);
+  } else if (racing == 0) {
+    text += fmt::format("None of {} with wildcards could have had a message of another sender, of {}.\n",
+                        reports::counted(receives, "receive"), of);
+  } else {
+    text += fmt::format("{} of {} with wildcards could have had a message of another sender, of {}.\n",
+                        with_separators(racing), reports::counted(receives, "receive"), of);
+  }
+  return text + notes();
+}
+
+}  // namespace ardoise::launcher

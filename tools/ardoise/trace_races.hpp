@@ -1,0 +1,57 @@
+// Which receives of a recorded run could have had another message: `ardoise trace races`.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "knowledge_sources/trace_reader/archive_reader.hpp"
+#include "knowledge_sources/trace_reader/message_matcher.hpp"
+#include "tools/ardoise/causal_order.hpp"
+#include "tools/ardoise/given_receives.hpp"
+#include "tools/ardoise/race_windows.hpp"
+
+namespace ardoise::launcher {
+
+// Takes all events of an archive, locations side by side.
+class TraceRaces : public knowledge_sources::EventConsumer {
+ public:
+  explicit TraceRaces(const knowledge_sources::ArchiveDefinitions& definitions,
+                      std::size_t window = RaceWindows::kMost);
+
+  [[nodiscard]] bool event(const knowledge_sources::ArchivedEvent& event) override;
+  void finish();
+
+  // False: it is not known which receives had wildcards.
+  [[nodiscard]] bool has_arguments() const { return given_.has_arguments(); }
+  [[nodiscard]] std::uint64_t messages() const { return order_.messages(); }
+  // By region.
+  [[nodiscard]] const std::map<std::uint32_t, RacingSite>& sites() const { return windows_.sites(); }
+  // For people: tables, and what is not known.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  using Event = knowledge_sources::ArchivedEvent;
+  [[nodiscard]] std::string place_of(std::uint32_t region) const;
+  [[nodiscard]] std::string name_of_process(std::uint32_t process) const;
+  template <class Processes>
+  [[nodiscard]] std::string names_of(const Processes& processes) const;
+  [[nodiscard]] std::string message_text(const ReceivedMessage& message) const;
+  [[nodiscard]] std::string site_text(std::uint32_t region, const RacingSite& site) const;
+  [[nodiscard]] std::string timed_text() const;
+  [[nodiscard]] std::string notes() const;
+
+  const knowledge_sources::ArchiveDefinitions& definitions_;
+  knowledge_sources::CommRanks ranks_;
+  knowledge_sources::OpenCalls calls_;
+  GivenReceives given_;
+  RaceWindows windows_;
+  CausalOrder order_;
+  knowledge_sources::MessageMatcher matcher_;
+  knowledge_sources::MessageTracker tracker_;
+  std::unordered_map<std::uint64_t, std::uint32_t> process_of_location_;
+  std::uint64_t unknown_receives_ = 0;
+};
+
+}  // namespace ardoise::launcher

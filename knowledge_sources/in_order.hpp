@@ -2,8 +2,8 @@
 // analysis that follows what a thread did needs them one after the other. The number is PackHeader::order.
 //
 // Memory: what came too early, as long as its weight is at most kMost; then the missing one is given up and named. In a
-// run without losses as many wait as there are packs on the blackboard: a worker that had no processor for half a second
-// still has the one that the others wait for.
+// run without losses as many wait as there are packs on the blackboard: a worker that had no processor for half a
+// second still has the one that the others wait for.
 #pragma once
 
 #include <cstddef>

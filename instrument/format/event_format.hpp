@@ -197,9 +197,9 @@ enum class ExtensionKind : std::uint32_t {
 
 // Order: a record, then its kWideValues, then its kReceiveHalf, both always in the pack of the record; then its
 // kNeighbourPart, kStarted or kGroup extensions or its completions, which may go on in later packs of the same thread:
-// they stand alone. The kArguments of a call come before its record, and may be in an earlier pack. The function bits of an extension are those of its record; event_reader.hpp puts a record and its
-// extensions together. kSampled and kMark belong to no record: they lie between two calls, and their function bits are
-// 0.
+// they stand alone. The kArguments of a call come before its record, and may be in an earlier pack. The function bits
+// of an extension are those of its record; event_reader.hpp puts a record and its extensions together. kSampled and
+// kMark belong to no record: they lie between two calls, and their function bits are 0.
 
 // The full values of the record before it, where one of them does not fit.
 struct WideExtension {

@@ -123,7 +123,8 @@ ArchiveFaults ArchiveReader::read_side_by_side(EventConsumer& consumer,
       bytes += none ? 0 : std::min(size, 2 * anchor_.event_chunk_bytes);
       if (bytes > kMostBytes && !open.empty()) break;
       turns.push({0, open.size()});
-      open.push_back(std::make_unique<LocationReading>(anchor_, definitions_, **next, has_local_definitions_, consumer));
+      open.push_back(
+          std::make_unique<LocationReading>(anchor_, definitions_, **next, has_local_definitions_, consumer));
     }
     while (!turns.empty()) {
       const Turn turn = turns.top();

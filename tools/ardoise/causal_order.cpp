@@ -362,8 +362,7 @@ bool CausalOrder::take_collective(Process& process, Step& step, std::uint64_t id
     const Moment moment = now(process);
     instance.arrived.insert_or_assign(process.number, moment);
     instance.all.resize(processes_.size());
-    for (std::size_t i = 0; i < process.clock.size(); ++i)
-      instance.all[i] = std::max(instance.all[i], process.clock[i]);
+    for (std::size_t i = 0; i < instance.all.size(); ++i) instance.all[i] = std::max(instance.all[i], process.clock[i]);
     for (const std::uint64_t each : std::exchange(instance.waiting, {})) wake(each);
   }
   if (!step.leaves) return true;

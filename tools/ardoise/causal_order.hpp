@@ -57,7 +57,7 @@ class CausalOrder {
   [[nodiscard]] std::uint64_t without_room() const { return without_room_; }
   [[nodiscard]] std::uint64_t without_sends() const { return without_sends_; }
   [[nodiscard]] std::uint64_t incomplete_collectives() const { return incomplete_; }
-  [[nodiscard]] std::uint64_t messages() const { return matched_; }
+  [[nodiscard]] std::uint64_t messages() const { return matched_ + without_sends_; }  // that were received
 
  private:
   using Clock = std::vector<std::uint64_t>;

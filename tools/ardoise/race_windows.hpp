@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "tools/ardoise/given_receives.hpp"
 
@@ -71,6 +72,12 @@ class RaceWindows {
   struct Window {
     std::uint64_t first = 0;  // place of the first one in `receives`
     std::deque<Receive> receives;
+    // Places of those from any source by the sender whose message they got, whose own messages do not matter to them.
+    struct Places {
+      std::vector<std::uint64_t> open, racing;
+    };
+    std::map<std::uint32_t, Places> by_sender;
+    std::set<std::uint32_t> regions;
     // Place up to which messages of a sender with a tag have been looked at: later ones have seen as much or more.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> judged;
   };
@@ -80,6 +87,7 @@ class RaceWindows {
   };
   void judge(const ReceivedMessage& message, bool is_received);
   void look_back(Window& window, const ReceivedMessage& message, bool is_received);
+  [[nodiscard]] bool is_race(const Receive& receive, const ReceivedMessage& message) const;
   void make_room(Window& window, std::uint32_t process);
 
   std::function<std::uint64_t(std::uint32_t)> floor_;

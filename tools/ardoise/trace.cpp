@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "knowledge_sources/trace_reader/guarded_reading.hpp"
@@ -67,12 +68,6 @@ int info(const ArchiveReader& archive) {
   return 0;
 }
 
-// Of Ardoise: "--trace all", or "--trace all,attributes=…".
-bool trace_is_whole(const std::string& description) {
-  return description == "--trace all" || description.starts_with("--trace all,attributes=") ||
-         description.starts_with("--trace attributes=");
-}
-
 int check(const ArchiveReader& archive) {
   TraceCheck check(archive.definitions());
   knowledge_sources::ArchiveFaults faults = archive.definitions().faults;
@@ -103,6 +98,14 @@ int check(const ArchiveReader& archive) {
   return faults.empty() ? 0 : kFaultyTraceStatus;
 }
 
+// "--trace ranks=0-3": not all of the run. Attributes restrict nothing.
+bool is_selection(std::string_view description) {
+  for (std::size_t at = description.find('='); at != description.npos; at = description.find('=', at + 1)) {
+    if (!description.substr(0, at).ends_with("attributes")) return true;
+  }
+  return false;
+}
+
 int races(const ArchiveReader& archive) {
   TraceRaces races(archive.definitions());
   if (!races.has_arguments()) {
@@ -116,7 +119,7 @@ int races(const ArchiveReader& archive) {
   races.finish();
   std::string text = races.text();
   const auto& anchor = archive.anchor();
-  if (anchor.creator == "Ardoise" && !trace_is_whole(anchor.description))
+  if (anchor.creator == "Ardoise" && is_selection(anchor.description))
     text +=
         fmt::format("Note: the trace is a selection ({}): more may race than is found, or less.\n", anchor.description);
   if (!print_all(text)) return kFailedStatus;

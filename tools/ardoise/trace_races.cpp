@@ -140,18 +140,19 @@ std::string TraceRaces::timed_text() const {
 
 std::string TraceRaces::notes() const {
   std::string text;
-  const auto note = [&](std::uint64_t count, const char* what) {
-    if (count != 0) text += fmt::format("Note: {} {}.\n", with_separators(count), what);
+  const auto note = [&](const char* what, std::uint64_t count) {
+    if (count != 0) text += fmt::format("Note: {}: {}.\n", what, with_separators(count));
   };
-  note(unknown_receives_, "receives without arguments in the trace may have had wildcards");
-  note(order_.without_sends(), "receives have no send in the trace; what had happened before them is less known");
-  note(order_.incomplete_collectives(), "parts of collectives or receives lack the others in the trace");
-  note(tracker_.numbered_as_completed(),
-       "receives are matched in the order in which they completed, since one that was posted before them does not "
-       "complete for long");
-  note(order_.without_room(), "events had no room to wait for what they need; more may race than is found, or less");
-  note(windows_.without_room(),
-       "receives are not judged to the end: later messages that could have raced with them had no room");
+  note("receives whose arguments are not in the trace, and which may have had wildcards", unknown_receives_);
+  note("receives whose send is not in the trace; what had happened before them is less known", order_.without_sends());
+  note("parts of collectives whose other parts are not in the trace", order_.incomplete_collectives());
+  note(
+      "receives that are matched in the order in which they completed, since one that was posted before them does not "
+      "complete for long",
+      tracker_.numbered_as_completed());
+  note("messages and waiting ends without room; more may race than is found, or less", order_.without_room());
+  note("receives that are not judged to the end: later messages that could have raced with them had no room",
+       windows_.without_room());
   return text;
 }
 

@@ -2,9 +2,10 @@
    probes, tests and waits come to is not. Prints for each seed a hash of everything that all ranks saw: sources, tags,
    counts, payloads, indices, flags, whether a receive was cancelled.
 
-   mpi_races FIRST_SEED SEEDS [threads] [extra]
+   mpi_races FIRST_SEED SEEDS [threads] [extra] [first|last]
      threads: each process has a second thread that does the same on communicators of its own
-     extra:   one more MPI_Iprobe in the middle, at a call site that no other run has */
+     extra:   one more MPI_Iprobe in the middle, at a call site that no other run has
+     first:   rank 0 is late with its messages; last: the last rank is. Others' come before them */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -15,7 +16,7 @@
 
 #define MOST 64 /* messages to one rank */
 
-static int ranks, rank;
+static int ranks, rank, late_rank = -1;
 
 typedef struct {
   uint64_t seed_state; /* of what the seed fixes */
@@ -217,6 +218,10 @@ static void play(Player* p, uint64_t seed, int extra) {
   Player shared = {.seed_state = state};
   p->hash = mix(seed);
   p->seed_state = mix(state ^ mix((uint64_t)rank + 77));
+  if (rank == late_rank) {
+    const struct timespec while_others_send = {0, 300000};
+    nanosleep(&while_others_send, NULL);
+  }
   for (int from = 0; from < ranks; ++from) {
     const int n = (int)fixed(&shared, 10);
     for (int i = 0; i < n; ++i) {
@@ -284,6 +289,10 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (argc < 3 || ranks < 2 || ranks > 64 || (threads && provided < MPI_THREAD_MULTIPLE)) return MPI_Abort(MPI_COMM_WORLD, 1);
+  for (int i = 3; i < argc; ++i) {
+    if (strcmp(argv[i], "first") == 0) late_rank = 0;
+    if (strcmp(argv[i], "last") == 0) late_rank = ranks - 1;
+  }
   const uint64_t first = strtoull(argv[1], NULL, 10), seeds = strtoull(argv[2], NULL, 10);
   Job jobs[2] = {{.first = first, .seeds = seeds, .extra = extra}, {.first = first + 1000003, .seeds = seeds}};
   for (int i = 0; i <= threads; ++i) {

@@ -10,6 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -109,7 +110,8 @@ TEST_F(RacesTest, AMessageThatNeverComesIsTold) {
                                   HasSubstr(" with tag 1, in MPI_Recv at "), HasSubstr("mpi_farm.c:")));
 }
 
-// The master has as many tasks out as there are workers: it could have had another result each time but the last.
+// The master has as many tasks out as there are workers: it could have had another result each time but the last. From
+// how many others depends on the run.
 TEST_F(RacesTest, TracesTellWhichReceivesCouldHaveHadAnotherMessage) {
   const auto run = launched(
       {"timeout", "100", ARDOISE, "--no-report", "--quiet", "--output", output_, "--trace", "all,attributes=arguments"},
@@ -118,7 +120,7 @@ TEST_F(RacesTest, TracesTellWhichReceivesCouldHaveHadAnotherMessage) {
   const auto races = run_and_read({ARDOISE, "trace", "races", output_});
   EXPECT_EQ(races.status, 0);
   EXPECT_THAT(races.output,
-              AllOf(HasSubstr("          50            49        2  MPI_Recv"), HasSubstr("mpi_farm.c:"),
+              AllOf(ContainsRegex("          50            49        [12]  MPI_Recv"), HasSubstr("mpi_farm.c:"),
                     HasSubstr("49 of 50 receives with wildcards could have had"), Not(HasSubstr("Note:"))));
 }
 

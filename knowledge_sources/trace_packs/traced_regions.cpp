@@ -10,11 +10,10 @@
 #include "instrument/format/posix_functions.hpp"
 #include "knowledge_sources/trace_packs/mpi_names.hpp"
 #include "knowledge_sources/trace_packs/traced_program.hpp"
+#include "knowledge_sources/traces/called_from.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
-
-constexpr std::string_view kCalledIn = "called in ";  // descriptions of regions in traces of Ardoise
 
 std::string in_small_letters(std::string_view text) {
   std::string small(text);
@@ -90,11 +89,9 @@ TracedRegion TracedProgram::region_of(const ArchivedRegion& region) {
     traced.own = {code_of({region.name, region.source_file, region.line}), 0};
     return traced;
   }
-  std::string_view caller = region.description;
-  const bool names_caller = caller.starts_with(kCalledIn);
-  if (names_caller) caller.remove_prefix(kCalledIn.size());
-  if (names_caller || (region.line != 0 && !region.source_file.empty()))
-    traced.caller = {code_of({names_caller ? std::string(caller) : std::string(), region.source_file, 0}),
+  const auto caller = read_called_from(region.description);
+  if (caller || (region.line != 0 && !region.source_file.empty()))
+    traced.caller = {code_of({caller ? std::string(caller->symbol) : std::string(), region.source_file, 0}),
                      region.line == kUndefined32 ? 0 : region.line};
   return traced;
 }

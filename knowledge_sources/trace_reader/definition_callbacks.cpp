@@ -8,6 +8,7 @@
 
 #include "knowledge_sources/trace_reader/archived_event.hpp"
 #include "knowledge_sources/trace_reader/otf2_errors.hpp"
+#include "knowledge_sources/traces/called_from.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -119,6 +120,8 @@ void set_code(OTF2_GlobalDefReaderCallbacks* calls) {
                               flags};
         if (region.name.empty()) region.name = region.canonical_name;
         if (region.name.empty()) region.name = fmt::format("region {}", id);
+        if (const auto caller = read_called_from(region.description); caller && region.source_file == kMpiSourceFile)
+          region.source_file = caller->source_file;
         return to.add(to.all.regions, std::move(region), what);
       });
   OTF2_GlobalDefReaderCallbacks_SetSourceCodeLocationCallback(

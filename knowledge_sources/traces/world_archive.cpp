@@ -12,6 +12,7 @@
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/resolver.hpp"
+#include "knowledge_sources/traces/called_from.hpp"
 #include "knowledge_sources/traces/rank_texts.hpp"
 #include "knowledge_sources/traces/trace_selection.hpp"
 
@@ -62,13 +63,12 @@ std::uint64_t WorldArchive::region_of(const TraceRegion& told, const ReadPart& p
                                 told.function)
                       .name;
     const Location& place = resolver.call_site(told.place);
-    region.source_file = place.source_file;
+    const bool is_mpi = told.kind == TraceRegion::Kind::kMpi;
+    region.source_file = is_mpi ? kMpiSourceFile : place.source_file;
     region.line = place.line;
-    if (!place.symbol.empty()) {
-      region.description = fmt::format("called in {}", place.symbol);
-    } else if (!place.module.empty()) {
-      region.description = fmt::format("called in {}+0x{:x}", place.module, place.offset);
-    }
+    std::string symbol = place.symbol;
+    if (symbol.empty() && !place.module.empty()) symbol = fmt::format("{}+0x{:x}", place.module, place.offset);
+    region.description = called_from_text(symbol, is_mpi ? place.source_file : "");
   }
   return regions_.try_emplace(std::move(region), regions_.size()).first->second;
 }

@@ -193,13 +193,15 @@ enum class ExtensionKind : std::uint32_t {
   kGroup = 5,          // GroupExtension
   kMark = 6,           // MarkExtension
   kArguments = 7,      // ArgumentsExtension
+  kContext = 8,        // ContextExtension
 };
 
 // Order: a record, then its kWideValues, then its kReceiveHalf, both always in the pack of the record; then its
 // kNeighbourPart, kStarted or kGroup extensions or its completions, which may go on in later packs of the same thread:
-// they stand alone. The kArguments of a call come before its record, and may be in an earlier pack. The function bits
-// of an extension are those of its record; event_reader.hpp puts a record and its extensions together. kSampled and
-// kMark belong to no record: they lie between two calls, and their function bits are 0.
+// they stand alone. The kArguments and the kContext of a call come before its record, and may be in an earlier pack.
+// The function bits of an extension are those of its record; event_reader.hpp puts a record and its extensions
+// together. kSampled and kMark belong to no record: they lie between two calls, and their function bits are 0; so are
+// those of kContext, which names its call itself.
 
 // The full values of the record before it, where one of them does not fit.
 struct WideExtension {
@@ -296,6 +298,21 @@ struct ArgumentsExtension {
 };
 static_assert(sizeof(ArgumentsExtension) == sizeof(MpiRecord));
 
+// From which call stack a call came, where that is recorded (--call-stacks). The call's record is the next one of its
+// kind, MPI or POSIX, in the thread; where it is not there, it became a sum.
+struct ContextExtension {
+  std::uint64_t begin;         // of the call
+  std::uint32_t context;       // of ContextRecord, in header.thread: that of the call site
+  std::uint16_t record_class;  // PackClass::kMpi or kPosix
+  std::uint16_t function;      // MPI function or PosixFunction
+  std::uint64_t reserved0;
+  std::uint32_t reserved1;
+  std::uint32_t word;
+};
+static_assert(sizeof(ContextExtension) == sizeof(MpiRecord));
+inline constexpr std::uint32_t kContextWord =
+    make_word(static_cast<std::uint32_t>(ExtensionKind::kContext), 0, Shape::kExtension);
+
 // One POSIX I/O call of the program (not of MPI or the tool).
 struct PosixRecord {
   std::uint64_t begin;      // tick of enter
@@ -385,16 +402,17 @@ enum class AggregatePart : std::uint8_t {
   kGroup = 5,       // GroupExtensions, only counted
   kMark = 6,        // MarkExtensions, only counted
   kArguments = 7,   // ArgumentsExtensions, likewise
+  kContext = 8,     // ContextExtensions, likewise
 };
-inline constexpr std::uint8_t kAggregateParts = 8;
+inline constexpr std::uint8_t kAggregateParts = 9;
 
 // Exact sums over records that memory had no room for; they lie between the header's first and last tick. All records
 // behind one AggregateRecord are equal in part, word, function, call site, peer and size class. Later ones of the same
 // key are further records: readers add up.
 struct AggregateRecord {
   std::uint32_t word;  // kCall, kCompletion: `word` (kNeighbour: with the comm of the call); kStarted: `operation`;
-                       // kPosix: `flags`; kGroup, kMark, kArguments: the extension's
-  std::uint32_t call_site;  // 0 for kNeighbour, kStarted, kGroup, kMark and kArguments
+                       // kPosix: `flags`; kGroup, kMark, kArguments, kContext: the extension's
+  std::uint32_t call_site;  // 0 for kNeighbour, kStarted, kGroup, kMark, kArguments and kContext
   std::int32_t peer;        // peer, destination; of a kCompletion the actual source; kPosix: file
   std::uint16_t function;   // of the MPI call (kCompletion: of the starting call); kPosix: PosixFunction
   AggregatePart part;

@@ -23,6 +23,14 @@ namespace ardoise::instrument {
 [[nodiscard]] constexpr bool goes_both_ways(Shape shape) {
   return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
 }
+[[nodiscard]] constexpr bool is_context(const MpiRecord& record) {
+  return record.shape() == Shape::kExtension && extension_kind(record) == ExtensionKind::kContext;
+}
+// It stands before its call.
+[[nodiscard]] constexpr bool is_ahead(const MpiRecord& record) {
+  return is_context(record) ||
+         (record.shape() == Shape::kExtension && extension_kind(record) == ExtensionKind::kArguments);
+}
 template <class Extension>
 [[nodiscard]] constexpr Extension as(const MpiRecord& record) {
   return std::bit_cast<Extension>(record);
@@ -49,6 +57,9 @@ struct IgnoreMarks {
 struct IgnoreArguments {
   void operator()(const ArgumentsExtension&) const {}
 };
+struct IgnoreContexts {
+  void operator()(const ContextExtension&) const {}
+};
 struct IgnoreGroups {
   void operator()(const GroupExtension&) const {}
 };
@@ -56,14 +67,16 @@ struct IgnoreGroups {
 // Calls event(MpiEvent) for each call, completion(CompletionRecord) for each completed request,
 // neighbour(NeighbourExtension) for each part of a neighbourhood collective, started(StartedExtension) for each
 // operation of an MPI_Startall, sampled(SampledExtension) for what was sampled between calls and group(GroupExtension)
-// for ranks of an MPI_Win_post or MPI_Win_start, mark(MarkExtension) for what the program said of itself, and
-// arguments(ArgumentsExtension) for arguments of the call that comes next, in the order of the records. A malformed
-// sequence (an extension without its record) is skipped over, never read beyond `records`.
+// for ranks of an MPI_Win_post or MPI_Win_start, mark(MarkExtension) for what the program said of itself,
+// arguments(ArgumentsExtension) for arguments of the call that comes next and context(ContextExtension) for where a
+// call comes from, in the order of the records. A malformed sequence (an extension without its record) is skipped over,
+// never read beyond `records`.
 template <class OnEvent, class OnCompletion, class OnNeighbour, class OnStarted, class OnSampled = IgnoreSampled,
-          class OnGroup = IgnoreGroups, class OnMark = IgnoreMarks, class OnArguments = IgnoreArguments>
+          class OnGroup = IgnoreGroups, class OnMark = IgnoreMarks, class OnArguments = IgnoreArguments,
+          class OnContext = IgnoreContexts>
 void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompletion&& completion,
                     OnNeighbour&& neighbour, OnStarted&& started, OnSampled&& sampled = {}, OnGroup&& group = {},
-                    OnMark&& mark = {}, OnArguments&& arguments = {}) {
+                    OnMark&& mark = {}, OnArguments&& arguments = {}, OnContext&& context = {}) {
   for (std::size_t i = 0; i < records.size();) {
     const MpiRecord& record = records[i++];
     if (record.shape() == Shape::kCompletion) {
@@ -77,6 +90,7 @@ void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompl
       if (extension_kind(record) == ExtensionKind::kGroup) group(as<GroupExtension>(record));
       if (extension_kind(record) == ExtensionKind::kMark) mark(as<MarkExtension>(record));
       if (extension_kind(record) == ExtensionKind::kArguments) arguments(as<ArgumentsExtension>(record));
+      if (is_context(record)) context(as<ContextExtension>(record));
       continue;
     }
     MpiEvent full{record, record.duration, record.bytes,

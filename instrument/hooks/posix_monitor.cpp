@@ -49,7 +49,12 @@ void PosixCall::end_at(const ObservedFrame& frame, std::uint64_t bytes, bool fai
     if (stay.entered()) {
       const CostTimer timer(*thread, recorder.cost);
       thread->may_send = false;
+      const bool tells_context = session_->has_call_stacks && current_sampled != nullptr;
+      if (tells_context) [[unlikely]]
+        session_->sampling.tell_context(*current_sampled, frame, event.begin, event.end);
       const CallSums sums = recorder.posix(*thread, event);
+      if (tells_context && sums.calls == 0) [[unlikely]]
+        thread->drop_context();
       if (sums.calls != 0 && !failed) count_access(bytes);
       if (sums.calls != 0 && current_sampled != nullptr) session_->sampling.count_call(*current_sampled, frame, sums);
     }

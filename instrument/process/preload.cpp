@@ -43,6 +43,15 @@ void count_call(Session& current, const ThreadRecorder& thread) {
   current.sampling.count_call(*current_sampled, observed_frame, thread.call_sums);
 }
 
+// The call has no record where it is counted only.
+void record_with_context(Session& current, ThreadRecorder& thread, const vmpi::Call& call, std::uint64_t end) {
+  const bool tells_context = current_sampled != nullptr && observed_frame.function != 0;
+  if (tells_context) current.sampling.tell_context(*current_sampled, observed_frame, call.begin, end);
+  current.mpi.record(thread, call, end);
+  if (tells_context) thread.drop_context();
+}
+
+template <bool has_call_stacks>
 void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
   Session* const current = session.load(std::memory_order_acquire);
   if (current == nullptr) [[unlikely]]
@@ -58,7 +67,11 @@ void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
     const CostTimer timer(*thread, current->recorder.cost);
     thread->between_idups = call.function == vmpi::FunctionId::kComm_idup;
     thread->may_send = !thread->between_idups;
-    current->mpi.record(*thread, call, end);
+    if constexpr (has_call_stacks) {
+      record_with_context(*current, *thread, call, end);
+    } else {
+      current->mpi.record(*thread, call, end);
+    }
     count_call(*current, *thread);
     current->recorder.after_event(*thread, end);
   } catch (const std::exception& fault) {
@@ -74,8 +87,9 @@ bool on_query(vmpi::FunctionId function, const void* caller) noexcept {
   return stay.entered() && thread->queries.count(caller, static_cast<std::uint32_t>(function));
 }
 
+template <bool has_call_stacks>
 void on_exit(vmpi::Call& call) noexcept {
-  record_exit(call, now());
+  record_exit<has_call_stacks>(call, now());
   observed_frame.function = 0;
 }
 
@@ -134,7 +148,7 @@ int rank_in_program() {
   return rank;
 }
 
-const vmpi::Observer* observer_with(bool arguments, const vmpi::Steering* steering);
+const vmpi::Observer* observer_with(bool arguments, bool call_stacks, const vmpi::Steering* steering);
 
 // Races are recorded or forced, so calls go on being told when there is nothing else to tell them for.
 const vmpi::Steering* steering = nullptr;
@@ -201,6 +215,8 @@ void start_session(const Settings& settings, int thread_level) {
   // Never destroyed: threads and exit handlers of the program may come through the hooks until the very end.
   const SamplerSettings sampler_settings =
       read_sampler_settings([](const char* name) -> const char* { return std::getenv(name); });
+  if (rank == 0 && settings.call_stacks && sampler_settings.mode == SampleMode::kOff)
+    say("the call stacks of calls are not recorded: they need sampling, and --sample is off.");
   auto* const made =
       new Session(settings, std::move(route), identity, clock, loaded_at, thread_level, sampler_settings);
   if (!made->start(init_began, threads_before_init))
@@ -214,7 +230,7 @@ void start_session(const Settings& settings, int thread_level) {
     if (Session* const parents = session.exchange(nullptr, std::memory_order_acq_rel)) parents->sampling.abandon();
   });
   session.store(made, std::memory_order_release);
-  vmpi::observer.store(observer_with(settings.arguments, steering), std::memory_order_release);
+  vmpi::observer.store(observer_with(settings.arguments, made->has_call_stacks, steering), std::memory_order_release);
   if (analyzer != nullptr) prepare_for_death(*made, identity, analyzer->command, settings.hang_seconds);
 }
 
@@ -255,22 +271,24 @@ void on_before_finalize() noexcept {
   }
 }
 
-constexpr vmpi::Observer kObserver{ardoise_on_enter,   on_exit,        on_after_init,
+constexpr vmpi::Observer kObserver{ardoise_on_enter,   on_exit<false>, on_after_init,
                                    on_before_finalize, on_before_init, on_query};
 
+template <bool has_call_stacks>
 void on_exit_with_races(vmpi::Call& call) noexcept {
   note_for_races(call.function);
-  on_exit(call);
+  on_exit<has_call_stacks>(call);
 }
 
 // Of the calls from now on.
-const vmpi::Observer* observer_with(bool arguments, const vmpi::Steering* by) {
-  if (!arguments && by == nullptr) return &kObserver;
+const vmpi::Observer* observer_with(bool arguments, bool call_stacks, const vmpi::Steering* by) {
+  if (!arguments && !call_stacks && by == nullptr) return &kObserver;
   static vmpi::Observer made;
   made = kObserver;
   made.wants_arguments = arguments;
   made.steering = by;
-  if (by != nullptr) made.exit = on_exit_with_races;
+  if (call_stacks) made.exit = on_exit<true>;
+  if (by != nullptr) made.exit = call_stacks ? on_exit_with_races<true> : on_exit_with_races<false>;
   return &made;
 }
 

@@ -96,7 +96,8 @@ class NullTransport final : public Transport {
 
 Session::Session(const Settings& settings, Route route, const PackIdentity& identity, const SynchronizedClock& clock,
                  const ClockSample& loaded, int thread_level, const SamplerSettings& sampler_settings)
-    : recorder(settings, *route.first(), identity, static_cast<std::uint64_t>(settings.flush_seconds * clock.rate),
+    : has_call_stacks(settings.call_stacks && sampler_settings.mode != SampleMode::kOff),
+      recorder(settings, *route.first(), identity, static_cast<std::uint64_t>(settings.flush_seconds * clock.rate),
                thread_level == MPI_THREAD_MULTIPLE),
       mpi(recorder, mpi_queries()),
       sampling(recorder, sampler_settings, clock.rate, identity.rank == 0 ? say_sentence : keep_silent),

@@ -15,19 +15,48 @@ constexpr PackClass class_of() {
   return std::is_same_v<Record, MpiRecord> ? PackClass::kMpi : PackClass::kPosix;
 }
 
-// Whether a record stands for a call; the others share the fate of the call before them.
+// Whether a record stands for a call; the others share the fate of the call before them, but for what stands before its
+// call.
 bool is_call(const PosixRecord&) { return true; }
 bool is_call(const MpiRecord& record) {
   return record.shape() != Shape::kCompletion && record.shape() != Shape::kExtension;
 }
 
-std::uint32_t function_of(const PosixRecord& record) { return record.function; }
-std::uint32_t function_of(const MpiRecord& record) { return record.function(); }
+bool is_ahead(const PosixRecord&) { return false; }
+
+// Also of what stands before its call.
+bool is_of(const FunctionSet& functions, const PosixRecord& record) { return functions.has(true, record.function); }
+bool is_of(const FunctionSet& functions, const MpiRecord& record) {
+  if (!is_context(record)) return functions.has(false, record.function());
+  const auto context = as<ContextExtension>(record);
+  return functions.has(context.record_class == static_cast<std::uint16_t>(PackClass::kPosix), context.function);
+}
 
 // What the program said of itself stays where that is possible: there is little of it, and it cuts what is left. So
 // does what was sampled between calls that stay.
 bool is_kept(const PosixRecord&) { return false; }
 bool is_kept(const MpiRecord& record) { return is_mark(record) || is_sampled(record); }
+
+// The rank of the call that a record belongs to. To be asked for the records in their order, each before it moves.
+template <class Record, class Rank>
+class RankOfCall {
+ public:
+  RankOfCall(std::span<const Record> records, Rank rank) : records_(records), rank_(std::move(rank)) {}
+
+  std::size_t operator()(const Record& record) {
+    const auto at = static_cast<std::size_t>(&record - records_.data());
+    if (at >= decided_ && (is_call(record) || is_ahead(record))) {
+      for (decided_ = at; decided_ < records_.size() && is_ahead(records_[decided_]);) ++decided_;
+      if (decided_ < records_.size() && is_call(records_[decided_])) current_ = rank_(records_[decided_]);
+    }
+    return current_;
+  }
+
+ private:
+  std::span<const Record> records_;
+  Rank rank_;
+  std::size_t current_ = 0, decided_ = 0;  // decided_: of the records up to there the rank is that one
+};
 
 }  // namespace
 
@@ -89,18 +118,16 @@ std::size_t EventReduction::reduce(std::span<Record> records, std::uint64_t firs
   if (by_ == ReduceBy::kClass)
     return keep(records, first_tick, last_tick, full, [](const Record& record) { return is_kept(record); });
   // The records of each rank, then the first rank that stays: at least half of all records go.
+  const auto rank_of_call = [&] {
+    return RankOfCall(std::span<const Record>(records), [this](const Record& call) { return rank(call); });
+  };
   std::array<std::uint32_t, kRanks> counts{};
-  std::size_t current = 0;
-  for (const Record& record : records) {
-    if (is_call(record)) current = rank(record);
-    ++counts[current];
-  }
+  auto rank_to_count = rank_of_call();
+  for (const Record& record : records) ++counts[rank_to_count(record)];
   std::size_t stays = 0, going = 0;
   while (stays < kRanks && 2 * going < records.size()) going += counts[stays++];
-  current = 0;
-  return keep(records, first_tick, last_tick, full, [&](const Record& record) {
-    if (is_call(record)) current = rank(record);
-    return current >= stays || is_kept(record);
+  return keep(records, first_tick, last_tick, full, [&, rank_of = rank_of_call()](const Record& record) mutable {
+    return rank_of(record) >= stays || is_kept(record);
   });
 }
 
@@ -110,7 +137,7 @@ std::size_t EventReduction::reduce_chosen(std::span<Record> records, std::uint64
   const FunctionSet chosen = folded_at_once();
   bool stays = true;
   return keep(records, first_tick, last_tick, full, [&](const Record& record) {
-    if (is_call(record)) stays = !chosen.has(class_of<Record>() == PackClass::kPosix, function_of(record));
+    if (is_call(record) || is_ahead(record)) stays = !is_of(chosen, record);
     return stays || is_kept(record);
   });
 }

@@ -191,17 +191,40 @@ bool ThreadRecorder::counts_now(Lane<MpiRecord>& lane) {
   return static_cast<std::size_t>(lane.limit - lane.cursor) >= kMaxGroup;
 }
 
-void ThreadRecorder::add_mark(const MarkExtension& mark) {
-  begin_call();
+// What is no call of MPI: such a thread need not be one that makes any.
+void ThreadRecorder::add_beside(const MpiRecord& record, std::uint64_t begin, std::uint64_t end) {
   if (!mpi_.counted && mpi_.bin != nullptr) mpi_.limit = end_of_bin(mpi_);
   if (mpi_.cursor == mpi_.limit) [[unlikely]] {
     const std::uint64_t started = now();
-    find_bin(mpi_, mark.tick);
+    find_bin(mpi_, begin);
     count_sending(started);
   }
-  mpi_.last_end = mark.tick;
-  *mpi_.cursor++ = std::bit_cast<MpiRecord>(mark);
+  mpi_.last_end = end;
+  *mpi_.cursor = record;
+  // A hook may die here, whose thread is taken to have left this lane whole.
+  std::atomic_signal_fence(std::memory_order_release);
+  ++mpi_.cursor;
   // So that its first call of MPI comes by next_bin().
+  if (!mpi_.counted) mpi_.limit = mpi_.cursor;
+}
+
+void ThreadRecorder::add_mark(const MarkExtension& mark) {
+  begin_call();
+  add_beside(std::bit_cast<MpiRecord>(mark), mark.tick, mark.tick);
+}
+
+void ThreadRecorder::add_context(const ContextExtension& context, std::uint64_t end) noexcept {
+  const auto record = std::bit_cast<MpiRecord>(context);
+  if (context.record_class == static_cast<std::uint16_t>(PackClass::kPosix)) {
+    add_beside(record, context.begin, end);
+  } else {
+    *mpi_room(1, context.begin, end) = record;
+  }
+}
+
+void ThreadRecorder::drop_context() noexcept {
+  if (mpi_.bin == nullptr || mpi_.cursor == records_of<MpiRecord>(mpi_.bin) || !is_context(mpi_.cursor[-1])) return;
+  --mpi_.cursor;
   if (!mpi_.counted) mpi_.limit = mpi_.cursor;
 }
 

@@ -78,6 +78,10 @@ class alignas(64) ThreadRecorder {
   }
   // What the program says of itself, which is no call of MPI: such a thread need not be one that makes any.
   void add_mark(const MarkExtension& mark);
+  // Where the call comes from whose record is to follow; `end` is the call's. Async-signal-safe.
+  void add_context(const ContextExtension& context, std::uint64_t end) noexcept;
+  // The call has no record: that goes again, unless it has left the bin.
+  void drop_context() noexcept;
   [[nodiscard]] FunctionTotals& mpi_totals(std::uint32_t function) { return mpi_totals_[function]; }
   [[nodiscard]] FunctionTotals& posix_totals(PosixFunction function) {
     return posix_totals_[static_cast<std::size_t>(function)];
@@ -186,6 +190,7 @@ class alignas(64) ThreadRecorder {
   void begin_bin(Lane<Record>& lane, Bin* bin, std::uint64_t begin);
   [[nodiscard]] bool is_scratch(const Bin* bin) const;
   void place_noted() noexcept;
+  void add_beside(const MpiRecord& record, std::uint64_t begin, std::uint64_t end);
 
   Sender& sender_;
   Ledger& ledger_;

@@ -43,9 +43,9 @@ void CallContexts::put_out(Entry& entry) noexcept {
   record->bytes_received += sums.bytes_received;
 }
 
-void CallContexts::add_new(const ObservedFrame& frame, const CallSums& sums, const StackBounds& stack,
-                           Unwinder& unwinder, CallingContexts& contexts,
-                           python::Interpreter::Scratch* scratch) noexcept {
+std::uint32_t CallContexts::add_new(const ObservedFrame& frame, const CallSums& sums, const StackBounds& stack,
+                                    Unwinder& unwinder, CallingContexts& contexts,
+                                    python::Interpreter::Scratch* scratch) noexcept {
   if (used_witnesses_ + kWitnessesPerEntry > kWitnesses) {
     // All entries lose their witnesses at once: simpler than a free list, and as rare as the table is too small.
     used_witnesses_ = 0;
@@ -83,6 +83,7 @@ void CallContexts::add_new(const ObservedFrame& frame, const CallSums& sums, con
   entry.function = frame.function;
   used_witnesses_ += recording.count();
   add(entry, sums);
+  return context;
 }
 
 void CallContexts::add_unknown(const ObservedFrame& frame, const CallSums& sums) noexcept {

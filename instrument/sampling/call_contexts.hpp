@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -55,9 +56,14 @@ class CallContexts {
     add(entry, sums);
     return true;
   }
-  // Walks. Requires !must_drain(): an entry that has to go leaves a record.
-  void add_new(const ObservedFrame& frame, const CallSums& sums, const StackBounds& stack, Unwinder& unwinder,
-               CallingContexts& contexts, python::Interpreter::Scratch* scratch = nullptr) noexcept;
+  // Its context, where it is known (0: there was no room for it); nothing is added.
+  [[nodiscard]] std::optional<std::uint32_t> find_known(const ObservedFrame& frame) const noexcept {
+    const Entry& entry = entries_[index(frame)];
+    return is_unchanged(entry, frame) ? std::optional(entry.context) : std::nullopt;
+  }
+  // Walks; the call's context. Requires !must_drain(): an entry that has to go leaves a record.
+  std::uint32_t add_new(const ObservedFrame& frame, const CallSums& sums, const StackBounds& stack, Unwinder& unwinder,
+                        CallingContexts& contexts, python::Interpreter::Scratch* scratch = nullptr) noexcept;
 
   // The same without a walk: the call's context is not known. While modules are unloaded.
   void add_unknown(const ObservedFrame& frame, const CallSums& sums) noexcept;

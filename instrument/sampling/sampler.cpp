@@ -595,6 +595,31 @@ void Sampler::count_call(SampledThread& thread, const ObservedFrame& frame, cons
   }
 }
 
+// 0: not known.
+std::uint32_t Sampler::context_of(SampledThread& thread, const ObservedFrame& frame) noexcept {
+  const Stay stay(thread.recorder->activity, Activity::kContexts, running_);
+  if (!stay.entered() || unloading_.load(std::memory_order_acquire) != 0) return 0;
+  ObservedFrame whole = frame;
+  if (const auto* const interpreter = python::interpreter.load(std::memory_order_relaxed))
+    whole.python = interpreter->fingerprint(frame.function <= kPosixCalls);
+  if (const auto known = thread.calls.find_known(whole)) return *known;
+  const std::uint32_t context = thread.calls.add_new(whole, {}, bounds_at(thread, frame.registers.sp), unwinder_,
+                                                     thread.contexts, &thread.python);
+  if (thread.calls.must_drain()) [[unlikely]]
+    send_call_sums(thread, true);
+  return context;
+}
+
+void Sampler::tell_context(SampledThread& thread, const ObservedFrame& frame, std::uint64_t begin,
+                           std::uint64_t end) noexcept {
+  const std::uint32_t context = context_of(thread, frame);
+  if (context == 0) return;
+  const bool is_posix = frame.function > kPosixCalls;
+  const auto pack_class = static_cast<std::uint16_t>(is_posix ? PackClass::kPosix : PackClass::kMpi);
+  const auto function = static_cast<std::uint16_t>(frame.function - (is_posix ? kPosixCalls : 0) - 1);
+  thread.recorder->add_context({begin, context, pack_class, function, 0, 0, kContextWord}, end);
+}
+
 void Sampler::count_in_context(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept {
   if (unloading_.load(std::memory_order_acquire) != 0) [[unlikely]] {
     thread.calls.add_unknown(frame, sums);

@@ -56,6 +56,9 @@ class Sampler {
   // The end of a call of the thread, whose wrapper or hook stands at `frame`; it stays in kRecording or kHook.
   // Async-signal-safe.
   void count_call(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept;
+  // Of such a call, before its record: its calling context becomes a record (--call-stacks), unless it is not known.
+  // The same threads and activities. Async-signal-safe.
+  void tell_context(SampledThread& thread, const ObservedFrame& frame, std::uint64_t begin, std::uint64_t end) noexcept;
   // From time to time, on a slow path of the thread: what was counted goes out.
   void flush(SampledThread& thread);
   // Ends sampling for good: no timer runs, no handler works. May be called twice, from any thread, not from a handler.
@@ -95,6 +98,7 @@ class Sampler {
   void handle(const void* ucontext) noexcept;
 
  private:
+  [[nodiscard]] std::uint32_t context_of(SampledThread& thread, const ObservedFrame& frame) noexcept;
   void count_in_context(SampledThread& thread, const ObservedFrame& frame, const CallSums& sums) noexcept;
   bool choose_signal();
   void choose_trigger();

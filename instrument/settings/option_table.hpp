@@ -76,6 +76,9 @@ inline constexpr auto kOptions = [] {
      "needs single calls is known (waiting, iterations)"},
     {"arguments", kFlag, "", "off", "", 0, 0, kForLauncher | kForProgram,
      "record all arguments of MPI calls, which takes more memory and time; --trace with attributes=arguments turns it on"},
+    {"call-stacks", kFlag, "", "off", "", 0, 0, kForLauncher | kForProgram,
+     "record with each call of MPI and I/O which call stack it comes from, which takes more memory and time and needs "
+     "--sample; --trace with attributes=stacks turns it on"},
     {"reduce", kChoice, "class|depth|duration", "class", "", 0, 0, kForProgram,
      "which events become sums first: all of a class, those of the deepest call sites, the shortest"},
     {"mpi-share", kNumber, "X", "0.5", "", 0, 1, kForProgram,

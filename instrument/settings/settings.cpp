@@ -35,6 +35,7 @@ Settings read_settings(GetVariable get) {
   (void)parse_record(values.text(*option("record")), settings.sums);
   settings.reduce = reduce_by(values.text(*option("reduce")));
   settings.arguments = values.is_on(*option("arguments"));
+  settings.call_stacks = values.is_on(*option("call-stacks"));
   settings.mpi_share = values.number(*option("mpi-share"));
   settings.hang_seconds = values.seconds(*option("hang"));
   settings.flush_seconds = values.number(*option("flush"));

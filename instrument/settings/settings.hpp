@@ -28,6 +28,7 @@ struct Settings {
   ReduceBy reduce = ReduceBy::kClass;
   FunctionSet sums;                   // whose calls become part of sums at once
   bool arguments = false;             // of MPI calls are recorded
+  bool call_stacks = false;           // of calls of MPI and I/O are recorded
   double patience_seconds = 5;        // at MPI_Finalize, with an analyzer that takes nothing; 0: without end
   double hang_seconds = 60;           // without progress in MPI, after which a launch is said to hang; 0: never
   double flush_seconds = 1.0;         // age at which a partly filled bin is sent

@@ -26,18 +26,25 @@ void TracedContexts::send(MadePacks& packs, std::uint32_t thread) {
   new_.clear();
 }
 
-void RegionTime::end_call(std::uint64_t tick, std::uint64_t ticks, std::uint64_t sent, std::uint64_t received) {
-  pass(tick);
-  const std::uint32_t function = std::exchange(function_, 0);
-  if (context_ == 0 || function == 0) return;
-  auto& sums = calls_[std::uint64_t{function} << 32 | context_];
-  sums.context = context_;
-  sums.record_class = static_cast<std::uint16_t>((function & kPosix) != 0 ? PackClass::kPosix : PackClass::kMpi);
-  sums.function = static_cast<std::uint16_t>((function & ~kPosix) - 1);
+void ContextCalls::add(std::uint32_t context, std::uint32_t function, std::uint64_t ticks, std::uint64_t sent,
+                       std::uint64_t received) {
+  if (context == 0) return;
+  const bool is_posix = (function & kPosixFunction) != 0;
+  auto& sums = sums_[std::uint64_t{function} << 32 | context];
+  sums.context = context;
+  sums.record_class = static_cast<std::uint16_t>(is_posix ? PackClass::kPosix : PackClass::kMpi);
+  sums.function = static_cast<std::uint16_t>((function & ~kPosixFunction) - 1);
   ++sums.calls;
   sums.ticks += ticks;
   sums.bytes_sent += sent;
   sums.bytes_received += received;
+}
+
+void ContextCalls::send(MadePacks& packs, std::uint32_t thread) {
+  std::vector<instrument::ContextTotalsRecord> totals;
+  for (const auto& [key, sums] : sums_) totals.push_back(sums);
+  sums_.clear();
+  packs.context_totals(thread, totals);
 }
 
 void RegionTime::send(MadePacks& packs, std::uint32_t thread) {
@@ -58,17 +65,14 @@ void RegionTime::send(MadePacks& packs, std::uint32_t thread) {
       sample.tick = last_;
       sample.context = static_cast<std::uint32_t>(key);
       sample.weight = some;
-      sample.function = static_cast<std::uint16_t>(function & ~kPosix);
-      if (function != 0) sample.flags = (function & kPosix) != 0 ? instrument::kPosixCall : instrument::kInsideMpi;
+      sample.function = static_cast<std::uint16_t>(function & ~kPosixFunction);
+      if (function != 0)
+        sample.flags = (function & kPosixFunction) != 0 ? instrument::kPosixCall : instrument::kInsideMpi;
       samples.push_back(sample);
     }
   }
   times_.clear();
   packs.samples(thread, samples);
-  std::vector<instrument::ContextTotalsRecord> totals;
-  for (const auto& [key, sums] : calls_) totals.push_back(sums);
-  calls_.clear();
-  packs.context_totals(thread, totals);
 }
 
 }  // namespace ardoise::knowledge_sources

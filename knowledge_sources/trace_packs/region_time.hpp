@@ -1,5 +1,6 @@
 // The time of one thread in regions of its program: exact, by calling context, as samples whose weights are that time.
-// What was spent in calls of MPI and of I/O is with the region that made them. Also the thread's calls by context.
+// What was spent in calls of MPI and of I/O is with the region that made them. Also the thread's calls by context, of
+// threads without such times, too.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,22 @@ class TracedContexts {
   std::vector<instrument::ContextRecord> new_;
 };
 
+// Functions of calls: of MPI, + 1, or with kPosixFunction of I/O.
+inline constexpr std::uint32_t kPosixFunction = 1u << 16;
+
+// Sums of a thread's calls. Not thread safe.
+class ContextCalls {
+ public:
+  // context: 0 is not known, and not counted.
+  void add(std::uint32_t context, std::uint32_t function, std::uint64_t ticks, std::uint64_t sent,
+           std::uint64_t received);
+  // Those since the last time. Their contexts have been sent.
+  void send(MadePacks& packs, std::uint32_t thread);
+
+ private:
+  std::unordered_map<std::uint64_t, instrument::ContextTotalsRecord> sums_;  // by function and context
+};
+
 class RegionTime {
  public:
   // ns_per_tick: of the program's ticks; span: ticks, after which times are told.
@@ -54,13 +71,15 @@ class RegionTime {
     context_ = outer_.back();
     outer_.pop_back();
   }
-  // function: of an MPI call, + 1, or with kPosix of one of I/O.
-  static constexpr std::uint32_t kPosix = 1u << 16;
   void begin_call(std::uint64_t tick, std::uint32_t function) {
     pass(tick);
     function_ = function;
   }
-  void end_call(std::uint64_t tick, std::uint64_t ticks, std::uint64_t sent, std::uint64_t received);
+  void end_call(std::uint64_t tick) {
+    pass(tick);
+    function_ = 0;
+  }
+  [[nodiscard]] std::uint32_t context() const { return context_; }  // 0: none
   // Until then the thread was where it is.
   void pass(std::uint64_t tick) {
     if (counts_ && context_ != 0 && tick > last_) times_[std::uint64_t{function_} << 32 | context_] += tick - last_;
@@ -80,7 +99,6 @@ class RegionTime {
   std::uint64_t last_ = 0, told_ = 0;
   std::unordered_map<std::uint64_t, std::uint64_t> times_;  // ticks, by function and context
   std::unordered_map<std::uint64_t, double> rests_;         // ns of them that are not told, likewise
-  std::unordered_map<std::uint64_t, instrument::ContextTotalsRecord> calls_;
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -118,6 +118,7 @@ void TracedThread::begin_mpi(std::uint16_t function, CodePlace place, bool is_mp
   call_.function = function;
   call_.is_mpi_io = is_mpi_io;
   call_.call_site = rank_.site_of(place);
+  call_.stack = 0;
   // The begin of a call is the id of what it starts.
   call_.begin = last_begin_ = std::max(tick, last_begin_ + 1);
   call_.send.reset();
@@ -503,8 +504,9 @@ void TracedThread::write_record(std::uint64_t duration) {
     probe_.reset();
   }
   rank_.packs.add_total(PackClass::kMpi, call_.function, 1, duration, sent_in_all, received_in_all);
-  if (has_times_)
-    times_.end_call(call_.begin + duration, duration, sent_in_all, received_in_all + call_.completed_bytes);
+  if (has_times_) times_.end_call(call_.begin + duration);
+  calls_.add(call_.stack != 0 ? call_.stack : times_.context(), call_.function + 1u, duration, sent_in_all,
+             received_in_all + call_.completed_bytes);
 }
 
 // What the call has started beside its own operation, what it has completed, the group of an epoch, marks.

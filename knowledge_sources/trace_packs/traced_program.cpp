@@ -11,6 +11,7 @@
 
 #include "instrument/format/mark_name.hpp"
 #include "knowledge_sources/trace_packs/mpi_names.hpp"
+#include "knowledge_sources/traces/trace_attribute.hpp"
 #include "knowledge_sources/traces/trace_tables.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -68,15 +69,6 @@ std::string name_of_folder(const std::filesystem::path& anchor) {
   return name.empty() ? "trace" : name;
 }
 
-// "--trace ranks=0-3": not all of the run. Attributes restrict nothing.
-bool is_restricted(std::string_view selection) {
-  constexpr std::string_view kAttributes = "attributes=";
-  for (std::size_t at = selection.find('='); at != selection.npos; at = selection.find('=', at + 1)) {
-    if (!selection.substr(0, at + 1).ends_with(kAttributes)) return true;
-  }
-  return false;
-}
-
 // What a trace of ours tells of it, in seconds; 0: nothing.
 double clock_error_of(const ArchivedLocation& location) {
   for (const ArchivedProperty& property : location.properties) {
@@ -94,6 +86,9 @@ TracedProgram::TracedProgram(const ArchiveReader& archive)
   find_threads();
   find_origin();
   find_marks();
+  for (const ArchivedAttribute& each : definitions_.attributes) {
+    if (each.name == trace_attribute(kCallStackAttribute)->name) stack_attribute_ = each.id;
+  }
   find_regions();
   find_communicators();
   find_windows();
@@ -287,9 +282,9 @@ void TracedProgram::find_losses() {
     }
   }
   if (!list.empty()) notices_.push_back(fmt::format("The trace lacks {}.", fmt::join(list, ", ")));
-  const std::string& selection = archive_.anchor().description;
-  if (is_ours_ && is_restricted(selection))
-    notices_.push_back(fmt::format("The trace has what {} selects; all numbers are of that.", selection));
+  if (archive_.anchor().is_selection())
+    notices_.push_back(
+        fmt::format("The trace has what {} selects; all numbers are of that.", archive_.anchor().description));
 }
 
 void TracedProgram::define_process(MadePacks& packs, std::uint32_t rank, std::uint64_t begin_tick,

@@ -66,6 +66,8 @@ class TracedProgram {
   // Names of marks that a parameter or a metric stands for, 0 for MPI_Pcontrol; nullopt: it stands for none.
   [[nodiscard]] std::optional<std::uint32_t> mark_of_parameter(std::uint32_t parameter) const;
   [[nodiscard]] std::optional<std::uint32_t> mark_of_metric(std::uint32_t metric) const;
+  // Of calling contexts that calls came from (ardoise::callstack); kUndefined32: there is none.
+  [[nodiscard]] std::uint32_t stack_attribute() const { return stack_attribute_; }
 
   // Numbers of a rank; kNoComm where it is not in it.
   [[nodiscard]] std::uint32_t comm_of(std::uint32_t rank, std::uint32_t reference) const;
@@ -121,6 +123,7 @@ class TracedProgram {
   const ArchiveReader& archive_;
   const ArchiveDefinitions& definitions_;
   bool is_ours_, has_init_ = false;
+  std::uint32_t stack_attribute_ = kUndefined32;
   std::string name_;
   std::vector<std::uint32_t> groups_;                       // location groups, by rank
   std::unordered_map<std::uint32_t, std::uint32_t> ranks_;  // of location groups

@@ -47,14 +47,14 @@ void TracedThread::event(const ArchivedEvent& event) {
   rank_.note(tick);
   switch (event.kind) {
     case Kind::kEnter:
-      return enter(event.reference, tick);
+      return enter(event.reference, stack_of(event), tick);
     case Kind::kLeave:
       return leave(event.reference, tick);
     case Kind::kCallingContextEnter:
     case Kind::kCallingContextLeave: {
       const auto* const context = program_.definitions().calling_contexts.find(event.reference);
       const std::uint32_t region = context == nullptr ? kUndefined32 : context->region;
-      return event.kind == Kind::kCallingContextEnter ? enter(region, tick) : leave(region, tick);
+      return event.kind == Kind::kCallingContextEnter ? enter(region, stack_of(event), tick) : leave(region, tick);
     }
     case Kind::kCallingContextSample:
       return sample(event);
@@ -130,7 +130,7 @@ bool TracedThread::is_in_begin_or_end() const {
   return !open_.empty() && (open_.back().what == Opens::kInit || open_.back().what == Opens::kFinalize);
 }
 
-void TracedThread::enter(std::uint32_t reference, std::uint64_t tick) {
+void TracedThread::enter(std::uint32_t reference, std::uint32_t stack, std::uint64_t tick) {
   const TracedRegion& region = program_.region(reference);
   Open open{reference, Opens::kNothing, caller()};
   const CodePlace place = region.caller.code != 0 ? region.caller : open.caller;
@@ -142,12 +142,14 @@ void TracedThread::enter(std::uint32_t reference, std::uint64_t tick) {
       }
       open.what = Opens::kMpi;
       begin_mpi(region.function, place, region.is_mpi_io, tick);
+      call_.stack = stack;
       break;
     case TracedRegion::Kind::kPosix:
       // What MPI does to move the data of a file is MPI's.
       if (io_.is_open || (call_.is_open && call_.is_mpi_io)) break;
       open.what = Opens::kIo;
       begin_io(region.function, place, tick);
+      io_.stack = stack;
       break;
     case TracedRegion::Kind::kInit:
       open.what = Opens::kInit;
@@ -195,7 +197,7 @@ void TracedThread::close(const Open& open, std::uint64_t tick) {
       return;
     case Opens::kRegion:
       times_.leave(tick);
-      if (times_.is_due(tick)) times_.send(rank_.packs, number_);
+      if (times_.is_due(tick)) flush();
       return;
     case Opens::kMpi:
       return end_mpi(tick);
@@ -251,7 +253,7 @@ void TracedThread::begin_io(std::uint16_t function, CodePlace place, std::uint64
   io_.function = function;
   io_.call_site = rank_.site_of(place);
   io_.begin = tick;
-  if (has_times_ && !call_.is_open) times_.begin_call(tick, RegionTime::kPosix | (function + 1u));
+  if (has_times_ && !call_.is_open) times_.begin_call(tick, kPosixFunction | (function + 1u));
 }
 
 void TracedThread::end_io(std::uint64_t tick) {
@@ -269,7 +271,12 @@ void TracedThread::end_io(std::uint64_t tick) {
   const std::uint64_t sent = category == PosixCategory::kWrite ? record.bytes : 0;
   const std::uint64_t received = category == PosixCategory::kRead ? record.bytes : 0;
   rank_.packs.add_total(PackClass::kPosix, io_.function, 1, duration, sent, received);
-  if (has_times_ && !call_.is_open) times_.end_call(tick, duration, sent, received);
+  const bool has_time = has_times_ && !call_.is_open;
+  if (has_time) times_.end_call(tick);
+  calls_.add(io_.stack != 0 ? io_.stack
+             : has_time     ? times_.context()
+                            : 0,
+             kPosixFunction | (io_.function + 1u), duration, sent, received);
   rank_.packs.add(number_, record);
   if (!call_.is_open) rank_.packs.end_call(number_);
 }
@@ -352,6 +359,14 @@ std::uint32_t TracedThread::context_of(std::uint32_t archived) {
   return context;
 }
 
+std::uint32_t TracedThread::stack_of(const ArchivedEvent& event) {
+  for (const auto& [key, value] : event.attributes) {
+    if (key == program_.stack_attribute() && value.type == OTF2_TYPE_CALLING_CONTEXT)
+      return context_of(static_cast<std::uint32_t>(value.bits));
+  }
+  return 0;
+}
+
 void TracedThread::sample(const ArchivedEvent& event) {
   if (event.kind == Kind::kMetric) {
     rank_.losses.values += event.metrics.size();
@@ -392,6 +407,7 @@ void TracedThread::sample(const ArchivedEvent& event) {
 void TracedThread::flush() {
   if (has_times_) times_.send(rank_.packs, number_);
   contexts_.send(rank_.packs, number_);
+  calls_.send(rank_.packs, number_);
   if (samples_.empty()) return;
   rank_.packs.samples(number_, samples_);
   samples_.clear();

@@ -64,6 +64,7 @@ class TracedThread {
     std::uint16_t function = 0;
     bool is_mpi_io = false;
     std::uint32_t call_site = 0;
+    std::uint32_t stack = 0;  // its calling context, as the event says; 0: it does not
     std::uint64_t begin = 0;
     std::optional<Message> send, receive;
     std::optional<Collective> collective;
@@ -79,7 +80,7 @@ class TracedThread {
   struct IoCall {
     bool is_open = false, ends_with_operation = false;
     std::uint16_t function = 0;
-    std::uint32_t call_site = 0;
+    std::uint32_t call_site = 0, stack = 0;
     std::uint64_t begin = 0;
     FileUse file;
   };
@@ -91,7 +92,7 @@ class TracedThread {
   };
 
   [[nodiscard]] bool is_in_begin_or_end() const;
-  void enter(std::uint32_t region, std::uint64_t tick);
+  void enter(std::uint32_t region, std::uint32_t stack, std::uint64_t tick);
   void leave(std::uint32_t region, std::uint64_t tick);
   void close(const Open& open, std::uint64_t tick);
   void mpi_event(const ArchivedEvent& event, std::uint64_t tick);
@@ -115,6 +116,7 @@ class TracedThread {
   void write_behind();
   [[nodiscard]] CodePlace caller() const { return open_.empty() ? CodePlace{} : open_.back().caller; }
   [[nodiscard]] std::uint32_t context_of(std::uint32_t archived);
+  [[nodiscard]] std::uint32_t stack_of(const ArchivedEvent& event);
   [[nodiscard]] std::uint32_t comm_of(std::uint32_t reference);
 
   TracedRank& rank_;
@@ -123,6 +125,7 @@ class TracedThread {
   const bool has_times_;  // of regions
   TracedContexts contexts_;
   RegionTime times_;
+  ContextCalls calls_;
   std::vector<Open> open_;
   MpiCall call_;
   IoCall io_;

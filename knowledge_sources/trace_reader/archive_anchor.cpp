@@ -146,4 +146,13 @@ ArchiveAnchor find_archive(const fs::path& path) {
   return anchor;
 }
 
+bool ArchiveAnchor::is_selection() const {
+  if (creator != "Ardoise") return false;
+  const std::string_view items = description;
+  for (std::size_t at = items.find('='); at != items.npos; at = items.find('=', at + 1)) {
+    if (!items.substr(0, at).ends_with("attributes")) return true;
+  }
+  return false;
+}
+
 }  // namespace ardoise::knowledge_sources

@@ -19,6 +19,9 @@ struct ArchiveAnchor {
   std::uint64_t definition_count = 0;  // as it says
   std::string machine, creator, description;
   std::vector<std::pair<std::string, std::string>> properties;
+
+  // Written by Ardoise, of a part of the run: "--trace ranks=0-3". Attributes restrict nothing.
+  [[nodiscard]] bool is_selection() const;
 };
 
 // Not to be read at all. what(): a sentence.

@@ -102,10 +102,8 @@ std::string ArchiveDefinitions::text_of(const ArchivedValue& value) const {
       return named("source line", source_lines,
                    [](const auto& each) { return fmt::format("{}:{}", each.file, each.line); });
     case OTF2_TYPE_CALLING_CONTEXT:
-      return named("calling context", calling_contexts, [&](const ArchivedCallingContext& each) {
-        const ArchivedRegion* const region = regions.find(each.region);
-        return region == nullptr ? fmt::format("calling context {}", each.id) : region->name;
-      });
+      return named("calling context", calling_contexts,
+                   [&](const ArchivedCallingContext& each) { return stack_of(each); });
     case OTF2_TYPE_INTERRUPT_GENERATOR:
       return named("interrupt generator", interrupt_generators, name);
     case OTF2_TYPE_IO_FILE:
@@ -118,6 +116,18 @@ std::string ArchiveDefinitions::text_of(const ArchivedValue& value) const {
       if (value.is_real()) return fmt::format("{}", value.as_real());
       return value.is_signed() ? fmt::format("{}", value.as_signed()) : fmt::format("{}", value.bits);
   }
+}
+
+std::string ArchiveDefinitions::stack_of(const ArchivedCallingContext& innermost) const {
+  std::string text;
+  std::size_t left = kMostFrames;
+  for (const auto* each = &innermost; each != nullptr; each = calling_contexts.find(each->parent)) {
+    if (each != &innermost) text += " < ";
+    if (left-- == 0) return text + "…";
+    const ArchivedRegion* const region = regions.find(each->region);
+    text += region == nullptr ? fmt::format("calling context {}", each->id) : region->name;
+  }
+  return text;
 }
 
 namespace {

@@ -247,6 +247,9 @@ struct ArchiveDefinitions {
   [[nodiscard]] std::string place_of(const ArchivedLocation& location) const;
   // A value as text: strings and references with their names.
   [[nodiscard]] std::string text_of(const ArchivedValue& value) const;
+  // Functions of a calling context and its callers: "exchange < solve < main". After finish().
+  static constexpr std::size_t kMostFrames = 64;  // then an ellipsis
+  [[nodiscard]] std::string stack_of(const ArchivedCallingContext& innermost) const;
 
   // By location group, filled by finish().
   std::unordered_map<std::uint32_t, std::uint64_t> world_ranks;

@@ -153,9 +153,16 @@ void CallAttributes::put_objects(const instrument::MpiRecord& call, TraceRankSta
   }
 }
 
-OTF2_AttributeList* CallAttributes::of(const instrument::MpiRecord& call, bool with_objects, TraceRankState& rank,
-                                       std::uint64_t& used, TraceLosses& losses) {
+void CallAttributes::put_stack(std::uint32_t context, std::uint64_t& used) {
+  OTF2_AttributeValue value{};
+  value.callingContextRef = context;
+  put(kCallStackAttribute, OTF2_TYPE_CALLING_CONTEXT, value, used);
+}
+
+OTF2_AttributeList* CallAttributes::of(const instrument::MpiRecord& call, bool with_objects, std::uint32_t context,
+                                       TraceRankState& rank, std::uint64_t& used, TraceLosses& losses) {
   if (list_ != nullptr) OTF2_AttributeList_RemoveAllAttributes(list_);
+  if (context != 0) put_stack(context, used);
   if (with_objects) put_objects(call, rank, used);
   if (bytes_.empty()) return list_;
   if (call_ == static_cast<std::uint32_t>(call.begin) && function_ == call.function()) {
@@ -186,6 +193,12 @@ OTF2_AttributeList* CallAttributes::alone(std::uint32_t key, std::uint64_t numbe
   OTF2_AttributeValue value{};
   value.uint64 = number;
   put(key, OTF2_TYPE_UINT64, value, used);
+  return list_;
+}
+
+OTF2_AttributeList* CallAttributes::alone_stack(std::uint32_t context, std::uint64_t& used) {
+  if (list_ != nullptr) OTF2_AttributeList_RemoveAllAttributes(list_);
+  put_stack(context, used);
   return list_;
 }
 

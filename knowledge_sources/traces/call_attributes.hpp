@@ -27,11 +27,14 @@ class CallAttributes {
 
   void add(const instrument::ArgumentsExtension& some);
   // Those of the call; nullptr: none. To be written before the next call of this function. used: gets their keys' bits.
-  // with_objects: also what the call's events leave out: communicator, peer, window, file.
-  [[nodiscard]] OTF2_AttributeList* of(const instrument::MpiRecord& call, bool with_objects, TraceRankState& rank,
-                                       std::uint64_t& used, TraceLosses& losses);
+  // with_objects: also what the call's events leave out: communicator, peer, window, file. context: where it came from;
+  // 0: not to be told.
+  [[nodiscard]] OTF2_AttributeList* of(const instrument::MpiRecord& call, bool with_objects, std::uint32_t context,
+                                       TraceRankState& rank, std::uint64_t& used, TraceLosses& losses);
   // One attribute, of another event.
   [[nodiscard]] OTF2_AttributeList* alone(std::uint32_t key, std::uint64_t number, std::uint64_t& used);
+  // Where a call came from, of one without arguments.
+  [[nodiscard]] OTF2_AttributeList* alone_stack(std::uint32_t context, std::uint64_t& used);
 
  private:
   void put(std::uint32_t key, OTF2_Type type, OTF2_AttributeValue value, std::uint64_t& used);
@@ -40,6 +43,7 @@ class CallAttributes {
   void put_persistent(const instrument::MpiRecord& call, TraceRankState& rank, std::uint64_t& used,
                       TraceLosses& losses);
   void put_objects(const instrument::MpiRecord& call, TraceRankState& rank, std::uint64_t& used);
+  void put_stack(std::uint32_t context, std::uint64_t& used);
   void put_text(std::uint32_t key, const std::string& text, bool is_type_list, TraceRankState& rank,
                 std::uint64_t& used, TraceLosses& losses);
 

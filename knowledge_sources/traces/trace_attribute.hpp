@@ -13,9 +13,9 @@
 namespace ardoise::knowledge_sources {
 
 // What --trace chooses by (attributes=).
-enum class AttributeClass : std::uint8_t { kArguments, kMessages, kWaiting, kClocks, kPlugins, kErrors };
-inline constexpr std::array<std::string_view, 6> kAttributeClassNames = {"arguments", "messages", "waiting",
-                                                                         "clocks",    "plugins",  "errors"};
+enum class AttributeClass : std::uint8_t { kArguments, kMessages, kWaiting, kClocks, kPlugins, kErrors, kStacks };
+inline constexpr std::array<std::string_view, 7> kAttributeClassNames = {"arguments", "messages", "waiting", "clocks",
+                                                                         "plugins",   "errors",   "stacks"};
 
 class AttributeClasses {
  public:
@@ -45,7 +45,8 @@ class AttributeClasses {
 inline constexpr std::uint32_t kRequestAttribute = 40, kMessageAttribute = 41, kWaitingAttribute = 42,
                                kWaitAttribute = 43, kCollectiveAttribute = 44, kLamportAttribute = 45,
                                kErrorAttribute = 46, kCommAttribute = 47, kPeerAttribute = 48, kPeerTagAttribute = 49,
-                               kWindowAttribute = 50, kFileAttribute = 51, kPreparedAttribute = 52;
+                               kWindowAttribute = 50, kFileAttribute = 51, kPreparedAttribute = 52,
+                               kCallStackAttribute = 53;
 inline constexpr std::uint32_t kMostAttributes = 64;  // keys are less; those of plug-ins begin here
 
 struct TraceAttribute {
@@ -123,6 +124,8 @@ inline constexpr auto kTraceAttributes = [] {
       {kFileAttribute, "ardoise::file", "file that a call of MPI-IO opened, used or closed", OTF2_TYPE_IO_HANDLE},
       {kPreparedAttribute, "ardoise::prepared", "number of the persistent request that is made, in its process from 0",
        OTF2_TYPE_UINT64},
+      {kCallStackAttribute, "ardoise::callstack", "from where the call came: its calling context",
+       OTF2_TYPE_CALLING_CONTEXT},
   });
 }();
 

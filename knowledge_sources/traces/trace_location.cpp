@@ -138,10 +138,21 @@ void TraceLocation::add(const MpiEvent& event) {
   if (call_.begin < last_) ++losses_.moved;
   call_.region = region_of({TraceRegion::Kind::kMpi, record.function(), record.call_site});
   call_.begin = move_to(call_.begin);
-  write_with(attributes_.of(record, selection_.attributes().has(AttributeClass::kArguments), rank_,
+  const std::uint32_t context = stacks_.take_mpi(record.function(), record.begin);
+  use_context(context);
+  write_with(attributes_.of(record, selection_.attributes().has(AttributeClass::kArguments), context, rank_,
                             rank_.used_attributes, losses_),
              OTF2_EvtWriter_Enter, call_.begin, call_.region);
   write_begin(event);
+}
+
+void TraceLocation::use_context(std::uint32_t context) {
+  if (!selection_.attributes().has(AttributeClass::kStacks)) return;
+  if (context == 0) {
+    ++losses_.stacks;
+  } else {
+    stacks_.use(context);
+  }
 }
 
 void TraceLocation::write_begin(const MpiEvent& event) {
@@ -357,6 +368,7 @@ void TraceLocation::write_end() {
 }
 
 void TraceLocation::add(const PosixRecord& record) {
+  const std::uint32_t context = stacks_.take_io(record.function, record.begin);
   if (!has_call(true, record.function, record.begin, record.begin + record.duration)) return;
   std::uint64_t begin = rank_.clock.at(record.begin);
   std::uint64_t end = std::max(begin, rank_.clock.at(record.begin + record.duration));
@@ -370,7 +382,9 @@ void TraceLocation::add(const PosixRecord& record) {
   if (begin < last_) ++losses_.moved;
   const std::uint32_t region = region_of({TraceRegion::Kind::kPosix, record.function, record.call_site});
   begin = move_to(begin);
-  write(OTF2_EvtWriter_Enter, begin, region);
+  use_context(context);
+  write_with(context != 0 ? attributes_.alone_stack(context, rank_.used_attributes) : nullptr, OTF2_EvtWriter_Enter,
+             begin, region);
   const auto mode = io_mode(instrument::posix_function_info(record.function).category);
   const std::uint32_t handle = trace_handle(record.file, false);
   const bool is_operation = mode && record.file != 0;

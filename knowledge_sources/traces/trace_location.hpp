@@ -29,6 +29,7 @@
 
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/traces/call_attributes.hpp"
+#include "knowledge_sources/traces/call_stacks.hpp"
 #include "knowledge_sources/traces/message_numbers.hpp"
 #include "knowledge_sources/traces/rank_texts.hpp"
 #include "knowledge_sources/traces/trace_part.hpp"
@@ -139,10 +140,15 @@ class TraceLocation {
   void add(const instrument::ArgumentsExtension& some) {
     if (selection_.attributes().has(AttributeClass::kArguments)) attributes_.add(some);
   }
+  void add(const instrument::ContextExtension& context) {
+    if (selection_.attributes().has(AttributeClass::kStacks)) stacks_.add(context);
+  }
   void add(const instrument::MarkExtension& mark);
   void add(const instrument::PosixRecord& record);
   // No more comes: its events, and their first and last time.
   [[nodiscard]] TraceTables::Thread end();
+  // Calling contexts that its calls came from.
+  [[nodiscard]] const std::set<std::uint32_t>& used_contexts() const { return stacks_.used(); }
 
  private:
   enum class Ends : std::uint8_t { kNothing, kReceive, kCollective, kFile, kWindow };
@@ -198,6 +204,8 @@ class TraceLocation {
   // phases=, from=, to=, min= and functions=
   [[nodiscard]] bool has_call(bool is_posix, std::uint32_t function, std::uint64_t begin_tick,
                               std::uint64_t end_tick) const;
+  // A call that came from there is written; 0: that is not known.
+  void use_context(std::uint32_t context);
   void follow_phases(const instrument::MarkExtension& mark);
   void begin_phase(std::uint64_t time, std::uint32_t name);
   void end_phase(std::uint64_t time, std::uint32_t name);
@@ -212,6 +220,7 @@ class TraceLocation {
   std::vector<instrument::CompletionRecord> completions_;  // of the call
   std::vector<std::int32_t> group_;                        // likewise
   CallAttributes attributes_;
+  CallStacks stacks_;
   std::uint32_t io_number_ = 0;
   std::vector<std::uint32_t> phases_;         // open ones: regions
   std::vector<std::uint32_t> chosen_phases_;  // open ones of those that are chosen: names

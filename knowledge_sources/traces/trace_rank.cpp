@@ -294,7 +294,8 @@ void TraceRank::write_until(Thread& thread, Pack<MpiRecord>& pack, std::uint64_t
       [](const instrument::SampledExtension&) {},
       [&](const instrument::GroupExtension& record) { location.add(record); },
       [&](const instrument::MarkExtension& mark) { location.add(mark); },
-      [&](const instrument::ArgumentsExtension& arguments) { location.add(arguments); });
+      [&](const instrument::ArgumentsExtension& arguments) { location.add(arguments); },
+      [&](const instrument::ContextExtension& context) { location.add(context); });
   pack.left = pack.left.subspan(some.size());
 }
 
@@ -356,6 +357,8 @@ void TraceRank::end(TraceTables& tables) {
     of_thread.next_mpi = thread.mpi.order.next();
     of_thread.next_posix = thread.posix.order.next();
     tables.threads.push_back(of_thread);
+    for (const std::uint32_t context : thread.location->used_contexts())
+      tables.stacks.push_back({rank_, number, context});
   }
   for (auto& [thread, samples] : samples_) samples->end(tables);
   sampler_.rank = rank_;

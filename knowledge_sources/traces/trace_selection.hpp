@@ -9,7 +9,7 @@
 //             | "last=" duration | "limit=" size | "keep=" name { "," name }
 //             | "attributes=" class { "," class }
 //             | "from=" duration | "to=" duration | "min=" duration
-//   class     = "all" | "arguments" | "messages" | "waiting" | "clocks" | "plugins" | "errors"
+//   class     = "all" | "arguments" | "messages" | "waiting" | "clocks" | "plugins" | "errors" | "stacks"
 //   range     = number [ "-" number ]         duration = number [ "us" | "ms" | "s" | "m" | "h" ]
 //
 // What is not named does not restrict. Ranks are those of MPI_COMM_WORLD; functions are those of MPI and of I/O, all of

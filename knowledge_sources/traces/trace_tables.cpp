@@ -12,7 +12,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kTablesVersion = 2;
+constexpr std::uint32_t kTablesVersion = 3;
 constexpr const char* kTablesName = "tables";
 
 template <class T>
@@ -76,6 +76,7 @@ void TraceLosses::add(const TraceLosses& other) {
   moved += other.moved;
   incomplete += other.incomplete;
   attributes += other.attributes;
+  stacks += other.stacks;
   limited += other.limited;
   moved_samples += other.moved_samples;
   untimed_samples += other.untimed_samples;
@@ -108,6 +109,7 @@ bool write_tables(const TraceTables& tables, const std::filesystem::path& part) 
     put_list(out, group.members);
   }
   put_samples(out, tables);
+  put_list(out, tables.stacks);
   out.put_count(tables.rank_texts.size());
   for (const TraceTables::RankText& each : tables.rank_texts) {
     out.put(each.rank);
@@ -156,6 +158,7 @@ TraceTables read_tables(const std::filesystem::path& part) {
     group.members = in.get_array<std::int32_t>();
   }
   get_samples(in, tables);
+  tables.stacks = in.get_array<TraceTables::Stack>();
   for (auto left = in.get_count(12); left != 0; --left) {
     const auto rank = in.get<std::uint32_t>(), number = in.get<std::uint32_t>();
     tables.rank_texts.push_back({rank, number, std::string(in.get_text())});

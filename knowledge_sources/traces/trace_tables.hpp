@@ -66,6 +66,7 @@ struct TraceLosses {
   std::uint64_t moved = 0;       // calls that were told too late, and are shown later than they were
   std::uint64_t incomplete = 0;  // operations that did not end
   std::uint64_t attributes = 0;  // that there was no room for
+  std::uint64_t stacks = 0;      // call stacks of calls
   std::uint64_t limited = 0;     // records before what is shown, for which limit= had no room
   std::uint64_t moved_samples = 0, untimed_samples = 0;  // likewise
 
@@ -100,6 +101,9 @@ struct TraceTables {
     std::vector<ContextEntry> contexts;  // summed up; also of a thread whose samples are in another part
     std::vector<std::uint64_t> counted;  // kMaxCounters: what its counters have come to
   };
+  struct Stack {  // that calls of a thread came from: a calling context of it
+    std::uint32_t rank, thread, context;
+  };
   struct Sampler {  // of a rank: what it sampled
     std::uint32_t rank;
     instrument::SampleUnit unit;
@@ -132,6 +136,7 @@ struct TraceTables {
   std::vector<Group> groups{};
   std::vector<Samples> samples{};
   std::vector<Sampler> samplers{};
+  std::vector<Stack> stacks{};  // those of a thread together
   std::vector<RankText> rank_texts{};
   std::uint64_t attributes = 0;  // that are used: bits, by key
   std::vector<Gap> gaps{};

@@ -48,10 +48,9 @@ class Traces final : public Analysis {
     take<MpiSpan>(sources, kMpiEvents);
     take<PosixSpan>(sources, kPosixEvents);
     take<AggregateSpan>(sources, kAggregates);
-    if (selection_->has_samples()) {
-      take<SampleSpan>(sources, kSamples);
+    if (selection_->has_samples()) take<SampleSpan>(sources, kSamples);
+    if (selection_->has_samples() || selection_->attributes().has(AttributeClass::kStacks))
       take<ContextSpan>(sources, kContexts);
-    }
     subscribe<DefinitionSpan>(sources, "traces", context_.level, kDefinitions, slots_,
                               [this](Nothing&, const DefinitionSpan& span) { add_definitions(span); });
     const bool has_waits = selection_->attributes().has(AttributeClass::kWaiting);
@@ -85,7 +84,7 @@ class Traces final : public Analysis {
   }
   template <class SpanOfRecords>
   void add(const SpanOfRecords& span) {
-    // Contexts are needed for whatever samples stay.
+    // Contexts are needed for whatever samples and calls stay.
     if constexpr (!std::is_same_v<SpanOfRecords, ContextSpan>) {
       if (ring_) return keep(span);
     }

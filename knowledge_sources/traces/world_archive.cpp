@@ -296,6 +296,7 @@ std::string WorldArchive::text_of_losses() const {
   say_if(losses_.gaps, "times the calls of packs that did not arrive");
   say_if(losses_.limited, "records of earlier calls, for which its limit= had no room");
   say_if(losses_.attributes, "attributes that there was no room for");
+  say_if(losses_.stacks, "call stacks of calls, which are not known");
   say_if(refused_values_, "values of plug-ins whose key has two types");
   say_if(waits_without_call_, "waits whose call is not in it");
   say_if(clocks_without_other_end_, "other ends of receives and collectives, whose Lamport clocks only count on");

@@ -182,7 +182,9 @@ class WorldArchive {
   static constexpr std::uint64_t kFirstGroup = 1;                             // 0: the processes of the world
   std::map<std::vector<std::uint64_t>, std::uint64_t> groups_;                // of epochs: ranks of the world
   std::map<std::uint64_t, Sampled> sampled_;                                  // by location
-  std::map<std::pair<std::string, std::uint32_t>, std::uint64_t> places_;     // files and lines, from 1 on
+  // Calling contexts that calls came from: of the archive, by number in the location; by location.
+  std::map<std::uint64_t, std::map<std::uint64_t, std::uint64_t>> stacks_;
+  std::map<std::pair<std::string, std::uint32_t>, std::uint64_t> places_;  // files and lines, from 1 on
   std::map<Context, std::uint64_t> contexts_;
   std::map<Generator, std::uint64_t> generators_;
   std::map<std::vector<std::string>, std::uint64_t> counters_;  // that are read together

@@ -1,6 +1,8 @@
-// See world_archive.hpp. Samples: the tree of calling contexts of all programs, what interrupted them, and counters.
+// See world_archive.hpp. Samples: the tree of calling contexts of all programs, for where calls came from, too; what
+// interrupted them, and counters.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "knowledge_sources/resolver.hpp"
 #include "knowledge_sources/samples/context_tree.hpp"
@@ -83,6 +85,15 @@ void WorldArchive::add_samples(std::uint32_t first, const std::vector<const Read
       names.resize(each.counters);
       sampled.counters = counters_.try_emplace(std::move(names), counters_.size()).first->second;
       sampled.instance = instances_++;
+    }
+  }
+  for (const ReadPart* const part : parts) {
+    std::pair<std::uint32_t, std::uint32_t> begun(UINT32_MAX, UINT32_MAX);
+    for (const TraceTables::Stack& each : part->tables.stacks) {
+      const std::pair thread(each.rank, each.thread);
+      if (std::exchange(begun, thread) != thread) tree.begin(each.rank, of_thread[thread]);
+      stacks_[trace_location(first + each.rank, each.thread)].emplace(each.context,
+                                                                      numbers.of(tree.sample({each.context, 0, 0, 0})));
     }
   }
 }

@@ -194,7 +194,7 @@ std::string WorldArchive::write(const fs::path& folder) {
   tell("ARDOISE::FURTHER_MARKERS", further_markers_);
   tell("ARDOISE::UNFINISHED_OPERATIONS", losses_.incomplete);
   tell("ARDOISE::RECORDS_BEYOND_LIMIT", losses_.limited);
-  tell("ARDOISE::MISSING_ATTRIBUTES", losses_.attributes);
+  tell("ARDOISE::MISSING_ATTRIBUTES", losses_.attributes + losses_.stacks);
   tell("ARDOISE::REFUSED_VALUES", refused_values_);
   tell("ARDOISE::WAITS_WITHOUT_CALL", waits_without_call_);
   tell("ARDOISE::CLOCKS_WITHOUT_OTHER_END", clocks_without_other_end_);
@@ -241,6 +241,8 @@ void WorldArchive::write_local_definitions(OTF2_Archive* archive) const {
         write_mapping(out, OTF2_MAPPING_GROUP, rank.groups);
         write_mapping(out, OTF2_MAPPING_STRING, rank.texts);
         write_mapping(out, OTF2_MAPPING_ATTRIBUTE, attribute_numbers());
+        if (const auto stacks = stacks_.find(each.first); stacks != stacks_.end())
+          write_mapping(out, OTF2_MAPPING_CALLING_CONTEXT, stacks->second);
       }
       const auto offset = [&](std::uint64_t time) {
         return static_cast<std::int64_t>(corrected(thread, time)) - static_cast<std::int64_t>(time);

@@ -39,7 +39,7 @@ Pack mpi() {
   const auto extension = [](ExtensionKind kind) {
     return make_word(static_cast<std::uint32_t>(kind), 5, Shape::kExtension);
   };
-  const std::array<MpiRecord, 9> records{
+  const std::array<MpiRecord, 10> records{
       MpiRecord{1, kWide, 3, 4, 5, kWide, make_word(1, 5, Shape::kSend)},
       std::bit_cast<MpiRecord>(WideExtension{1, 2, 3, 0, extension(ExtensionKind::kWideValues)}),
       std::bit_cast<MpiRecord>(ReceiveHalfExtension{7, 3, 9, 0, 0, extension(ExtensionKind::kReceiveHalf)}),
@@ -48,6 +48,7 @@ Pack mpi() {
       std::bit_cast<MpiRecord>(SampledExtension{1, 1000, 1, 0, 0, 0, 0, extension(ExtensionKind::kSampled)}),
       std::bit_cast<MpiRecord>(GroupExtension{{1, 2, 3}, 3, extension(ExtensionKind::kGroup)}),
       std::bit_cast<MpiRecord>(MarkExtension{1, 2, 7, 0, MarkKind::kSnapshot, {}, kMarkWord}),
+      std::bit_cast<MpiRecord>(ContextExtension{1, 2, 1, 5, 0, 0, kContextWord}),
       std::bit_cast<MpiRecord>(CompletionRecord{1, 1, 3, 2, 5, 8, make_word(1, 7, Shape::kCompletion)})};
   return make_record_pack(PackClass::kMpi, std::span<const MpiRecord>(records));
 }

@@ -13,7 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "instrument/format/posix_functions.hpp"
 #include "instrument/record/event_reduction.hpp"
+#include "vmpi/mpi_functions.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -97,11 +99,14 @@ TEST_F(AggregatesTest, ExtensionsGoWithTheirCall) {
             std::bit_cast<MpiRecord>(
                 StartedExtension{100, 80, 5, 0, make_word(1, 9, Shape::kSend), extension(ExtensionKind::kStarted)}),
             std::bit_cast<MpiRecord>(GroupExtension{{1, 2}, 2, extension(ExtensionKind::kGroup)}),
-            std::bit_cast<MpiRecord>(MarkExtension{1, 2, 3, 0, MarkKind::kValue, {}, kMarkWord})}),
-      8u);
+            std::bit_cast<MpiRecord>(MarkExtension{1, 2, 3, 0, MarkKind::kValue, {}, kMarkWord}),
+            std::bit_cast<MpiRecord>(ContextExtension{100, 4, 0, 5, 0, 0, kContextWord})}),
+      9u);
   std::map<AggregatePart, AggregateRecord> parts;
   for (const AggregateRecord& record : flushed()) parts[record.part] = record;
-  ASSERT_EQ(parts.size(), 6u);
+  ASSERT_EQ(parts.size(), 7u);
+  EXPECT_EQ(parts[AggregatePart::kContext].records, 1u);
+  EXPECT_EQ(parts[AggregatePart::kContext].ticks, 0u);
   EXPECT_EQ(parts[AggregatePart::kMark].records, 1u);
   EXPECT_EQ(parts[AggregatePart::kCall].records, 3u);
   EXPECT_EQ(parts[AggregatePart::kCall].calls, 1u);
@@ -234,9 +239,12 @@ TEST_F(AggregatesTest, PosixCallsBecomeSumsByFile) {
 
 class EventReductionTest : public AggregatesTest {
  protected:
-  std::vector<std::uint32_t> kept(ReduceBy by, std::vector<MpiRecord> records, bool all = false) {
+  std::vector<std::uint32_t> kept(ReduceBy by, std::vector<MpiRecord> records, bool all = false,
+                                  const FunctionSet& at_once = {}) {
     EventReduction reduction(by, depths_, aggregates_, ledger_);
-    const std::size_t count = reduction.reduce(std::span(records), 1, 2, all, full_);
+    reduction.fold_at_once(at_once);
+    const std::size_t count = at_once != FunctionSet() ? reduction.reduce_chosen(std::span(records), 1, 2, full_)
+                                                       : reduction.reduce(std::span(records), 1, 2, all, full_);
     std::vector<std::uint32_t> durations;
     for (const MpiRecord& record : std::span(records).first(count)) durations.push_back(record.duration);
     const ClassLedger ledger = ledger_.of(PackClass::kMpi);
@@ -273,6 +281,37 @@ TEST_F(EventReductionTest, CompletionsShareTheFateOfTheirCall) {
   EXPECT_EQ(
       kept(ReduceBy::kDuration, {call(2, 1, 8), completion, call(900, 1, 8), completion, call(1, 1, 8), call(2, 1, 8)}),
       (Durations{900, 77}));
+}
+
+// 5: that of call(); the context stands where a record's duration is.
+MpiRecord context(std::uint32_t number, PackClass of = PackClass::kMpi, std::uint16_t function = 5) {
+  return std::bit_cast<MpiRecord>(
+      ContextExtension{1, number, static_cast<std::uint16_t>(of), function, 0, 0, kContextWord});
+}
+MpiRecord arguments(std::uint8_t number, std::uint32_t function = 5) {
+  ArgumentsExtension some{};
+  some.bytes[8] = number;
+  some.word = make_word(static_cast<std::uint32_t>(ExtensionKind::kArguments), function, Shape::kExtension);
+  return std::bit_cast<MpiRecord>(some);
+}
+
+TEST_F(EventReductionTest, WhatStandsBeforeACallSharesTheFateOfThatCall) {
+  EXPECT_EQ(kept(ReduceBy::kDuration, {arguments(61), context(71), call(2, 1, 8), arguments(62), context(72),
+                                       context(73), call(900, 1, 8), context(74), call(1, 1, 8), context(75)}),
+            (Durations{62, 72, 73, 900}));
+}
+
+TEST_F(EventReductionTest, WhatStandsBeforeACallOfAChosenFunctionGoesWithIt) {
+  FunctionSet chosen;
+  (void)chosen.add(vmpi::function_name(vmpi::FunctionId{6}));
+  (void)chosen.add(posix_function_info(7).name);
+  const auto of_function_6 = [](std::uint32_t duration) { return call(duration, 1, 8, 6); };
+  EXPECT_EQ(kept(ReduceBy::kClass,
+                 {context(71), call(900, 1, 8), context(72, PackClass::kMpi, 6), of_function_6(3),
+                  context(73, PackClass::kPosix, 7), context(74, PackClass::kPosix, 6), arguments(61, 6),
+                  context(75, PackClass::kMpi, 6), of_function_6(4), context(76), call(901, 1, 8)},
+                 false, chosen),
+            (Durations{71, 900, 74, 76, 901}));
 }
 
 TEST_F(EventReductionTest, ByDepthTheDeepestGoFirst) {

@@ -109,7 +109,8 @@ void read_mpi(Capture& out, const PackView& pack) {
       [&](const ArgumentsExtension& some) {
         auto& bytes = out.open_arguments[thread];
         bytes.insert(bytes.end(), some.bytes, some.bytes + ArgumentsExtension::kBytes);
-      });
+      },
+      [&](const ContextExtension& context) { out.call_contexts.push_back(context); });
   out.mpi_records += pack.header().counted_records();
 }
 

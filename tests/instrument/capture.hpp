@@ -65,6 +65,7 @@ struct Capture {
   std::vector<SampledExtension> sampled;
   std::vector<GroupExtension> groups;
   std::vector<MarkExtension> marks;
+  std::vector<ContextExtension> call_contexts;
   std::map<std::uint64_t, std::map<vmpi::ArgumentKind, std::vector<std::int64_t>>> arguments;  // by begin of the call
   std::map<std::uint32_t, std::vector<std::uint8_t>> open_arguments;  // by thread: of the call that comes next
   std::map<std::uint32_t, std::string> datatypes;

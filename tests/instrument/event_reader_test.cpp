@@ -16,6 +16,7 @@ struct Seen {
   std::vector<SampledExtension> sampled;
   std::vector<GroupExtension> groups;
   std::vector<MarkExtension> marks;
+  std::vector<ContextExtension> contexts;
 
   explicit Seen(const std::vector<MpiRecord>& records) {
     for_each_event(
@@ -25,7 +26,8 @@ struct Seen {
         [this](const StartedExtension& operation) { started.push_back(operation); },
         [this](const SampledExtension& sample) { sampled.push_back(sample); },
         [this](const GroupExtension& group) { groups.push_back(group); },
-        [this](const MarkExtension& mark) { marks.push_back(mark); });
+        [this](const MarkExtension& mark) { marks.push_back(mark); }, IgnoreArguments(),
+        [this](const ContextExtension& context) { contexts.push_back(context); });
   }
 };
 
@@ -88,6 +90,17 @@ TEST(EventReader, SamplesLieBetweenCalls) {
   EXPECT_EQ(seen.events.size(), 2u);
   ASSERT_EQ(seen.sampled.size(), 1u);
   EXPECT_EQ(seen.sampled[0].weight, 800u);
+}
+
+TEST(EventReader, AContextStandsBeforeItsCall) {
+  const std::vector<MpiRecord> records{std::bit_cast<MpiRecord>(ContextExtension{11, 4, 1, 5, 0, 0, kContextWord}),
+                                       {11, 2, 3, 4, 5, 6, make_word(1, 5, Shape::kSend)}};
+  EXPECT_TRUE(is_context(records[0]));
+  EXPECT_FALSE(is_context(records[1]));
+  const Seen seen(records);
+  EXPECT_EQ(seen.events.size(), 1u);
+  ASSERT_EQ(seen.contexts.size(), 1u);
+  EXPECT_EQ(seen.contexts[0].context, 4u);
 }
 
 TEST(EventReader, StrayExtensionsAreSkipped) {

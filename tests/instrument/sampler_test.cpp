@@ -269,6 +269,41 @@ void count_a_call(Sampled& sampled, std::uint64_t ticks) {
   observed_frame.function = 0;
 }
 
+// The record of a call of MPI or I/O comes after it.
+void tell_a_call(Sampled& sampled, std::uint64_t return_address, CalledFunction function, std::uint64_t begin) {
+  ObservedFrame frame = observed_frame;
+  frame.return_address = return_address;
+  frame.function = function;
+  const Stay stay(current_sampled->recorder->activity, Activity::kRecording, sampled.recorder->active);
+  sampled.sampling->tell_context(*current_sampled, frame, begin, begin + 10);
+}
+
+TEST(Sampler, CallsAreToldWithTheirContexts) {
+  Sampled sampled(at_full_rate());
+  ASSERT_TRUE(sampled.adopted);
+  const auto write = kPosixCalls + static_cast<CalledFunction>(PosixFunction::kWrite) + 1;
+  tell_a_call(sampled, 0x1000, write, 100);  // before the first call of MPI
+  tell_a_call(sampled, 0x1000, 5, 200);
+  tell_a_call(sampled, 0x2000, 5, 300);
+  tell_a_call(sampled, 0x1000, 5, 400);
+  tell_a_call(sampled, 0x3000, 5, 500);
+  sampled.thread->drop_context();  // it has no record
+  const Capture capture = sampled.finish();
+  ASSERT_EQ(capture.fault(), "");
+  const auto& told = capture.call_contexts;
+  ASSERT_EQ(told.size(), 4u);
+  EXPECT_EQ(told[0].record_class, static_cast<std::uint16_t>(PackClass::kPosix));
+  EXPECT_EQ(told[0].function, static_cast<std::uint16_t>(PosixFunction::kWrite));
+  EXPECT_EQ(told[0].begin, 100u);
+  EXPECT_EQ(told[1].record_class, static_cast<std::uint16_t>(PackClass::kMpi));
+  EXPECT_EQ(told[1].function, 4u);
+  EXPECT_NE(told[1].context, 0u);
+  EXPECT_EQ(told[0].context, told[1].context);
+  EXPECT_EQ(told[3].context, told[1].context);
+  EXPECT_NE(told[2].context, told[1].context);
+  EXPECT_EQ(told[3].begin, 400u);
+}
+
 // Of what was sampled, ns in the kernel, and of that what may be of calls.
 struct KernelTime {
   double all = 0, of_calls = 0;

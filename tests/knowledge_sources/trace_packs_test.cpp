@@ -259,6 +259,60 @@ TEST_F(TracePacksRoundTrip, OneSidedCommunicationIsWhatItWasBefore) {
   EXPECT_EQ(patterns_of(traced.application), patterns_of(direct));
 }
 
+// Time of calls by function, and how many callers of it are known.
+std::vector<std::tuple<std::string, int, long>> calls_by_stack(const reports::SampleProfile& samples) {
+  const auto& tree = samples.tree;
+  std::vector<std::tuple<std::string, int, long>> calls;
+  for (std::size_t i = 0; i < tree.parent.size(); ++i) {
+    if (!(tree.call_seconds[i] > 0)) continue;
+    int callers = 0;
+    for (std::uint32_t at = tree.parent[i]; at != reports::kNoParent; at = tree.parent[at]) ++callers;
+    calls.emplace_back(samples.functions[tree.function[i]].symbol, callers, std::lround(tree.call_seconds[i] * 1e9));
+  }
+  return calls;
+}
+
+TEST_F(TracePacksRoundTrip, CallsComeFromTheSameStacks) {
+  using instrument::ContextRecord;
+  using instrument::ContextTotalsRecord;
+  using instrument::PackClass;
+  PackMaker maker({});
+  maker.define(instrument::ModuleDefinition{1, 0, 0, 4096}, std::string_view("/no/such/solver"),
+               std::string_view("a1"));
+  maker.contexts(0, std::vector<ContextRecord>{{1, 0, 1, 0, 0x100}, {2, 1, 1, 0, 0x200}, {3, 2, 1, 0, 0x300}});
+  std::vector<ContextTotalsRecord> totals;
+  const auto add = [&](std::uint32_t context, PackClass pack_class, std::uint16_t function, std::uint64_t begin,
+                       std::uint32_t ticks) {
+    maker.mpi_extension(instrument::ContextExtension{begin, context, static_cast<std::uint16_t>(pack_class), function,
+                                                     0, 0, instrument::kContextWord});
+    ContextTotalsRecord total{};
+    total.context = context;
+    total.record_class = static_cast<std::uint16_t>(pack_class);
+    total.function = function;
+    total.calls = 1;
+    total.ticks = ticks;
+    totals.push_back(total);
+  };
+  const auto barrier = [&](std::uint32_t context, std::uint64_t begin, std::uint32_t ticks) {
+    add(context, PackClass::kMpi, id(FunctionId::kBarrier), begin, ticks);
+    maker.call(FunctionId::kBarrier, Shape::kCollective, begin, ticks, instrument::kNoPeer, 0, 0);
+  };
+  barrier(2, 2000, 100);
+  barrier(3, 3000, 200);
+  barrier(2, 4000, 50);
+  add(1, PackClass::kPosix, id(instrument::PosixFunction::kWrite), 5000, 30);
+  maker.posix({5000, 30, 1, 1, id(instrument::PosixFunction::kWrite), 0, 500});
+  maker.context_totals(0, totals);
+  maker.finish();
+  std::vector<std::vector<replay::Pack>> packs{maker.take()};
+  const auto [direct, traced] = both_ways(1, std::move(packs), "all,attributes=stacks");
+  EXPECT_THAT(traced.faults, IsEmpty());
+  EXPECT_THAT(traced.notices, IsEmpty());
+  ASSERT_THAT(calls_by_stack(direct.samples), SizeIs(3));
+  EXPECT_THAT(calls_by_stack(traced.application.samples),
+              ::testing::UnorderedElementsAreArray(calls_by_stack(direct.samples)));
+}
+
 TEST_F(TracePacksRoundTrip, MarksOfTheProgramMakeTheSameSnapshots) {
   std::vector<std::vector<replay::Pack>> packs;
   PackMaker maker({});

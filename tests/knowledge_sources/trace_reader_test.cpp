@@ -230,6 +230,29 @@ TEST_F(TraceReader, AttributesOfAllTypesArriveWithTheirValues) {
   EXPECT_EQ(keep.kept[2].event.reference, 9u);
 }
 
+TEST_F(TraceReader, ACallingContextIsNamedWithItsCallers) {
+  MadeArchive archive(folder_.path() / "stacks");
+  OTF2_EvtWriter_Enter(archive.events(0), nullptr, 10, 0);
+  OTF2_EvtWriter_Leave(archive.events(0), nullptr, 20, 0);
+  archive.clock(0, 100);
+  archive.processes(1, 2);
+  archive.region(0, "main");
+  archive.region(1, "solve");
+  const auto context = [&](std::uint32_t id, std::uint32_t region, std::uint32_t parent) {
+    OTF2_GlobalDefWriter_WriteCallingContext(archive.global(), id, region, OTF2_UNDEFINED_SOURCE_CODE_LOCATION, parent);
+  };
+  context(0, 0, OTF2_UNDEFINED_CALLING_CONTEXT);
+  context(1, 1, 0);
+  context(2, 7, 1);  // a region that is not defined
+  for (std::uint32_t id = 3; id < 100; ++id) context(id, 1, id - 1);
+  const ArchiveReader reader(archive.close());
+  const auto text_of = [&](std::uint32_t id) { return reader.definitions().text_of({OTF2_TYPE_CALLING_CONTEXT, id}); };
+  EXPECT_EQ(text_of(0), "main");
+  EXPECT_EQ(text_of(2), "calling context 2 < solve < main");
+  EXPECT_THAT(text_of(99), ::testing::EndsWith("solve < …"));
+  EXPECT_EQ(text_of(500), "calling context 500");
+}
+
 // OTF2 gives up at such a list, in the middle of a record.
 TEST_F(TraceReader, AnAttributeThatIsThereTwiceIsSaid) {
   MadeArchive archive(folder_.path() / "twice");

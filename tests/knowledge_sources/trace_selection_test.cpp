@@ -71,6 +71,9 @@ TEST(TraceSelection, AttributesAreChosenByClass) {
   EXPECT_FALSE(some.attributes().has(AttributeClass::kArguments));
   EXPECT_TRUE(some.has_rank(7));
   EXPECT_TRUE(TraceSelection("ranks=1,attributes=all").attributes().has(AttributeClass::kArguments));
+  EXPECT_TRUE(TraceSelection("ranks=1,attributes=all").attributes().has(AttributeClass::kStacks));
+  EXPECT_TRUE(TraceSelection("attributes=stacks").attributes().has(AttributeClass::kStacks));
+  EXPECT_FALSE(some.attributes().has(AttributeClass::kStacks));
 }
 
 TEST(TraceSelection, IterationsAreNumbersAndRangesFromOneOn) {

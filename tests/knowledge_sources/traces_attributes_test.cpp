@@ -10,6 +10,8 @@ namespace {
 
 using instrument::ArgumentsExtension;
 using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -119,6 +121,61 @@ TEST_F(TraceAttributes, RequestsAreTheirNumbersOrTheirAges) {
   const auto trace = traced({&maker}, "attributes=arguments");
   EXPECT_THAT(attributes_of(trace, "MPI_Wait"), AllOf(HasSubstr("ardoise::request\""), HasSubstr("UINT64; 1")));
   EXPECT_THAT(attributes_of(trace, "MPI_Waitall"), HasSubstr("\"2,-,*,0\""));
+}
+
+TEST_F(TraceAttributes, CallsTellTheStacksThatTheyComeFrom) {
+  using namespace std::string_view_literals;
+  using instrument::ContextRecord;
+  using instrument::PackClass;
+  for (const std::string selection : {"all,attributes=stacks", "functions=mpi,io,attributes=stacks", "all"}) {
+    PackMaker maker({}, 3);  // a context may be in an earlier pack than its call
+    maker.define(instrument::ModuleDefinition{1, 0, 0, 4096}, "/no/such/solver"sv, "a1"sv);
+    maker.define(instrument::ModuleDefinition{2, 0, 8192, 4096}, "/no/such/library.so"sv, "b2"sv);
+    maker.contexts(0, std::vector<ContextRecord>{{1, 0, 1, 0, 0x100}, {7, 1, 2, 0, 0x80}, {8, 0, 2, 0, 0x90}});
+    const auto comes_from = [&](std::uint32_t context, PackClass pack_class, std::uint32_t function,
+                                std::uint64_t begin) {
+      maker.mpi_extension(instrument::ContextExtension{begin, context, static_cast<std::uint16_t>(pack_class),
+                                                       static_cast<std::uint16_t>(function), 0, 0,
+                                                       instrument::kContextWord});
+    };
+    const auto write = [&](std::uint64_t begin) {
+      maker.posix({begin, 10, 1, 1, id(instrument::PosixFunction::kWrite), 0, 500});
+    };
+    comes_from(7, PackClass::kMpi, id(FunctionId::kBcast), 2000);
+    maker.call(FunctionId::kBcast, Shape::kRooted, 2000, 10, 0, 0, 4);
+    comes_from(1, PackClass::kPosix, id(instrument::PosixFunction::kWrite), 3000);
+    write(3000);
+    comes_from(7, PackClass::kPosix, id(instrument::PosixFunction::kWrite), 3100);
+    write(3100);
+    comes_from(8, PackClass::kMpi, id(FunctionId::kReduce), 4000);  // became a sum
+    maker.call(FunctionId::kBarrier, Shape::kCollective, 4100, 10, instrument::kNoPeer, 0, 0);
+    // I/O of a function that the program gave to MPI: it ends before the call.
+    for (const std::uint64_t begin : {5100u, 5200u}) {
+      comes_from(7, PackClass::kPosix, id(instrument::PosixFunction::kWrite), begin);
+      write(begin);
+    }
+    comes_from(1, PackClass::kMpi, id(FunctionId::kAllreduce), 5000);
+    maker.call(FunctionId::kAllreduce, Shape::kCollective, 5000, 900, instrument::kNoPeer, 0, 0);
+    std::filesystem::remove_all(folder_ / "trace");
+    const auto trace = traced({&maker}, selection);
+    std::vector<std::string> stacks;  // of each call
+    for (const auto& event : trace.of_kind("ENTER")) {
+      const std::size_t at = event.attributes.find("CALLING_CONTEXT; ");
+      stacks.push_back(at == std::string::npos ? "" : event.attributes.substr(at));
+    }
+    ASSERT_THAT(stacks, SizeIs(7)) << selection;
+    if (selection == "all") {
+      EXPECT_THAT(stacks, Each(""));
+      EXPECT_THAT(trace.defined("CALLING_CONTEXT"), IsEmpty());
+      continue;
+    }
+    EXPECT_THAT(stacks, ElementsAre(HasSubstr("(library.so)"), HasSubstr("(solver)"), HasSubstr("(library.so)"), "",
+                                    HasSubstr("(solver)"), HasSubstr("(library.so)"), HasSubstr("(library.so)")));
+    EXPECT_THAT(trace.properties, Not(HasSubstr("MOVED_CALLS")));
+    EXPECT_THAT(trace.defined("CALLING_CONTEXT"), SizeIs(2));  // of those that are used
+    EXPECT_THAT(trace.properties, AllOf(HasSubstr("MISSING_ATTRIBUTES"), HasSubstr("1")));
+    EXPECT_THAT(finished_.notices, Contains(HasSubstr("1 call stacks of calls")));
+  }
 }
 
 TEST_F(TraceAttributes, FailedCallsOfIoTellTheirError) {

@@ -101,7 +101,7 @@ TEST_P(TracedPrograms, ARingHasTheCallsMessagesAndBytesOfItsProfile) {
 
 // Everything that MPI has: any source, persistent requests, a split communicator, an intercommunicator, files.
 TEST_P(TracedPrograms, AllKindsOfTrafficAreThere) {
-  const auto result = ardoise({"--trace", "all,attributes=arguments,messages", "--analyzers", GetParam()},
+  const auto result = ardoise({"--trace", "all,attributes=arguments,messages,stacks", "--analyzers", GetParam()},
                               {"-n", "4", TRAFFIC, (folder_ / "traffic.out").string()});
   EXPECT_EQ(result.status, 0) << result.output;
   const auto printed = trace();
@@ -112,7 +112,12 @@ TEST_P(TracedPrograms, AllKindsOfTrafficAreThere) {
   for (const auto& each : printed.events) {
     EXPECT_EQ(each.attributes.find("INVALID"), std::string::npos) << each.kind << each.attributes;
     EXPECT_EQ(each.attributes.find("(not known)"), std::string::npos) << each.kind << each.attributes;
-    if (each.kind == "ENTER") attributes_of[each.of("Region")] += each.attributes;
+    if (each.kind == "ENTER") {
+      attributes_of[each.of("Region")] += each.attributes;
+      EXPECT_EQ(each.attributes.find("ardoise::callstack") != std::string::npos,
+                each.of("Region") != "MPI_Init" && each.of("Region") != "MPI_Init_thread")
+          << each.of("Region");
+    }
     const bool is_message =
         each.kind == "MPI_SEND" || each.kind == "MPI_ISEND" || each.kind == "MPI_RECV" || each.kind == "MPI_IRECV";
     EXPECT_EQ(each.attributes.find("ardoise::message") != std::string::npos, is_message) << each.kind;

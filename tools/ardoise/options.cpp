@@ -48,11 +48,11 @@ std::optional<TimeLimit> time_limit(const OptionValues& values) {
                    fmt::format("{} {}", number, unit)};
 }
 
-// The programs have to record them.
-bool wants_arguments(const std::string& trace) {
+// What the programs have to record.
+knowledge_sources::AttributeClasses attributes_of(const std::string& trace) {
   using namespace knowledge_sources;
   try {
-    return !trace.empty() && TraceSelection(trace).attributes().has(AttributeClass::kArguments);
+    return trace.empty() ? AttributeClasses() : TraceSelection(trace).attributes();
   } catch (const std::invalid_argument& fault) {
     throw UsageError(fmt::format("{}.", fault.what()));
   }
@@ -85,8 +85,12 @@ Options typed(const OptionValues& values) {
     options.environment.emplace_back(row.variable(), std::move(text));
     if (values.is_on_command_line(row)) options.on_command_line.emplace_back(row.name);
   }
-  if (wants_arguments(options.trace) && !values.is_given(*option("arguments")))
-    options.environment.emplace_back(option("arguments")->variable(), "on");
+  const auto attributes = attributes_of(options.trace);
+  const auto turn_on = [&](const Option& row, knowledge_sources::AttributeClass by) {
+    if (attributes.has(by) && !values.is_given(row)) options.environment.emplace_back(row.variable(), "on");
+  };
+  turn_on(*option("arguments"), knowledge_sources::AttributeClass::kArguments);
+  turn_on(*option("call-stacks"), knowledge_sources::AttributeClass::kStacks);
   return options;
 }
 

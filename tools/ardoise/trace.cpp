@@ -82,7 +82,7 @@ int check(const ArchiveReader& archive) {
   }
   for (const std::string& remark : check.remarks()) text += fmt::format("Note: {}.\n", remark);
   const auto& anchor = archive.anchor();
-  if (anchor.creator == "Ardoise" && anchor.description != "--trace all" && !faults.empty())
+  if (anchor.is_selection() && !faults.empty())
     text += fmt::format("Note: the trace is a selection ({}), without the other ends of some messages.\n",
                         anchor.description);
   for (const auto& [name, value] : anchor.properties) {
@@ -98,14 +98,6 @@ int check(const ArchiveReader& archive) {
   return faults.empty() ? 0 : kFaultyTraceStatus;
 }
 
-// "--trace ranks=0-3": not all of the run. Attributes restrict nothing.
-bool is_selection(std::string_view description) {
-  for (std::size_t at = description.find('='); at != description.npos; at = description.find('=', at + 1)) {
-    if (!description.substr(0, at).ends_with("attributes")) return true;
-  }
-  return false;
-}
-
 int races(const ArchiveReader& archive) {
   TraceRaces races(archive.definitions());
   if (!races.has_arguments()) {
@@ -119,7 +111,7 @@ int races(const ArchiveReader& archive) {
   races.finish();
   std::string text = races.text();
   const auto& anchor = archive.anchor();
-  if (anchor.creator == "Ardoise" && is_selection(anchor.description))
+  if (anchor.is_selection())
     text +=
         fmt::format("Note: the trace is a selection ({}): more may race than is found, or less.\n", anchor.description);
   if (!print_all(text)) return kFailedStatus;

@@ -44,14 +44,14 @@ void count_call(Session& current, const ThreadRecorder& thread) {
 }
 
 // The call has no record where it is counted only.
-void record_with_context(Session& current, ThreadRecorder& thread, const vmpi::Call& call, std::uint64_t end) {
+[[gnu::noinline]] void record_with_context(Session& current, ThreadRecorder& thread, const vmpi::Call& call,
+                                           std::uint64_t end) {
   const bool tells_context = current_sampled != nullptr && observed_frame.function != 0;
   if (tells_context) current.sampling.tell_context(*current_sampled, observed_frame, call.begin, end);
   current.mpi.record(thread, call, end);
   if (tells_context) thread.drop_context();
 }
 
-template <bool has_call_stacks>
 void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
   Session* const current = session.load(std::memory_order_acquire);
   if (current == nullptr) [[unlikely]]
@@ -67,7 +67,7 @@ void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
     const CostTimer timer(*thread, current->recorder.cost);
     thread->between_idups = call.function == vmpi::FunctionId::kComm_idup;
     thread->may_send = !thread->between_idups;
-    if constexpr (has_call_stacks) {
+    if (current->has_call_stacks) [[unlikely]] {
       record_with_context(*current, *thread, call, end);
     } else {
       current->mpi.record(*thread, call, end);
@@ -87,9 +87,8 @@ bool on_query(vmpi::FunctionId function, const void* caller) noexcept {
   return stay.entered() && thread->queries.count(caller, static_cast<std::uint32_t>(function));
 }
 
-template <bool has_call_stacks>
 void on_exit(vmpi::Call& call) noexcept {
-  record_exit<has_call_stacks>(call, now());
+  record_exit(call, now());
   observed_frame.function = 0;
 }
 
@@ -148,7 +147,7 @@ int rank_in_program() {
   return rank;
 }
 
-const vmpi::Observer* observer_with(bool arguments, bool call_stacks, const vmpi::Steering* steering);
+const vmpi::Observer* observer_with(bool arguments, const vmpi::Steering* steering);
 
 // Races are recorded or forced, so calls go on being told when there is nothing else to tell them for.
 const vmpi::Steering* steering = nullptr;
@@ -230,7 +229,7 @@ void start_session(const Settings& settings, int thread_level) {
     if (Session* const parents = session.exchange(nullptr, std::memory_order_acq_rel)) parents->sampling.abandon();
   });
   session.store(made, std::memory_order_release);
-  vmpi::observer.store(observer_with(settings.arguments, made->has_call_stacks, steering), std::memory_order_release);
+  vmpi::observer.store(observer_with(settings.arguments, steering), std::memory_order_release);
   if (analyzer != nullptr) prepare_for_death(*made, identity, analyzer->command, settings.hang_seconds);
 }
 
@@ -271,24 +270,22 @@ void on_before_finalize() noexcept {
   }
 }
 
-constexpr vmpi::Observer kObserver{ardoise_on_enter,   on_exit<false>, on_after_init,
+constexpr vmpi::Observer kObserver{ardoise_on_enter,   on_exit,        on_after_init,
                                    on_before_finalize, on_before_init, on_query};
 
-template <bool has_call_stacks>
 void on_exit_with_races(vmpi::Call& call) noexcept {
   note_for_races(call.function);
-  on_exit<has_call_stacks>(call);
+  on_exit(call);
 }
 
 // Of the calls from now on.
-const vmpi::Observer* observer_with(bool arguments, bool call_stacks, const vmpi::Steering* by) {
-  if (!arguments && !call_stacks && by == nullptr) return &kObserver;
+const vmpi::Observer* observer_with(bool arguments, const vmpi::Steering* by) {
+  if (!arguments && by == nullptr) return &kObserver;
   static vmpi::Observer made;
   made = kObserver;
   made.wants_arguments = arguments;
   made.steering = by;
-  if (call_stacks) made.exit = on_exit<true>;
-  if (by != nullptr) made.exit = call_stacks ? on_exit_with_races<true> : on_exit_with_races<false>;
+  if (by != nullptr) made.exit = on_exit_with_races;
   return &made;
 }
 

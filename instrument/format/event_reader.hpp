@@ -19,17 +19,17 @@ namespace ardoise::instrument {
 [[nodiscard]] constexpr bool is_mark(const MpiRecord& record) {
   return record.shape() == Shape::kExtension && extension_kind(record) == ExtensionKind::kMark;
 }
-// `tag` of such a record has what this rank received.
-[[nodiscard]] constexpr bool goes_both_ways(Shape shape) {
-  return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
+[[nodiscard]] constexpr bool is_arguments(const MpiRecord& record) {
+  return record.shape() == Shape::kExtension && extension_kind(record) == ExtensionKind::kArguments;
 }
 [[nodiscard]] constexpr bool is_context(const MpiRecord& record) {
   return record.shape() == Shape::kExtension && extension_kind(record) == ExtensionKind::kContext;
 }
 // It stands before its call.
-[[nodiscard]] constexpr bool is_ahead(const MpiRecord& record) {
-  return is_context(record) ||
-         (record.shape() == Shape::kExtension && extension_kind(record) == ExtensionKind::kArguments);
+[[nodiscard]] constexpr bool is_ahead(const MpiRecord& record) { return is_arguments(record) || is_context(record); }
+// `tag` of such a record has what this rank received.
+[[nodiscard]] constexpr bool goes_both_ways(Shape shape) {
+  return shape == Shape::kCollective || shape == Shape::kRooted || shape == Shape::kNeighbour;
 }
 template <class Extension>
 [[nodiscard]] constexpr Extension as(const MpiRecord& record) {
@@ -90,7 +90,7 @@ void for_each_event(std::span<const MpiRecord> records, OnEvent&& event, OnCompl
       if (extension_kind(record) == ExtensionKind::kGroup) group(as<GroupExtension>(record));
       if (extension_kind(record) == ExtensionKind::kMark) mark(as<MarkExtension>(record));
       if (extension_kind(record) == ExtensionKind::kArguments) arguments(as<ArgumentsExtension>(record));
-      if (is_context(record)) context(as<ContextExtension>(record));
+      if (extension_kind(record) == ExtensionKind::kContext) context(as<ContextExtension>(record));
       continue;
     }
     MpiEvent full{record, record.duration, record.bytes,

@@ -74,8 +74,7 @@ AggregateRecord next_of(std::span<const MpiRecord> records) {
   }
   if (first.shape() == Shape::kExtension && extension_kind(first) == ExtensionKind::kGroup)
     return one(first.word, 0, kNoPeer, first.function(), AggregatePart::kGroup, 0, 0, 0);
-  if (first.shape() == Shape::kExtension && extension_kind(first) == ExtensionKind::kArguments)
-    return one(first.word, 0, kNoPeer, first.function(), AggregatePart::kArguments, 0, 0, 0);
+  if (is_arguments(first)) return one(first.word, 0, kNoPeer, first.function(), AggregatePart::kArguments, 0, 0, 0);
   if (is_context(first)) return one(first.word, 0, kNoPeer, 0, AggregatePart::kContext, 0, 0, 0);
   if (is_mark(first)) return one(first.word, 0, kNoPeer, 0, AggregatePart::kMark, 0, 0, 0);
   // A call, with the extensions that are always in the pack of their record.

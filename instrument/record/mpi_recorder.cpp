@@ -230,7 +230,7 @@ std::size_t MpiRecorder::open_call(const Call& call, std::uint64_t tick, std::sp
   }
   if (plan.role != Role::kCompletes || call.requests == nullptr) return count;
   for (int i = 0; i < call.request_count && count < parts.size(); ++i) {
-    const std::optional<Request> request = recorder_.requests.look_up(handle_value(call.requests[i]));
+    const std::optional<Request> request = recorder_.requests.look_up(handle_value(call.requests[i]), call.begin);
     if (!request || !request->active) continue;
     parts[count++] = {request->post_begin,
                       tick - request->post_begin,
@@ -383,7 +383,7 @@ void MpiRecorder::write_completions(const Event& event) {
     // Its end is not seen: an active one still moves its bytes, which were counted if they were sent. Nobody will wait
     // for a send, but what a receive got stays unknown.
     if (call.completed_count != 1) return;
-    const auto request = recorder_.requests.forget(handle_value(call.requests[0]));
+    const auto request = recorder_.requests.forget(handle_value(call.requests[0]), call.begin);
     if (request && request->active && operation_of(*request).shape() == Shape::kSend)
       write_completion(event, *request, kNoPeer, request->tag, 0);
     return;
@@ -432,7 +432,7 @@ void MpiRecorder::write_completion(const Event& event, const Request& request, s
 // handle, whose completions say which they were.
 std::int64_t MpiRecorder::request_argument(std::uint64_t handle, std::uint64_t begin) {
   if (recorder_.requests.is_shared(handle)) return -1;
-  const std::optional<Request> request = recorder_.requests.look_up(handle);
+  const std::optional<Request> request = recorder_.requests.look_up(handle, begin);
   return request && request->active ? static_cast<std::int64_t>(begin - request->post_begin) : 0;
 }
 
@@ -473,7 +473,7 @@ void MpiRecorder::write_arguments(const Event& event) {
   if (call.requests != nullptr && (plan.role == Role::kStart || call.function == FunctionId::kRequest_free)) {
     out.begin_array(vmpi::ArgumentKind::kPersistent, call.request_count);
     for (int i = 0; i < call.request_count; ++i) {
-      const std::optional<Request> request = recorder_.requests.look_up(handle_value(call.requests[i]));
+      const std::optional<Request> request = recorder_.requests.look_up(handle_value(call.requests[i]), call.begin);
       out.add_number(request && request->persistent ? static_cast<std::int64_t>(call.begin - request->made) : 0);
     }
   }

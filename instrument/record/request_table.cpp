@@ -114,7 +114,7 @@ std::optional<Request> RequestTable::complete(std::uint64_t handle, std::uint64_
 std::optional<Request> RequestTable::start(std::uint64_t handle, std::uint64_t begin, std::uint32_t call_site,
                                            std::uint32_t function) {
   const Guard guard(*this);
-  Node** const link = handle == shared_ ? &queue_.first : find(handle);
+  Node** const link = handle == shared_ ? &queue_.first : find_posted_before(handle, begin);
   if (*link == nullptr) return std::nullopt;
   Request& request = (*link)->request;
   request.active = true;
@@ -125,17 +125,17 @@ std::optional<Request> RequestTable::start(std::uint64_t handle, std::uint64_t b
   return request;
 }
 
-std::optional<Request> RequestTable::forget(std::uint64_t handle) {
+std::optional<Request> RequestTable::forget(std::uint64_t handle, std::uint64_t call_begin) {
   const Guard guard(*this);
-  Node** const link = handle == shared_ ? &queue_.first : find(handle);
+  Node** const link = handle == shared_ ? &queue_.first : find_posted_before(handle, call_begin);
   if (*link == nullptr) return std::nullopt;
   return take(handle, link);
 }
 
-std::optional<Request> RequestTable::look_up(std::uint64_t handle) {
+std::optional<Request> RequestTable::look_up(std::uint64_t handle, std::uint64_t call_begin) {
   const Guard guard(*this);
   if (buckets_ == nullptr || handle == shared_) return std::nullopt;
-  const Node* const node = *find(handle);
+  const Node* const node = *find_posted_before(handle, call_begin);
   if (node == nullptr) return std::nullopt;
   return node->request;
 }

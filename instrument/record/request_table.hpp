@@ -3,8 +3,8 @@
 //
 // A handle is not always unique: Open MPI and MPICH give one shared, already completed request to many small sends, and
 // under MPI_THREAD_MULTIPLE a handle may be posted again before the thread that completed it came to say so. The
-// shared ones therefore queue up, first in, first out. Of other equal ones a call completes the latest that had been
-// posted when it began: it could not have had the handle of a later one.
+// shared ones therefore queue up, first in, first out. Of other equal ones a call means the latest that had been posted
+// when it began: it could not have had the handle of a later one.
 //
 // Memory comes from bins, 1 for the buckets and 1 for each 800 or so active requests, beyond the budget if need be: the
 // program decides how many requests are active.
@@ -51,11 +51,11 @@ class RequestTable {
   // Starts a persistent request by a call of `function`, under which its data are counted. Empty: unknown.
   std::optional<Request> start(std::uint64_t handle, std::uint64_t begin, std::uint32_t call_site,
                                std::uint32_t function);
-  // Forgets it in any state. Empty: unknown.
-  std::optional<Request> forget(std::uint64_t handle);
+  // Forgets it in any state, by a call that began then. Empty: unknown.
+  std::optional<Request> forget(std::uint64_t handle, std::uint64_t call_begin);
 
-  // Empty: unknown, or one of those that share a handle.
-  [[nodiscard]] std::optional<Request> look_up(std::uint64_t handle);
+  // That of a call that began then. Empty: unknown, or one of those that share a handle.
+  [[nodiscard]] std::optional<Request> look_up(std::uint64_t handle, std::uint64_t call_begin);
   [[nodiscard]] bool is_shared(std::uint64_t handle) const { return handle == shared_ && shared_ != 0; }
   // All other threads have died, maybe in here.
   void free_from_the_dead() { lock_.clear(std::memory_order_relaxed); }

@@ -39,7 +39,7 @@ TEST_F(RequestTableTest, CompletesWhatWasPosted) {
 TEST_F(RequestTableTest, UnknownRequestsAreNone) {
   EXPECT_FALSE(table_.complete(1, kLater).has_value());
   EXPECT_FALSE(table_.start(1, 0, 0, 0).has_value());
-  EXPECT_FALSE(table_.forget(1).has_value());
+  EXPECT_FALSE(table_.forget(1, kLater).has_value());
 }
 
 TEST_F(RequestTableTest, SharedHandleIsFirstInFirstOut) {
@@ -58,7 +58,7 @@ TEST_F(RequestTableTest, PersistentRequestsLiveUntilForgotten) {
   EXPECT_EQ(table_.complete(3, kLater)->call_site, 77u);
   EXPECT_FALSE(table_.complete(3, kLater).has_value()) << "inactive again";
   EXPECT_TRUE(table_.start(3, 60, 78, 9).has_value());
-  EXPECT_TRUE(table_.forget(3).has_value());
+  EXPECT_TRUE(table_.forget(3, kLater).has_value());
   EXPECT_FALSE(table_.complete(3, kLater).has_value());
 }
 
@@ -94,6 +94,24 @@ TEST(RequestTableThreads, ACallCompletesWhatHadTheHandleWhenItBegan) {
       EXPECT_EQ(table.complete(3, 5)->post_begin, 1u);
     }
   }
+}
+
+// The handle of a persistent request is that of another thread's receive, whose completion is told late.
+TEST(RequestTableThreads, AStartMeansWhatHadTheHandleWhenItBegan) {
+  BinPool pool(8 * kTableBin, kTableBin);
+  RequestTable table(pool, true);
+  Request receive = request(1), persistent = request(11, true);
+  receive.post_end = 3;
+  persistent.post_end = 13;
+  ASSERT_TRUE(table.post(3, receive));
+  ASSERT_TRUE(table.post(3, persistent));
+  EXPECT_TRUE(table.start(3, 20, 77, 9)->persistent);
+  EXPECT_FALSE(table.look_up(3, 5)->persistent);
+  EXPECT_TRUE(table.look_up(3, 21)->persistent);
+  EXPECT_EQ(table.complete(3, 21)->post_begin, 20u);
+  EXPECT_TRUE(table.forget(3, 30)->persistent);
+  EXPECT_EQ(table.complete(3, 5)->post_begin, 1u);
+  EXPECT_EQ(table.size(), 0u);
 }
 
 TEST(RequestTableThreads, NothingIsLostBetweenThreads) {

@@ -20,7 +20,7 @@ TraceRaces::TraceRaces(const knowledge_sources::ArchiveDefinitions& definitions,
     : definitions_(definitions),
       ranks_(definitions),
       given_(definitions),
-      windows_([this](std::uint32_t process) { return order_.floor(process); }, window),
+      windows_(window),
       order_(definitions, ranks_, [this](const ReceivedMessage& message) { windows_.received(message); }),
       matcher_([this](const MessageHalf& send, const MessageHalf& receive) { order_.paired(send, receive); }),
       tracker_(
@@ -40,7 +40,7 @@ bool TraceRaces::event(const Event& event) {
   const std::uint32_t process = found->second;
   const std::uint32_t region = calls_.innermost(event).region;
   calls_.event(event);
-  if (const std::uint64_t probe = given_.event(event, process); probe != 0) order_.probe(event, process, probe);
+  if (auto point = given_.event(event, process)) order_.point(event, process, std::move(point));
   switch (event.kind) {
     case ArchivedKind::kMpiSend:
     case ArchivedKind::kMpiIsend:
@@ -94,8 +94,7 @@ std::string TraceRaces::name_of_process(std::uint32_t process) const {
   return group == nullptr ? fmt::format("location group {}", process) : fmt::format("'{}'", group->name);
 }
 
-template <class Processes>
-std::string TraceRaces::names_of(const Processes& processes) const {
+std::string TraceRaces::names_of(const std::set<std::uint32_t>& processes) const {
   std::vector<std::uint32_t> ranks;
   for (const std::uint32_t process : processes) {
     const auto rank = definitions_.world_ranks.find(process);
@@ -105,7 +104,7 @@ std::string TraceRaces::names_of(const Processes& processes) const {
   return reports::rank_ranges(ranks, 8);
 }
 
-std::string TraceRaces::message_text(const ReceivedMessage& message) const {
+std::string TraceRaces::message_text(const SentMessage& message) const {
   return fmt::format("{} with tag {} from {}, {}", reports::counted(message.bytes, "byte"), message.tag,
                      name_of_process(message.sender),
                      message.send_region == kUndefined32 ? "whose send is not in the trace"
@@ -151,8 +150,7 @@ std::string TraceRaces::notes() const {
       "complete for long",
       tracker_.numbered_as_completed());
   note("messages and waiting ends without room; more may race than is found, or less", order_.without_room());
-  note("receives that are not judged to the end: later messages that could have raced with them had no room",
-       windows_.without_room());
+  note("messages that may race with receives for which there was no room any more", windows_.without_room());
   return text;
 }
 

@@ -35,9 +35,8 @@ class TraceRaces : public knowledge_sources::EventConsumer {
   using Event = knowledge_sources::ArchivedEvent;
   [[nodiscard]] std::string place_of(std::uint32_t region) const;
   [[nodiscard]] std::string name_of_process(std::uint32_t process) const;
-  template <class Processes>
-  [[nodiscard]] std::string names_of(const Processes& processes) const;
-  [[nodiscard]] std::string message_text(const ReceivedMessage& message) const;
+  [[nodiscard]] std::string names_of(const std::set<std::uint32_t>& processes) const;
+  [[nodiscard]] std::string message_text(const SentMessage& message) const;
   [[nodiscard]] std::string site_text(std::uint32_t region, const RacingSite& site) const;
   [[nodiscard]] std::string timed_text() const;
   [[nodiscard]] std::string notes() const;

@@ -95,8 +95,7 @@ TEST(ControlFile, RanksAreNumbersAndRanges) {
   EXPECT_TRUE(is_in_ranks("*", 7));
   EXPECT_TRUE(is_in_ranks("1,5-9", 7));
   EXPECT_TRUE(is_in_ranks("7", 7));
-  for (const char* const none : {"", "8", "1-6", "9-5", "x", "7x", "-7", "7-", ",7"}) {
-    if (std::string_view(none) == "7-") continue;  // as 7
+  for (const char* const none : {"", "8", "1-6", "9-5", "x", "7x", "-7", "7-", ",7", "7,x"}) {
     EXPECT_FALSE(is_in_ranks(none, 7)) << none;
   }
 }

@@ -1,10 +1,11 @@
 // Takes the messages and collectives of a trace in an order in which each comes after what it needs, and gives each
 // thread a vector clock (vector_clock.hpp). For `ardoise trace races`.
 //
-// A receive happens after its send, and after its post, whichever thread completes it; a collective joins the clocks of its members: all leave a barrier, an allreduce …
-// after all have entered; members leave a broadcast after its root has entered, the root leaves a reduction after all
-// have entered it, and a scan is left after the lower ranks have entered. Neighbourhood collectives, and those of
-// intercommunicators that have a root, are not taken to order anything. Nothing else orders the threads of a process.
+// A receive happens after its send, and after its post, whichever thread completes it; a collective joins the clocks of
+// its members: all leave a barrier, an allreduce … after all have entered; members leave a broadcast after its root has
+// entered, the root leaves a reduction after all have entered it, and a scan is left after the lower ranks have
+// entered. Neighbourhood collectives, and those of intercommunicators that have a root, are not taken to order
+// anything. Nothing else orders the threads of a process.
 #pragma once
 
 #include <cstdint>
@@ -79,7 +80,7 @@ class CausalOrder {
     ReceivedMessage message;
   };
   struct Process {
-    std::size_t threads = 0;  // that have events
+    std::size_t threads = 0;                                                              // that have events
     std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> requests;  // collectives: group, number
     std::unordered_map<std::uint64_t, std::uint64_t> next;  // number of a collective, by group
     std::uint64_t posts = 0;

@@ -222,8 +222,7 @@ GivenReceive GivenReceives::completed(const ArchivedEvent& event, std::uint32_t 
   const GivenReceive given = given_of(location.calls.back());
   const bool is_matched = takes_probed(location.calls.back().region);
   const auto found = std::find_if(location.probed.begin(), location.probed.end(), [&](const Probed& each) {
-    return each.is_matched == is_matched && each.comm == event.comm && each.peer == event.peer &&
-           each.tag == event.tag;
+    return each.is_matched == is_matched && each.comm == event.comm && each.peer == event.peer && each.tag == event.tag;
   });
   if (found == location.probed.end()) return given;
   const GivenReceive probed = std::move(found->given);

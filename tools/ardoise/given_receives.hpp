@@ -39,7 +39,8 @@ class GivenReceives {
 
   // process: of the event's location. Returns the point of a receive that is posted here, or of a probe with wildcards
   // that ends here and has found a message; otherwise nullptr.
-  [[nodiscard]] std::shared_ptr<CausalPoint> event(const knowledge_sources::ArchivedEvent& event, std::uint32_t process);
+  [[nodiscard]] std::shared_ptr<CausalPoint> event(const knowledge_sources::ArchivedEvent& event,
+                                                   std::uint32_t process);
   // Of a MpiRecv or MpiIrecv, once.
   [[nodiscard]] GivenReceive completed(const knowledge_sources::ArchivedEvent& event, std::uint32_t process);
   // Communicator of the innermost open call where its attributes tell it; otherwise kUndefined32.
@@ -93,7 +94,8 @@ class GivenReceives {
 
   void enter(const knowledge_sources::ArchivedEvent& event, Location& location, Process& process, std::uint32_t number);
   [[nodiscard]] std::shared_ptr<CausalPoint> leave(Location& location);
-  [[nodiscard]] std::shared_ptr<CausalPoint> post(const knowledge_sources::ArchivedEvent& event, Location& location, Process& process);
+  [[nodiscard]] std::shared_ptr<CausalPoint> post(const knowledge_sources::ArchivedEvent& event, Location& location,
+                                                  Process& process);
   [[nodiscard]] GivenReceive given_of(const Call& call) const;
   [[nodiscard]] bool takes_probed(std::uint32_t region) const;  // MPI_Mrecv, MPI_Imrecv
 

@@ -32,7 +32,8 @@ void RaceWindows::judge(const ReceivedMessage& message, bool is_received) {
   if (message.is_sent) {
     const auto end = windows_.end();
     for (auto each = windows_.lower_bound({message.receiver, message.comm, 0});
-         each != end && std::get<0>(each->first) == message.receiver && std::get<1>(each->first) == message.comm; ++each)
+         each != end && std::get<0>(each->first) == message.receiver && std::get<1>(each->first) == message.comm;
+         ++each)
       look_back(each->second, std::get<2>(each->first), message, is_received);
   }
   if (!is_received) return;
@@ -87,12 +88,10 @@ bool RaceWindows::look_across(const Threads& threads, const ReceivedMessage& rec
     const auto& [tag, component, sender] = each->first;
     if (!receive.given.any_tag && tag != receive.tag) break;
     if (component == receive.posted.component || sender == receive.sender) continue;
-    const auto first =
-        std::upper_bound(each->second.begin(), each->second.end(), receive.posted.clock.at(component),
-                         [](std::uint32_t number, const Taken& taken) { return number < taken.posted; });
-    const auto other = std::find_if(first, each->second.end(), [&](const Taken& taken) {
-      return taken.sent.at(receive.chooser) < receive.choice;
-    });
+    const auto first = std::upper_bound(each->second.begin(), each->second.end(), receive.posted.clock.at(component),
+                                        [](std::uint32_t number, const Taken& taken) { return number < taken.posted; });
+    const auto other = std::find_if(
+        first, each->second.end(), [&](const Taken& taken) { return taken.sent.at(receive.chooser) < receive.choice; });
     if (other == each->second.end()) continue;
     is_racing = true;
     note(receive.given.region, receive, other->message, true);

@@ -1,8 +1,8 @@
 // Finds races among received messages: a receive with MPI_ANY_SOURCE races when it could have had another message. For
 // `ardoise trace races`.
 //
-// Receive R got message S. SentMessage S' went to the same process on the same communicator, from another sender, with a
-// tag that R would have taken. Unless R had happened before S' was sent, or what got S' had been posted before R was,
+// Receive R got message S. SentMessage S' went to the same process on the same communicator, from another sender, with
+// a tag that R would have taken. Unless R had happened before S' was sent, or what got S' had been posted before R was,
 // MPI might have given S' to R (R. H. B. Netzer, B. P. Miller: Optimal tracing and replay for debugging message-passing
 // parallel programs, Supercomputing '92). "Before" is by vector clocks of threads (causal_order.hpp): of two threads
 // that have not heard of each other neither has posted before the other one.

@@ -115,8 +115,7 @@ int races(const ArchiveReader& archive, bool as_csv) {
     return kFailedStatus;
   }
   knowledge_sources::ArchiveFaults faults = archive.definitions().faults;
-  faults.merge(archive.read_side_by_side(races));
-  races.finish();
+  faults.merge(races.read(archive));
   std::string notes = races.notes();
   const auto& anchor = archive.anchor();
   if (anchor.creator == "Ardoise" && is_selection(anchor.description))

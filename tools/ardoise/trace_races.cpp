@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "instrument/settings/number_ranges.hpp"
+#include "knowledge_sources/trace_reader/time_order.hpp"
 #include "reports/findings/sample_view.hpp"
 #include "reports/text/units.hpp"
 #include "tools/ardoise/shown_text.hpp"
@@ -86,6 +87,14 @@ void TraceRaces::finish() {
   order_.finish();
   windows_.finish();
   for (const ReceivedMessage& message : order_.never_received()) windows_.never_received(message);
+}
+
+knowledge_sources::ArchiveFaults TraceRaces::read(const knowledge_sources::ArchiveReader& archive) {
+  knowledge_sources::TimeOrder in_order(*this);
+  knowledge_sources::ArchiveFaults faults = archive.read_side_by_side(in_order, 1);
+  in_order.finish();
+  finish();
+  return faults;
 }
 
 std::string TraceRaces::place_of(std::uint32_t region) const {

@@ -15,13 +15,15 @@
 
 namespace ardoise::launcher {
 
-// Takes all events of an archive, locations side by side.
+// Takes all events of an archive: locations side by side, and threads of a process in the order of time.
 class TraceRaces : public knowledge_sources::EventConsumer {
  public:
   explicit TraceRaces(const knowledge_sources::ArchiveDefinitions& definitions, std::size_t room = RaceWindows::kMost);
 
   [[nodiscard]] bool event(const knowledge_sources::ArchivedEvent& event) override;
   void finish();
+  // All events of it, to the end.
+  [[nodiscard]] knowledge_sources::ArchiveFaults read(const knowledge_sources::ArchiveReader& archive);
 
   // False: it is not known which receives had wildcards.
   [[nodiscard]] bool has_arguments() const { return given_.has_arguments(); }

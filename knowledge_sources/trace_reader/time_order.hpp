@@ -15,8 +15,8 @@
 namespace ardoise::knowledge_sources {
 
 // Not thread safe. For ArchiveReader::read_side_by_side with one event at a time: the location that is furthest behind
-// is read on, so that others have come to its last time at least, and what is not later than that goes on. Holds as many
-// events as there are locations, or a few more; without `metrics` and `arguments`.
+// is read on, so that others have come to its last time at least, and what is not later than that goes on. Holds as
+// many events as there are locations, or a few more; without `metrics` and `arguments`.
 class TimeOrder : public EventConsumer {
  public:
   explicit TimeOrder(EventConsumer& consumer) : consumer_(consumer) {}

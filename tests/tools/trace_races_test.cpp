@@ -690,8 +690,8 @@ TEST_P(RandomRaces, AreThoseOfTheDefinition) {
     site.others.insert(others.begin(), others.end());
   }
   // But for receives that never complete all is known.
-  EXPECT_THAT(races(kRanks).notes(), AnyOf("", AllOf(StartsWith("Note: receives that are matched in the order"),
-                                                     Not(HasSubstr("\nNote:")))));
+  EXPECT_THAT(races(kRanks).notes(),
+              AnyOf("", AllOf(StartsWith("Note: receives that are matched in the order"), Not(HasSubstr("\nNote:")))));
   for (const OTF2_RegionRef region : {kReceiveCall, kPostCall}) {
     EXPECT_EQ(at(region).receives, expected[region].receives);
     EXPECT_EQ(at(region).racing, expected[region].racing);

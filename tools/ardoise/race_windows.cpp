@@ -52,9 +52,13 @@ void RaceWindows::judge(const ReceivedMessage& message, bool is_received) {
   if (threads != nullptr && message.is_sent) add(*threads, message);
 }
 
+std::size_t RaceWindows::share(std::size_t of) const {
+  return std::max<std::size_t>(1, std::min(most_, std::max(most_ / 256, most_ * 8 / of)));
+}
+
 void RaceWindows::add(Window& window, const ReceivedMessage& message, bool is_racing) {
-  const std::size_t most = std::min(most_, std::max(most_ / 256, most_ * 8 / windows_.size()));
-  if (window.receives.size() >= std::max<std::size_t>(most, 1)) make_room(window, most - most / 4);
+  if (const std::size_t most = share(windows_.size()); window.receives.size() >= most)
+    make_room(window, most - most / 4);
   const std::uint32_t before = window.receives.empty() ? 0 : window.receives.back().most_choice;
   window.receives.push_back({message, message.given.region, message.choice, std::max(before, message.choice),
                              message.given.any_tag, is_racing});
@@ -65,7 +69,7 @@ void RaceWindows::add(Window& window, const ReceivedMessage& message, bool is_ra
 }
 
 void RaceWindows::add(Threads& threads, const ReceivedMessage& message) {
-  if (threads.count >= std::min(most_, std::max(most_ / 256, most_ * 8 / threads_.size()))) {
+  if (threads.count >= share(threads_.size())) {
     for (const auto& [key, taken] : threads.taken) {
       std::uint32_t& last = threads.last_dropped[std::get<1>(key)];
       last = std::max(last, taken.back().posted);
@@ -113,7 +117,8 @@ void RaceWindows::note(std::uint32_t region, const SentMessage& got, const SentM
 void RaceWindows::look_back(Window& window, std::uint32_t chooser, const ReceivedMessage& message, bool is_received) {
   if (window.receives.empty()) return;
   const std::uint32_t seen = message.sent.at(chooser);
-  if (window.judged.size() >= 4 * most_) window.judged.clear();  // what they look at again is no loss
+  // Without them more is looked at again, and more may count as without room.
+  if (window.judged.size() >= 4 * share(windows_.size())) window.judged.clear();
   std::uint64_t& judged = window.judged[{message.sending_thread, message.tag}];
   const std::uint64_t end = window.first + window.receives.size(), begin = std::max(judged, window.first);
   without_room_ += judged < window.first && seen < window.last_dropped;

@@ -110,6 +110,7 @@ class RaceWindows {
   [[nodiscard]] bool look_across(const Threads& threads, const ReceivedMessage& receive);
   void add(Window& window, const ReceivedMessage& message, bool is_racing);
   void add(Threads& threads, const ReceivedMessage& message);
+  [[nodiscard]] std::size_t share(std::size_t of) const;  // room of each of so many
   void make_room(Window& window, std::size_t left);
   void note(std::uint32_t region, const SentMessage& got, const SentMessage& other, bool is_received);
 

@@ -90,9 +90,14 @@ void TraceRaces::finish() {
 }
 
 knowledge_sources::ArchiveFaults TraceRaces::read(const knowledge_sources::ArchiveReader& archive) {
-  knowledge_sources::TimeOrder in_order(*this);
-  knowledge_sources::ArchiveFaults faults = archive.read_side_by_side(in_order, 1);
-  in_order.finish();
+  knowledge_sources::ArchiveFaults faults;
+  if (order_.has_threads()) {
+    knowledge_sources::TimeOrder in_order(*this);
+    faults = archive.read_side_by_side(in_order, 1);
+    in_order.finish();
+  } else {
+    faults = archive.read_side_by_side(*this);
+  }
   finish();
   return faults;
 }

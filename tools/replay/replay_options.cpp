@@ -38,7 +38,7 @@ void take_ranks(ReplayOptions& options, const std::string& text) {
     for (std::uint32_t rank = range.first; rank <= range.last; ++rank)
       options.ranks.push_back(static_cast<std::int32_t>(rank));
   });
-  if (!is_good) throw CLI::ValidationError("--ranks", "takes numbers and ranges, 0-3,8");
+  if (!is_good && !text.empty()) throw CLI::ValidationError("--ranks", "takes numbers and ranges, 0-3,8");
   std::ranges::sort(options.ranks);
   if (std::ranges::adjacent_find(options.ranks) != options.ranks.end())
     throw CLI::ValidationError("--ranks", "a rank is named twice");

@@ -21,6 +21,7 @@
 #include "analyzer/status_file.hpp"
 #include "instrument/settings/changes.hpp"
 #include "instrument/settings/control_file.hpp"
+#include "instrument/settings/number_ranges.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -95,7 +96,7 @@ int control(const Options& options) {
     return kUsage;
   }
   if (options.control_program.find_first_of("/\n") != std::string::npos ||
-      options.control_ranks.find_first_not_of("0123456789,-*") != std::string::npos) {
+      (options.control_ranks != "*" && !instrument::are_ranges(options.control_ranks))) {
     say("--ranks takes numbers and ranges, 0-3,8, and --program a name.");
     return kUsage;
   }

@@ -11,12 +11,12 @@
 // Used in the memory of the program, beside its threads: nothing here allocates or throws.
 #pragma once
 
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "instrument/settings/number_ranges.hpp"
 #include "instrument/settings/option.hpp"
 
 namespace ardoise::instrument {
@@ -40,11 +40,6 @@ struct ControlCommand {
   std::uint32_t rule = 0;  // 0: of a user
 };
 
-[[nodiscard]] inline bool read_control_number(std::string_view text, std::uint32_t& number) noexcept {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return !text.empty() && error == std::errc() && end == text.data() + text.size();
-}
-
 // use(command) for each whole line. False: this is no such file, or a line is none.
 template <class Use>
 bool for_each_command(std::string_view text, Use&& use) noexcept {
@@ -54,14 +49,14 @@ bool for_each_command(std::string_view text, Use&& use) noexcept {
   for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1)) {
     std::string_view line = text.substr(0, end);
     ControlCommand command;
-    if (!read_control_number(take_word(line, '/'), command.number)) {
+    if (!read_number(take_word(line, '/'), command.number)) {
       is_good = false;
       continue;
     }
     command.ranks = take_word(line, '/');
     command.program = take_word(line, '/');
     if (line.starts_with(kOfRule)) {
-      if (!read_control_number(take_word(line, ' ').substr(kOfRule.size()), command.rule)) {
+      if (!read_number(take_word(line, ' ').substr(kOfRule.size()), command.rule)) {
         is_good = false;
         continue;
       }
@@ -74,17 +69,8 @@ bool for_each_command(std::string_view text, Use&& use) noexcept {
 
 // "*", "3", "0-3,8". False, too, where it is none of these.
 [[nodiscard]] inline bool is_in_ranks(std::string_view ranks, std::uint32_t rank) noexcept {
-  if (ranks == "*") return true;
-  while (!ranks.empty()) {
-    std::string_view range = take_word(ranks, ',');
-    std::uint32_t first = 0, last = 0;
-    const std::string_view begin = take_word(range, '-');
-    if (!read_control_number(begin, first)) return false;
-    last = first;
-    if (!range.empty() && !read_control_number(range, last)) return false;
-    if (rank >= first && rank <= last) return true;
-  }
-  return false;
+  bool is_in = ranks == "*";
+  return (is_in || for_each_range(ranks, [&](const NumberRange& range) { is_in |= range.contains(rank); })) && is_in;
 }
 [[nodiscard]] inline bool is_for(const ControlCommand& command, std::string_view program, std::uint32_t rank) noexcept {
   return (command.program == "*" || command.program == program) && is_in_ranks(command.ranks, rank);

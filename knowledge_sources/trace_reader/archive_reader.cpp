@@ -98,10 +98,10 @@ ReadLocation ArchiveReader::read(const ArchivedLocation& location, EventConsumer
   return reading.result();
 }
 
-ArchiveFaults ArchiveReader::read_side_by_side(EventConsumer& consumer) const {
+ArchiveFaults ArchiveReader::read_side_by_side(EventConsumer& consumer, std::uint64_t turn_events) const {
   std::vector<const ArchivedLocation*> all;
   for (const ArchivedLocation& location : definitions_.locations) all.push_back(&location);
-  return read_side_by_side(consumer, all);
+  return read_side_by_side(consumer, all, turn_events);
 }
 
 ArchiveFaults ArchiveReader::read_side_by_side(EventConsumer& consumer,

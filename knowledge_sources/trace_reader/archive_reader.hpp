@@ -42,7 +42,7 @@ class ArchiveReader {
   // All locations side by side, for what matches events of one with those of another: the one that is furthest behind
   // in time is read on, 256 events at a time. Where they are more than may be open at a time, or than 384 MiB allow,
   // those that are left are read when the others have ended. A consumer that has enough has enough of that location.
-  [[nodiscard]] ArchiveFaults read_side_by_side(EventConsumer& consumer) const;
+  [[nodiscard]] ArchiveFaults read_side_by_side(EventConsumer& consumer, std::uint64_t turn_events = 256) const;
   // Likewise these, so many events at a time.
   [[nodiscard]] ArchiveFaults read_side_by_side(EventConsumer& consumer,
                                                 std::span<const ArchivedLocation* const> locations,

@@ -12,7 +12,6 @@
 #include <stdexcept>
 
 #include "instrument/format/mark_name.hpp"
-#include "instrument/settings/control_file.hpp"
 #include "instrument/settings/option.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -95,18 +94,15 @@ TraceSelection::TraceSelection(std::string_view text) {
       in.fail(key.empty() ? fmt::format("all, or {}", kItems) : fmt::format("another of {}", kItems));
     }
     if (key == "ranks" || key == "threads" || key == "iterations") {
-      const std::size_t dash = in.value().find('-');
-      std::uint32_t first = 0, last = 0;
-      const bool is_good =
-          instrument::read_control_number(in.value().substr(0, dash), first) &&
-          instrument::read_control_number(in.value().substr(dash == std::string_view::npos ? 0 : dash + 1), last);
+      instrument::NumberRange range;
+      const bool is_good = instrument::read_range(in.value(), range);
       if (key == "iterations") {
-        if (!is_good || first > last || first == 0) in.fail("iterations of the main loop, from 1 on, as 37-40,100");
-        iterations_.emplace_back(first, last);
+        if (!is_good || range.first == 0) in.fail("iterations of the main loop, from 1 on, as 37-40,100");
+        iterations_.push_back(range);
         continue;
       }
-      if (!is_good || first > last) in.fail(fmt::format("{}, as 0-3,8", key));
-      (key == "ranks" ? ranks_ : threads_).emplace_back(first, last);
+      if (!is_good) in.fail(fmt::format("{}, as 0-3,8", key));
+      (key == "ranks" ? ranks_ : threads_).push_back(range);
     } else if (key == "functions") {
       if (!functions_.add(in.value())) in.fail("a function of MPI or I/O, mpi or io");
     } else if (key == "phases" || key == "keep") {
@@ -137,9 +133,7 @@ TraceSelection::TraceSelection(std::string_view text) {
 }
 
 bool TraceSelection::has(const Ranges& ranges, std::uint32_t number) {
-  return ranges.empty() || std::ranges::any_of(ranges, [number](const auto& range) {
-           return number >= range.first && number <= range.second;
-         });
+  return ranges.empty() || std::ranges::any_of(ranges, [number](const auto& range) { return range.contains(number); });
 }
 
 bool TraceSelection::is_in_windows(std::int64_t ns) const {
@@ -151,7 +145,7 @@ bool TraceSelection::has_thread(std::uint32_t number) const { return has(threads
 
 bool TraceSelection::has_iteration_in(std::uint64_t first, std::uint64_t last) const {
   return std::ranges::any_of(iterations_,
-                             [&](const auto& range) { return range.first <= last && first <= range.second; });
+                             [&](const auto& range) { return range.first <= last && first <= range.last; });
 }
 
 }  // namespace ardoise::knowledge_sources

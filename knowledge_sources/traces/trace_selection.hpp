@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "instrument/settings/function_set.hpp"
+#include "instrument/settings/number_ranges.hpp"
 #include "knowledge_sources/traces/trace_attribute.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -68,7 +69,7 @@ class TraceSelection {
   }
 
  private:
-  using Ranges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // first, last; none: all
+  using Ranges = std::vector<instrument::NumberRange>;  // none: all
   [[nodiscard]] bool is_in_windows(std::int64_t ns) const;
   std::vector<std::pair<std::int64_t, std::int64_t>> windows_;
   static bool has(const Ranges& ranges, std::uint32_t number);

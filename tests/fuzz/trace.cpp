@@ -7,6 +7,7 @@
 #include "tests/fuzz/packed_archive.hpp"
 #include "tools/ardoise/trace_check.hpp"
 #include "tools/ardoise/trace_perfetto.hpp"
+#include "tools/ardoise/trace_races.hpp"
 
 using namespace ardoise;
 
@@ -42,6 +43,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     (void)archive.read_side_by_side(check);
     check.finish();
     (void)check.faults().sentences();
+    launcher::TraceRaces races(archive.definitions());
+    (void)races.read(archive);
+    (void)races.text();
+    (void)races.csv();
+    (void)races.notes();
     launcher::ExportOutput out("/dev/null");
     (void)launcher::write_perfetto(archive, out);
   } catch (const knowledge_sources::UnreadableArchive& refused) {

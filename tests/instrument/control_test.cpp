@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <random>
 #include <vector>
 
@@ -95,10 +97,21 @@ TEST(ControlFile, RanksAreNumbersAndRanges) {
   EXPECT_TRUE(is_in_ranks("*", 7));
   EXPECT_TRUE(is_in_ranks("1,5-9", 7));
   EXPECT_TRUE(is_in_ranks("7", 7));
-  for (const char* const none : {"", "8", "1-6", "9-5", "x", "7x", "-7", "7-", ",7"}) {
-    if (std::string_view(none) == "7-") continue;  // as 7
+  for (const char* const none : {"", "8", "1-6", "9-5", "x", "7x", "-7", "7-", ",7", "7,x"}) {
     EXPECT_FALSE(is_in_ranks(none, 7)) << none;
   }
+}
+
+TEST(NumberRanges, AreReadAndWritten) {
+  const std::uint32_t numbers[] = {0, 1, 2, 5, 8, 9};
+  EXPECT_EQ(ranges_text(numbers), "0-2,5,8-9");
+  std::vector<std::uint32_t> read;
+  EXPECT_TRUE(for_each_range("0-2,5,8-9", [&](const NumberRange& range) {
+    for (std::uint32_t each = range.first; each <= range.last; ++each) read.push_back(each);
+  }));
+  EXPECT_TRUE(std::equal(read.begin(), read.end(), std::begin(numbers), std::end(numbers)));
+  for (const char* const bad : {"", "3-1", "1-", "-1", "a", "1,,2", "1 ", "4294967296"})
+    EXPECT_FALSE(are_ranges(bad)) << bad;
 }
 
 TEST(ControlFile, WhatIsNoneIsNotBelieved) {

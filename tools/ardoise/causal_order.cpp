@@ -23,28 +23,19 @@ constexpr std::uint64_t kOfWindow = std::uint64_t{1} << 32;
 CausalOrder::CausalOrder(const knowledge_sources::ArchiveDefinitions& definitions, const CommRanks& ranks, Take take)
     : definitions_(definitions), ranks_(ranks), take_(std::move(take)) {
   for (const auto& location : definitions.locations) {
-    const std::uint32_t process = definitions.process_of(location);
-    if (location.events == 0 || !places_.try_emplace(process, processes_.size()).second) continue;
-    processes_.push_back({});
-    processes_.back().number = process;
+    if (location.events != 0) ++processes_[definitions.process_of(location)].threads;
   }
-  for (Process& each : processes_) each.clock.resize(processes_.size());
-  most_messages_ = kMostBytes / (sizeof(Message) + 64 + 8 * processes_.size());
+}
+
+bool CausalOrder::has_threads() const {
+  return std::any_of(processes_.begin(), processes_.end(), [](const auto& each) { return each.second.threads > 1; });
 }
 
 CausalOrder::Location& CausalOrder::location_of(const ArchivedEvent& event, std::uint32_t process) {
   const auto [found, is_new] = locations_.try_emplace(event.location->id);
   if (is_new) {
-    const auto [place, is_new_process] = places_.try_emplace(process, processes_.size());
-    if (is_new_process) {  // it was said to have no events
-      processes_.push_back({});
-      processes_.back().number = process;
-      for (Process& each : processes_) {
-        each.clock.resize(processes_.size());
-        each.shared = nullptr;
-      }
-    }
-    found->second.process = place->second;
+    found->second.process = process;
+    if (event.location->events == 0) ++processes_[process].threads;  // it was said to have none
   }
   return found->second;
 }
@@ -80,24 +71,20 @@ void CausalOrder::send(const ArchivedEvent& event, std::uint32_t process, std::u
   const CommRanks::Comm* const comm = ranks_.find(event.comm);
   const std::uint32_t receiver = comm == nullptr ? kUndefined32 : ranks_.process_of(*comm, event.peer, process);
   (void)add(event, process, StepKind::kSend);
-  if (receiver == kUndefined32 || !places_.contains(receiver)) return;
-  if (messages_.size() >= most_messages_) {
+  if (receiver == kUndefined32 || !processes_.contains(receiver)) return;
+  if (messages_.size() * (sizeof(Message) + 64 + 4 * std::size_t{components_}) >= kMostBytes) {
     ++without_room_;
     return;
   }
   Message& message = messages_[{event.location->id, event.position}];
-  message.message = ReceivedMessage{.post = 0,
-                                    .number = 0,
-                                    .seen = UINT64_MAX,
-                                    .receiver = receiver,
-                                    .sender = process,
-                                    .comm = event.comm,
-                                    .tag = event.tag,
-                                    .send_region = region,
-                                    .bytes = event.bytes,
-                                    .send_time = event.time,
-                                    .receive_time = 0,
-                                    .given = {}};
+  message.message.receiver = receiver;
+  message.message.sender = process;
+  message.message.sending_thread = event.location->id;
+  message.message.comm = event.comm;
+  message.message.tag = event.tag;
+  message.message.send_region = region;
+  message.message.bytes = event.bytes;
+  message.message.send_time = event.time;
 }
 
 void CausalOrder::receive(const ArchivedEvent& event, std::uint32_t process, const GivenReceive& given) {
@@ -105,25 +92,21 @@ void CausalOrder::receive(const ArchivedEvent& event, std::uint32_t process, con
   const std::uint32_t sender = comm == nullptr ? kUndefined32 : ranks_.process_of(*comm, event.peer, process);
   if (sender == kUndefined32) return;
   Step& step = add(event, process, StepKind::kReceive);
-  step.is_alone = !places_.contains(sender);
-  step.message = ReceivedMessage{.post = 0,
-                                 .number = 0,
-                                 .seen = UINT64_MAX,
-                                 .receiver = process,
-                                 .sender = sender,
-                                 .comm = event.comm,
-                                 .tag = event.tag,
-                                 .send_region = kUndefined32,
-                                 .bytes = event.bytes,
-                                 .send_time = 0,
-                                 .receive_time = event.time,
-                                 .given = given};
+  step.is_alone = !processes_.contains(sender);
+  step.message = std::make_unique<ReceivedMessage>();
+  step.message->receiver = process;
+  step.message->sender = sender;
+  step.message->comm = event.comm;
+  step.message->tag = event.tag;
+  step.message->bytes = event.bytes;
+  step.message->receive_time = event.time;
+  step.message->given = given;
 }
 
 void CausalOrder::posted(const Half& receive) {
   Step* const step = find(receive);
   if (step == nullptr) return;
-  step->message.post = processes_[locations_.at(receive.location->id).process].posts++;
+  step->message->post = processes_.at(locations_.at(receive.location->id).process).posts++;
   step->has_post = true;
   wake(receive.location->id);
 }
@@ -151,8 +134,12 @@ void CausalOrder::cancelled(const Half& send) {
   if (found != messages_.end() && !found->second.is_paired) messages_.erase(found);
 }
 
-void CausalOrder::probe(const ArchivedEvent& event, std::uint32_t process, std::uint64_t number) {
-  add(event, process, StepKind::kProbe).number = number;
+void CausalOrder::point(const ArchivedEvent& event, std::uint32_t process, std::shared_ptr<CausalPoint> point) {
+  if (!point->is_probe && processes_.at(location_of(event, process).process).threads == 1) {
+    point->is_reached = true;  // what threads know does not matter
+    return;
+  }
+  add(event, process, StepKind::kPoint).point = std::move(point);
 }
 
 void CausalOrder::collective(const ArchivedEvent& event, std::uint32_t process, std::uint32_t comm, bool is_neighbour) {
@@ -161,7 +148,7 @@ void CausalOrder::collective(const ArchivedEvent& event, std::uint32_t process, 
   if (is_request && comm == kUndefined32) return;  // arrives when it is complete
   std::uint64_t group = is_window ? kOfWindow + event.reference : is_request ? comm : event.comm;
   if (group_of(group) == nullptr) return;
-  Process& own = processes_[location_of(event, process).process];
+  Process& own = processes_.at(location_of(event, process).process);
   std::pair<std::uint64_t, std::uint64_t> instance{group, 0};
   bool arrives = true;
   if (const auto request = own.requests.find(event.request);
@@ -219,28 +206,20 @@ CausalOrder::Group* CausalOrder::group_of(std::uint64_t number) {
   group.is_inter = comm->is_inter;
   for (const auto* const side : {&comm->members, &comm->others}) {
     for (const std::uint32_t each : *side) {
-      if (places_.contains(each)) group.members.push_back(each);
+      if (processes_.contains(each)) group.members.push_back(each);
     }
   }
   return group.members.empty() ? nullptr : &group;
 }
 
-CausalOrder::Moment CausalOrder::now(Process& process) {
-  if (process.shared == nullptr) process.shared = std::make_shared<const Clock>(process.clock);
-  const std::size_t place = places_.at(process.number);
-  return {process.shared, place, process.clock[place]};
-}
-
-void CausalOrder::join(Process& process, const Moment& moment) {
-  bool has_changed = false;
-  const Clock& others = *moment.others;
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    const std::uint64_t seen = i == moment.process ? moment.own : others[i];
-    if (seen <= process.clock[i]) continue;
-    process.clock[i] = seen;
-    has_changed = true;
-  }
-  if (has_changed) process.shared = nullptr;
+void CausalOrder::reach(CausalPoint& point, Location& location, bool is_counted) {
+  point.is_reached = true;
+  if (!is_counted) return;
+  if (location.component == kNoComponent) location.component = components_++;
+  point.component = location.component;
+  point.number = ++location.choices;
+  location.clock.set(point.component, point.number);
+  point.clock = location.clock;
 }
 
 void CausalOrder::run() {
@@ -255,7 +234,7 @@ void CausalOrder::run() {
         --steps_;
       }
     }
-    if (steps_ * sizeof(Step) <= kMostBytes) return;
+    if (steps_ * (sizeof(Step) + sizeof(ReceivedMessage)) <= kMostBytes) return;
     force_oldest();
     ++without_room_;
   }
@@ -278,57 +257,70 @@ void CausalOrder::force_oldest() {
 }
 
 bool CausalOrder::take(Location& location, std::uint64_t id, bool is_forced) {
-  Process& process = processes_[location.process];
   Step& step = location.steps.front();
-  std::uint64_t& own = process.clock[location.process];
   switch (step.kind) {
     case StepKind::kSend: {
-      ++own;
       const auto found = messages_.find({id, step.position});
       if (found == messages_.end()) return true;
-      Message& message = found->second;
-      message.moment = now(process);
-      message.is_sent = true;
-      const std::size_t receiver = places_.at(message.message.receiver);
-      message.message.seen = receiver == location.process ? own : (*message.moment.others)[receiver];
-      if (message.is_paired) wake(message.receiver_location);
+      found->second.message.is_sent = true;
+      found->second.message.sent = location.clock;
+      if (found->second.is_paired) wake(found->second.receiver_location);
       return true;
     }
-    case StepKind::kProbe:
-      process.probes[step.number] = ++own;
+    case StepKind::kPoint:
+      reach(*step.point, location, step.point->is_probe || processes_.at(location.process).threads > 1);
+      if (step.point->waiting) wake(*step.point->waiting);
       return true;
     case StepKind::kReceive:
-      return take_receive(process, step, is_forced);
+      return take_receive(location, step, id, is_forced);
     case StepKind::kCollective:
-      return take_collective(process, step, id, is_forced);
+      return take_collective(location, step, id, is_forced);
   }
   return true;
 }
 
-bool CausalOrder::take_receive(Process& process, Step& step, bool is_forced) {
+bool CausalOrder::take_receive(Location& location, Step& step, std::uint64_t id, bool is_forced) {
+  ReceivedMessage& message = *step.message;
+  const GivenReceive& given = message.given;
   const auto sent = step.is_paired ? messages_.find(step.send) : messages_.end();
-  const bool is_sent = sent != messages_.end() && sent->second.is_sent;
+  const bool is_sent = sent != messages_.end() && sent->second.message.is_sent;
   const bool has_other_end = step.is_paired ? is_sent : step.is_alone || is_finished_;
-  if (!is_forced && !(has_other_end && (step.has_post || is_finished_))) return false;
-  const std::size_t place = places_.at(process.number);
+  if (!is_forced) {
+    if (!has_other_end || !(step.has_post || is_finished_)) return false;
+    if (given.point != nullptr && !given.point->is_reached) {
+      given.point->waiting = id;
+      return false;
+    }
+  }
+  const bool has_threads = processes_.at(location.process).threads > 1;
+  if (given.point != nullptr) {
+    message.posted = *given.point;
+    location.clock.join(given.point->clock);
+  } else {
+    reach(message.posted, location, has_threads);
+  }
   if (is_sent) {
-    join(process, sent->second.moment);
-    const ReceivedMessage& message = sent->second.message;
-    step.message.seen = message.seen;
-    step.message.send_region = message.send_region;
-    step.message.send_time = message.send_time;
-    step.message.bytes = message.bytes;
+    const ReceivedMessage& of_send = sent->second.message;
+    location.clock.join(of_send.sent);
+    message.is_sent = true;
+    message.sent = of_send.sent;
+    message.sending_thread = of_send.sending_thread;
+    message.send_region = of_send.send_region;
+    message.send_time = of_send.send_time;
+    message.bytes = of_send.bytes;
     ++matched_;
   } else {
     ++without_sends_;
   }
   if (sent != messages_.end()) messages_.erase(sent);
-  step.message.number = ++process.clock[place];
-  if (const auto probe = process.probes.find(step.message.given.probe); probe != process.probes.end()) {
-    step.message.number = probe->second;
-    process.probes.erase(probe);
+  if (given.any_source) {
+    CausalPoint end;
+    if (!given.is_probed()) reach(end, location, true);
+    const CausalPoint& chosen = given.is_probed() ? message.posted : end;
+    message.chooser = chosen.component;
+    message.choice = chosen.number;
   }
-  if (step.has_post) take_(step.message);
+  if (step.has_post) take_(message);
   return true;
 }
 
@@ -350,42 +342,36 @@ bool CausalOrder::is_complete(const Group& group, const Instance& instance, cons
   return instance.arrived.size() >= group.members.size();
 }
 
-bool CausalOrder::take_collective(Process& process, Step& step, std::uint64_t id, bool is_forced) {
+bool CausalOrder::take_collective(Location& location, Step& step, std::uint64_t id, bool is_forced) {
   Group& group = groups_.at(step.group);
-  const std::size_t place = places_.at(process.number);
+  const std::uint32_t process = location.process;
   if (step.number < group.first) return true;  // complete without it: more take part than there are members
   while (step.number >= group.first + group.open.size()) group.open.emplace_back();
   Instance& instance = group.open[static_cast<std::size_t>(step.number - group.first)];
   if (step.arrives) {
     step.arrives = false;
-    ++process.clock[place];
-    const Moment moment = now(process);
-    instance.arrived.insert_or_assign(process.number, moment);
-    instance.all.resize(processes_.size());
-    for (std::size_t i = 0; i < instance.all.size(); ++i) instance.all[i] = std::max(instance.all[i], process.clock[i]);
+    instance.arrived.insert_or_assign(process, location.clock);
+    instance.all.join(location.clock);
     for (const std::uint64_t each : std::exchange(instance.waiting, {})) wake(each);
   }
   if (!step.leaves) return true;
-  if (!is_complete(group, instance, step, process.number)) {
+  if (!is_complete(group, instance, step, process)) {
     if (!is_forced) {
       instance.waiting.insert(id);
       return false;
     }
     incomplete_ += is_finished_;
   } else if (step.direction == Direction::kFromRoot) {
-    if (const auto root = instance.arrived.find(step.root); root != instance.arrived.end()) join(process, root->second);
+    if (const auto root = instance.arrived.find(step.root); root != instance.arrived.end())
+      location.clock.join(root->second);
   } else if (step.direction == Direction::kScan) {
     for (const std::uint32_t each : group.members) {
-      if (each == process.number) break;
-      join(process, instance.arrived.at(each));
+      if (each == process) break;
+      location.clock.join(instance.arrived.at(each));
     }
-  } else if (step.direction == Direction::kAll ||
-             (step.direction == Direction::kToRoot && process.number == step.root)) {
-    for (std::size_t i = 0; i < instance.all.size(); ++i)
-      process.clock[i] = std::max(process.clock[i], instance.all[i]);
-    process.shared = nullptr;
+  } else if (step.direction == Direction::kAll || (step.direction == Direction::kToRoot && process == step.root)) {
+    location.clock.join(instance.all);
   }
-  ++process.clock[place];
   ++instance.left;
   while (!group.open.empty() && group.open.front().left >= group.members.size()) {
     group.open.pop_front();
@@ -407,22 +393,9 @@ void CausalOrder::finish() {
 std::vector<ReceivedMessage> CausalOrder::never_received() const {
   std::vector<ReceivedMessage> all;
   for (const auto& [place, message] : messages_) {
-    if (message.is_sent && !message.is_paired) all.push_back(message.message);
+    if (message.message.is_sent && !message.is_paired) all.push_back(message.message);
   }
   return all;
-}
-
-std::uint64_t CausalOrder::floor(std::uint32_t process) const {
-  const auto found = places_.find(process);
-  if (found == places_.end()) return 0;
-  std::uint64_t least = UINT64_MAX;
-  for (const Process& each : processes_) {
-    if (each.number != process) least = std::min(least, each.clock[found->second]);
-  }
-  for (const auto& [place, message] : messages_) {
-    if (message.is_sent && message.message.receiver == process) least = std::min(least, message.message.seen);
-  }
-  return least;
 }
 
 }  // namespace ardoise::launcher

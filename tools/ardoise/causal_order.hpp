@@ -1,11 +1,11 @@
 // Takes the messages and collectives of a trace in an order in which each comes after what it needs, and gives each
-// process a vector clock: how many events of each process happened before. For `ardoise trace races`.
+// thread a vector clock (vector_clock.hpp). For `ardoise trace races`.
 //
-// A receive happens after its send; a collective joins the clocks of its members: all leave a barrier, an allreduce …
-// after all have entered; members leave a broadcast after its root has entered, the root leaves a reduction after all
-// have entered it, and a scan is left after the lower ranks have entered. Neighbourhood collectives, and those of
-// intercommunicators that have a root, are not taken to order anything. Threads of a process have one clock: they are
-// taken to be in the order in which they come.
+// A receive happens after its send, and after its post, whichever thread completes it; a collective joins the clocks of
+// its members: all leave a barrier, an allreduce … after all have entered; members leave a broadcast after its root has
+// entered, the root leaves a reduction after all have entered it, and a scan is left after the lower ranks have
+// entered. Neighbourhood collectives, and those of intercommunicators that have a root, are not taken to order
+// anything. Nothing else orders the threads of a process.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +39,7 @@ class CausalOrder {
   void posted(const Half& receive);
   void paired(const Half& send, const Half& receive);
   void cancelled(const Half& send);
-  // By number: that of GivenReceive.
-  void probe(const knowledge_sources::ArchivedEvent& event, std::uint32_t process, std::uint64_t number);
+  void point(const knowledge_sources::ArchivedEvent& event, std::uint32_t process, std::shared_ptr<CausalPoint> point);
   // comm: of the call, where the event does not tell it; kUndefined32: not known. is_neighbour: orders nothing.
   void collective(const knowledge_sources::ArchivedEvent& event, std::uint32_t process, std::uint32_t comm,
                   bool is_neighbour);
@@ -49,10 +48,10 @@ class CausalOrder {
   // No more events come, and all were paired that can be.
   void finish();
 
+  // Any process has several threads with events.
+  [[nodiscard]] bool has_threads() const;
   // In the order of sending: those that nobody received, after finish().
   [[nodiscard]] std::vector<ReceivedMessage> never_received() const;
-  // See RaceWindows.
-  [[nodiscard]] std::uint64_t floor(std::uint32_t process) const;
   // Receives and collectives that did not wait for the other ends.
   [[nodiscard]] std::uint64_t without_room() const { return without_room_; }
   [[nodiscard]] std::uint64_t without_sends() const { return without_sends_; }
@@ -60,51 +59,44 @@ class CausalOrder {
   [[nodiscard]] std::uint64_t messages() const { return matched_ + without_sends_; }  // that were received
 
  private:
-  using Clock = std::vector<std::uint64_t>;
   using Place = std::pair<std::uint64_t, std::uint64_t>;  // location, position
-  struct Moment {                                         // a process's clock at one of its events
-    std::shared_ptr<const Clock> others;                  // all but its own component
-    std::size_t process = 0;
-    std::uint64_t own = 0;
-  };
-  enum class StepKind : std::uint8_t { kSend, kReceive, kProbe, kCollective };
+  enum class StepKind : std::uint8_t { kSend, kReceive, kPoint, kCollective };
   enum class Direction : std::uint8_t { kNone, kAll, kFromRoot, kToRoot, kScan };
   struct Step {
     StepKind kind;
     std::uint64_t position, time;
     // Receives.
-    ReceivedMessage message;
+    std::unique_ptr<ReceivedMessage> message;
     bool has_post = false, is_paired = false, is_alone = false;
     Place send;
-    // Collectives; number: of a probe, too.
+    std::shared_ptr<CausalPoint> point;
+    // Collectives.
     std::uint64_t group = 0, number = 0;
     std::uint32_t root = knowledge_sources::kUndefined32;
     Direction direction = Direction::kNone;
     bool arrives = false, leaves = false;
   };
   struct Message {
-    Moment moment;
-    bool is_sent = false, is_paired = false;
+    bool is_paired = false;
     std::uint64_t receiver_location = 0;
     ReceivedMessage message;
   };
   struct Process {
-    std::uint32_t number;
-    Clock clock;
-    std::shared_ptr<const Clock> shared;  // the clock as it is, but for its own component
-    std::unordered_map<std::uint64_t, std::uint64_t> probes;
+    std::size_t threads = 0;                                                              // that have events
     std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> requests;  // collectives: group, number
     std::unordered_map<std::uint64_t, std::uint64_t> next;  // number of a collective, by group
     std::uint64_t posts = 0;
   };
   struct Location {
-    std::size_t process;
+    std::uint32_t process;
+    VectorClock clock;
+    std::uint32_t component = kNoComponent, choices = 0;
     std::deque<Step> steps;
     bool is_ready = false;
   };
   struct Instance {
-    std::map<std::uint32_t, Moment> arrived;  // by process
-    Clock all;
+    std::map<std::uint32_t, VectorClock> arrived;  // by process
+    VectorClock all;
     std::size_t left = 0;
     std::set<std::uint64_t> waiting;  // locations
   };
@@ -121,24 +113,23 @@ class CausalOrder {
   [[nodiscard]] Group* group_of(std::uint64_t number);
   void wake(std::uint64_t location);
   [[nodiscard]] bool take(Location& location, std::uint64_t id, bool is_forced);
-  [[nodiscard]] bool take_receive(Process& process, Step& step, bool is_forced);
-  [[nodiscard]] bool take_collective(Process& process, Step& step, std::uint64_t id, bool is_forced);
+  [[nodiscard]] bool take_receive(Location& location, Step& step, std::uint64_t id, bool is_forced);
+  [[nodiscard]] bool take_collective(Location& location, Step& step, std::uint64_t id, bool is_forced);
   [[nodiscard]] static bool is_complete(const Group& group, const Instance& instance, const Step& step,
                                         std::uint32_t process);
-  [[nodiscard]] Moment now(Process& process);
-  static void join(Process& process, const Moment& moment);
+  void reach(CausalPoint& point, Location& location, bool is_counted);
   void force_oldest();
 
   const knowledge_sources::ArchiveDefinitions& definitions_;
   const knowledge_sources::CommRanks& ranks_;
   Take take_;
-  std::unordered_map<std::uint32_t, std::size_t> places_;  // of processes that have events, in processes_
-  std::vector<Process> processes_;
-  std::map<std::uint64_t, Location> locations_;
+  std::unordered_map<std::uint32_t, Process> processes_;  // that have events
+  std::unordered_map<std::uint64_t, Location> locations_;
   std::map<Place, Message> messages_;  // whose receive is still to come
   std::unordered_map<std::uint64_t, Group> groups_;
   std::vector<std::uint64_t> ready_;
-  std::size_t steps_ = 0, most_messages_;
+  std::size_t steps_ = 0;
+  std::uint32_t components_ = 0;
   bool is_finished_ = false;
   std::uint64_t without_room_ = 0, without_sends_ = 0, incomplete_ = 0, matched_ = 0;
 };

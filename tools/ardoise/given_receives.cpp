@@ -64,7 +64,8 @@ bool GivenReceives::takes_probed(std::uint32_t region) const {
 }
 
 GivenReceive GivenReceives::given_of(const Call& call) const {
-  GivenReceive given{.region = call.region};
+  GivenReceive given;
+  given.region = call.region;
   if (takes_probed(call.region)) {
     given.is_known = true;
     return given;
@@ -72,26 +73,24 @@ GivenReceive GivenReceives::given_of(const Call& call) const {
   given.is_known = call.source.has_value() && call.tag.has_value();
   given.any_source = call.source == kAnySource;
   given.any_tag = call.tag == kAnyTag;
-  given.tag = call.tag.value_or(0);
   return given;
 }
 
-std::uint64_t GivenReceives::event(const ArchivedEvent& event, std::uint32_t process) {
+std::shared_ptr<CausalPoint> GivenReceives::event(const ArchivedEvent& event, std::uint32_t process) {
   Location& location = locations_[event.location->id];
   switch (event.kind) {
     case ArchivedKind::kEnter:
       enter(event, location, processes_[process], process);
-      return 0;
+      return nullptr;
     case ArchivedKind::kLeave:
       return leave(location);
     case ArchivedKind::kMpiIrecvRequest:
-      post(event, location, processes_[process]);
-      return 0;
+      return post(event, location, processes_[process]);
     case ArchivedKind::kMpiRequestCancelled:
       processes_[process].posted.erase(event.request);
-      return 0;
+      return nullptr;
     default:
-      return 0;
+      return nullptr;
   }
 }
 
@@ -155,24 +154,31 @@ void GivenReceives::enter(const ArchivedEvent& event, Location& location, Proces
   timed.processes.insert(number);
 }
 
-std::uint64_t GivenReceives::leave(Location& location) {
-  if (location.calls.empty()) return 0;
+std::shared_ptr<CausalPoint> GivenReceives::leave(Location& location) {
+  if (location.calls.empty()) return nullptr;
   const Call call = std::move(location.calls.back());
   location.calls.pop_back();
-  const GivenReceive given = given_of(call);
+  GivenReceive given = given_of(call);
   // Only probes tell a peer that they were not given.
   if (!given.has_wildcard() || !call.peer || *call.peer < 0 || !call.peer_tag || !call.has_found ||
       call.comm == kUndefined32)
-    return 0;
+    return nullptr;
   const auto* const region = definitions_.regions.find(call.region);
-  if (region == nullptr || region->name.find("robe") == std::string::npos) return 0;
-  location.probed.push_back({call.comm, *call.peer, *call.peer_tag, given});
-  location.probed.back().given.probe = ++probes_;
+  if (region == nullptr || region->name.find("robe") == std::string::npos) return nullptr;
+  const bool is_matched = region->name == "MPI_Mprobe" || region->name == "MPI_Improbe";
+  // The same message, probed again.
+  std::erase_if(location.probed, [&](const Probed& each) {
+    return !each.is_matched && !is_matched && each.comm == call.comm && each.peer == *call.peer &&
+           each.tag == *call.peer_tag;
+  });
+  given.point = std::make_shared<CausalPoint>();
+  given.point->is_probe = true;
+  location.probed.push_back({call.comm, *call.peer, *call.peer_tag, given, is_matched});
   if (location.probed.size() > kMostProbed) location.probed.pop_front();
-  return probes_;
+  return given.point;
 }
 
-void GivenReceives::post(const ArchivedEvent& event, Location& location, Process& process) {
+std::shared_ptr<CausalPoint> GivenReceives::post(const ArchivedEvent& event, Location& location, Process& process) {
   GivenReceive given;
   if (!location.calls.empty()) {
     Call& call = location.calls.back();
@@ -185,9 +191,10 @@ void GivenReceives::post(const ArchivedEvent& event, Location& location, Process
       break;
     }
     if (!given.has_wildcard()) {
-      const bool is_any = takes_probed(call.region);
+      const bool is_matched = takes_probed(call.region);
       const auto found = std::find_if(location.probed.rbegin(), location.probed.rend(), [&](const Probed& each) {
-        return each.comm == call.comm && (is_any || (each.peer == call.source && each.tag == call.tag));
+        return each.is_matched == is_matched && each.comm == call.comm &&
+               (is_matched || (each.peer == call.source && each.tag == call.tag));
       });
       if (found != location.probed.rend()) {
         given = found->given;
@@ -195,7 +202,10 @@ void GivenReceives::post(const ArchivedEvent& event, Location& location, Process
       }
     }
   }
-  process.posted.insert_or_assign(event.request, given);
+  std::shared_ptr<CausalPoint> posted;
+  if (!given.is_probed()) posted = given.point = std::make_shared<CausalPoint>();
+  process.posted.insert_or_assign(event.request, std::move(given));
+  return posted;
 }
 
 GivenReceive GivenReceives::completed(const ArchivedEvent& event, std::uint32_t process) {
@@ -208,14 +218,16 @@ GivenReceive GivenReceives::completed(const ArchivedEvent& event, std::uint32_t 
     return given;
   }
   Location& location = locations_[event.location->id];
-  GivenReceive given = location.calls.empty() ? GivenReceive{} : given_of(location.calls.back());
+  if (location.calls.empty()) return {};
+  const GivenReceive given = given_of(location.calls.back());
+  const bool is_matched = takes_probed(location.calls.back().region);
   const auto found = std::find_if(location.probed.begin(), location.probed.end(), [&](const Probed& each) {
-    return each.comm == event.comm && each.peer == event.peer && each.tag == event.tag;
+    return each.is_matched == is_matched && each.comm == event.comm && each.peer == event.peer && each.tag == event.tag;
   });
   if (found == location.probed.end()) return given;
-  if (!given.has_wildcard()) given = found->given;
+  const GivenReceive probed = std::move(found->given);
   location.probed.erase(found);
-  return given;
+  return given.has_wildcard() ? given : probed;
 }
 
 std::uint32_t GivenReceives::comm_of_call(const ArchivedEvent& event) const {

@@ -5,13 +5,15 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "knowledge_sources/trace_reader/archived_event.hpp"
+#include "tools/ardoise/vector_clock.hpp"
 
 namespace ardoise::launcher {
 
@@ -20,8 +22,9 @@ struct GivenReceive {
   std::uint32_t region = knowledge_sources::kUndefined32;  // the call that chose: a receive, a start or a probe
   bool is_known = false;                                   // false: its arguments are not in the trace
   bool any_source = false, any_tag = false;
-  std::int64_t tag = 0;     // without any_tag
-  std::uint64_t probe = 0;  // the probe that chose the message, by the number that event() returned; 0: none
+  // The probe that chose the message; otherwise the post, nullptr where the receive blocks.
+  std::shared_ptr<CausalPoint> point;
+  [[nodiscard]] bool is_probed() const { return point != nullptr && point->is_probe; }
   [[nodiscard]] bool has_wildcard() const { return any_source || any_tag; }
 };
 
@@ -34,9 +37,10 @@ class GivenReceives {
   // Whether the archive has arguments at all.
   [[nodiscard]] bool has_arguments() const { return !keys_.empty(); }
 
-  // process: of the event's location. Returns the number, from 1, of a probe with wildcards that ends here and has
-  // found a message; otherwise 0.
-  [[nodiscard]] std::uint64_t event(const knowledge_sources::ArchivedEvent& event, std::uint32_t process);
+  // process: of the event's location. Returns the point of a receive that is posted here, or of a probe with wildcards
+  // that ends here and has found a message; otherwise nullptr.
+  [[nodiscard]] std::shared_ptr<CausalPoint> event(const knowledge_sources::ArchivedEvent& event,
+                                                   std::uint32_t process);
   // Of a MpiRecv or MpiIrecv, once.
   [[nodiscard]] GivenReceive completed(const knowledge_sources::ArchivedEvent& event, std::uint32_t process);
   // Communicator of the innermost open call where its attributes tell it; otherwise kUndefined32.
@@ -45,7 +49,7 @@ class GivenReceives {
   // Calls whose answer time decided: tests, MPI_Waitany and MPI_Waitsome, MPI_Iprobe.
   struct Timed {
     std::uint64_t calls = 0, found = 0;
-    std::unordered_set<std::uint32_t> processes;
+    std::set<std::uint32_t> processes;
   };
   [[nodiscard]] const std::map<std::uint32_t, Timed>& timed() const { return timed_; }  // by region
 
@@ -76,6 +80,7 @@ class GivenReceives {
     std::uint32_t comm;
     std::int64_t peer, tag;
     GivenReceive given;
+    bool is_matched;  // only MPI_Mrecv and MPI_Imrecv take it
   };
   struct Location {
     std::vector<Call> calls;
@@ -85,11 +90,12 @@ class GivenReceives {
     std::unordered_map<std::uint64_t, GivenReceive> posted;    // by request
     std::unordered_map<std::uint64_t, GivenReceive> prepared;  // receives, by number
   };
-  static constexpr std::size_t kMostProbed = 256;  // of a thread; a program may probe a message again and again
+  static constexpr std::size_t kMostProbed = 256;  // of a thread
 
   void enter(const knowledge_sources::ArchivedEvent& event, Location& location, Process& process, std::uint32_t number);
-  [[nodiscard]] std::uint64_t leave(Location& location);
-  void post(const knowledge_sources::ArchivedEvent& event, Location& location, Process& process);
+  [[nodiscard]] std::shared_ptr<CausalPoint> leave(Location& location);
+  [[nodiscard]] std::shared_ptr<CausalPoint> post(const knowledge_sources::ArchivedEvent& event, Location& location,
+                                                  Process& process);
   [[nodiscard]] GivenReceive given_of(const Call& call) const;
   [[nodiscard]] bool takes_probed(std::uint32_t region) const;  // MPI_Mrecv, MPI_Imrecv
 
@@ -98,7 +104,6 @@ class GivenReceives {
   std::unordered_map<std::uint64_t, Location> locations_;
   std::unordered_map<std::uint32_t, Process> processes_;
   std::map<std::uint32_t, Timed> timed_;
-  std::uint64_t probes_ = 0;
 };
 
 }  // namespace ardoise::launcher

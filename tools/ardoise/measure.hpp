@@ -12,7 +12,7 @@ namespace ardoise::launcher {
 // us, also where there is no report. Only the time limit is ours.
 inline constexpr int kFailedStatus = 1;       // `ardoise report` could not render
 inline constexpr int kUsageStatus = 2;        // refused before anything was started
-inline constexpr int kFaultyTraceStatus = 3;  // `ardoise trace check` has found something wrong
+inline constexpr int kFaultyTraceStatus = 3;  // `ardoise trace check` has found something wrong, `races` a race
 inline constexpr int kTimeLimitStatus = 124;  // the time limit has ended the programs; as of timeout(1)
 
 // words: the user's launch line. Returns the exit status. Throws UsageError before anything was started.

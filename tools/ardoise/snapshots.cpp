@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "instrument/settings/number_ranges.hpp"
 #include "knowledge_sources/snapshot_file/snapshot_reader.hpp"
 #include "reports/atomic_file.hpp"
 #include "reports/text/units.hpp"
@@ -216,7 +217,7 @@ int snapshots(int argc, char** argv) {
   app.add_flag("--csv", request.csv, "comma-separated values: raw numbers, units in the names of columns");
   app.add_option("-o,--output", request.output, "merge, extract: file; tau: folder");
   if (const auto status = parse_or_end(app, argc, argv)) return *status;
-  if (request.selection.ranks.find_first_not_of("0123456789,-") != std::string::npos)
+  if (!request.selection.ranks.empty() && !instrument::are_ranges(request.selection.ranks))
     throw UsageError("--ranks takes numbers and ranges, 0-3,8.");
   const bool writes = request.action == "merge" || request.action == "extract" || request.action == "tau";
   if (writes && request.output.empty())

@@ -98,7 +98,7 @@ int check(const ArchiveReader& archive) {
   return faults.empty() ? 0 : kFaultyTraceStatus;
 }
 
-int races(const ArchiveReader& archive) {
+int races(const ArchiveReader& archive, bool as_csv) {
   TraceRaces races(archive.definitions());
   if (!races.has_arguments()) {
     say("'{}' does not have the arguments of calls: which receives had wildcards is not known. Record it with "
@@ -107,16 +107,16 @@ int races(const ArchiveReader& archive) {
     return kFailedStatus;
   }
   knowledge_sources::ArchiveFaults faults = archive.definitions().faults;
-  faults.merge(archive.read_side_by_side(races));
-  races.finish();
-  std::string text = races.text();
+  faults.merge(races.read(archive));
+  std::string notes = races.notes();
   const auto& anchor = archive.anchor();
   if (anchor.is_selection())
-    text +=
+    notes +=
         fmt::format("Note: the trace is a selection ({}): more may race than is found, or less.\n", anchor.description);
-  if (!print_all(text)) return kFailedStatus;
+  if (!print_all(as_csv ? races.csv() : races.text() + notes)) return kFailedStatus;
+  if (as_csv) std::fputs(notes.c_str(), stderr);
   for (const std::string& sentence : faults.sentences()) say("{}", sentence);
-  return 0;
+  return races.racing() == 0 ? 0 : kFaultyTraceStatus;
 }
 
 struct ExportRequest {
@@ -172,9 +172,14 @@ int trace(int argc, char** argv) {
   auto* const check_command =
       app.add_subcommand("check", "prints what is wrong in a trace; exit status 3 when something is");
   check_command->add_option("trace", path, of_trace)->required();
-  auto* const races_command = app.add_subcommand(
-      "races", "prints which receives could have had another message; needs a trace with attributes=arguments");
+  auto* const races_command =
+      app.add_subcommand("races",
+                         "prints which receives could have had another message; exit status 3 when one could; needs a "
+                         "trace with attributes=arguments");
+  std::string races_format = "text";
   races_command->add_option("trace", path, of_trace)->required();
+  races_command->add_option("--format", races_format, "text, or csv (a row for each call site) [text]")
+      ->check(CLI::IsMember({"text", "csv"}));
   auto* const capture_command =
       app.add_subcommand("from-capture", "makes a report with a trace of captured packs (--capture)");
   capture_command->add_option("captures", captures, "files of packs, or folders with them")->required();
@@ -215,7 +220,9 @@ int trace(int argc, char** argv) {
     return export_trace(request);
   }
   if (*capture_command) return from_capture(captures, output, selection);
-  return with_archive(path, *info_command ? info : *races_command ? races : check);
+  if (*races_command)
+    return with_archive(path, [&](const ArchiveReader& archive) { return races(archive, races_format == "csv"); });
+  return with_archive(path, *info_command ? info : check);
 }
 
 }  // namespace ardoise::launcher

@@ -4,10 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 #include <vector>
 
+#include "instrument/settings/number_ranges.hpp"
+#include "knowledge_sources/trace_reader/time_order.hpp"
 #include "reports/findings/sample_view.hpp"
 #include "reports/text/units.hpp"
+#include "tools/ardoise/shown_text.hpp"
 
 namespace ardoise::launcher {
 
@@ -16,11 +21,17 @@ using knowledge_sources::kUndefined32;
 using knowledge_sources::MessageHalf;
 using reports::with_separators;
 
-TraceRaces::TraceRaces(const knowledge_sources::ArchiveDefinitions& definitions, std::size_t window)
+namespace {
+
+constexpr std::size_t kMostRanges = 8;  // of ranks that a line names
+
+}  // namespace
+
+TraceRaces::TraceRaces(const knowledge_sources::ArchiveDefinitions& definitions, std::size_t room)
     : definitions_(definitions),
       ranks_(definitions),
       given_(definitions),
-      windows_([this](std::uint32_t process) { return order_.floor(process); }, window),
+      windows_(room),
       order_(definitions, ranks_, [this](const ReceivedMessage& message) { windows_.received(message); }),
       matcher_([this](const MessageHalf& send, const MessageHalf& receive) { order_.paired(send, receive); }),
       tracker_(
@@ -40,7 +51,7 @@ bool TraceRaces::event(const Event& event) {
   const std::uint32_t process = found->second;
   const std::uint32_t region = calls_.innermost(event).region;
   calls_.event(event);
-  if (const std::uint64_t probe = given_.event(event, process); probe != 0) order_.probe(event, process, probe);
+  if (auto point = given_.event(event, process)) order_.point(event, process, std::move(point));
   switch (event.kind) {
     case ArchivedKind::kMpiSend:
     case ArchivedKind::kMpiIsend:
@@ -78,6 +89,19 @@ void TraceRaces::finish() {
   for (const ReceivedMessage& message : order_.never_received()) windows_.never_received(message);
 }
 
+knowledge_sources::ArchiveFaults TraceRaces::read(const knowledge_sources::ArchiveReader& archive) {
+  knowledge_sources::ArchiveFaults faults;
+  if (order_.has_threads()) {
+    knowledge_sources::TimeOrder in_order(*this);
+    faults = archive.read_side_by_side(in_order, 1);
+    in_order.finish();
+  } else {
+    faults = archive.read_side_by_side(*this);
+  }
+  finish();
+  return faults;
+}
+
 std::string TraceRaces::place_of(std::uint32_t region) const {
   const auto* const found = definitions_.regions.find(region);
   if (found == nullptr) return "a call that is not known";
@@ -94,18 +118,19 @@ std::string TraceRaces::name_of_process(std::uint32_t process) const {
   return group == nullptr ? fmt::format("location group {}", process) : fmt::format("'{}'", group->name);
 }
 
-template <class Processes>
-std::string TraceRaces::names_of(const Processes& processes) const {
-  std::vector<std::uint32_t> ranks;
-  for (const std::uint32_t process : processes) {
-    const auto rank = definitions_.world_ranks.find(process);
-    ranks.push_back(rank == definitions_.world_ranks.end() ? process : static_cast<std::uint32_t>(rank->second));
-  }
-  std::sort(ranks.begin(), ranks.end());
-  return reports::rank_ranges(ranks, 8);
+std::uint32_t TraceRaces::rank_of(std::uint32_t process) const {
+  const auto rank = definitions_.world_ranks.find(process);
+  return rank == definitions_.world_ranks.end() ? process : static_cast<std::uint32_t>(rank->second);
 }
 
-std::string TraceRaces::message_text(const ReceivedMessage& message) const {
+std::vector<std::uint32_t> TraceRaces::ranks_of(const std::set<std::uint32_t>& processes) const {
+  std::vector<std::uint32_t> ranks;
+  for (const std::uint32_t process : processes) ranks.push_back(rank_of(process));
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+std::string TraceRaces::message_text(const SentMessage& message) const {
   return fmt::format("{} with tag {} from {}, {}", reports::counted(message.bytes, "byte"), message.tag,
                      name_of_process(message.sender),
                      message.send_region == kUndefined32 ? "whose send is not in the trace"
@@ -113,9 +138,9 @@ std::string TraceRaces::message_text(const ReceivedMessage& message) const {
 }
 
 std::string TraceRaces::site_text(std::uint32_t region, const RacingSite& site) const {
-  std::string text =
-      fmt::format("{:>12}  {:>12}  {:>7}  {}, ranks {}\n", with_separators(site.receives), with_separators(site.racing),
-                  with_separators(site.others.size()), place_of(region), names_of(site.receivers));
+  std::string text = fmt::format("{:>12}  {:>12}  {:>7}  {}, ranks {}\n", with_separators(site.receives),
+                                 with_separators(site.racing), with_separators(site.others.size()), place_of(region),
+                                 reports::rank_ranges(ranks_of(site.receivers), kMostRanges));
   if (!site.example) return text;
   const auto& [got, other, is_received] = *site.example;
   const auto margin = std::string(37, ' ');
@@ -134,7 +159,7 @@ std::string TraceRaces::timed_text() const {
       fmt::format("\nAnswers that time decided, which clocks do not judge\n{:>12}  {:>12}  call\n", "calls", "found");
   for (const auto& [region, timed] : given_.timed())
     text += fmt::format("{:>12}  {:>12}  {}, ranks {}\n", with_separators(timed.calls), with_separators(timed.found),
-                        place_of(region), names_of(timed.processes));
+                        place_of(region), reports::rank_ranges(ranks_of(timed.processes), kMostRanges));
   return text;
 }
 
@@ -151,18 +176,16 @@ std::string TraceRaces::notes() const {
       "complete for long",
       tracker_.numbered_as_completed());
   note("messages and waiting ends without room; more may race than is found, or less", order_.without_room());
-  note("receives that are not judged to the end: later messages that could have raced with them had no room",
-       windows_.without_room());
+  note("messages that may race with receives for which there was no room any more", windows_.without_room());
   return text;
 }
 
 std::string TraceRaces::text() const {
   std::vector<std::pair<std::uint32_t, const RacingSite*>> sites;
-  std::uint64_t receives = 0, racing = 0;
+  std::uint64_t receives = 0;
   for (const auto& [region, site] : windows_.sites()) {
     sites.emplace_back(region, &site);
     receives += site.receives;
-    racing += site.racing;
   }
   std::stable_sort(sites.begin(), sites.end(),
                    [](const auto& a, const auto& b) { return a.second->racing > b.second->racing; });
@@ -174,14 +197,48 @@ std::string TraceRaces::text() const {
   const std::string of = reports::counted(messages(), "message");
   if (receives == 0) {
     text += fmt::format("No receive with a wildcard got one of {}.\n", of);
-  } else if (racing == 0) {
+  } else if (racing() == 0) {
     text += fmt::format("None of {} with wildcards could have had a message of another sender, of {}.\n",
                         reports::counted(receives, "receive"), of);
   } else {
     text += fmt::format("{} of {} with wildcards could have had a message of another sender, of {}.\n",
-                        with_separators(racing), reports::counted(receives, "receive"), of);
+                        with_separators(racing()), reports::counted(receives, "receive"), of);
   }
-  return text + notes();
+  return text;
+}
+
+std::uint64_t TraceRaces::racing() const {
+  return std::accumulate(sites().begin(), sites().end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const auto& each) { return sum + each.second.racing; });
+}
+
+std::string TraceRaces::csv_start(const char* kind, std::uint32_t region,
+                                  const std::set<std::uint32_t>& processes) const {
+  const auto* const found = definitions_.regions.find(region);
+  return fmt::format("{},{},{},{},{}", kind, csv_field(found == nullptr ? place_of(region) : found->name),
+                     csv_field(found == nullptr ? "" : found->source_file),
+                     found == nullptr || found->line == 0 ? "" : std::to_string(found->line),
+                     csv_field(instrument::ranges_text(ranks_of(processes))));
+}
+
+std::string TraceRaces::csv() const {
+  std::string text =
+      "kind,function,file,line,ranks,calls,racing,other_senders,found,example_time_seconds,example_rank,"
+      "example_sender,example_other_sender\n";
+  for (const auto& [region, site] : sites()) {
+    text += fmt::format("{},{},{},{},,", csv_start("receive", region, site.receivers), site.receives, site.racing,
+                        site.others.size());
+    if (site.example) {
+      const auto& [got, other, is_received] = *site.example;
+      text += fmt::format("{:.9f},{},{},{}\n", definitions_.clock.seconds(got.receive_time), rank_of(got.receiver),
+                          rank_of(got.sender), rank_of(other.sender));
+    } else {
+      text += ",,,\n";
+    }
+  }
+  for (const auto& [region, timed] : given_.timed())
+    text += fmt::format("{},{},,,{},,,,\n", csv_start("timed", region, timed.processes), timed.calls, timed.found);
+  return text;
 }
 
 }  // namespace ardoise::launcher

@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "knowledge_sources/trace_reader/archive_reader.hpp"
 #include "knowledge_sources/trace_reader/message_matcher.hpp"
@@ -14,33 +15,40 @@
 
 namespace ardoise::launcher {
 
-// Takes all events of an archive, locations side by side.
+// Takes all events of an archive: locations side by side, and threads of a process in the order of time.
 class TraceRaces : public knowledge_sources::EventConsumer {
  public:
-  explicit TraceRaces(const knowledge_sources::ArchiveDefinitions& definitions,
-                      std::size_t window = RaceWindows::kMost);
+  explicit TraceRaces(const knowledge_sources::ArchiveDefinitions& definitions, std::size_t room = RaceWindows::kMost);
 
   [[nodiscard]] bool event(const knowledge_sources::ArchivedEvent& event) override;
   void finish();
+  // All events of it, to the end.
+  [[nodiscard]] knowledge_sources::ArchiveFaults read(const knowledge_sources::ArchiveReader& archive);
 
   // False: it is not known which receives had wildcards.
   [[nodiscard]] bool has_arguments() const { return given_.has_arguments(); }
   [[nodiscard]] std::uint64_t messages() const { return order_.messages(); }
   // By region.
   [[nodiscard]] const std::map<std::uint32_t, RacingSite>& sites() const { return windows_.sites(); }
-  // For people: tables, and what is not known.
+  [[nodiscard]] std::uint64_t racing() const;
+  // Tables for people.
   [[nodiscard]] std::string text() const;
+  // A row for each call site.
+  [[nodiscard]] std::string csv() const;
+  // What is not known, a line each.
+  [[nodiscard]] std::string notes() const;
 
  private:
   using Event = knowledge_sources::ArchivedEvent;
   [[nodiscard]] std::string place_of(std::uint32_t region) const;
   [[nodiscard]] std::string name_of_process(std::uint32_t process) const;
-  template <class Processes>
-  [[nodiscard]] std::string names_of(const Processes& processes) const;
-  [[nodiscard]] std::string message_text(const ReceivedMessage& message) const;
+  [[nodiscard]] std::uint32_t rank_of(std::uint32_t process) const;
+  [[nodiscard]] std::vector<std::uint32_t> ranks_of(const std::set<std::uint32_t>& processes) const;
+  [[nodiscard]] std::string message_text(const SentMessage& message) const;
   [[nodiscard]] std::string site_text(std::uint32_t region, const RacingSite& site) const;
   [[nodiscard]] std::string timed_text() const;
-  [[nodiscard]] std::string notes() const;
+  [[nodiscard]] std::string csv_start(const char* kind, std::uint32_t region,
+                                      const std::set<std::uint32_t>& processes) const;
 
   const knowledge_sources::ArchiveDefinitions& definitions_;
   knowledge_sources::CommRanks ranks_;

@@ -11,8 +11,12 @@
 #include <sstream>
 #include <vector>
 
+#include "instrument/settings/number_ranges.hpp"
+
 namespace ardoise::replay {
 namespace {
+
+constexpr std::uint32_t kMostRank = 10'000'000;
 
 void take_slowed(ReplayOptions& options, const std::vector<std::string>& words) {
   for (const std::string& word : words) {
@@ -28,21 +32,13 @@ void take_slowed(ReplayOptions& options, const std::vector<std::string>& words) 
 
 // "0-3,8"
 void take_ranks(ReplayOptions& options, const std::string& text) {
-  std::istringstream in(text);
-  for (std::string item; std::getline(in, item, ',');) {
-    std::istringstream range(item);
-    std::int32_t first = -1, last = -1;
-    char dash = 0;
-    range >> first;
-    if (range.eof()) {
-      last = first;
-    } else if (!(range >> dash >> last) || dash != '-' || !range.eof()) {
-      last = -1;
-    }
-    if (first < 0 || last < first || last - first > 1'000'000)
-      throw CLI::ValidationError("--ranks", fmt::format("'{}' is no rank and no range, as 0-3,8", item));
-    for (std::int32_t rank = first; rank <= last; ++rank) options.ranks.push_back(rank);
-  }
+  const bool is_good = instrument::for_each_range(text, [&](const instrument::NumberRange& range) {
+    if (range.last > kMostRank)
+      throw CLI::ValidationError("--ranks", fmt::format("{} is no rank of a trace", range.last));
+    for (std::uint32_t rank = range.first; rank <= range.last; ++rank)
+      options.ranks.push_back(static_cast<std::int32_t>(rank));
+  });
+  if (!is_good && !text.empty()) throw CLI::ValidationError("--ranks", "takes numbers and ranges, 0-3,8");
   std::ranges::sort(options.ranks);
   if (std::ranges::adjacent_find(options.ranks) != options.ranks.end())
     throw CLI::ValidationError("--ranks", "a rank is named twice");

@@ -1,0 +1,57 @@
+// Puts the events of all locations into one order of time, for what matches events of threads of one process: they have
+// one clock.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <queue>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "knowledge_sources/trace_reader/archive_reader.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// Not thread safe. For ArchiveReader::read_side_by_side with one event at a time: the location that is furthest behind
+// is read on, so that others have come to its last time at least, and what is not later than that goes on. Holds as
+// many events as there are locations, or a few more; without `metrics` and `arguments`.
+class TimeOrder : public EventConsumer {
+ public:
+  explicit TimeOrder(EventConsumer& consumer) : consumer_(consumer) {}
+
+  [[nodiscard]] bool event(const ArchivedEvent& event) override {
+    const std::uint64_t before = std::exchange(last_[event.location->id], event.time);
+    while (!held_.empty() && held_.top().event.time <= before) pop();
+    held_.push({event, {event.attributes.begin(), event.attributes.end()}});
+    return true;
+  }
+  void finish() {
+    while (!held_.empty()) pop();
+  }
+
+ private:
+  struct Held {
+    ArchivedEvent event;
+    std::vector<ArchivedEvent::Attribute> attributes;
+    friend bool operator>(const Held& a, const Held& b) { return a.key() > b.key(); }
+    [[nodiscard]] std::tuple<std::uint64_t, std::uint64_t, std::uint64_t> key() const {
+      return {event.time, event.location->id, event.position};
+    }
+  };
+  void pop() {
+    ArchivedEvent event = held_.top().event;
+    event.attributes = held_.top().attributes;
+    event.metrics = {};
+    event.arguments = {};
+    (void)consumer_.event(event);
+    held_.pop();
+  }
+
+  EventConsumer& consumer_;
+  std::unordered_map<std::uint64_t, std::uint64_t> last_;  // time, by location
+  std::priority_queue<Held, std::vector<Held>, std::greater<>> held_;
+};
+
+}  // namespace ardoise::knowledge_sources

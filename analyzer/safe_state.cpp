@@ -2,7 +2,6 @@
 #include "analyzer/safe_state.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +15,7 @@
 #include "analyzer/memory_kills.hpp"
 #include "analyzer/results.hpp"
 #include "knowledge_sources/byte_stream.hpp"
+#include "reports/atomic_file.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -119,7 +119,7 @@ void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned r
   const auto bytes = out.take();
   // Not forced to the disk, which may take longer than there is time: it is this process that ends, not the machine.
   const fs::path path = safe_state_file(options.output, facts.prefix, rank),
-                 beside = fmt::format("{}.part{}", path.string(), ::getpid());
+                 beside = reports::half_written(path.string());
   std::ofstream file(beside, std::ios::binary | std::ios::trunc);
   file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   file.close();
@@ -132,7 +132,7 @@ void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned r
 
 void use_as_first_state(const std::string& prefix, unsigned rank, const Options& options) {
   const fs::path first = safe_state_file(options.output, kFirstStatePrefix, rank),
-                 beside = fmt::format("{}.part{}", first.string(), ::getpid());
+                 beside = reports::half_written(first.string());
   std::error_code error;
   fs::create_hard_link(safe_state_file(options.output, prefix, rank), beside, error);
   if (error) return;

@@ -30,7 +30,18 @@ std::string what_to_do(int error_number) {
   }
 }
 
+constexpr std::string_view kBeside = ".part";  // and the number of the process
+
 }  // namespace
+
+std::string half_written(const std::string& path) { return fmt::format("{}{}{}", path, kBeside, ::getpid()); }
+
+bool is_half_written(std::string_view name) {
+  const auto at = name.rfind(kBeside);
+  if (at == 0 || at == name.npos) return false;
+  const auto number = name.substr(at + kBeside.size());
+  return !number.empty() && number.find_first_not_of("0123456789") == number.npos;
+}
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   namespace fs = std::filesystem;
@@ -45,7 +56,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   if (exists) {
     if (fs::path target = fs::canonical(path_, none); !none) path_ = target;
   }
-  beside_ = fmt::format("{}.part{}", path_, ::getpid());
+  beside_ = half_written(path_);
   ::unlink(beside_.c_str());  // left by a killed process with our number
   fd_ = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (fd_ < 0 || (exists && ::fchmod(fd_, old.st_mode & 07777) != 0)) fail(errno);

@@ -31,6 +31,11 @@ class AtomicFile {
   int fd_ = -1;
 };
 
+// Where this process writes the file that is renamed to `path` when it is whole; and whether a name is one of these: a
+// process that is killed leaves it.
+[[nodiscard]] std::string half_written(const std::string& path);
+[[nodiscard]] bool is_half_written(std::string_view name);
+
 [[nodiscard]] Outcome write_file(const std::string& path, std::string_view content);
 
 // Creates the folder and those above it; says in one sentence why not.

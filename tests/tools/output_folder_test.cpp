@@ -77,6 +77,18 @@ TEST_F(OutputFolderTest, WhatWasMadeForNothingGoesAgain) {
   EXPECT_FALSE(fs::exists(status_file_in(base_ / "f")));
 }
 
+TEST_F(OutputFolderTest, WhatAKilledAnalyzerHasHalfWrittenGoesAgain) {
+  {
+    const OutputFolder folder(base_ / "r");
+    for (const char* name : {"profile.json", "profile.json.part", "profile.json.part4711", ".analyzer-0.part12"})
+      std::ofstream(folder.path() / name) << "x";
+  }
+  EXPECT_TRUE(fs::exists(base_ / "r" / "profile.json"));
+  EXPECT_TRUE(fs::exists(base_ / "r" / "profile.json.part"));
+  EXPECT_FALSE(fs::exists(base_ / "r" / "profile.json.part4711"));
+  EXPECT_FALSE(fs::exists(base_ / "r" / ".analyzer-0.part12"));
+}
+
 TEST_F(OutputFolderTest, BelowAFileThereIsNoFolder) {
   std::ofstream(base_ / "file") << "x";
   EXPECT_THROW(OutputFolder(base_ / "file" / "r"), UsageError);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "reports/atomic_file.hpp"
 #include "tools/ardoise/launch_line.hpp"
 
 namespace ardoise::launcher {
@@ -69,10 +70,9 @@ bool remove_claim(const fs::path& folder) {
 OutputFolder::~OutputFolder() {
   std::error_code ignored;
   made_ = remove_claim(path_) || made_;
-  // What analyzers that were killed have half written.
+  // Of analyzers that were killed.
   for (const auto& entry : fs::directory_iterator(path_, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(".analyzer-") && name.find(".part") != std::string::npos) fs::remove(entry.path(), ignored);
+    if (reports::is_half_written(entry.path().filename().string())) fs::remove(entry.path(), ignored);
   }
   if (made_) fs::remove(path_, ignored);  // fails, as it should, when something is in it
 }

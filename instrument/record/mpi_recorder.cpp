@@ -141,6 +141,8 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
         event.peer = format_peer(call.statuses->MPI_SOURCE);
         event.tag = format_tag(call.statuses->MPI_TAG);
       }
+      if (plan.role == Role::kProbe && call.message != MPI_MESSAGE_NULL && call.message != MPI_MESSAGE_NO_PROC)
+        post(event, handle_value(call.message), false);
       break;
     case Role::kSendReceive:
       if (!plan.starts_request) {
@@ -150,7 +152,7 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
         half.shape = Shape::kPostReceive;
         half.peer = format_peer(call.source);
         half.tag = format_tag(call.receive_tag);
-        post(half, false);
+        post(half, handle_value(call.requests[0]), false);
         event.received = 0;
         return write(event);
       }
@@ -176,12 +178,12 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
   }
   if (plan.persistent) [[unlikely]] {
     // Only prepared: moves nothing yet.
-    if (call.request_count == 1) post(event, true);
+    if (call.request_count == 1) post(event, handle_value(call.requests[0]), true);
     event.shape = Shape::kLocal;
     event.sent = event.received = 0;
     return write(event);
   }
-  if (plan.starts_request && call.request_count == 1) post(event, false);
+  if (plan.starts_request && call.request_count == 1) post(event, handle_value(call.requests[0]), false);
   // What will have been received is known at completion only, and counted there.
   if (plan.role == Role::kFileRead && plan.starts_request) event.received = 0;
   write(event);
@@ -297,7 +299,7 @@ void MpiRecorder::write(Event& event) {
   event.thread.call_sums.bytes_received += event.received;
 }
 
-void MpiRecorder::post(const Event& event, bool persistent) {
+void MpiRecorder::post(const Event& event, std::uint64_t handle, bool persistent) {
   Request request;
   request.post_begin = event.call.begin;
   request.post_end = event.end;
@@ -310,7 +312,7 @@ void MpiRecorder::post(const Event& event, bool persistent) {
   request.tag = event.tag;
   request.persistent = persistent;
   request.active = !persistent;
-  (void)recorder_.requests.post(handle_value(event.call.requests[0]), request);
+  (void)recorder_.requests.post(handle, request);
 }
 
 void MpiRecorder::write_neighbours(const Event& event) {
@@ -497,6 +499,10 @@ std::uint32_t MpiRecorder::comm_of(ThreadRecorder& thread, const Call& call) {
     if (call.function == FunctionId::kComm_free || call.function == FunctionId::kComm_disconnect) return kNoComm;
     define(call.comm);
     return id_of(thread, HandleKind::kComm, handle, kUnnamedComm);
+  }
+  if (call.message != MPI_MESSAGE_NULL) {  // of the probe that has taken it
+    const auto probed = recorder_.requests.complete(handle_value(call.message), call.begin);
+    return probed ? operation_of(*probed).comm() : kNoComm;
   }
   if (call.window != MPI_WIN_NULL) return id_of(thread, HandleKind::kWindow, handle_value(call.window), kNoComm);
   if (call.file != MPI_FILE_NULL) return id_of(thread, HandleKind::kFileComm, handle_value(call.file), kNoComm);

@@ -67,7 +67,7 @@ class MpiRecorder {
                                     std::uint32_t missing);
   bool tell_counted(const Event& event);
   void write(Event& event);
-  void post(const Event& event, bool persistent);
+  void post(const Event& event, std::uint64_t handle, bool persistent);
   void write_neighbours(const Event& event);
   void write_group(const Event& event);
   void write_started(Event& event);

@@ -58,16 +58,15 @@ std::uint32_t TraceRankState::number_before_start(std::uint64_t tick) {
 }
 
 void TraceRankState::take_message(const MessageKey& message, MessageNumbers::Number number) {
-  if (taken_.size() < kMostTaken) taken_.emplace_back(message, Taken{message.comm, number});
+  if (taken_.size() < kMostTaken) taken_.emplace_back(message, number);
 }
 
-TraceRankState::Taken TraceRankState::taken(std::int32_t source, std::int32_t tag) {
-  const auto found = std::ranges::find_if(
-      taken_, [&](const auto& each) { return each.first.peer == source && each.first.tag == tag; });
-  if (found == taken_.end()) return {instrument::kNoComm, std::nullopt};
-  const Taken message = found->second;
+MessageNumbers::Number TraceRankState::taken(const MessageKey& message) {
+  const auto found = std::ranges::find(taken_, message, &decltype(taken_)::value_type::first);
+  if (found == taken_.end()) return std::nullopt;
+  const MessageNumbers::Number number = found->second;
   taken_.erase(found);
-  return message;
+  return number;
 }
 
 void TraceRankState::use_communicator(std::uint32_t number) {
@@ -183,11 +182,6 @@ void TraceLocation::write_begin(const MpiEvent& event) {
     call_.received = half.bytes;
   } else if (shape == Shape::kReceive && record.peer >= 0) {
     call_.ends = Ends::kReceive;
-    if (kind.receives_taken) {
-      const TraceRankState::Taken message = rank_.taken(record.peer, record.tag);
-      call_.comm = message.comm;
-      call_.received_as = message.number;
-    }
     call_.peer = record.peer;
     call_.tag = record.tag;
     call_.received = event.bytes;
@@ -276,9 +270,9 @@ void TraceLocation::add(const CompletionRecord& record) {
 
 void TraceLocation::write_end_of(const CompletionRecord& record, std::uint64_t time) {
   const std::uint32_t function = instrument::function_of(record.word);
-  std::uint32_t comm = instrument::comm_of(record.word);
+  const std::uint32_t comm = instrument::comm_of(record.word);
   auto operation = rank_.end(record.post_begin);
-  MessageNumbers::Number number = number_ended(record, operation && operation->of == TraceRankState::Of::kSend);
+  const MessageNumbers::Number number = number_ended(record, operation && operation->of == TraceRankState::Of::kSend);
   if (!operation) {
     // With several threads it may have been started in one that is read later.
     const bool is_receive = record.peer >= 0;
@@ -305,11 +299,6 @@ void TraceLocation::write_end_of(const CompletionRecord& record, std::uint64_t t
       if (record.peer < 0) {
         write(OTF2_EvtWriter_MpiRequestCancelled, time, operation->number);
         return;
-      }
-      if (message_kind(function).receives_taken) {
-        const TraceRankState::Taken message = rank_.taken(record.peer, record.tag);
-        comm = message.comm;
-        number = message.number;
       }
       rank_.use_communicator(comm);
       write_message(number, OTF2_EvtWriter_MpiIrecv, time, unsigned_of(record.peer), comm, unsigned_of(record.tag),

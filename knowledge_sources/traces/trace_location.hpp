@@ -83,13 +83,9 @@ class TraceRankState {
     return found != prepared_.end() ? std::optional(found->second) : std::nullopt;
   }
 
-  // MPI_Mprobe has taken a message, and MPI_Mrecv, which has no communicator, receives it.
-  struct Taken {
-    std::uint32_t comm;
-    MessageNumbers::Number number;
-  };
+  // MPI_Mprobe has taken a message, and MPI_Mrecv receives it.
   void take_message(const MessageKey& message, MessageNumbers::Number number);
-  [[nodiscard]] Taken taken(std::int32_t source, std::int32_t tag);
+  [[nodiscard]] MessageNumbers::Number taken(const MessageKey& message);
 
   void use_communicator(std::uint32_t number);
   void use_datatype(std::uint32_t number) { datatypes_.insert(number); }
@@ -116,7 +112,7 @@ class TraceRankState {
   static constexpr std::size_t kMostEarlyEnds = 65536, kMostTaken = 4096, kMostPrepared = 1 << 20;
   StartedList<Operation> started_;
   std::unordered_map<std::uint64_t, std::uint32_t> early_;     // ends that came before their starts: numbers, by tick
-  std::vector<std::pair<MessageKey, Taken>> taken_;            // messages that are not received yet
+  std::vector<std::pair<MessageKey, MessageNumbers::Number>> taken_;  // messages that are not received yet
   std::unordered_map<std::uint64_t, std::uint64_t> prepared_;  // persistent requests, by tick
   std::uint64_t prepared_count_ = 0;
   std::uint32_t numbers_ = 0;

@@ -15,13 +15,13 @@ void TraceLocation::number_messages(const instrument::MpiEvent& event) {
     if (selection_.attributes().has(AttributeClass::kClocks)) call_.met_as = rank_.messages.collective(record.comm());
     return;
   }
-  const bool takes = shape == instrument::Shape::kProbe && record.peer >= 0 && kind.takes_message;
-  if (!selection_.attributes().has(AttributeClass::kMessages)) {
-    if (takes) rank_.take_message(key, std::nullopt);
+  if (!selection_.attributes().has(AttributeClass::kMessages)) return;
+  if (kind.receives_taken) {
+    if (shape == instrument::Shape::kReceive) call_.received_as = rank_.taken(key);
     return;
   }
-  if (takes) rank_.take_message(key, rank_.messages.receive(key));
-  if (kind.receives_taken) return;
+  if (shape == instrument::Shape::kProbe && record.peer >= 0 && kind.takes_message)
+    rank_.take_message(key, rank_.messages.receive(key));
   if (kind.starts_both) rank_.messages.post(record.begin, {record.comm(), instrument::kAnySource, instrument::kAnyTag});
   if (shape == instrument::Shape::kSend || shape == instrument::Shape::kPostReceive) {
     number_started(record);
@@ -47,6 +47,8 @@ void TraceLocation::number_started(const instrument::MpiRecord& operation) {
 
 MessageNumbers::Number TraceLocation::number_ended(const instrument::CompletionRecord& record, bool is_send) {
   if (!selection_.attributes().has(AttributeClass::kMessages)) return std::nullopt;
+  if (record.peer >= 0 && message_kind(instrument::function_of(record.word)).receives_taken)
+    return rank_.taken({instrument::comm_of(record.word), record.peer, record.tag});
   if (record.peer >= 0) return rank_.messages.end(record.post_begin, record.peer, record.tag);
   if (record.tag != instrument::kAnyTag) return std::nullopt;
   // Cancelled. Nobody receives a send that has been counted.

@@ -192,6 +192,50 @@ TEST_F(MpiRecorderTest, ReceiveFromAnywhereNamesTheActualSource) {
   EXPECT_EQ(capture.totals.at("MPI_Recv").bytes, 40u);
 }
 
+TEST_F(MpiRecorderTest, AMatchedReceiveIsOnTheCommunicatorOfItsProbe) {
+  Call make = on_world(FunctionId::kComm_split);
+  make.new_comm = kOther;
+  record(make);
+  const MPI_Status actual = status(2, 77, 0);
+  const auto probe = [&](FunctionId function, MPI_Comm comm, std::uintptr_t message) {
+    Call call{function};
+    call.comm = comm;
+    call.message = handle<MPI_Message>(message);
+    call.completed_count = 1;
+    call.statuses = &actual;
+    record(call);
+  };
+  const auto receive = [&](std::uintptr_t message) {
+    Call call{FunctionId::kMrecv};
+    call.message = handle<MPI_Message>(message);
+    call.statuses = &actual;
+    record(call);
+  };
+  probe(FunctionId::kMprobe, kOther, 0x5000);
+  probe(FunctionId::kImprobe, kWorld, 0x6000);
+  receive(0x5000);
+  probe(FunctionId::kMprobe, kWorld, 0x5000);  // MPI gives the handle out again
+  receive(0x5000);
+  receive(0x7000);  // its probe was not seen
+  Call post{FunctionId::kImrecv};
+  post.message = handle<MPI_Message>(0x6000);
+  auto request = handle<MPI_Request>(0x6000);  // where it becomes the request
+  post.requests = &request;
+  post.request_count = 1;
+  record(post);
+  complete(FunctionId::kWait, {0x6000}, {actual});
+  const Capture capture = finish();
+  ASSERT_EQ(capture.fault(), "");
+  EXPECT_EQ(capture.events[3].comm, 1u);
+  EXPECT_EQ(capture.events[5].comm, kWorldComm);
+  EXPECT_EQ(capture.events[6].comm, kNoComm);
+  EXPECT_EQ(capture.events[7].comm, kWorldComm);
+  ASSERT_EQ(capture.completions.size(), 1u);
+  EXPECT_EQ(capture.completions[0].function, "MPI_Imrecv");
+  EXPECT_EQ(comm_of(capture.completions[0].record.word), kWorldComm);
+  EXPECT_EQ(recorder_.requests.size(), 0u);
+}
+
 TEST_F(MpiRecorderTest, ArgumentsComeBeforeTheirCall) {
   Call call = on_world(FunctionId::kAlltoallw);
   const std::vector<int> counts = {1, -2, 300'000};

@@ -346,20 +346,6 @@ TEST_F(Traces, CommunicatorsHaveTheirMembers) {
   }
 }
 
-TEST_F(Traces, AMessageThatAProbeTookHasItsCommunicator) {
-  PackMaker maker({});
-  maker.define(instrument::CommunicatorDefinition{1, instrument::CommunicatorKind::kIntra, 50, 0, 2, 0, 0, 1, 0, 0, 1},
-               std::span<const instrument::RankRange>(std::vector<instrument::RankRange>{{0, 2, 1}}),
-               std::string_view("pair"));
-  maker.call(FunctionId::kMprobe, Shape::kProbe, 2000, 10, 1, 4, 16, 1, 1);
-  maker.call(FunctionId::kMrecv, Shape::kReceive, 2100, 10, 1, 4, 16, 1, instrument::kNoComm);
-  begin({{.name = "program", .ranks = 2}});
-  maker.flush();
-  session_->submit(maker.take());
-  finish();
-  EXPECT_EQ(read().of_kind("MPI_RECV").at(0).of("Communicator"), "pair");
-}
-
 TEST_F(Traces, ThreadsAreLocationsAndOneMayEndWhatAnotherStarts) {
   PackMaker starts({}), ends({});
   define_process(ends);

@@ -20,7 +20,8 @@ constexpr std::array kIntegers = {
     "source"sv,        "root"sv,        "target"sv,     "tag"sv,       "stag"sv,       "rtag"sv,     "comm"sv,
     "request_count"sv, "op"sv,          "file"sv,       "win"sv,       "request"sv,    "comm_out"sv, "comm_inout"sv,
     "comm_later"sv,    "request_out"sv, "request_in"sv, "file_out"sv,  "file_inout"sv, "win_out"sv,  "win_inout"sv,
-    "code"sv,          "flag"sv,        "index"sv,      "out_count"sv, "partitions"sv, "group"sv,    "lock_type"sv};
+    "code"sv,          "flag"sv,        "index"sv,      "out_count"sv, "partitions"sv, "group"sv,    "lock_type"sv,
+    "message_inout"sv};
 constexpr std::array kCounts = {"count"sv, "scount"sv, "rcount"sv, "scounts"sv, "rcounts"sv};
 constexpr std::array kIntegerArrays = {"scounts"sv,  "rcounts"sv, "stypes"sv,   "rtypes"sv,
                                        "requests"sv, "status"sv,  "statuses"sv, "indices"sv};
@@ -28,7 +29,7 @@ constexpr std::string_view kLargeCount = "large_count";  // MPI_Count in a funct
 constexpr std::array kChoiceBuffers = {"buf"sv, "sbuf"sv, "rbuf"sv, "choice"sv};
 constexpr std::array kInert = {
     "int"sv,  "aint"sv,     "offset"sv,   "xcount"sv,        "in"sv,         "out"sv,      "pointer"sv,
-    "info"sv, "datatype"sv, "message"sv,  "message_inout"sv, "errhandler"sv, "function"sv, "errhandler_function"sv,
+    "info"sv, "datatype"sv, "message"sv,  "errhandler"sv, "function"sv, "errhandler_function"sv,
     "tool"sv, "session"sv,  "status_in"sv, "sdispls"sv,   "rdispls"sv};
 
 std::vector<Rule> make_rules() {
@@ -54,8 +55,8 @@ std::vector<Rule> make_rules() {
       {"receive_init", "kPostReceive", receive},
       {"partitioned_send_init", "kSend", {"partitions", "large_count", "type", "dest", "tag", "comm"}},
       {"partitioned_receive_init", "kPostReceive", {"partitions", "large_count", "type", "source", "tag", "comm"}},
-      {"matched_receive", "kReceive", {"count", "type", "status"}},
-      {"post_matched_receive", "kPostReceive", {"count", "type", "request_out"}},
+      {"matched_receive", "kReceive", {"count", "type", "message_inout", "status"}},
+      {"post_matched_receive", "kPostReceive", {"count", "type", "message_inout", "request_out"}},
       {"probe", "kProbe", {"source", "tag", "comm", "status"}},
       {"send_receive",
        "kSendReceive",

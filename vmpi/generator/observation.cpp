@@ -105,6 +105,7 @@ class Writer {
       transfer("bytes_received", "count", "type", "source");
       if (rule_ == "receive") received_of_status();
     } else if (rule_ == "matched_receive" || rule_ == "post_matched_receive") {
+      before("call.message = arguments::made_message(" + name("message_inout") + ");");
       transfer("bytes_received", "count", "type", "");
       if (rule_ == "matched_receive") received_of_status();
     } else if (rule_ == "probe") {
@@ -112,6 +113,8 @@ class Writer {
       const std::string found = has("flag") ? " && arguments::is_true(" + name("flag") + ")" : "";
       after("call.completed_count = code == MPI_SUCCESS" + found + " ? 1 : 0;");
       after("if (call.completed_count == 1) call.bytes_received = received_bytes(*call.statuses);");
+      if (has("message_inout"))
+        after("if (call.completed_count == 1) call.message = arguments::made_message(" + name("message_inout") + ");");
     } else if (rule_ == "send_receive" || rule_ == "post_send_receive") {
       transfer("bytes_sent", "scount", "stype", "dest");
       transfer("bytes_received", "rcount", "rtype", "source");

@@ -43,6 +43,7 @@ inline MPI_Win made_win(const MPI_Win* win) { return *win; }
 inline MPI_Group group_of(MPI_Group group) { return group; }
 inline MPI_File file_of(MPI_File file) { return file; }
 inline MPI_File made_file(const MPI_File* file) { return *file; }
+inline MPI_Message made_message(const MPI_Message* message) { return *message; }
 inline bool is_no_op(MPI_Op op) { return op == MPI_NO_OP; }
 // For an ArgumentList.
 inline std::int64_t type_word(MPI_Datatype type) { return handle_word(type); }

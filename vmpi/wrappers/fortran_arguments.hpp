@@ -55,6 +55,7 @@ inline MPI_Win made_win(const MPI_Fint* win) { return PMPI_Win_f2c(*win); }
 inline MPI_Group group_of(const MPI_Fint* group) { return PMPI_Group_f2c(*group); }
 inline MPI_File file_of(const MPI_Fint* file) { return PMPI_File_f2c(*file); }
 inline MPI_File made_file(const MPI_Fint* file) { return PMPI_File_f2c(*file); }
+inline MPI_Message made_message(const MPI_Fint* message) { return PMPI_Message_f2c(*message); }
 inline bool is_no_op(const MPI_Fint* op) { return PMPI_Op_f2c(*op) == MPI_NO_OP; }
 // For an ArgumentList.
 inline std::int64_t type_word(const void* type) {

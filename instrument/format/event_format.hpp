@@ -113,7 +113,7 @@ enum class Shape : std::uint32_t {
   kExtension = 15,   // an extension of the record before it; `comm` bits hold the ExtensionKind
 };
 
-inline constexpr std::int32_t kNoPeer = -1;     // MPI_PROC_NULL, or no peer at all
+inline constexpr std::int32_t kNoPeer = -1;     // MPI_PROC_NULL, no peer at all, or the call has failed
 inline constexpr std::int32_t kAnySource = -2;  // MPI_ANY_SOURCE
 inline constexpr std::int32_t kAnyTag = -1;     // MPI_ANY_TAG
 inline constexpr std::int32_t kRootGroup = -3;  // MPI_ROOT of an intercommunicator
@@ -177,7 +177,7 @@ struct CompletionRecord {
       post_begin;  // `begin` of the record that started the operation: together with rank it is the request's id
   std::uint32_t bytes_high;  // upper half of the bytes
   std::uint32_t call_site;   // of the record that started it
-  std::int32_t peer;         // actual source (kNoPeer: a send or collective, or a receive that was cancelled)
+  std::int32_t peer;         // actual source (kNoPeer: a send or collective, or a receive that got none)
   std::int32_t tag;          // actual tag; kAnyTag: it was cancelled
   std::uint32_t bytes_low;   // bytes received; 0 for a completed send
   std::uint32_t word;        // comm and function of the starting call, Shape::kCompletion

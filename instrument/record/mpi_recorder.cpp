@@ -84,6 +84,10 @@ struct MpiRecorder::Event {
   bool has_receive_half = false;
 
   [[nodiscard]] std::uint64_t duration() const { return end - call.begin; }
+  void is_from(const MPI_Status& status) {
+    peer = format_peer(status.MPI_SOURCE);
+    tag = format_tag(status.MPI_TAG);
+  }
   // What the record's `bytes` says: that of its own direction.
   [[nodiscard]] std::uint64_t bytes() const {
     switch (shape) {
@@ -117,8 +121,10 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
               format_tag(call.tag),
               shape_of_role(plan.role)};
   if (plan.is_query && tell_counted(event)) return;
-  if (call.result != MPI_SUCCESS && plan.role != Role::kCompletes) [[unlikely]]
+  if (call.result != MPI_SUCCESS && plan.role != Role::kCompletes) [[unlikely]] {
     event.sent = event.received = 0;
+    if (plan.role != Role::kRooted) event.peer = kNoPeer;
+  }
 
   if (plan.makes_or_ends_objects) [[unlikely]] {
     const std::uint32_t file = file_of(thread, call);  // before it is closed
@@ -134,14 +140,18 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
     write_arguments(event);
   switch (plan.role) {
     case Role::kReceive:
+    case Role::kPostReceive:
+      if (call.message != MPI_MESSAGE_NULL) [[unlikely]]
+        receive_probed(event);
+      if (call.statuses != nullptr && call.result == MPI_SUCCESS) event.is_from(*call.statuses);
+      break;
     case Role::kProbe:
-      if (plan.role == Role::kProbe && call.completed_count != 1) event.peer = kNoPeer;
-      if (call.statuses != nullptr && call.result == MPI_SUCCESS &&
-          (plan.role == Role::kReceive || call.completed_count == 1)) {
-        event.peer = format_peer(call.statuses->MPI_SOURCE);
-        event.tag = format_tag(call.statuses->MPI_TAG);
+      if (call.completed_count != 1) {
+        event.peer = kNoPeer;
+        break;
       }
-      if (plan.role == Role::kProbe && call.message != MPI_MESSAGE_NULL && call.message != MPI_MESSAGE_NO_PROC)
+      if (call.statuses != nullptr && call.result == MPI_SUCCESS) event.is_from(*call.statuses);
+      if (call.message != MPI_MESSAGE_NULL && call.message != MPI_MESSAGE_NO_PROC)
         post(event, handle_value(call.message), false);
       break;
     case Role::kSendReceive:
@@ -282,7 +292,7 @@ void MpiRecorder::write(Event& event) {
   if (event.has_receive_half) {
     const MPI_Status* const status = call.result == MPI_SUCCESS ? call.statuses : nullptr;
     *out++ = std::bit_cast<MpiRecord>(
-        ReceiveHalfExtension{event.received, format_peer(status != nullptr ? status->MPI_SOURCE : call.source),
+        ReceiveHalfExtension{event.received, format_peer(status != nullptr ? status->MPI_SOURCE : MPI_PROC_NULL),
                              format_tag(status != nullptr ? status->MPI_TAG : call.receive_tag), 0, 0,
                              extension_word(ExtensionKind::kReceiveHalf, call.function)});
   }
@@ -313,6 +323,15 @@ void MpiRecorder::post(const Event& event, std::uint64_t handle, bool persistent
   request.persistent = persistent;
   request.active = !persistent;
   (void)recorder_.requests.post(handle, request);
+}
+
+// Of MPI_Mrecv and MPI_Imrecv: what MPI_Mprobe has found.
+void MpiRecorder::receive_probed(Event& event) {
+  const auto probed = recorder_.requests.complete(handle_value(event.call.message), event.call.begin);
+  if (!probed || event.call.result != MPI_SUCCESS) return;
+  event.comm = operation_of(*probed).comm();
+  event.peer = probed->peer;
+  event.tag = probed->tag;
 }
 
 void MpiRecorder::write_neighbours(const Event& event) {
@@ -409,9 +428,9 @@ void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_S
                          (receives || operation.shape() == Shape::kSend) && queries_.is_cancelled(*status);
   if ((receives || reads) && status != nullptr && !cancelled) {
     bytes = size_of(queries_.received_bytes(*status));
-    if (receives) {
-      peer = format_peer(status->MPI_SOURCE);
-      tag = format_tag(status->MPI_TAG);
+    if (receives && status->MPI_SOURCE >= 0) {  // otherwise MPI_PROC_NULL, with any tag
+      peer = status->MPI_SOURCE;
+      tag = status->MPI_TAG;
     }
     FunctionTotals& totals = event.thread.mpi_totals(operation.function());
     FunctionTotals::add(totals.bytes_received, bytes);
@@ -499,10 +518,6 @@ std::uint32_t MpiRecorder::comm_of(ThreadRecorder& thread, const Call& call) {
     if (call.function == FunctionId::kComm_free || call.function == FunctionId::kComm_disconnect) return kNoComm;
     define(call.comm);
     return id_of(thread, HandleKind::kComm, handle, kUnnamedComm);
-  }
-  if (call.message != MPI_MESSAGE_NULL) {  // of the probe that has taken it
-    const auto probed = recorder_.requests.complete(handle_value(call.message), call.begin);
-    return probed ? operation_of(*probed).comm() : kNoComm;
   }
   if (call.window != MPI_WIN_NULL) return id_of(thread, HandleKind::kWindow, handle_value(call.window), kNoComm);
   if (call.file != MPI_FILE_NULL) return id_of(thread, HandleKind::kFileComm, handle_value(call.file), kNoComm);

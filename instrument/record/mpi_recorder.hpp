@@ -68,6 +68,7 @@ class MpiRecorder {
   bool tell_counted(const Event& event);
   void write(Event& event);
   void post(const Event& event, std::uint64_t handle, bool persistent);
+  void receive_probed(Event& event);
   void write_neighbours(const Event& event);
   void write_group(const Event& event);
   void write_started(Event& event);

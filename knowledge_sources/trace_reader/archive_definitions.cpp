@@ -60,6 +60,13 @@ std::uint32_t ArchiveDefinitions::process_of(const ArchivedLocation& location) c
   return location_groups.find(group->creator) == nullptr ? location.group : group->creator;
 }
 
+bool ArchiveDefinitions::has_threads() const {
+  std::unordered_set<std::uint32_t> processes;
+  return std::any_of(locations.begin(), locations.end(), [&](const ArchivedLocation& location) {
+    return location.events != 0 && !processes.insert(process_of(location)).second;
+  });
+}
+
 std::uint64_t ArchiveDefinitions::world_rank_of(std::uint64_t location) const {
   const ArchivedLocation* const found = locations.find(location);
   if (found == nullptr) return kUndefined64;

@@ -255,6 +255,8 @@ struct ArchiveDefinitions {
   std::unordered_map<std::uint32_t, std::uint64_t> world_ranks;
   // By location: the process that it belongs to; of an accelerator, of the process that made it.
   [[nodiscard]] std::uint32_t process_of(const ArchivedLocation& location) const;
+  // Any process has events in several locations.
+  [[nodiscard]] bool has_threads() const;
 
   // Resolves what refers to others and notes what refers to nothing. For the reader.
   void finish();

@@ -280,6 +280,9 @@ void TraceLocation::write_end_of(const CompletionRecord& record, std::uint64_t t
         !selection_.has_call(false, function, rank_.clock.since_init(record.post_begin), INT64_MAX) ||
         function >= vmpi::kFunctionCount || !is_message_role(vmpi::kFunctionTraits[function].role))
       return;
+    const bool is_from_nobody = !is_receive && record.tag != instrument::kAnyTag &&
+                                vmpi::kFunctionTraits[function].role == vmpi::Role::kPostReceive;
+    if (is_from_nobody) return;
     operation = TraceRankState::Operation{.of = is_receive ? TraceRankState::Of::kReceive : TraceRankState::Of::kSend,
                                           .number = rank_.number_before_start(record.post_begin),
                                           .comm = comm,

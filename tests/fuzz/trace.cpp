@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "knowledge_sources/trace_reader/archive_reader.hpp"
+#include "knowledge_sources/trace_reader/time_order.hpp"
 #include "tests/fuzz/packed_archive.hpp"
 #include "tools/ardoise/trace_check.hpp"
 #include "tools/ardoise/trace_perfetto.hpp"
@@ -40,11 +41,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const knowledge_sources::ArchiveReader archive(folder);
     launcher::TraceCheck check(archive.definitions());
-    (void)archive.read_side_by_side(check);
+    (void)knowledge_sources::read_in_order(archive, check);
     check.finish();
     (void)check.faults().sentences();
     launcher::TraceRaces races(archive.definitions());
-    (void)races.read(archive);
+    (void)knowledge_sources::read_in_order(archive, races);
+    races.finish();
     (void)races.text();
     (void)races.csv();
     (void)races.notes();

@@ -230,6 +230,8 @@ TEST_F(MpiRecorderTest, AMatchedReceiveIsOnTheCommunicatorOfItsProbe) {
   EXPECT_EQ(capture.events[5].comm, kWorldComm);
   EXPECT_EQ(capture.events[6].comm, kNoComm);
   EXPECT_EQ(capture.events[7].comm, kWorldComm);
+  EXPECT_EQ(capture.events[7].peer, 2);
+  EXPECT_EQ(capture.events[7].tag, 77);
   ASSERT_EQ(capture.completions.size(), 1u);
   EXPECT_EQ(capture.completions[0].function, "MPI_Imrecv");
   EXPECT_EQ(comm_of(capture.completions[0].record.word), kWorldComm);
@@ -314,6 +316,7 @@ TEST_F(MpiRecorderTest, FailedCallMovesNothing) {
   const Capture capture = finish();
   EXPECT_EQ(capture.count("MPI_Send"), 1u);
   EXPECT_EQ(capture.bytes("MPI_Send"), 0u);
+  EXPECT_EQ(capture.events[0].peer, kNoPeer);
 }
 
 TEST_F(MpiRecorderTest, SendrecvIsASendWithAReceivingHalf) {

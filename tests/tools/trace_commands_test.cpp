@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "knowledge_sources/trace_reader/time_order.hpp"
 #include "tests/replay/made_archive.hpp"
 #include "tools/ardoise/launch_line.hpp"
 #include "tools/ardoise/trace.hpp"
@@ -67,8 +68,9 @@ class TraceCommands : public ::testing::Test {
   }
   void other(std::uint64_t of) { ++events_[of]; }  // an event was written
 
-  const ArchiveReader& read(std::uint32_t ranks = 2) {
-    for (std::uint32_t number = 0; number < ranks; ++number) (void)rank(number);
+  // Locations behind those of the ranks are further threads of rank 0.
+  const ArchiveReader& read(std::uint32_t ranks = 2, std::uint32_t threads = 0) {
+    for (std::uint32_t number = 0; number < ranks + threads; ++number) (void)rank(number);
     archive_.clock(0, 100'000);
     auto* const out = archive_.global();
     OTF2_GlobalDefWriter_WriteSystemTreeNode(out, 0, archive_.string("host"), archive_.string("node"),
@@ -81,6 +83,9 @@ class TraceCommands : public ::testing::Test {
                                          events_[number], number);
       members.push_back(number);
     }
+    for (std::uint32_t number = ranks; number < ranks + threads; ++number)
+      OTF2_GlobalDefWriter_WriteLocation(out, number, archive_.string("thread"), OTF2_LOCATION_TYPE_CPU_THREAD,
+                                         events_[number], 0);
     OTF2_GlobalDefWriter_WriteGroup(out, 0, archive_.string(""), OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
                                     OTF2_GROUP_FLAG_NONE, ranks, members.data());
     OTF2_GlobalDefWriter_WriteGroup(out, 1, archive_.string(""), OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
@@ -96,10 +101,10 @@ class TraceCommands : public ::testing::Test {
     EXPECT_THAT(reader_->definitions().faults.sentences(), IsEmpty());
     return *reader_;
   }
-  std::vector<std::string> check(std::uint32_t ranks = 2) {
-    const ArchiveReader& archive = read(ranks);
+  std::vector<std::string> check(std::uint32_t ranks = 2, std::uint32_t threads = 0) {
+    const ArchiveReader& archive = read(ranks, threads);
     TraceCheck check(archive.definitions());
-    ArchiveFaults faults = archive.read_side_by_side(check);
+    ArchiveFaults faults = knowledge_sources::read_in_order(archive, check);
     check.finish();
     faults.merge(check.faults());
     messages_ = check.messages();
@@ -160,6 +165,16 @@ TEST_F(TraceCommands, NothingIsWrongInAWholeTrace) {
   EXPECT_THAT(check(), IsEmpty());
   EXPECT_EQ(messages_, 50u);
   EXPECT_EQ(collectives_, 50u);
+}
+
+TEST_F(TraceCommands, ThreadsOfAProcessAreSeenInTheOrderOfTime) {
+  constexpr std::uint64_t kThread = 2;  // of rank 0
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    send(i % 2 == 0 ? 0 : kThread, 100 * i, 1, 7, i);
+    receive(1, 100 * i + 10, 0, 7, i);
+  }
+  EXPECT_THAT(check(2, 1), IsEmpty());
+  EXPECT_EQ(messages_, 1000u);
 }
 
 TEST_F(TraceCommands, MessagesWithoutTheOtherEndAreCountedByChannel) {

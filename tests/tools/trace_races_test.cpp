@@ -13,6 +13,7 @@
 #include <random>
 #include <set>
 
+#include "knowledge_sources/trace_reader/time_order.hpp"
 #include "tests/replay/made_archive.hpp"
 #include "tools/ardoise/trace.hpp"
 
@@ -131,7 +132,8 @@ class MadeRaces : public ::testing::Test {
     close(ranks);
     reader_ = std::make_unique<ArchiveReader>(made_);
     races_ = std::make_unique<TraceRaces>(reader_->definitions(), room);
-    (void)races_->read(*reader_);
+    (void)knowledge_sources::read_in_order(*reader_, *races_);
+    races_->finish();
     return *races_;
   }
   [[nodiscard]] RacingSite at(OTF2_RegionRef region) const {

@@ -27,10 +27,6 @@ CausalOrder::CausalOrder(const knowledge_sources::ArchiveDefinitions& definition
   }
 }
 
-bool CausalOrder::has_threads() const {
-  return std::any_of(processes_.begin(), processes_.end(), [](const auto& each) { return each.second.threads > 1; });
-}
-
 CausalOrder::Location& CausalOrder::location_of(const ArchivedEvent& event, std::uint32_t process) {
   const auto [found, is_new] = locations_.try_emplace(event.location->id);
   if (is_new) {

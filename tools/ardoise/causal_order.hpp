@@ -48,8 +48,6 @@ class CausalOrder {
   // No more events come, and all were paired that can be.
   void finish();
 
-  // Any process has several threads with events.
-  [[nodiscard]] bool has_threads() const;
   // In the order of sending: those that nobody received, after finish().
   [[nodiscard]] std::vector<ReceivedMessage> never_received() const;
   // Receives and collectives that did not wait for the other ends.

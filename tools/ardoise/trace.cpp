@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "knowledge_sources/trace_reader/guarded_reading.hpp"
+#include "knowledge_sources/trace_reader/time_order.hpp"
 #include "reports/text/units.hpp"
 #include "tools/ardoise/export_output.hpp"
 #include "tools/ardoise/installation.hpp"
@@ -71,7 +72,7 @@ int info(const ArchiveReader& archive) {
 int check(const ArchiveReader& archive) {
   TraceCheck check(archive.definitions());
   knowledge_sources::ArchiveFaults faults = archive.definitions().faults;
-  faults.merge(archive.read_side_by_side(check));
+  faults.merge(knowledge_sources::read_in_order(archive, check));
   check.finish();
   faults.merge(check.faults());
   std::string text;
@@ -107,7 +108,8 @@ int races(const ArchiveReader& archive, bool as_csv) {
     return kFailedStatus;
   }
   knowledge_sources::ArchiveFaults faults = archive.definitions().faults;
-  faults.merge(races.read(archive));
+  faults.merge(knowledge_sources::read_in_order(archive, races));
+  races.finish();
   std::string notes = races.notes();
   const auto& anchor = archive.anchor();
   if (anchor.is_selection())

@@ -14,7 +14,7 @@
 
 namespace ardoise::launcher {
 
-// Takes all events of an archive, locations side by side. Keeps what has no other end yet.
+// Takes all events of an archive (read_in_order). Keeps what has no other end yet.
 class TraceCheck : public knowledge_sources::EventConsumer {
  public:
   explicit TraceCheck(const knowledge_sources::ArchiveDefinitions& definitions);
@@ -39,7 +39,7 @@ class TraceCheck : public knowledge_sources::EventConsumer {
   };
   enum class RequestKind : std::uint8_t { kSend, kReceive, kCollective, kRma, kIo };
   struct Request {
-    int open = 0;  // starts less completions; threads of a process are not always seen in their order
+    int open = 0;  // starts less completions: those of two threads may be at one time
     const knowledge_sources::ArchivedLocation* location = nullptr;
     std::uint64_t time = 0;
   };

@@ -15,6 +15,7 @@
 
 #include "knowledge_sources/trace_reader/event_fields.hpp"
 #include "knowledge_sources/trace_reader/message_tracker.hpp"
+#include "knowledge_sources/trace_reader/time_order.hpp"
 #include "tools/ardoise/perfetto_writer.hpp"
 
 namespace ardoise::launcher {
@@ -331,7 +332,7 @@ class PerfettoExport : public EventConsumer {
 ExportedTrace write_perfetto(const ArchiveReader& archive, ExportOutput& out) {
   PerfettoExport made(archive.definitions(), out);
   ExportedTrace exported{0, 0, archive.definitions().faults};
-  exported.faults.merge(archive.read_side_by_side(made));
+  exported.faults.merge(read_in_order(archive, made));
   made.finish();
   if (made.too_early != 0)
     exported.faults.add("times before the begin of the trace, which are shown at its begin", "", made.too_early);

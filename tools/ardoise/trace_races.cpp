@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "instrument/settings/number_ranges.hpp"
-#include "knowledge_sources/trace_reader/time_order.hpp"
 #include "reports/findings/sample_view.hpp"
 #include "reports/text/units.hpp"
 #include "tools/ardoise/shown_text.hpp"
@@ -87,19 +86,6 @@ void TraceRaces::finish() {
   order_.finish();
   windows_.finish();
   for (const ReceivedMessage& message : order_.never_received()) windows_.never_received(message);
-}
-
-knowledge_sources::ArchiveFaults TraceRaces::read(const knowledge_sources::ArchiveReader& archive) {
-  knowledge_sources::ArchiveFaults faults;
-  if (order_.has_threads()) {
-    knowledge_sources::TimeOrder in_order(*this);
-    faults = archive.read_side_by_side(in_order, 1);
-    in_order.finish();
-  } else {
-    faults = archive.read_side_by_side(*this);
-  }
-  finish();
-  return faults;
 }
 
 std::string TraceRaces::place_of(std::uint32_t region) const {

@@ -7,7 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "knowledge_sources/trace_reader/archive_reader.hpp"
+#include "knowledge_sources/trace_reader/archive_definitions.hpp"
+#include "knowledge_sources/trace_reader/event_callbacks.hpp"
 #include "knowledge_sources/trace_reader/message_matcher.hpp"
 #include "tools/ardoise/causal_order.hpp"
 #include "tools/ardoise/given_receives.hpp"
@@ -15,15 +16,13 @@
 
 namespace ardoise::launcher {
 
-// Takes all events of an archive: locations side by side, and threads of a process in the order of time.
+// Takes all events of an archive (read_in_order).
 class TraceRaces : public knowledge_sources::EventConsumer {
  public:
   explicit TraceRaces(const knowledge_sources::ArchiveDefinitions& definitions, std::size_t room = RaceWindows::kMost);
 
   [[nodiscard]] bool event(const knowledge_sources::ArchivedEvent& event) override;
   void finish();
-  // All events of it, to the end.
-  [[nodiscard]] knowledge_sources::ArchiveFaults read(const knowledge_sources::ArchiveReader& archive);
 
   // False: it is not known which receives had wildcards.
   [[nodiscard]] bool has_arguments() const { return given_.has_arguments(); }

@@ -12,6 +12,7 @@
 
 #include "knowledge_sources/trace_reader/event_fields.hpp"
 #include "knowledge_sources/trace_reader/message_matcher.hpp"
+#include "knowledge_sources/trace_reader/time_order.hpp"
 #include "reports/text/utf8.hpp"
 #include "tools/ardoise/shown_text.hpp"
 
@@ -346,7 +347,7 @@ ExportedTrace write_call_table(const ArchiveReader& archive, ExportOutput& out) 
 ExportedTrace write_message_table(const ArchiveReader& archive, ExportOutput& out) {
   MessageTable table(archive.definitions(), out);
   ExportedTrace exported{0, 0, archive.definitions().faults};
-  exported.faults.merge(archive.read_side_by_side(table));
+  exported.faults.merge(read_in_order(archive, table));
   table.finish();
   exported.rows = table.rows;
   exported.left_out = table.without_other_end;

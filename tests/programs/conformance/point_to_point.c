@@ -174,6 +174,7 @@ static void completions(void) {
         MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
         status.MPI_SOURCE = status.MPI_TAG = -7;
         say("%s ignored: %d", where, in[1]);
+        MPI_Wait(&sent, MPI_STATUS_IGNORE);
         continue;
       default:
         MPI_Waitany(3, requests, &index, MPI_STATUS_IGNORE);

@@ -32,7 +32,7 @@ class CausalOrder {
   CausalOrder(const knowledge_sources::ArchiveDefinitions& definitions, const knowledge_sources::CommRanks& ranks,
               Take take);
 
-  // MpiSend, MpiIsend; then sent() of what a MessageTracker finds.
+  // MpiSend, MpiIsend.
   void send(const knowledge_sources::ArchivedEvent& event, std::uint32_t process, std::uint32_t region);
   // MpiRecv, MpiIrecv; then posted() and paired() of what a MessageTracker and a MessageMatcher find.
   void receive(const knowledge_sources::ArchivedEvent& event, std::uint32_t process, const GivenReceive& given);

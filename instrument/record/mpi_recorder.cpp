@@ -320,6 +320,7 @@ void MpiRecorder::post(const Event& event, std::uint64_t handle, bool persistent
   request.call_site = event.call_site;
   request.peer = event.peer;
   request.tag = event.tag;
+  request.thread = event.thread.number();
   request.persistent = persistent;
   request.active = !persistent;
   (void)recorder_.requests.post(handle, request);
@@ -404,7 +405,7 @@ void MpiRecorder::write_completions(const Event& event) {
     // Its end is not seen: an active one still moves its bytes, which were counted if they were sent. Nobody will wait
     // for a send, but what a receive got stays unknown.
     if (call.completed_count != 1) return;
-    const auto request = recorder_.requests.forget(handle_value(call.requests[0]), call.begin);
+    const auto request = recorder_.requests.forget(handle_value(call.requests[0]), call.begin, event.thread.number());
     if (request && request->active && operation_of(*request).shape() == Shape::kSend)
       write_completion(event, *request, kNoPeer, request->tag, 0);
     return;
@@ -418,7 +419,7 @@ void MpiRecorder::write_completions(const Event& event) {
 }
 
 void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_Status* status) {
-  const auto request = recorder_.requests.complete(handle, event.call.begin);
+  const auto request = recorder_.requests.complete(handle, event.call.begin, event.thread.number());
   if (!request) return;
   const MpiRecord operation = operation_of(*request);
   const bool receives = operation.shape() == Shape::kPostReceive, reads = operation.shape() == Shape::kFileRead;

@@ -83,8 +83,8 @@ bool RequestTable::post(std::uint64_t handle, const Request& request) {
   *node = {handle, request, nullptr};
   ++size_;
   if (shared) {
-    (queue_.last == nullptr ? queue_.first : queue_.last->next) = node;
-    queue_.last = node;
+    *queue_.end = node;
+    queue_.end = &node->next;
     return true;
   }
   while (*link != nullptr) link = &(*link)->next;
@@ -92,21 +92,27 @@ bool RequestTable::post(std::uint64_t handle, const Request& request) {
   return true;
 }
 
-Request RequestTable::take(std::uint64_t handle, Node** link) {
+RequestTable::Node** RequestTable::find_shared(std::uint32_t thread) {
+  Node** link = &queue_.first;
+  while (*link != nullptr && (*link)->request.thread != thread) link = &(*link)->next;
+  return *link != nullptr ? link : &queue_.first;
+}
+
+Request RequestTable::take(Node** link) {
   Node* const node = *link;
   *link = node->next;
-  if (handle == shared_ && queue_.first == nullptr) queue_.last = nullptr;
+  if (queue_.end == &node->next) queue_.end = link;
   node->next = free_;
   free_ = node;
   --size_;
   return node->request;
 }
 
-std::optional<Request> RequestTable::complete(std::uint64_t handle, std::uint64_t call_begin) {
+std::optional<Request> RequestTable::complete(std::uint64_t handle, std::uint64_t call_begin, std::uint32_t thread) {
   const Guard guard(*this);
-  Node** const link = handle == shared_ ? &queue_.first : find_posted_before(handle, call_begin);
+  Node** const link = handle == shared_ ? find_shared(thread) : find_posted_before(handle, call_begin);
   if (*link == nullptr || !(*link)->request.active) return std::nullopt;
-  if (!(*link)->request.persistent) return take(handle, link);
+  if (!(*link)->request.persistent) return take(link);
   (*link)->request.active = false;
   return (*link)->request;
 }
@@ -125,11 +131,11 @@ std::optional<Request> RequestTable::start(std::uint64_t handle, std::uint64_t b
   return request;
 }
 
-std::optional<Request> RequestTable::forget(std::uint64_t handle, std::uint64_t call_begin) {
+std::optional<Request> RequestTable::forget(std::uint64_t handle, std::uint64_t call_begin, std::uint32_t thread) {
   const Guard guard(*this);
-  Node** const link = handle == shared_ ? &queue_.first : find_posted_before(handle, call_begin);
+  Node** const link = handle == shared_ ? find_shared(thread) : find_posted_before(handle, call_begin);
   if (*link == nullptr) return std::nullopt;
-  return take(handle, link);
+  return take(link);
 }
 
 std::optional<Request> RequestTable::look_up(std::uint64_t handle, std::uint64_t call_begin) {

@@ -3,8 +3,9 @@
 //
 // A handle is not always unique: Open MPI and MPICH give one shared, already completed request to many small sends, and
 // under MPI_THREAD_MULTIPLE a handle may be posted again before the thread that completed it came to say so. The
-// shared ones therefore queue up, first in, first out. Of other equal ones a call means the latest that had been posted
-// when it began: it could not have had the handle of a later one.
+// shared ones therefore queue up: a thread completes its own first, first in, first out, and those of others where it
+// has none. Of other equal ones a call means the latest that had been posted when it began: it could not have had the
+// handle of a later one.
 //
 // Memory comes from bins, 1 for the buckets and 1 for each 800 or so active requests, beyond the budget if need be: the
 // program decides how many requests are active.
@@ -30,6 +31,7 @@ struct Request {
   std::uint32_t call_site = 0;
   std::int32_t peer = 0;
   std::int32_t tag = 0;
+  std::uint32_t thread = 0;  // that posted it
   bool persistent = false;
   bool active = true;  // false: a persistent request that is not started
 };
@@ -47,12 +49,12 @@ class RequestTable {
   bool post(std::uint64_t handle, const Request& request);
   // The operation is complete, by a call that began then: forgets it, or deactivates it when persistent. Empty: unknown
   // or inactive.
-  std::optional<Request> complete(std::uint64_t handle, std::uint64_t call_begin);
+  std::optional<Request> complete(std::uint64_t handle, std::uint64_t call_begin, std::uint32_t thread = 0);
   // Starts a persistent request by a call of `function`, under which its data are counted. Empty: unknown.
   std::optional<Request> start(std::uint64_t handle, std::uint64_t begin, std::uint32_t call_site,
                                std::uint32_t function);
   // Forgets it in any state, by a call that began then. Empty: unknown.
-  std::optional<Request> forget(std::uint64_t handle, std::uint64_t call_begin);
+  std::optional<Request> forget(std::uint64_t handle, std::uint64_t call_begin, std::uint32_t thread = 0);
 
   // That of a call that began then. Empty: unknown, or one of those that share a handle.
   [[nodiscard]] std::optional<Request> look_up(std::uint64_t handle, std::uint64_t call_begin);
@@ -70,15 +72,16 @@ class RequestTable {
   };
   struct Queue {  // the shared handle's requests
     Node* first = nullptr;
-    Node* last = nullptr;
+    Node** end = &first;
   };
   class Guard;
 
   Node* allocate();
   Node** bucket(std::uint64_t handle);
   Node** find(std::uint64_t handle);  // the link to the first node with this handle, or to null
+  Node** find_shared(std::uint32_t thread);
   Node** find_posted_before(std::uint64_t handle, std::uint64_t tick);  // the latest; else as find()
-  Request take(std::uint64_t handle, Node** link);
+  Request take(Node** link);
 
   BinPool& pool_;
   const bool locked_;

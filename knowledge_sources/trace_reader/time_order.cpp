@@ -11,4 +11,13 @@ ArchiveFaults read_in_order(const ArchiveReader& archive, EventConsumer& consume
   return faults;
 }
 
+ArchiveFaults read_in_order(const ArchiveReader& archive, EventConsumer& consumer,
+                            std::span<const ArchivedLocation* const> locations) {
+  if (locations.size() <= 1) return archive.read_side_by_side(consumer, locations, 4096);
+  TimeOrder in_order(consumer);
+  ArchiveFaults faults = archive.read_side_by_side(in_order, locations, 1);
+  in_order.finish();
+  return faults;
+}
+
 }  // namespace ardoise::knowledge_sources

@@ -17,6 +17,9 @@ namespace ardoise::knowledge_sources {
 // All events of an archive: locations side by side, and where a process has several of them, each event at its time.
 // A consumer that has enough gets no more.
 [[nodiscard]] ArchiveFaults read_in_order(const ArchiveReader& archive, EventConsumer& consumer);
+// Likewise those of some locations of one process.
+[[nodiscard]] ArchiveFaults read_in_order(const ArchiveReader& archive, EventConsumer& consumer,
+                                          std::span<const ArchivedLocation* const> locations);
 
 // Not thread safe. For ArchiveReader::read_side_by_side with one event at a time: the location that is furthest behind
 // is read on, so that others have come to its last time at least, and what is not later than that goes on. Holds as

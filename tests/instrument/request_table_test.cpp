@@ -51,6 +51,28 @@ TEST_F(RequestTableTest, SharedHandleIsFirstInFirstOut) {
   EXPECT_EQ(table_.complete(7, kLater)->post_begin, 9u);
 }
 
+TEST_F(RequestTableTest, AThreadCompletesItsOwnOfASharedHandleFirst) {
+  table_.set_shared(7);
+  const auto post = [&](std::uint64_t begin, std::uint32_t thread) {
+    Request request;
+    request.post_begin = begin;
+    request.thread = thread;
+    EXPECT_TRUE(table_.post(7, request));
+  };
+  for (std::uint64_t i = 1; i <= 6; ++i) post(i, static_cast<std::uint32_t>(i % 2));
+  EXPECT_EQ(table_.complete(7, kLater, 0)->post_begin, 2u);
+  EXPECT_EQ(table_.complete(7, kLater, 1)->post_begin, 1u);
+  EXPECT_EQ(table_.complete(7, kLater, 0)->post_begin, 4u);
+  EXPECT_EQ(table_.complete(7, kLater, 0)->post_begin, 6u);  // the last one of all
+  post(8, 0);
+  EXPECT_EQ(table_.forget(7, kLater, 0)->post_begin, 8u);
+  EXPECT_EQ(table_.complete(7, kLater, 0)->post_begin, 3u);  // of the other one
+  EXPECT_EQ(table_.complete(7, kLater, 1)->post_begin, 5u);
+  EXPECT_FALSE(table_.complete(7, kLater, 1).has_value());
+  post(9, 1);
+  EXPECT_EQ(table_.complete(7, kLater, 1)->post_begin, 9u);
+}
+
 TEST_F(RequestTableTest, PersistentRequestsLiveUntilForgotten) {
   ASSERT_TRUE(table_.post(3, request(1, true)));
   EXPECT_FALSE(table_.complete(3, kLater).has_value()) << "was not started";

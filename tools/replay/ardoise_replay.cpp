@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "knowledge_sources/trace_reader/time_order.hpp"
 #include "tools/replay/agreement.hpp"
 #include "tools/replay/archive_world.hpp"
 #include "tools/replay/player.hpp"
@@ -60,7 +61,7 @@ void prepare(Preparation& made, const ReplayOptions& options, int rank, int rank
     throw ReplayError(fmt::format("the trace has nothing of rank {}", made.world->traced_rank(rank)));
   made.script.emplace(options.scratch, threads.size());
   made.compiler.emplace(*made.world, rank, *made.script);
-  const auto faults = made.archive->read_side_by_side(*made.compiler, threads, threads.size() > 1 ? 1 : 4096);
+  const auto faults = knowledge_sources::read_in_order(*made.archive, *made.compiler, threads);
   if (!faults.empty()) throw ReplayError(fmt::format("the trace is broken: {}", faults.sentences().front()));
   made.compiler->finish();
 }

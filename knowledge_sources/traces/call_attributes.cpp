@@ -70,7 +70,11 @@ void CallAttributes::put_requests(const instrument::MpiRecord& call, TraceRankSt
   for (const std::int64_t age : ages) {
     if (!text.empty()) text += ',';
     const auto number = age > 0 ? rank.number_of(call.begin - static_cast<std::uint64_t>(age)) : std::nullopt;
-    text += number ? fmt::format("{}", rank.last_number() - *number) : age < 0 ? "*" : "-";
+    if (number && *number <= last_started_) {
+      text += fmt::format("{}", last_started_ - *number);
+    } else {
+      text += number || age < 0 ? "*" : "-";
+    }
   }
   put_text(static_cast<std::uint32_t>(ArgumentKind::kRequests), text, false, rank, used, losses);
 }

@@ -5,6 +5,7 @@
 
 #include <otf2/OTF2_AttributeList.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -26,6 +27,8 @@ class CallAttributes {
   CallAttributes& operator=(const CallAttributes&) = delete;
 
   void add(const instrument::ArgumentsExtension& some);
+  // The location has told of a start with this number.
+  void has_started(std::uint32_t number) { last_started_ = std::max(last_started_, number); }
   // Those of the call; nullptr: none. To be written before the next call of this function. used: gets their keys' bits.
   // with_objects: also what the call's events leave out: communicator, peer, window, file. context: where it came from;
   // 0: not to be told.
@@ -48,6 +51,7 @@ class CallAttributes {
                 std::uint64_t& used, TraceLosses& losses);
 
   std::vector<std::uint8_t> bytes_;
+  std::uint32_t last_started_ = 0;  // the highest number
   std::uint32_t call_ = 0, function_ = 0, next_ = 0;
   std::array<std::vector<std::int64_t>, 40> values_;  // by kind
   OTF2_AttributeList* list_ = nullptr;

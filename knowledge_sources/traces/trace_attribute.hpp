@@ -83,7 +83,7 @@ inline constexpr auto kTraceAttributes = [] {
       of(kSendTypes, "ardoise::sendtypes", "datatypes for each process", kText),
       of(kReceiveTypes, "ardoise::recvtypes", "datatypes from each process", kText),
       of(kRequests, "ardoise::requests",
-         "requests of the call: how many the process started after each; -: null or inactive, *: was complete at once",
+         "requests of the call: how far below the highest that the thread started; -: null or inactive, *: not told",
          kText),
       of(kFlag, "ardoise::flag", "what a test or probe answered", kYes),
       of(kIndex, "ardoise::index", "which request was complete; -1: none", kNumber),

@@ -207,6 +207,12 @@ void TraceLocation::write_begin(const MpiEvent& event) {
   if (call_.ends == Ends::kReceive || call_.ends == Ends::kCollective) rank_.use_communicator(call_.comm);
 }
 
+std::uint32_t TraceLocation::start(std::uint64_t tick, const TraceRankState::Operation& operation) {
+  const std::uint32_t number = rank_.start(tick, operation);
+  attributes_.has_started(number);
+  return number;
+}
+
 // Of a call that returns a request, or of MPI_Start or MPI_Startall.
 void TraceLocation::write_start(std::uint64_t time, std::uint64_t tick, const MpiRecord& record, std::uint64_t sent,
                                 std::uint64_t received) {
@@ -221,23 +227,23 @@ void TraceLocation::write_start(std::uint64_t time, std::uint64_t tick, const Mp
                                       .received = received};
   if (shape == Shape::kSend && record.peer >= 0) {
     rank_.use_communicator(record.comm());
-    const std::uint32_t number = rank_.start(tick, operation);
+    const std::uint32_t number = start(tick, operation);
     write_message(call_.sent_as, OTF2_EvtWriter_MpiIsend, time, unsigned_of(record.peer), record.comm(),
                   unsigned_of(record.tag), sent, number);
   } else if (shape == Shape::kPostReceive && record.peer != instrument::kNoPeer) {
     operation.of = TraceRankState::Of::kReceive;
-    write(OTF2_EvtWriter_MpiIrecvRequest, time, rank_.start(tick, operation));
+    write(OTF2_EvtWriter_MpiIrecvRequest, time, start(tick, operation));
   } else if (instrument::goes_both_ways(shape)) {
     operation.of = TraceRankState::Of::kCollective;
     if (shape == Shape::kRooted) operation.root = record.peer;
     rank_.use_communicator(record.comm());
-    const std::uint64_t number = rank_.start(tick, operation);
+    const std::uint64_t number = start(tick, operation);
     write_numbered(kCollectiveAttribute, call_.met_as, OTF2_EvtWriter_NonBlockingCollectiveRequest, time, number);
   } else if (is_file_shape(shape) && record.peer > 0) {
     operation.of = TraceRankState::Of::kFile;
     operation.handle = trace_handle(unsigned_of(record.peer), true);
     rank_.use_handle(operation.handle);
-    const std::uint32_t number = rank_.start(tick, operation);
+    const std::uint32_t number = start(tick, operation);
     // Numbers of operations that end at once have the highest bit 0.
     write(OTF2_EvtWriter_IoOperationBegin, time, operation.handle, mode_of(shape), OTF2_IO_OPERATION_FLAG_NON_BLOCKING,
           sent, std::uint64_t{1} << 32 | number);
@@ -247,7 +253,7 @@ void TraceLocation::write_start(std::uint64_t time, std::uint64_t tick, const Mp
     operation.handle = call_.handle;
     const std::uint32_t number = rank_.next_number();
     operation.is_followed = rank_.windows.start(call_.handle, unsigned_of(record.peer), shape == Shape::kGet, number);
-    (void)rank_.start(tick, operation);
+    (void)start(tick, operation);
     write_one_sided(time, record, sent, number);
   }
 }

@@ -58,12 +58,11 @@ class TraceRankState {
   // That was started then; it has ended. Where another thread has started it, which has not been read so far, or it is
   // not in the trace: none.
   [[nodiscard]] std::optional<Operation> end(std::uint64_t tick) { return started_.take(tick); }
-  // The number of one that was started then and has not ended, and of the last one that was started.
+  // The number of one that was started then and has not ended.
   [[nodiscard]] std::optional<std::uint32_t> number_of(std::uint64_t tick) const {
     const Operation* const operation = started_.find(tick);
     return operation != nullptr ? std::optional(operation->number) : std::nullopt;
   }
-  [[nodiscard]] std::uint32_t last_number() const { return numbers_ - 1; }
   // That of an operation without a request; counts up where it is taken.
   [[nodiscard]] std::uint32_t& next_number() { return numbers_; }
   // Of an operation whose start is still to come.
@@ -111,9 +110,9 @@ class TraceRankState {
  private:
   static constexpr std::size_t kMostEarlyEnds = 65536, kMostTaken = 4096, kMostPrepared = 1 << 20;
   StartedList<Operation> started_;
-  std::unordered_map<std::uint64_t, std::uint32_t> early_;     // ends that came before their starts: numbers, by tick
+  std::unordered_map<std::uint64_t, std::uint32_t> early_;  // ends that came before their starts: numbers, by tick
   std::vector<std::pair<MessageKey, MessageNumbers::Number>> taken_;  // messages that are not received yet
-  std::unordered_map<std::uint64_t, std::uint64_t> prepared_;  // persistent requests, by tick
+  std::unordered_map<std::uint64_t, std::uint64_t> prepared_;         // persistent requests, by tick
   std::uint64_t prepared_count_ = 0;
   std::uint32_t numbers_ = 0;
   std::uint32_t last_communicator_ = UINT32_MAX;
@@ -192,6 +191,7 @@ class TraceLocation {
   void write_end_of(const instrument::CompletionRecord& record, std::uint64_t time);
   void write_start(std::uint64_t time, std::uint64_t tick, const instrument::MpiRecord& record, std::uint64_t sent,
                    std::uint64_t received);
+  [[nodiscard]] std::uint32_t start(std::uint64_t tick, const TraceRankState::Operation& operation);
   // Of one-sided communication (trace_location_windows.cpp).
   void write_one_sided(std::uint64_t time, const instrument::MpiRecord& record, std::uint64_t bytes, std::uint64_t id);
   void begin_window_call(const instrument::MpiEvent& event);

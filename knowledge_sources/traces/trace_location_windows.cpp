@@ -51,6 +51,7 @@ void TraceLocation::begin_window_call(const instrument::MpiEvent& event) {
     if (record.peer < 0) return;
     const std::uint64_t id = rank_.windows.operate(window, static_cast<std::uint32_t>(record.peer),
                                                    record.shape() == Shape::kGet, rank_.next_number());
+    attributes_.has_started(static_cast<std::uint32_t>(id));
     return write_one_sided(call_.begin, record, event.bytes, id);
   }
   const WindowAct act = instrument::window_act_of(record.tag);

@@ -31,6 +31,7 @@ enum class ListKind : std::uint32_t {
   kPersistent = 67,  // numbers of the persistent requests that it starts, frees
   kGroup = 68,       // ranks of the window's communicator
   kAfter = 69,       // of what frees an object that other threads use: how many calls each thread has made before it
+  kGot = 70,         // sources and tags of the messages that kStarted got, in turn; kNoRank: none
 };
 constexpr ListKind list_of(vmpi::ArgumentKind kind) { return static_cast<ListKind>(kind); }
 

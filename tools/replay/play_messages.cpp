@@ -74,7 +74,11 @@ void Player::make_message(const CallShape& shape, const Lists& lists, std::uint3
   MPI_Request* request = slot != kNothing ? begin(slot) : &none;
   if (is_prepared) {
     if (shape.object >= stage_.prepared.size()) return;
-    request = &stage_.prepared[shape.object].request;
+    Prepared& prepared = stage_.prepared[shape.object];
+    request = &prepared.request;
+    const bool is_open = shape.source == kAnySource || shape.receive_tag == kAnyTag;
+    const bool is_forced = role == vmpi::Role::kPostReceive && is_open && !stage_.options.open_wildcards;
+    prepared.receive = is_forced ? &shape : nullptr;
   }
   const bool goes_on = slot != kNothing || is_prepared;
   const std::uint32_t owner = is_prepared ? kNothing - 1 - shape.object : slot;
@@ -207,6 +211,16 @@ void Player::make_probe(const CallShape& shape) {
   stage_.messages[{shape.comm, shape.source, stage_.rank, shape.receive_tag}].push_back(message);
 }
 
+// By a receive of its own: a persistent one stands for one source and tag only.
+void Player::post_prepared(const CallShape& made, std::int32_t source, std::int32_t tag, std::uint32_t slot) {
+  if (source == kNoRank) return pass(slot);  // it never got one
+  const ReplayType& type = stage_.types[made.type];
+  const auto room = static_cast<int>(std::max(made.count, scaled(made.count)));
+  void* const buffer = buffers_.own(kNothing - 1 - made.object, true, extent(room, type));
+  MPI_Irecv(buffer, room, type.handle, as_peer(source), tag, stage_.comms.get(made.comm), begin(slot));
+  begun(slot);
+}
+
 void Player::start_prepared(const CallShape& shape, const Lists& lists, std::uint32_t slot) {
   const auto numbers = lists.find(ListKind::kPersistent);
   const auto several = lists.find(ListKind::kStarted);
@@ -240,6 +254,14 @@ void Player::start_prepared(const CallShape& shape, const Lists& lists, std::uin
     }
     if (prepared.request == MPI_REQUEST_NULL) {  // it is not known how it was made
       pass(own);
+      continue;
+    }
+    if (prepared.receive != nullptr) {
+      const auto got = lists.find(ListKind::kGot);
+      const std::size_t place = 2 * (next - 1);
+      const bool is_told = place + 2 <= got.size();
+      post_prepared(*prepared.receive, is_told ? static_cast<std::int32_t>(got[place]) : shape.source,
+                    is_told ? static_cast<std::int32_t>(got[place + 1]) : shape.receive_tag, own);
       continue;
     }
     requests_.push_back(prepared.request);

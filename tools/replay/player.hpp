@@ -33,6 +33,7 @@ struct Slot {
 struct Prepared {
   MPI_Request request = MPI_REQUEST_NULL;
   const CallShape* collective = nullptr;  // started as the one without _init
+  const CallShape* receive = nullptr;     // with a wildcard: each start is a receive of the message that it got
 };
 
 // Of a process.
@@ -104,6 +105,7 @@ class Player {
   void wait_for_threads(const Lists& lists) const;
   void make_message(const CallShape& shape, const Lists& lists, std::uint32_t slot);
   void make_probe(const CallShape& shape);
+  void post_prepared(const CallShape& made, std::int32_t source, std::int32_t tag, std::uint32_t slot);
   void start_prepared(const CallShape& shape, const Lists& lists, std::uint32_t slot);
   void free_request(const CallShape& shape, const Lists& lists);
   void make_completion(const CallShape& shape, const Lists& lists);

@@ -89,7 +89,7 @@ ScriptCompiler::ScriptCompiler(const ArchiveWorld& world, std::int32_t rank, Cal
     }
   }
   std::size_t index = 0;
-  for (const auto* const location : world.threads(rank)) threads_.emplace(location->id, Thread{index++, 0, 0, 0, {}});
+  for (const auto* const location : world.threads(rank)) threads_.emplace(location->id, Thread{index++, 0, 0, 0, 0, {}});
 }
 
 ScriptCompiler::Thread& ScriptCompiler::thread_of(const Event& event) { return threads_.at(event.location->id); }
@@ -131,11 +131,12 @@ void ScriptCompiler::enter(Thread& thread, const Event& event, std::uint16_t fun
   call.shape.region = event.reference;
   for (const Event::Attribute& attribute : event.attributes) {
     const auto key = attributes_.find(attribute.reference);
-    if (key != attributes_.end()) take_attribute(call, key->second, attribute.value);
+    if (key != attributes_.end()) take_attribute(thread, key->second, attribute.value);
   }
 }
 
-void ScriptCompiler::take_attribute(Call& call, std::uint32_t key, const ArchivedValue& value) {
+void ScriptCompiler::take_attribute(Thread& thread, std::uint32_t key, const ArchivedValue& value) {
+  Call& call = thread.call;
   CallShape& shape = call.shape;
   const std::string_view words =
       value.is_string() ? std::string_view(world_.definitions().string_of(static_cast<std::uint32_t>(value.bits)))
@@ -229,7 +230,7 @@ void ScriptCompiler::take_attribute(Call& call, std::uint32_t key, const Archive
       return take_types(list_of(static_cast<ArgumentKind>(key)));
     case ArgumentKind::kRequests:
       call.lists.push_back({ListKind::kUsed, {}});
-      return for_numbers(words, [&](std::int64_t age) { use(last_request_ - static_cast<std::uint64_t>(age)); });
+      return for_numbers(words, [&](std::int64_t age) { use(thread.last_request - static_cast<std::uint64_t>(age)); });
     case ArgumentKind::kPersistent:
       return take_list(ListKind::kPersistent);
     case ArgumentKind::kSendCounts:
@@ -259,7 +260,7 @@ void ScriptCompiler::take(Thread& thread, const Event& event) {
   CallShape& shape = call.shape;
   const auto start = [&](Started kind, std::uint64_t request) {
     // Numbers of operations on files are apart from those that they share.
-    last_request_ = std::max(last_request_, request & UINT32_MAX);
+    thread.last_request = std::max(thread.last_request, request & UINT32_MAX);
     call.starts.push_back({kind, request, static_cast<std::int32_t>(event.peer), static_cast<std::int32_t>(event.tag),
                            event.comm, event.bytes});
   };
@@ -302,7 +303,7 @@ void ScriptCompiler::take(Thread& thread, const Event& event) {
       shape.object = event.reference;
       shape.peer = static_cast<std::int32_t>(event.peer);
       call.sent = std::max(event.bytes, event.bytes_received);
-      last_request_ = std::max(last_request_, event.request);
+      thread.last_request = std::max(thread.last_request, event.request);
       if (vmpi::kFunctionTraits[call.function % vmpi::kFunctionCount].starts_request)
         start(Started::kOneSided, event.request);
       return;
@@ -349,17 +350,21 @@ void ScriptCompiler::take(Thread& thread, const Event& event) {
 }
 
 void ScriptCompiler::change(const Request& request, const auto& how) {
+  if (!request.place) change_call(request, [&](CallShape& shape, std::vector<CallScript::List>&) { how(shape); });
+}
+
+void ScriptCompiler::change_call(const Request& request, const auto& how) {
   if (!request.step) return;
   const std::uint32_t place = script_.steps(request.thread)[static_cast<std::size_t>(*request.step)].shape;
   const CallShape& before = script_.shape(place);
   CallShape shape = before;
-  how(shape);
   std::vector<CallScript::List> lists;
   const Lists old(before);
-  for (std::uint32_t kind = 1; kind <= static_cast<std::uint32_t>(ListKind::kAfter); ++kind) {
+  for (std::uint32_t kind = 1; kind <= static_cast<std::uint32_t>(ListKind::kGot); ++kind) {
     const auto values = old.find(static_cast<ListKind>(kind));
     if (!values.empty()) lists.push_back({static_cast<ListKind>(kind), {values.begin(), values.end()}});
   }
+  how(shape, lists);
   script_.change_shape(request.thread, *request.step, script_.add_shape(shape, lists));
 }
 
@@ -380,6 +385,14 @@ void ScriptCompiler::complete(Thread& thread, const Event& event, std::uint64_t 
     case Kind::kMpiIrecv: {
       const std::int32_t source = placed(event.comm, static_cast<std::int32_t>(event.peer));
       call.has_absent = call.has_absent || source < 0;
+      if (request.place) {
+        change_call(request, [&](CallShape&, std::vector<CallScript::List>& lists) {
+          const auto got = std::ranges::find(lists, ListKind::kGot, &CallScript::List::kind);
+          if (got == lists.end() || got->values.size() < 2 * *request.place + 2) return;
+          got->values[2 * *request.place] = source;
+          got->values[2 * *request.place + 1] = static_cast<std::int32_t>(event.tag);
+        });
+      }
       change(request, [&](CallShape& shape) {
         shape.comm = event.comm;
         shape.source = source;
@@ -418,7 +431,7 @@ std::uint32_t ScriptCompiler::begin_request(Thread& thread, const Start& start, 
     free.pop_back();
   }
   const bool is_absent = start.kind == Started::kSend && start.peer < 0;
-  requests_.insert_or_assign(start.request, Request{slot, thread.index, step, start.kind, is_absent});
+  requests_.insert_or_assign(start.request, Request{slot, thread.index, step, start.kind, is_absent, std::nullopt});
   return slot;
 }
 
@@ -441,7 +454,11 @@ void ScriptCompiler::leave(Thread& thread, const Event& event) {
     const bool is_single = call.starts.size() == 1;
     std::vector<std::uint32_t> slots;
     for (const Start& start : call.starts) slots.push_back(begin_request(thread, start, std::nullopt));
-    if (slots.size() > 1) call.lists.push_back({ListKind::kStarted, {slots.begin(), slots.end()}});
+    if (slots.size() > 1) {
+      call.lists.push_back({ListKind::kStarted, {slots.begin(), slots.end()}});
+      if (std::ranges::any_of(call.starts, [](const Start& start) { return start.kind == Started::kReceive; }))
+        call.lists.push_back({ListKind::kGot, std::vector<std::int64_t>(2 * slots.size(), kNoRank)});
+    }
     if (threads_.size() > 1 && frees_object(call.function)) {
       CallScript::List after{ListKind::kAfter, std::vector<std::int64_t>(threads_.size())};
       for (const auto& [location, each] : threads_)
@@ -453,7 +470,11 @@ void ScriptCompiler::leave(Thread& thread, const Event& event) {
     const std::uint32_t shape = script_.add_shape(call.shape, call.lists);
     const std::uint64_t step = script_.add_step(thread.index, shape, nanoseconds(before, call.begin),
                                                 nanoseconds(call.begin, event.time), is_single ? slots[0] : kNothing);
-    if (is_single) requests_.at(call.starts[0].request).step = step;
+    for (std::size_t i = 0; i < call.starts.size(); ++i) {
+      Request& request = requests_.at(call.starts[i].request);
+      request.step = step;
+      if (!is_single) request.place = i;
+    }
     thread.last_end = event.time;
     ++summary_.calls;
   }

@@ -63,7 +63,8 @@ class ScriptCompiler : public knowledge_sources::EventConsumer {
     std::size_t thread;
     std::optional<std::uint64_t> step;  // whose shape changes when it ends
     Started kind;
-    bool is_absent;  // its other end
+    bool is_absent;                    // its other end
+    std::optional<std::size_t> place;  // among several that the step has started
   };
   struct Call {
     std::uint16_t function = 0;
@@ -80,7 +81,8 @@ class ScriptCompiler : public knowledge_sources::EventConsumer {
   struct Thread {
     std::size_t index;
     std::uint64_t last_end = 0, calls = 0;
-    int depth = 0;  // of calls: one from within another is not made again
+    int depth = 0;                   // of calls: one from within another is not made again
+    std::uint64_t last_request = 0;  // the highest number that it has started
     Call call;
   };
 
@@ -89,7 +91,7 @@ class ScriptCompiler : public knowledge_sources::EventConsumer {
   [[nodiscard]] std::uint16_t posix_call(std::uint8_t mode, std::uint32_t region) const;
   void enter(Thread& thread, const Event& event, std::uint16_t function);
   void leave(Thread& thread, const Event& event);
-  void take_attribute(Call& call, std::uint32_t key, const knowledge_sources::ArchivedValue& value);
+  void take_attribute(Thread& thread, std::uint32_t key, const knowledge_sources::ArchivedValue& value);
   void take(Thread& thread, const Event& event);
   void complete(Thread& thread, const Event& event, std::uint64_t request);
 
@@ -104,7 +106,8 @@ class ScriptCompiler : public knowledge_sources::EventConsumer {
   [[nodiscard]] std::int32_t placed(std::uint32_t comm, std::int32_t rank) const;
   void count_messages(const Call& call);
   [[nodiscard]] std::uint32_t begin_request(Thread& thread, const Start& start, std::optional<std::uint64_t> step);
-  void change(const Request& request, const auto& how);
+  void change(const Request& request, const auto& how);  // of one that its call alone has started
+  void change_call(const Request& request, const auto& how);
   void as_bytes(Call& call, std::uint64_t sent, std::uint64_t received);
   [[nodiscard]] std::uint32_t text(std::string_view text) { return script_.add_text(text); }
 
@@ -118,8 +121,7 @@ class ScriptCompiler : public knowledge_sources::EventConsumer {
   std::unordered_map<std::uint32_t, std::uint32_t> attributes_;  // keys (trace_attribute.hpp), by number in the archive
   std::unordered_map<std::uint64_t, Request> requests_;
   std::vector<std::vector<std::uint32_t>> free_slots_;  // by thread
-  std::uint64_t last_request_ = 0;
-  std::optional<std::uint64_t> begin_;  // the end of MPI_Init
+  std::optional<std::uint64_t> begin_;                  // the end of MPI_Init
 };
 
 }  // namespace ardoise::replay

@@ -99,6 +99,21 @@ TEST_F(TraceReplayTest, ThreadsCallAsTheyDid) {
   EXPECT_EQ(edges_of(replay_profile()), edges_of(profile()));
 }
 
+// Or it hangs: receives of all kinds that take each other's messages.
+TEST_F(TraceReplayTest, WildcardsGetTheMessagesThatTheyGot) {
+  ASSERT_EQ(record("all,attributes=arguments", {"-n", "4", RACES, "1", "40"}).status, 0);
+  const Captured result = replayed("4", {"--quiet", "--pause", "none"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(edges_of(replay_profile()), edges_of(profile()));
+}
+
+TEST_F(TraceReplayTest, AlsoThoseOfThreads) {
+  ASSERT_EQ(record("all,attributes=arguments", {"-n", "2", RACES, "1", "30", "threads"}).status, 0);
+  const Captured result = replayed("2", {"--quiet", "--pause", "none"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(edges_of(replay_profile()), edges_of(profile()));
+}
+
 TEST_F(TraceReplayTest, WithoutArgumentsBytesAndPartnersAreKept) {
   ASSERT_EQ(record("all", {"-n", "3", RING, "50"}).status, 0);
   const Captured result = replayed("3", {"--quiet"});

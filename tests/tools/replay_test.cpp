@@ -108,7 +108,7 @@ TEST_F(TraceReplayTest, WildcardsGetTheMessagesThatTheyGot) {
 }
 
 TEST_F(TraceReplayTest, AlsoThoseOfThreads) {
-  ASSERT_EQ(record("all,attributes=arguments", {"-n", "2", RACES, "1", "30", "threads"}).status, 0);
+  ASSERT_EQ(record("all,attributes=arguments", {"-n", "2", RACES, "1", "15", "threads"}).status, 0);
   const Captured result = replayed("2", {"--quiet", "--pause", "none"});
   ASSERT_EQ(result.status, 0) << result.output;
   EXPECT_EQ(edges_of(replay_profile()), edges_of(profile()));

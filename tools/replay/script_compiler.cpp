@@ -89,7 +89,8 @@ ScriptCompiler::ScriptCompiler(const ArchiveWorld& world, std::int32_t rank, Cal
     }
   }
   std::size_t index = 0;
-  for (const auto* const location : world.threads(rank)) threads_.emplace(location->id, Thread{index++, 0, 0, 0, 0, {}});
+  for (const auto* const location : world.threads(rank))
+    threads_.emplace(location->id, Thread{index++, 0, 0, 0, 0, {}});
 }
 
 ScriptCompiler::Thread& ScriptCompiler::thread_of(const Event& event) { return threads_.at(event.location->id); }

@@ -16,21 +16,35 @@ bool contains(auto const& words, std::string_view word) {
 constexpr std::array kStrings = {"string"sv, "string_out"sv, "strings"sv, "file_name"sv};
 constexpr std::array kCOnly = {"argc"sv, "argv"sv, "ellipsis"sv};
 constexpr std::array kIntegers = {
-    "count"sv,         "scount"sv,      "rcount"sv,     "type"sv,      "stype"sv,      "rtype"sv,    "dest"sv,
-    "source"sv,        "root"sv,        "target"sv,     "tag"sv,       "stag"sv,       "rtag"sv,     "comm"sv,
-    "request_count"sv, "op"sv,          "file"sv,       "win"sv,       "request"sv,    "comm_out"sv, "comm_inout"sv,
-    "comm_later"sv,    "request_out"sv, "request_in"sv, "file_out"sv,  "file_inout"sv, "win_out"sv,  "win_inout"sv,
-    "code"sv,          "flag"sv,        "index"sv,      "out_count"sv, "partitions"sv, "group"sv,    "lock_type"sv,
-    "message_inout"sv};
+    "count"sv,    "scount"sv,     "rcount"sv,        "type"sv,       "stype"sv,       "rtype"sv,
+    "dest"sv,     "source"sv,     "root"sv,          "target"sv,     "tag"sv,         "stag"sv,
+    "rtag"sv,     "comm"sv,       "request_count"sv, "op"sv,         "file"sv,        "win"sv,
+    "request"sv,  "comm_out"sv,   "comm_inout"sv,    "comm_later"sv, "request_out"sv, "request_in"sv,
+    "file_out"sv, "file_inout"sv, "win_out"sv,       "win_inout"sv,  "code"sv,        "flag"sv,
+    "index"sv,    "out_count"sv,  "partitions"sv,    "group"sv,      "lock_type"sv,   "message_inout"sv};
 constexpr std::array kCounts = {"count"sv, "scount"sv, "rcount"sv, "scounts"sv, "rcounts"sv};
 constexpr std::array kIntegerArrays = {"scounts"sv,  "rcounts"sv, "stypes"sv,   "rtypes"sv,
                                        "requests"sv, "status"sv,  "statuses"sv, "indices"sv};
 constexpr std::string_view kLargeCount = "large_count";  // MPI_Count in a function that has no twin
 constexpr std::array kChoiceBuffers = {"buf"sv, "sbuf"sv, "rbuf"sv, "choice"sv};
-constexpr std::array kInert = {
-    "int"sv,  "aint"sv,     "offset"sv,   "xcount"sv,        "in"sv,         "out"sv,      "pointer"sv,
-    "info"sv, "datatype"sv, "message"sv,  "errhandler"sv, "function"sv, "errhandler_function"sv,
-    "tool"sv, "session"sv,  "status_in"sv, "sdispls"sv,   "rdispls"sv};
+constexpr std::array kInert = {"int"sv,
+                               "aint"sv,
+                               "offset"sv,
+                               "xcount"sv,
+                               "in"sv,
+                               "out"sv,
+                               "pointer"sv,
+                               "info"sv,
+                               "datatype"sv,
+                               "message"sv,
+                               "errhandler"sv,
+                               "function"sv,
+                               "errhandler_function"sv,
+                               "tool"sv,
+                               "session"sv,
+                               "status_in"sv,
+                               "sdispls"sv,
+                               "rdispls"sv};
 
 std::vector<Rule> make_rules() {
   const std::vector<std::string> send = {"buf", "count", "type", "dest", "tag", "comm"};

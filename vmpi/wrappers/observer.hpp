@@ -41,7 +41,7 @@ struct Call {
   // Objects some functions make or use.
   MPI_Comm new_comm = MPI_COMM_NULL;  // at exit: communicator created (MPI_Comm_split, _dup, Cart_create …)
   MPI_File file = MPI_FILE_NULL;
-  const char* file_name = nullptr;  // MPI_File_open, _delete
+  const char* file_name = nullptr;         // MPI_File_open, _delete
   MPI_Message message = MPI_MESSAGE_NULL;  // that the call has taken (MPI_Mprobe, at exit), or receives (MPI_Mrecv)
   MPI_Win window = MPI_WIN_NULL;
   MPI_Group group = MPI_GROUP_NULL;  // MPI_Win_post, _start: with whom. (MPI_Win_lock: `tag` is the lock type; _test:

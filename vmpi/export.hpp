@@ -2,3 +2,6 @@
 #pragma once
 
 #define VMPI_EXPORT extern "C" __attribute__((visibility("default")))
+
+// Under a C name, for assembly and aliases in this library.
+#define VMPI_INTERNAL extern "C" __attribute__((visibility("hidden"), used))

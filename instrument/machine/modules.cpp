@@ -1,6 +1,7 @@
 // See modules.hpp.
 #include "instrument/machine/modules.hpp"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/syscall.h>
@@ -14,6 +15,10 @@
 #include <string_view>
 
 #include "instrument/machine/mpi_modules.hpp"
+
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+extern "C" int _dl_find_object(void*, struct dl_find_object*) noexcept __attribute__((weak));
+#endif
 
 namespace ardoise::instrument {
 namespace {
@@ -91,6 +96,25 @@ std::optional<Module> find_module(const void* address) {
   ::dl_iterate_phdr(look_at, &search);
   if (search.found) mark_mpi({&*search.found, 1});
   return std::move(search.found);
+}
+
+std::optional<Module> find_module_without_lock([[maybe_unused]] std::uint64_t address) {
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+  dl_find_object found{};
+  if (_dl_find_object == nullptr || _dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return {};
+  const link_map& object = *found.dlfo_link_map;
+  const auto* const header = static_cast<const ElfW(Ehdr)*>(found.dlfo_map_start);
+  if (object.l_name == nullptr || *object.l_name == '\0' || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+    return {};
+  dl_phdr_info info{};
+  info.dlpi_addr = object.l_addr;
+  info.dlpi_name = object.l_name;
+  info.dlpi_phdr = reinterpret_cast<const ElfW(Phdr)*>(reinterpret_cast<const std::byte*>(header) + header->e_phoff);
+  info.dlpi_phnum = header->e_phnum;
+  return describe(info);
+#else
+  return {};
+#endif
 }
 
 std::vector<Module> describe_modules() {

@@ -19,6 +19,10 @@ struct Module {
 // Takes the loader's lock: call it with no lock of ours held, and not from a signal handler.
 [[nodiscard]] std::optional<Module> find_module(const void* address);
 
+// The same without the loader's lock, which a thread that has died may hold, where the loader has a table for that
+// (glibc 2.35). Without it, and where the object is the program itself: nothing. is_mpi is not known.
+[[nodiscard]] std::optional<Module> find_module_without_lock(std::uint64_t address);
+
 // The same of all that are loaded.
 [[nodiscard]] std::vector<Module> describe_modules();
 

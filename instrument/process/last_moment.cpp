@@ -85,6 +85,7 @@ class LastMoment {
     if (path.empty()) return;
     std::vector<StackFrame> frames;
     for (const std::uint64_t address : path) {
+      session_.recorder.call_sites.learn_from_the_dead(address);
       const CallSites::Place place = session_.recorder.call_sites.known_place_of(address);
       frames.push_back({place.module, first_is_instruction && frames.empty() ? 1u : 0u, place.offset});
     }

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -12,6 +13,8 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "blackboard/thread_barrier.hpp"
@@ -23,12 +26,14 @@
 #include "instrument/process/control.hpp"
 #include "instrument/process/end_note.hpp"
 #include "instrument/process/fatal_signals.hpp"
+#include "instrument/process/left_call.hpp"
 #include "instrument/process/races.hpp"
 #include "instrument/process/session.hpp"
 #include "instrument/process/standing.hpp"
 #include "instrument/process/survivor.hpp"
 #include "instrument/sampling/observed_enter.hpp"
 #include "vmpi/vmpi.h"
+#include "vmpi/world/window_files.hpp"
 #include "vmpi/wrappers/observer.hpp"
 
 namespace ardoise::instrument {
@@ -52,6 +57,35 @@ void count_call(Session& current, const ThreadRecorder& thread) {
   if (tells_context) thread.drop_context();
 }
 
+// It has failed, as far as is known: what it moved, and with whom, is not told.
+[[gnu::noinline, gnu::cold]] void record_left_call(Session& current, ThreadRecorder& thread) {
+  const LeftCall left = std::exchange(left_call, {});
+  vmpi::Call call{left.function};
+  call.return_address = left.return_address;
+  call.begin = left.begin;
+  call.result = MPI_ERR_OTHER;
+  current.mpi.record(thread, call, left.end);
+}
+
+// Functions that any thread may call whatever the thread level, while another one is in MPI (MPI 4.1, 11.6.2), and
+// those that change nothing but memory of the process, which programs call from any thread all the same. At their ends
+// nothing is sent below MPI_THREAD_MULTIPLE.
+constexpr auto kComesFromAnyThread = [] {
+  std::array<bool, vmpi::kFunctionCount> comes{};
+  for (std::size_t i = 0; i < comes.size(); ++i) {
+    const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[i];
+    const std::string_view category = traits.category;
+    comes[i] = traits.is_query || category == "management" || category == "error" || category == "datatype" ||
+               category == "operation" || category == "info" || category == "status" || category == "group" ||
+               category == "attribute" || category == "handle-conversion" || category == "tool";
+  }
+  return comes;
+}();
+
+bool may_send_after(const Session& current, vmpi::FunctionId function) {
+  return current.any_thread_calls_mpi || !kComesFromAnyThread[static_cast<std::size_t>(function)];
+}
+
 void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
   Session* const current = session.load(std::memory_order_acquire);
   if (current == nullptr) [[unlikely]]
@@ -66,7 +100,9 @@ void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
       return;
     const CostTimer timer(*thread, current->recorder.cost);
     thread->between_idups = call.function == vmpi::FunctionId::kComm_idup;
-    thread->may_send = !thread->between_idups;
+    thread->may_send = !thread->between_idups && may_send_after(*current, call.function);
+    if (left_call.return_address != nullptr) [[unlikely]]
+      record_left_call(*current, *thread);
     if (current->has_call_stacks) [[unlikely]] {
       record_with_context(*current, *thread, call, end);
     } else {
@@ -102,6 +138,7 @@ Control* control = nullptr;    // likewise
 void write_remains(int wait_status) noexcept {
   allocate_without_locks();
   session_of_the_dead->write_remains(*remains_path, wait_status);
+  vmpi::remove_window_folder();
 }
 
 // Where a launch has a folder for it.

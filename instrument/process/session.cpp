@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <pthread.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -97,8 +98,9 @@ class NullTransport final : public Transport {
 Session::Session(const Settings& settings, Route route, const PackIdentity& identity, const SynchronizedClock& clock,
                  const ClockSample& loaded, int thread_level, const SamplerSettings& sampler_settings)
     : has_call_stacks(settings.call_stacks && sampler_settings.mode != SampleMode::kOff),
+      any_thread_calls_mpi(thread_level == MPI_THREAD_MULTIPLE),
       recorder(settings, *route.first(), identity, static_cast<std::uint64_t>(settings.flush_seconds * clock.rate),
-               thread_level == MPI_THREAD_MULTIPLE),
+               any_thread_calls_mpi),
       mpi(recorder, mpi_queries()),
       sampling(recorder, sampler_settings, clock.rate, identity.rank == 0 ? say_sentence : keep_silent),
       settings_(settings),
@@ -342,12 +344,13 @@ RecordTime measure_record() {
 }
 
 void say(std::string_view sentence) noexcept {
-  std::array<char, 512> line{};
+  // In one call, so that lines of ranks do not mix, whatever its length.
+  static constexpr char kName[] = "ardoise: ", kEnd[] = "\n";
   const int saved = errno;
-  const auto length = fmt::format_to_n(line.data(), line.size() - 1, "ardoise: {}", sentence).size;
-  const std::size_t end = std::min(length, line.size() - 1);
-  line[end] = '\n';
-  (void)::syscall(SYS_write, 2, line.data(), end + 1);
+  const std::array<iovec, 3> parts{{{const_cast<char*>(kName), sizeof kName - 1},
+                                    {const_cast<char*>(sentence.data()), sentence.size()},
+                                    {const_cast<char*>(kEnd), sizeof kEnd - 1}}};
+  (void)::syscall(SYS_writev, 2, parts.data(), parts.size());
   errno = saved;
 }
 

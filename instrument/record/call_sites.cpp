@@ -136,6 +136,13 @@ const CallSites::Known* CallSites::learn(std::uint64_t address) {
   return known != nullptr ? known : add_module(*loaded);
 }
 
+void CallSites::learn_from_the_dead(std::uint64_t address) {
+  if (python::is_python(address) || known_module(address) != nullptr) return;
+  const std::optional<Module> loaded = find_module_without_lock(address);
+  const MutexLock guard(lock_);
+  if (loaded) (void)add_module(*loaded);
+}
+
 const CallSites::Known* CallSites::add_module(const Module& module) {
   const std::uint32_t number = module_count_.load(std::memory_order_relaxed);
   if (number == kMaxModules) return nullptr;

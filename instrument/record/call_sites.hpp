@@ -59,6 +59,9 @@ class CallSites final : public DefinitionSource {
   // The same where nothing may wait: in a module that nobody has asked for yet, the address itself.
   [[nodiscard]] Place known_place_of(std::uint64_t address) const noexcept;
 
+  // All other threads have died: a module that the program opened after its last call becomes known.
+  void learn_from_the_dead(std::uint64_t address);
+
   // Nothing is loaded in [begin, end) any more: what is next there is something else. May wait.
   void forget(std::uint64_t begin, std::uint64_t end);
 

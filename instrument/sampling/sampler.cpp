@@ -27,7 +27,6 @@
 #include "instrument/machine/mapped_memory.hpp"
 #include "instrument/machine/shortest_batch.hpp"
 #include "instrument/machine/thread_tasks.hpp"
-#include "instrument/sampling/restarted_call.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -40,7 +39,6 @@ constexpr std::uint64_t kHandlerStack = 4096;
 void on_signal(int, siginfo_t*, void* ucontext) {
   const int saved = errno;
   if (Sampler* const current = sampler.load(std::memory_order_acquire)) current->handle(ucontext);
-  go_on_with_restarted_call(ucontext);
   errno = saved;
 }
 

@@ -1,4 +1,5 @@
 /* Two or more ranks that count down together until rank 1 ends in the way of the first argument, in crash(). */
+#include <dlfcn.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ __attribute__((noinline)) static void crash(const char* how) {
   if (!strcmp(how, "kill")) raise(SIGKILL);
   if (!strcmp(how, "user")) raise(SIGUSR1);
   if (!strcmp(how, "error")) MPI_Send(&rank, 1, MPI_INT, size, 7, MPI_COMM_WORLD);
+  if (!strcmp(how, "plugin")) ((void (*)(void))dlsym(dlopen(PLUGIN, RTLD_NOW), "crash_in_plugin"))();
   __asm__ volatile(""); /* a call at the end would leave no frame */
 }
 

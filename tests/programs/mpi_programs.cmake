@@ -11,6 +11,12 @@ foreach(program mpi_marks mpi_steered)
   target_link_libraries(${program} PRIVATE ${CMAKE_DL_LIBS})
 endforeach()
 
+add_library(mpi_endings_plugin MODULE mpi_endings_plugin.c)
+target_compile_options(mpi_endings_plugin PRIVATE -g)
+target_compile_definitions(mpi_endings PRIVATE PLUGIN="$<TARGET_FILE:mpi_endings_plugin>")
+target_link_libraries(mpi_endings PRIVATE ${CMAKE_DL_LIBS})
+add_dependencies(mpi_endings mpi_endings_plugin)
+
 # Without MPI: a program that starts others before the libraries in it are ready.
 add_executable(exec_early exec_early.c)
 

@@ -99,6 +99,17 @@ TEST_F(EndingsTest, AnErrorThatMpiFindsIsOneOfTheCall) {
   EXPECT_EQ(end->call.tag, 7);
 }
 
+TEST_F(EndingsTest, AFaultInALibraryThatWasOpenedAfterTheLastCallHasItsPlace) {
+  const auto result = ardoise({}, {"-n", "2", ENDINGS_PROGRAM, "plugin"});
+  const auto run = profile();
+  ASSERT_THAT(run.applications, SizeIs(1)) << result.output;
+  ASSERT_THAT(run.applications[0].ending.ends, Not(IsEmpty()));
+  const auto& stack = run.applications[0].ending.ends[0].stack;
+  ASSERT_THAT(stack, Not(IsEmpty()));
+  EXPECT_EQ(stack[0].symbol, "crash_in_plugin");
+  EXPECT_THAT(stack[0].module, HasSubstr("mpi_endings_plugin"));
+}
+
 struct Hang {
   std::string argument, sentence;
 };

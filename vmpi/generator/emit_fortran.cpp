@@ -9,6 +9,8 @@
 //   ... with large counts          not there              mpi_send_f08ts_large_
 #include <algorithm>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "vmpi/generator/arguments.hpp"
 #include "vmpi/generator/emit.hpp"
@@ -37,7 +39,8 @@ class Routine {
     rename("", f08);
   }
 
-  void write(std::ostream& out, bool with_aliases) {
+  // With the spellings of other compilers the wrapper stands behind a stub for each (fortran_spelling.hpp).
+  void write(std::ostream& out, bool has_spellings) {
     const std::string slot = "real_" + name_;
     const std::string type = returns_code_ ? "void" : prototype_.return_type;
     const std::string find = ") {\n  const auto routine = fortran_function(" + slot + ", \"" + name_ + "\", \"";
@@ -53,13 +56,20 @@ class Routine {
           << names_and("caller") << ", watching, routine);\n";
     }
     write_observed(out);
-    out << "}\nVMPI_EXPORT " << type << " " << name_ << "(" << parameters() << ") {\n"
+    const std::string wrapper = has_spellings ? "vmpi_" + name_ : name_;
+    out << "}\n"
+        << (has_spellings ? "VMPI_INTERNAL " : "VMPI_EXPORT ") << type << " " << wrapper << "(" << parameters()
+        << ") {\n"
         << "  const auto routine = __atomic_load_n(&" << slot << ", __ATOMIC_RELAXED);\n"
         << "  if (is_observed() || routine == nullptr) [[unlikely]]\n    return observed_" << name_ << "("
         << names_and("__builtin_return_address(0)") << ");\n  return " << called() << "(" << arguments(false)
         << ");\n}\n";
-    if (with_aliases) write_aliases(out, name_);
-    if (function_.special_fortran) write_twin(out, type, with_aliases);
+    if (has_spellings) {
+      for (const auto& spelling : spellings(name_))
+        out << "#undef " << spelling << "\nVMPI_FORTRAN_SPELLING(" << spelling << ", " << name_ << ", " << wrapper
+            << ")\n";
+    }
+    if (function_.special_fortran) write_twin(out, type, has_spellings);
   }
 
   // The same routine under another name, e.g. with a TYPE(C_PTR) argument.
@@ -77,14 +87,18 @@ class Routine {
 
  private:
   // For programs that call the pmpi_ name themselves, and for the library's own calls of it.
-  void write_twin(std::ostream& out, const std::string& type, bool with_aliases) const {
+  void write_twin(std::ostream& out, const std::string& type, bool has_spellings) const {
     const std::string slot = "real_" + real_;
     out << "static " << type << " (*" << slot << ")(" << parameters() << ") = nullptr;\nVMPI_EXPORT " << type << " "
         << real_ << "(" << parameters() << ") {\n  static constexpr const char* kName = \"" << real_
         << "\";\n  const auto routine = fortran_function(" << slot
         << ", kName, kName, __builtin_return_address(0));\n  return " << called() << "(" << arguments(false)
         << ");\n}\n";
-    if (with_aliases) write_aliases(out, real_);
+    if (!has_spellings) return;
+    for (const auto& spelling : spellings(real_)) {
+      if (spelling != real_)
+        out << "#undef " << spelling << "\nVMPI_FORTRAN_ALIAS(" << spelling << ", " << real_ << ")\n";
+    }
   }
 
   [[nodiscard]] std::string name_of(int i) const { return prototype_.parameters[static_cast<std::size_t>(i)].name; }
@@ -177,13 +191,12 @@ class Routine {
         << argument_text(function_, names, true) << "  observed.exit(code);\n}\n";
   }
 
-  // Compilers without, with one and with two underscores, and in capitals.
-  static void write_aliases(std::ostream& out, const std::string& name) {
+  // Compilers with one underscore, without, with two, and in capitals.
+  static std::vector<std::string> spellings(const std::string& name) {
     const auto base = name.substr(0, name.size() - 1);
     std::string capitals = base;
     for (char& c : capitals) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    for (const auto& alias : {base, name + "_", capitals})
-      out << "#undef " << alias << "\nVMPI_FORTRAN_ALIAS(" << alias << ", " << name << ")\n";
+    return {name, base, name + "_", capitals};
   }
 
   const Function& function_;
@@ -211,6 +224,7 @@ std::string emit_fortran_wrappers(const std::vector<Wrapped>& wrapped, Library l
 #include "vmpi/wrappers/call_arguments.hpp"
 #include "vmpi/wrappers/fortran_arguments.hpp"
 #include "vmpi/wrappers/fortran_function.hpp"
+#include "vmpi/wrappers/fortran_spelling.hpp"
 #include "vmpi/wrappers/neighbourhood.hpp"
 #include "vmpi/wrappers/observed_call.hpp"
 #include "vmpi/wrappers/special.hpp"

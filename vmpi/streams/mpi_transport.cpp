@@ -1,4 +1,6 @@
 // See transport.hpp. Only PMPI functions, which wrappers don't see.
+#include <cassert>
+
 #include "vmpi/streams/mpi_control.hpp"
 #include "vmpi/streams/transport.hpp"
 #include "vmpi/vmpi.h"
@@ -22,10 +24,19 @@ int code_of(int mpi_result) {
 
 namespace {
 
+// Below MPI_THREAD_SERIALIZED MPI is for the thread that has initialised it.
+[[maybe_unused]] bool may_call_mpi() {
+  int level = MPI_THREAD_SINGLE, is_main = 0;
+  PMPI_Query_thread(&level);
+  PMPI_Is_thread_main(&is_main);
+  return level >= MPI_THREAD_SERIALIZED || is_main != 0;
+}
+
 class MpiTransport final : public Transport {
  public:
   explicit MpiTransport(MPI_Comm comm) : comm_(comm) {}
   int send(const void* data, std::size_t bytes, int rank, int tag, MPI_Request& request) override {
+    assert(may_call_mpi());
     return code_of(PMPI_Issend(data, static_cast<int>(bytes), MPI_BYTE, rank, tag, comm_, &request));
   }
 

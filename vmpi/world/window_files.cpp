@@ -20,10 +20,7 @@ namespace {
 constexpr const char* kVariable = "OMPI_MCA_osc_rdma_backing_directory";
 char folder[256];  // "": none made
 
-// Fails while another process of the partition still has a file in it; the last one succeeds.
-[[gnu::destructor]] void remove_folder() {
-  if (folder[0] != '\0') rmdir(folder);
-}
+[[gnu::destructor]] void remove_at_end() { remove_window_folder(); }
 
 // mpirun's process id, from the name of its session's folder; 0: not known, or on another node.
 long launcher_process() {
@@ -52,6 +49,10 @@ void make_folder() {
 }
 
 }  // namespace
+
+void remove_window_folder() noexcept {
+  if (folder[0] != '\0') rmdir(folder);
+}
 
 void separate_window_files() noexcept {
   // Programs that were spawned together share a world and its windows.

@@ -13,4 +13,8 @@ void separate_window_files() noexcept;
 // After it: children of this process inherit nothing of it. The folder itself goes when this library is unloaded.
 void restore_window_environment() noexcept;
 
+// The process has ended, or has died. Fails while another process of the partition still has a file in the folder: the
+// last one succeeds.
+void remove_window_folder() noexcept;
+
 }  // namespace ardoise::vmpi

@@ -46,6 +46,16 @@ void* find_in_library(const char* twin, const void* caller) {
   return find_in_remembered(twin);
 }
 
+// The caller has the address from elsewhere: interpreters call what the modules that they have opened register.
+void* find_in_any_module(const char* name) {
+  const link_map* map = link_map_of(reinterpret_cast<const void*>(&find_fortran_function));
+  while (map != nullptr && map->l_prev != nullptr) map = map->l_prev;
+  for (; map != nullptr; map = map->l_next) {
+    if (void* const found = unless_ours(definition_in(*map, name))) return found;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 void remember_fortran_library(const void* address) noexcept {
@@ -57,6 +67,18 @@ void remember_fortran_library(const void* address) noexcept {
     if (expected == handle) break;
   }
   dlclose(handle);  // known already
+}
+
+Definition find_other_definition(const char* name, const void* caller) noexcept {
+  if (void* const next = unless_ours(dlsym(RTLD_NEXT, name))) return {next, true};
+  if (void* const handle = handle_of(caller)) {
+    if (void* const found = unless_ours(dlsym(handle, name))) return {found, false};
+  }
+  return {find_in_any_module(name), false};
+}
+
+bool has_fortran_library(const void* caller) noexcept {
+  return find_in_library("pmpi_initialized_", caller) != nullptr;
 }
 
 void* find_fortran_function(const char* name, const char* twin, const void* caller) noexcept {

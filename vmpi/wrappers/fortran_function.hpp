@@ -12,6 +12,16 @@ namespace ardoise::vmpi {
 // of a Fortran routine has a library with it.
 void* find_fortran_function(const char* name, const char* twin, const void* caller) noexcept;
 
+// What the caller of `name` would have called without us; nullptr: nothing that is loaded.
+struct Definition {
+  void* address = nullptr;
+  bool is_for_all = false;  // and not for this caller alone, by what its module, or another one, has loaded
+};
+Definition find_other_definition(const char* name, const void* caller) noexcept;
+
+// True: a Fortran library of MPI is there for the caller.
+bool has_fortran_library(const void* caller) noexcept;
+
 // A Fortran library of MPI that the program has opened for itself: where the routines are if nobody else has them.
 // `address` is in it; the library stays loaded from now on.
 void remember_fortran_library(const void* address) noexcept;

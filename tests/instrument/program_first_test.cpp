@@ -1,0 +1,73 @@
+// What programs may do and tools tend to break: names of their own, jumps out of MPI, MPI before main, threads that
+// may not call MPI, sanitizers. libardoise.so in such programs; no analyzer but in one.
+#include "tests/instrument/preload_fixture.hpp"
+
+namespace ardoise::instrument {
+namespace {
+
+class ProgramFirstTest : public PreloadFixture {
+ protected:
+  // It runs as it does natively, and prints as much: nothing.
+  void expect_runs(int ranks, const std::string& program, const std::string& arguments = "") {
+    const Outcome outcome = run_captured(ranks, program + " " + arguments);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_EQ(outcome.output, "");
+  }
+  std::uint64_t calls(const std::string& program, const char* function, int rank = 0) {
+    const Capture capture = captured(program, rank);
+    EXPECT_EQ(capture.fault(), "");
+    const auto found = capture.totals.find(function);
+    return found != capture.totals.end() ? found->second.calls : 0;
+  }
+};
+
+TEST_F(ProgramFirstTest, FunctionsOfItsOwnWithNamesOfTheCLibraryAreItsOwn) {
+  expect_runs(2, "own_names");
+  EXPECT_EQ(calls("own_names", "MPI_Barrier"), 1000u);
+}
+
+TEST_F(ProgramFirstTest, ALinkedLibraryMayHaveNamesOfMpisFortranRoutines) {
+  expect_runs(2, "own_mpi_names_linked");
+  EXPECT_EQ(calls("own_mpi_names_linked", "MPI_Barrier"), 1u) << "what is not MPI's is not recorded";
+  EXPECT_EQ(calls("own_mpi_names_linked", "MPI_Send"), 0u);
+}
+
+TEST_F(ProgramFirstTest, ALibraryThatItOpensMayHaveNamesOfMpisFortranRoutines) {
+  expect_runs(2, "own_mpi_names_user", PROGRAM_DIRECTORY);
+  EXPECT_EQ(calls("own_mpi_names_user", "MPI_Barrier"), 1u);
+}
+
+TEST_F(ProgramFirstTest, CallsAreRecordedAfterAJumpOutOfMpi) {
+  expect_runs(2, "left_calls");
+  for (const int rank : {0, 1}) {
+    EXPECT_EQ(calls("left_calls", "MPI_Allreduce", rank), 4000u);
+    EXPECT_EQ(calls("left_calls", "MPI_Send", rank), 1u) << "the one that was left";
+  }
+}
+
+TEST_F(ProgramFirstTest, AConstructorMayInitialiseMpi) {
+  expect_runs(2, "early_init");
+  EXPECT_EQ(calls("early_init", "MPI_Barrier", 1), 100u);
+}
+
+TEST_F(ProgramFirstTest, OnlyThreadsThatMayCallMpiSend) {
+  const Outcome outcome =
+      shell(fmt::format("timeout 100 '{}' --output '{}/report' --no-report {} -n 2 '{}'/{}", ARDOISE,
+                        directory_.string(), MPIEXEC, PROGRAM_DIRECTORY, "funneled_queries"));
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+}
+
+#ifdef HAS_THREAD_SANITIZER
+TEST_F(ProgramFirstTest, AProgramUnderTheThreadSanitizerMayStartThreads) {
+  const std::string quiet = "TSAN_OPTIONS=report_bugs=0:atexit_sleep_ms=0";
+  const std::string program = "sanitized_threads";
+  const Outcome alone = shell(fmt::format("{} -n 2 env {} '{}'/{}", MPIEXEC, quiet, PROGRAM_DIRECTORY, program));
+  if (alone.status != 0) GTEST_SKIP() << "fails natively: " << alone.output;
+  const Outcome outcome = shell(fmt::format("timeout 100 '{}' --output '{}/report' --no-report {} -n 2 env {} '{}'/{}",
+                                            ARDOISE, directory_.string(), MPIEXEC, quiet, PROGRAM_DIRECTORY, program));
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+}
+#endif
+
+}  // namespace
+}  // namespace ardoise::instrument

@@ -116,10 +116,19 @@ std::string path_in_ranks(const Application& a) {
                         human_seconds(of_rank[ranks[i]]));
   }
   if (text.empty()) return text;
-  text +=
-      ". Ranks' shares are exact, those of functions are from points in time. Shorten what is on the path: "
-      "the run gains nothing from what is not.";
-  if (const double unknown = a.waiting.unresolved.critical_path_seconds; unknown > 0)
+  text += is_path_whole(a)
+              ? ". Ranks' shares are exact, those of functions are from points in time. Shorten what is on "
+                "the path: the run gains nothing from what is not."
+              : ". Where ranks wait for what is not known (below), the path stays in the rank that waits: it "
+                "is an estimate.";
+  const double unknown = a.waiting.unresolved.critical_path_seconds;
+  if (const double before = a.wall_seconds - a.waiting.critical_path_seconds - unknown;
+      before > kPathShare * a.wall_seconds)
+    text += fmt::format(" It is {} shorter than the run: it begins in a rank that left MPI_Init later than others.",
+                        human_seconds(before));
+  if (meets_others(a))
+    text += " Other programs take part in its communication: what they do on the path of the whole launch is not here.";
+  if (unknown > 0)
     text +=
         fmt::format(" Of {} of the run it is not known: there was no memory for all waits.", human_seconds(unknown));
   return text;

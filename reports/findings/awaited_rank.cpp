@@ -85,7 +85,8 @@ std::string what_made_it_late(const Application& a, std::uint32_t rank) {
   if (!is_work(most)) return "";
   if (work_behind(a, *most)) return extra_work_sentence(a, rank);
   return fmt::format(" Before it comes it spends {} ± {} more than those that wait in {} (sampled).",
-                     human_seconds(most->seconds), human_seconds(most->error), function_of(*most));
+                     human_seconds(longer_than_they(a, rank, most->seconds)),
+                     human_seconds(longer_than_they(a, rank, most->error)), function_of(*most));
 }
 
 }  // namespace
@@ -135,12 +136,12 @@ std::string who_waits(const Application& a, const WaitSite& site) {
 std::string instead_of_coming(const Application& a, std::uint32_t rank) {
   const WaitCause* const cause = main_cause(a, rank);
   if (cause == nullptr) return "";
-  const std::string longer = human_seconds(cause->seconds);
+  const std::string longer = human_seconds(longer_than_they(a, rank, cause->seconds));
   if (cause->kind == "mpi") return fmt::format(", which is held up in MPI itself for {}", longer);
   if (cause->kind == "other")
     return fmt::format(", which is asleep, blocked or without a processor for {} longer than they", longer);
   return fmt::format(", which is still in {}, {} ± {} longer than they (sampled)", function_behind(a, *cause), longer,
-                     human_seconds(cause->error));
+                     human_seconds(longer_than_they(a, rank, cause->error)));
 }
 
 // What a single rank waits for it at most: more can't be gained.

@@ -53,6 +53,9 @@ void without_overlap(const Facts& facts, std::vector<Finding>& out) {
     if (wait == facts.app.call_sites.end()) continue;
     const double seconds = start.seconds + wait->seconds, share = facts.share(seconds);
     if (share < 0.02) continue;
+    // Under way while other things were done, other ranks' work included.
+    constexpr double kMostlyWaited = 0.8;
+    if (start.operations > 0 && start.waited_seconds < kMostlyWaited * start.flight_seconds) continue;
     if (wait->line - start.line > 1) {
       const double work = work_in(facts.app.samples, start.symbol);
       if (work < 0 || work > 0.05 * seconds) continue;

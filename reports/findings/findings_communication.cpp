@@ -40,8 +40,7 @@ std::string estimated_in_words(double waiting) {
 
 std::string measured_in_words(const Application& a, const std::string& function, double waiting) {
   if (waiting < kWaits) {
-    return fmt::format("; {} of that is waiting for ranks that come late, the operation itself costs the rest.",
-                       human_share(waiting));
+    return fmt::format("; {} of that was measured as waiting for ranks that come late.", human_share(waiting));
   }
   const auto most = std::ranges::find(a.waiting.call_sites, function, &WaitSite::function);  // by seconds, descending
   return fmt::format("; {} of that is waiting for ranks that come late, not transfer.{}", human_share(waiting),
@@ -52,6 +51,8 @@ void collectives(const Facts& facts, std::vector<Finding>& out) {
   for (const FunctionProfile& f : facts.app.mpi) {
     if (!is_judged_as_collective(facts, f)) continue;
     const auto measured = measured_waiting(facts.app, f.function);
+    // How late ranks of other programs come is in no map of this one.
+    if (!measured && meets_others(facts.app)) continue;
     const double share = facts.share(f.seconds),
                  waiting = measured ? *measured / f.seconds : waiting_share(*facts.density(f.function));
     const bool waits = waiting >= kWaits;

@@ -15,6 +15,8 @@ namespace {
 
 constexpr double kLeastGrowth = 32e6;  // bytes, in the last two thirds of the run
 constexpr double kLeastPart = 0.1;     // of what the rank has at the end
+constexpr double kLongRun = 60;        // seconds: in a shorter run growth may be its set-up
+constexpr double kForesight = 10;      // times as long as growth was seen it is taken to go on
 constexpr double kNearlyFull = 0.9;
 constexpr double kLeastKernel = 0.02;  // of the CPU time: page faults that say where memory is used first
 
@@ -72,18 +74,22 @@ void leak(const Facts& facts, std::vector<Finding>& out) {
   const MemoryGrowth& g = growth[most];
   const std::size_t host = a.per_rank.host[most];
   const double left = seconds_left(a, growth, host, room_of_hosts(a.memory)[host]), part = g.grown / g.at_end;
+  const bool is_short = a.wall_seconds < kLongRun;
   out.push_back(
       {"memory_growth",
-       part > 0.5 ? Severity::high : Severity::medium,
-       part,
-       fmt::format("Memory of {} grows steadily{}: that of rank {} by {} to {} in the last {}, {} a second.{}{}",
+       is_short     ? Severity::note
+       : part > 0.5 ? Severity::high
+                    : Severity::medium,
+       is_short ? 0 : part,
+       fmt::format("Memory of {} grows steadily{}: that of rank {} by {} to {} in the last {}, {} a second.{}{}{}",
                    growing.size() == a.ranks ? "all ranks"
                    : growing.size() == 1     ? fmt::format("rank {}", growing[0])
                                              : "ranks " + rank_ranges(growing, 4),
                    growing.size() == a.ranks || growing.size() * 4 > a.ranks * 3 ? "" : ", that of the others does not",
                    a.world_rank(static_cast<std::uint32_t>(most)), human_bytes(g.grown), human_bytes(g.at_end),
                    human_seconds(g.seconds), human_bytes(g.rate),
-                   left > 0 && left < 1000 * a.wall_seconds
+                   is_short ? " In so short a run this may be how the program sets itself up." : "",
+                   !is_short && left > 0 && left < kForesight * g.seconds
                        ? fmt::format(" At this rate {} is full in {}.", of_host(a, host), human_seconds(left))
                        : "",
                    first_used_in(a.samples)),

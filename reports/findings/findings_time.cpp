@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 #include "reports/findings/awaited_rank.hpp"
 #include "reports/findings/extra_work.hpp"
@@ -78,13 +79,16 @@ std::string verb_of(const RankTime& time) {
   return time.io >= time.blocked ? "does file I/O and computes" : "sleeps or is blocked outside MPI";
 }
 
-// The call that takes most of the time in MPI, and where it is made.
+// "; the others wait for it in MPI_Allreduce of main": the call that takes most of the time in MPI. "" where ranks of
+// other programs, which are not compared, may be what they wait for.
 std::string waiting_place(const Facts& facts) {
+  if (meets_others(facts.app)) return "";
+  constexpr std::string_view kWait = "; the others wait for it in ";
   const auto most = std::max_element(facts.app.mpi.begin(), facts.app.mpi.end(),
                                      [](const auto& x, const auto& y) { return x.seconds < y.seconds; });
-  if (most == facts.app.mpi.end()) return "MPI";
+  if (most == facts.app.mpi.end()) return fmt::format("{}MPI", kWait);
   const std::string site = facts.main_call_site(most->function);
-  return in_sentence(most->function) + (site.empty() ? "" : " of " + site);
+  return fmt::format("{}{}{}", kWait, in_sentence(most->function), site.empty() ? "" : " of " + site);
 }
 
 void balance(const Facts& facts, std::vector<Finding>& out) {
@@ -98,7 +102,7 @@ void balance(const Facts& facts, std::vector<Finding>& out) {
          e.load_balance < kAcceptable ? Severity::high : Severity::medium,
          std::min(1.0, share),
          fmt::format("Work is unevenly spread: rank {} {} for {}, the mean is {} (load balance "
-                     "{:.2f}); the others wait for it in {}.{} Spread evenly, the same work could end up to "
+                     "{:.2f}){}.{} Spread evenly, the same work could end up to "
                      "{} ({}) sooner (an estimate).",
                      facts.app.world_rank(e.slowest_rank), verb_of(times_of_ranks(facts.app)[e.slowest_rank]),
                      human_seconds(e.max_useful), human_seconds(e.mean_useful), e.load_balance, waiting_place(facts),

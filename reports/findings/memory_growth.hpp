@@ -12,7 +12,7 @@ struct MemoryGrowth {
   double grown = 0;     // bytes, in the last two thirds of the run
   double seconds = 0;   // as long as these are
   double rate = 0;      // bytes a second
-  bool steady = false;  // both halves of these two thirds have their part in it, in many steps
+  bool steady = false;  // both halves of these two thirds have their part in it, and their end, in many steps
 };
 
 // One element for each rank; none where memory over time is not known.

@@ -65,6 +65,32 @@ bool messages_are_known(const Application& a) {
   return is_known(2 * a.waiting.resolved_messages, a.waiting.unresolved.message_ends);
 }
 
+bool meets_others(const Application& a) {
+  constexpr double kMuch = 0.05;
+  const auto is_much = [](std::uint64_t resolved, const UnresolvedCounts& unknown) {
+    const double others = static_cast<double>(unknown.other);
+    return others > kMuch * (others + static_cast<double>(resolved));
+  };
+  return is_much(a.waiting.resolved_calls, a.waiting.unresolved.collective_calls) ||
+         is_much(2 * a.waiting.resolved_messages, a.waiting.unresolved.message_ends);
+}
+
+bool is_path_whole(const Application& a) {
+  const UnresolvedWaiting& unknown = a.waiting.unresolved;
+  return unknown.collective_calls == UnresolvedCounts{} && unknown.message_ends == UnresolvedCounts{};
+}
+
+double longer_than_they(const Application& a, std::uint32_t awaited, double seconds) {
+  double most = 0, all = 0;
+  for (const WaitEdge& edge : a.waiting.edges) {
+    if (edge.awaited != awaited) continue;
+    most = std::max(most, edge.seconds);
+    all += edge.seconds;
+  }
+  const double longer = all > 0 ? seconds * most / all : seconds;
+  return a.wall_seconds > 0 ? std::min(longer, a.wall_seconds) : longer;
+}
+
 double seconds_of_calls(const Application& a, const WaitSite& site) {
   const auto found = std::ranges::find_if(a.call_sites, [&](const CallSite& each) {
     return each.function == site.function && each.module == site.module && each.offset == site.offset;

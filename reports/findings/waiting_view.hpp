@@ -18,6 +18,15 @@ namespace ardoise::reports {
 [[nodiscard]] bool collectives_are_known(const Application& application);
 [[nodiscard]] bool messages_are_known(const Application& application);
 
+// Much of its communication is not judged, since ranks of other programs, or several threads of a rank, take part.
+[[nodiscard]] bool meets_others(const Application& application);
+// Every end of a message and every collective is known, so that nothing else can be on the critical path.
+[[nodiscard]] bool is_path_whole(const Application& application);
+
+// How much longer a rank was away, where the ranks that waited for it waited `seconds` in all because of that: what the
+// one that waited most for it waited. No rank is away for longer than the run.
+[[nodiscard]] double longer_than_they(const Application& application, std::uint32_t awaited, double seconds);
+
 // Seconds that ranks waited for others in the calls of a function, as far as that is known.
 [[nodiscard]] double waiting_in(const Application& application, const std::string& function);
 // In those of a collective; nothing where that is not known.

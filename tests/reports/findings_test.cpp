@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "reports/findings/awaited_rank.hpp"
 #include "reports/findings/extra_work.hpp"
 #include "tests/reports/synthetic_run.hpp"
 
@@ -446,6 +447,34 @@ TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
   EXPECT_NE(find(findings_of(a), "collective_transfer"), nullptr) << "too much is not known";
 }
 
+// Ranks of another program take part in the collectives of a common world: nothing is said of how late they come.
+TEST(Findings, WaitingForOtherProgramsIsNotTakenForNone) {
+  Application a = in_allreduce();
+  a.waiting.unresolved.collective_calls.other = 1000;
+  for (const Finding& each : findings_of(a)) {
+    EXPECT_THAT(each.id, Not(HasSubstr("collective"))) << each.text;
+    EXPECT_THAT(each.text, Not(HasSubstr("wait for it in")));
+  }
+}
+
+// Rank 1 is away for half a second of a run of 0.54 s; three ranks wait for it, 1.5 s in all.
+TEST(Findings, NoRankIsAwayForLongerThanTheRun) {
+  Application a = in_allreduce();
+  a.wall_seconds = 0.54;
+  WaitSite waits;
+  waits.function = "MPI_Allreduce";
+  waits.pattern = "wait_nxn";
+  waits.waiting_seconds = 1.52;
+  waits.waiters = 3;
+  waits.awaited = 1;
+  waits.awaited_seconds = 1.52;
+  a.waiting.call_sites = {waits};
+  a.waiting.edges = {{0, 1, 0.51}, {2, 1, 0.50}, {3, 1, 0.51}};
+  a.waiting.per_rank.caused_seconds = {0, 1.52, 0, 0};
+  a.waiting.causes = {{1, "", "", 0, "other", 1.52, 0}};
+  EXPECT_THAT(waiting_in_words(a, a.waiting.call_sites[0]), HasSubstr("without a processor for 510 ms longer"));
+}
+
 // As the first sentence of a summary.
 TEST(Findings, WhoWaitsHowLongForWhomAndWhatThatOneDoes) {
   Application a = in_allreduce();
@@ -479,12 +508,12 @@ TEST(Findings, WhoWaitsHowLongForWhomAndWhatThatOneDoes) {
   a.waiting.call_sites[0].first_waiter = 0;
   EXPECT_THAT(text(), HasSubstr("Ranks 1–3 wait"));
   a.waiting.causes = {{0, "relax", "/s/solver.c", 42, "computation", 14, 1}};
-  EXPECT_THAT(text(), HasSubstr("for rank 0, which is still in relax (solver.c:42), 14.0 s ± 1.00 s longer than they "
+  EXPECT_THAT(text(), HasSubstr("for rank 0, which is still in relax (solver.c:42), 4.67 s ± 333 ms longer than they "
                                 "(sampled). Without"));
   a.waiting.causes = {{0, "", "", 0, "other", 14, 0}};
-  EXPECT_THAT(text(), HasSubstr("for rank 0, which is asleep, blocked or without a processor for 14.0 s longer"));
+  EXPECT_THAT(text(), HasSubstr("for rank 0, which is asleep, blocked or without a processor for 4.67 s longer"));
   a.waiting.causes = {{0, "", "", 0, "mpi", 14, 0}};
-  EXPECT_THAT(text(), HasSubstr("for rank 0, which is held up in MPI itself for 14.0 s."));
+  EXPECT_THAT(text(), HasSubstr("for rank 0, which is held up in MPI itself for 4.67 s."));
   a.waiting.call_sites[0].waiters = 2;
   EXPECT_THAT(text(), HasSubstr("2 ranks wait"));
   a.waiting.per_rank.waiting_seconds = {12, 5, 5, 5};
@@ -905,8 +934,9 @@ void set_memory(Application& a, const std::vector<double>& megabytes) {
   a.hosts = {"node1"};
   a.per_rank.host.assign(a.ranks, 0);
   a.memory.bins = static_cast<std::uint32_t>(megabytes.size());
-  a.memory.bin_seconds = 1;
-  a.memory.host_bytes = {std::uint64_t{8'000'000'000}};
+  a.memory.bin_seconds = 10;
+  a.wall_seconds = 10 * a.memory.bins;
+  a.memory.host_bytes = {std::uint64_t{2'000'000'000}};
   a.memory.limit_bytes = {0};
   a.memory.peak_bytes.assign(a.memory.bins * a.ranks, 100'000'000);
   for (std::size_t i = 0; i < megabytes.size(); ++i)
@@ -920,7 +950,15 @@ TEST(Findings, SteadyGrowthOfMemoryIsNoticedAndItsSetUpIsNot) {
   const Finding* found = find(all, "memory_growth");
   ASSERT_NE(found, nullptr);
   EXPECT_THAT(found->text, AllOf(HasSubstr("Memory of rank 1 grows steadily, that of the others does not"),
-                                 HasSubstr("in the last 5.00 s"), HasSubstr("the host is full in 144 s")));
+                                 HasSubstr("in the last 50.0 s"), HasSubstr("the host is full in 240 s")));
+  EXPECT_EQ(found->severity, Severity::medium);
+  a.memory.host_bytes = {std::uint64_t{20'000'000'000}};
+  EXPECT_THAT(find(findings_of(a), "memory_growth")->text, Not(HasSubstr("is full in")))
+      << "50 s say nothing of an hour";
+  a.wall_seconds = 9;
+  EXPECT_EQ(find(findings_of(a), "memory_growth")->severity, Severity::note) << "a short run may be all set-up";
+  set_memory(a, {100, 200, 300, 400, 450, 500, 540, 550, 550});
+  EXPECT_EQ(find(findings_of(a), "memory_growth"), nullptr) << "it does not go on";
   set_memory(a, {100, 300, 500, 500, 500, 500, 500, 500, 500});
   EXPECT_EQ(find(findings_of(a), "memory_growth"), nullptr) << "in the beginning only";
   set_memory(a, {100, 100, 100, 100, 100, 100, 500, 500, 500});
@@ -975,6 +1013,13 @@ TEST(Findings, ACollectiveThatIsWaitedForAtOnce) {
   a.call_sites[1].function = "MPI_Wait";
   a.call_sites[1].line = 21;
   EXPECT_THAT(find(findings_of(a), "no_overlap")->text, HasSubstr("sum (sum.c:20) is waited for at once, in line 21"));
+  a.call_sites[0].operations = 4000;
+  a.call_sites[0].flight_seconds = 1.42;
+  a.call_sites[0].waited_seconds = 0.49;
+  EXPECT_EQ(find(findings_of(a), "no_overlap"), nullptr) << "two thirds of the time something else was done";
+  a.call_sites[0].waited_seconds = 1.40;
+  EXPECT_NE(find(findings_of(a), "no_overlap"), nullptr);
+  a.call_sites[0].operations = 0;
   a.call_sites[1].line = 22;  // and nobody knows what line 21 is
   EXPECT_EQ(find(findings_of(a), "no_overlap"), nullptr);
   add_extra_work(a);

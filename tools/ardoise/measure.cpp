@@ -19,6 +19,7 @@
 #include "tools/ardoise/mpi_launcher.hpp"
 #include "tools/ardoise/output_folder.hpp"
 #include "tools/ardoise/partition_option.hpp"
+#include "tools/ardoise/preload_path.hpp"
 #include "tools/ardoise/process.hpp"
 #include "tools/ardoise/program_check.hpp"
 #include "tools/ardoise/race_folder.hpp"
@@ -102,7 +103,6 @@ Room find_room(const Options& options, const LaunchLine& line, bool hydra) {
 Measurement describe(const Options& options, const Installation& installation, const fs::path& output,
                      const std::vector<std::string>& words) {
   Measurement measurement;
-  measurement.preload_library = installation.preload_library;
   measurement.environment = options.environment;
   measurement.analyzer = {installation.analyzer,           "--no-report", "--quiet",       "--status-file",
                           status_file_in(output).string(), "--output",    output.string(), "--command",
@@ -187,7 +187,9 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   if (!options.capture.empty()) make_writable_folder(options.capture);
   if (output.renamed()) say("'{}' is taken; the report goes to '{}'.", options.output, output.path().string());
 
+  const PreloadPath preload_path(installation.preload_library);
   auto measurement = describe(options, installation, output.path(), words);
+  measurement.preload_library = preload_path.path();
   measurement.partitions = partitions;
   measurement.sanitizers = std::move(sanitizers);
   measurement.analyzers = room.analyzers;

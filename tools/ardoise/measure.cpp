@@ -3,12 +3,16 @@
 #include "tools/ardoise/measure.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string_view>
 
+#include "analyzer/status_file.hpp"
 #include "reports/text/shell_quote.hpp"
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/hydra_status.hpp"
@@ -136,14 +140,56 @@ void tell_races(const Options& options, const fs::path& output) {
                             : fmt::format("; the record of {} of them ends before MPI_Finalize", races.incomplete));
 }
 
-Outcome run_hydra(std::vector<std::string> words, const LaunchLine& user_line, const std::optional<TimeLimit>& limit) {
+Outcome run_hydra(std::vector<std::string> words, const LaunchLine& user_line, const std::optional<TimeLimit>& limit,
+                  const Watch& watch) {
   const bool asked_for = user_line.has({std::string_view(kHydraStatusOption).substr(1)});
   if (!asked_for) words.insert(words.begin() + 1, kHydraStatusOption);
   HydraStatus status(asked_for);
   auto job = run_and_wait(
-      words, [&](std::string_view piece) { return piece.empty() ? status.rest() : status.pass(piece); }, limit);
+      words, [&](std::string_view piece) { return piece.empty() ? status.rest() : status.pass(piece); }, limit, watch);
   if (!job.signalled) job.status = status.status(job.status);
   return job;
+}
+
+// A program of the launch that has MPI without our library, because something on the way to it took the library out of
+// LD_PRELOAD, would share its MPI_COMM_WORLD with the analyzers. It waits in MPI_Init for them
+// (analyzer/job_watch.hpp), so the launch can be called off and start again as the user wrote it.
+Watch watch_for_unjoined(const fs::path& output, std::string& program) {
+  return [file = status_file_in(output), &program] {
+    std::ifstream left(file);
+    std::string state;
+    if (!(left >> state)) return Watched::kAskAgain;
+    if (state != analyzer::kStateUnjoined) return Watched::kEnough;
+    left >> std::ws;
+    std::getline(left, program);
+    return Watched::kCallOff;
+  };
+}
+
+// What a launch reads, for the one that starts again.
+class StandardInput {
+ public:
+  void begin_again() const {
+    if (start_ >= 0) ::lseek(STDIN_FILENO, start_, SEEK_SET);
+  }
+  // A pipe or socket, of which mpirun has read what was there.
+  [[nodiscard]] static bool may_be_gone() {
+    struct stat status {};
+    return ::fstat(STDIN_FILENO, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+  }
+
+ private:
+  off_t start_ = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+};
+
+int start_again(const std::vector<std::string>& words, const std::string& program, const StandardInput& input,
+                const Options& options) {
+  input.begin_again();
+  return run_untouched(
+      words,
+      fmt::format("'{}' was started without libardoise.so, because LD_PRELOAD was changed on the way to it{}", program,
+                  input.may_be_gone() ? " (what it was given on standard input before is lost)" : ""),
+      options);
 }
 
 // What is known only with the status: programs may handle these signals, and go on.
@@ -203,7 +249,15 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   if (options.verbose) say("{}", reports::shell_quote(launch));
 
   const UndisturbedReport undisturbed;  // as soon as signals do not go on to mpirun
-  auto job = mpirun.hydra ? run_hydra(launch, line, options.time_limit) : run_and_wait(launch, {}, options.time_limit);
+  const StandardInput input;
+  std::string unjoined;
+  const auto watch = watch_for_unjoined(output.path(), unjoined);
+  auto job = mpirun.hydra ? run_hydra(launch, line, options.time_limit, watch)
+                          : run_and_wait(launch, {}, options.time_limit, watch);
+  if (job.called_off && job.ended_by.empty()) {
+    vmpi::remove_stale_window_folders();
+    return start_again(words, unjoined, input, options);
+  }
   complete_ended_by(job, fs::path(words.front()).filename().string());
   tell_races(options, output.path());
   vmpi::remove_stale_window_folders();  // left by programs that did not end by themselves

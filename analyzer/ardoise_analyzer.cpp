@@ -107,6 +107,7 @@ int report_of_launch(bool is_empty, const AnalyzerRun& run, const RunFacts& fact
 }
 
 int serve(const Options& options, int argc, char** argv) {
+  if (!options.status_file.empty()) take_processors_of_launcher();  // by hand the user says where it runs
   leave_a_guardian();
   std::optional<WarmStart> warm(std::in_place);
   auto plugins = load_plugins(installed_plugins_folder(), options.plugins);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 
 #include "analyzer/status_file.hpp"
 #include "reports/text/shell_quote.hpp"
+#include "tools/ardoise/binding.hpp"
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/hydra_status.hpp"
 #include "tools/ardoise/installation.hpp"
@@ -78,23 +80,39 @@ struct Room {
   unsigned analyzers = 1;
   std::optional<unsigned> processes;  // of the only program, where the line does not say it: all slots
   bool oversubscribe = false;
+  std::optional<BindingFacts> binding;  // nothing: the launcher binds by rank, or nothing
 };
+
+// Ranks that have a core each. Where a launch is on one machine, that is this one, and it may have more slots.
+std::optional<unsigned> count_processors(const LaunchLine& line, const std::optional<Slots>& slots) {
+  if (!slots) return std::nullopt;
+  const unsigned cores = slots->machines == 1 ? usable_cores(uses_hardware_threads(line, mca_parameter)) : 0;
+  return cores == 0 ? slots->all : std::min(slots->all, cores);
+}
 
 // How many analyzers, and do they fit beside the programs? mpirun itself is asked for its slots: only it knows what
 // host files, resource managers and its configuration say.
 // Hydra starts as many processes as it is told, whatever the cores.
-Room find_room(const Options& options, const LaunchLine& line, bool hydra) {
-  const bool allowed = hydra || allows_oversubscription(line);
-  std::optional<unsigned> slots;
-  auto ranks = count_ranks(line, std::nullopt);
-  if (!hydra && (!ranks || !allowed)) slots = read_slot_answer(run_and_read(slot_question(line)).output);
+Room find_room(const Options& options, const LaunchLine& line, const MpiLauncher& mpirun) {
+  const bool allowed = mpirun.hydra || allows_oversubscription(line);
   Room room;
-  if (!ranks && (ranks = count_ranks(line, slots)) && line.contexts.size() == 1) room.processes = ranks;
-  room.analyzers = options.analyzers != 0 ? options.analyzers : default_analyzers(ranks ? ranks : slots);
+  auto ranks = count_ranks(line, std::nullopt);
+  if (mpirun.open_mpi && mpirun.major == 4 && mpirun.minor == 1) room.binding.emplace();
+  const bool binds = room.binding && may_bind(line, mca_parameter);
+  std::optional<Slots> slots;
+  if (!mpirun.hydra && (!ranks || !allowed || binds)) {
+    slots = read_slot_answer(run_and_read(slot_question(line)).output);
+  }
+  const auto all_slots = slots ? std::optional(slots->all) : std::nullopt;
+  if (!ranks && (ranks = count_ranks(line, all_slots)) && line.contexts.size() == 1) room.processes = ranks;
+  room.analyzers = options.analyzers != 0 ? options.analyzers : default_analyzers(ranks ? ranks : all_slots);
   if (ranks) check_rank_file(line, *ranks, room.analyzers);
+  const bool lacks_slots = slots && (!ranks || *ranks + room.analyzers > slots->all);
+  if (room.binding)
+    *room.binding = {ranks, count_processors(line, slots), lacks_slots, slots && slots->machines == 1, mca_parameter};
   if (allowed || !slots) return room;
   // Where the programs alone ask for too much, mpirun says so, as it would without us.
-  if (ranks && (*ranks > *slots || *ranks + room.analyzers <= *slots)) return room;
+  if (ranks && (*ranks > slots->all || !lacks_slots)) return room;
   if (forbids_oversubscription(line)) {
     throw UsageError(
         fmt::format("{} more slot{} needed for the analyzers, and the launch line forbids oversubscription.",
@@ -228,7 +246,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   }
   check_races(options, line, mpi_programs);
   check_analysis(options, installation);
-  const auto room = find_room(options, line, mpirun.hydra);
+  const auto room = find_room(options, line, mpirun);
   const OutputFolder output(options.output);
   if (!options.capture.empty()) make_writable_folder(options.capture);
   if (output.renamed()) say("'{}' is taken; the report goes to '{}'.", options.output, output.path().string());
@@ -245,7 +263,10 @@ int measure(const Options& options, const std::vector<std::string>& words) {
                            : mpirun.major >= 5 ? PreloadBy::kEnvProgram
                                                : PreloadBy::kExportOption;
   const char* preload = std::getenv("LD_PRELOAD");
-  auto launch = to_words(plan_launch(line, measurement, preload ? std::optional<std::string>(preload) : std::nullopt));
+  auto bound_line = line;
+  if (room.binding) keep_binding(bound_line, *room.binding);
+  auto launch =
+      to_words(plan_launch(bound_line, measurement, preload ? std::optional<std::string>(preload) : std::nullopt));
   if (options.verbose) say("{}", reports::shell_quote(launch));
 
   const UndisturbedReport undisturbed;  // as soon as signals do not go on to mpirun

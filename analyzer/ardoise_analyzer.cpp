@@ -20,6 +20,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,7 @@
 #include "analyzer/rules/launch_rules.hpp"
 #include "analyzer/snapshot.hpp"
 #include "analyzer/snapshot_log.hpp"
+#include "analyzer/status_file.hpp"
 #include "analyzer/stream_source.hpp"
 #include "analyzer/tree_reduction.hpp"
 #include "analyzer/warm_start.hpp"
@@ -78,6 +80,23 @@ std::uint64_t number_of_run(MPI_Comm analyzers) {
   return number;
 }
 
+// A program of the launch has MPI without our library and waits in MPI_Init for this process, where it would share its
+// world with the analyzers.
+int leave_unjoined(const std::string& program, const Options& options) {
+  if (!options.status_file.empty()) {
+    // The launcher ends this launch, says why, and starts it again without us. Where it cannot see the file, we go.
+    leave_state(fmt::format("{} {}", kStateUnjoined, program), options);
+    std::this_thread::sleep_for(kPatienceOfUnjoined);
+  }
+  say(fmt::format(
+      "the program '{}' of this launch runs without libardoise.so and would share its MPI_COMM_WORLD with the "
+      "analyzer; start it with env LD_PRELOAD=…/libardoise.so, or the whole launch with ardoise.",
+      program));
+  // Open MPI ends the launch when one exits with 1, Hydra only when one dies of a signal.
+  if (is_mpich_launch()) std::raise(SIGTERM);
+  return kIncomplete;
+}
+
 int report_of_launch(bool is_empty, const AnalyzerRun& run, const RunFacts& facts, const Options& options,
                      ardoise::knowledge_sources::TraceArchive& trace) {
   if (is_empty) {
@@ -88,6 +107,7 @@ int report_of_launch(bool is_empty, const AnalyzerRun& run, const RunFacts& fact
 }
 
 int serve(const Options& options, int argc, char** argv) {
+  if (!options.status_file.empty()) take_processors_of_launcher();  // by hand the user says where it runs
   leave_a_guardian();
   std::optional<WarmStart> warm(std::in_place);
   auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
@@ -110,16 +130,7 @@ int serve(const Options& options, int argc, char** argv) {
     if (is_last_of_launch()) say("no program of this launch called MPI_Init, so there is nothing to report.");
     return kIncomplete;
   }
-  if (job.kind == JobState::Kind::lacks_library) {
-    say(fmt::format(
-        "the program '{}' of this launch runs without libardoise.so and would share its MPI_COMM_WORLD with the "
-        "analyzer; start it with env LD_PRELOAD=…/libardoise.so, or the whole launch with ardoise.",
-        job.program));
-    // The program waits in MPI_Init for this process. Open MPI ends the launch when one exits with 1, Hydra only when
-    // one dies of a signal.
-    if (is_mpich_launch()) std::raise(SIGTERM);
-    return kIncomplete;
-  }
+  if (job.kind == JobState::Kind::lacks_library) return leave_unjoined(job.program, options);
   // Both ends of a stream must have blocks of the same size, and one block is one pack: the variables of the programs'
   // recorder count here too.
   const auto recorder =

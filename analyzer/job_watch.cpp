@@ -11,7 +11,6 @@
 #include <optional>
 #include <sstream>
 #include <string>
-#include <thread>
 
 #include "vmpi/world/init_mark.hpp"
 
@@ -97,44 +96,37 @@ JobState wait_for_programs(EventLoop& loop) {
   using Kind = JobState::Kind;
   const char* local_size = std::getenv(is_mpich_launch() ? "MPI_LOCALNRANKS" : "OMPI_COMM_WORLD_LOCAL_SIZE");
   if (local_size == nullptr) return {};
-  const auto local = static_cast<unsigned>(std::strtoul(local_size, nullptr, 10));
+  const int local = std::atoi(local_size);
 
   JobState state;
   const auto decide = [&](Kind kind, const std::string& program = {}) {
     state = {kind, program};
     loop.stop();
   };
-  const auto mark = loop.every(10ms, [&] {
-    if (vmpi::is_init_mark_set()) decide(Kind::uses_mpi);
+  vmpi::set_init_mark();  // analyzers are processes of the launch, too
+  int seen = 0;
+  const auto marks = loop.every(10ms, [&] {
+    seen = vmpi::first_without_init_mark(seen, local);
+    if (seen == local) decide(Kind::uses_mpi);
   });
   // mpirun starts programs before analyzers, but other analyzers may not be there yet: only what stays the same for so
-  // many looks is believed. Reading what programs have loaded stops them for a moment, so it is done ever more rarely.
+  // many looks is believed. Reading what programs have loaded stops them for a moment, so it is done ever more rarely,
+  // unless others wait in MPI_Init already.
   constexpr unsigned kSure = 4;
   unsigned looks = 0, alone = 0;
   bool suspects = false;  // a wrapper may run a tool of MPI for a moment: the same must be found twice
   const auto look = loop.every(500ms, [&] {
-    const auto launch = look_at_launch(std::has_single_bit(++looks) || suspects);
+    const auto launch = look_at_launch(std::has_single_bit(++looks) || suspects || seen > 0);
     if (suspects && !launch.lacks_library.empty()) return decide(Kind::lacks_library, launch.lacks_library);
     suspects = !launch.lacks_library.empty();
     if (launch.programs > 0) {
       alone = 0;
-    } else if (launch.analyzers >= local) {
-      decide(Kind::uses_mpi);  // the programs are on other machines
     } else if (alone++ >= kSure) {
       decide(Kind::ended_without_mpi);
     }
   });
   loop.run();
-  if (state.kind != Kind::uses_mpi) return state;
-  // Others may be loading their libraries just now, which are not all there when a part of them is read.
-  constexpr int kLooks = 4;
-  Launch launch;
-  for (int left = kLooks; left != 0; --left) {
-    launch = look_at_launch(true);
-    if (launch.lacks_library.empty()) return state;
-    std::this_thread::sleep_for(100ms);
-  }
-  return {Kind::lacks_library, launch.lacks_library};
+  return state;
 }
 
 }  // namespace ardoise::analyzer

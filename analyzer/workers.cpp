@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -32,6 +33,14 @@ unsigned default_workers() {
   const unsigned cores = sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set))
                                                                      : std::thread::hardware_concurrency();
   return workers_for(cores, local_ranks_of_launch());
+}
+
+void take_processors_of_launcher() noexcept {
+  // Of as many processors as Linux may have; a set of its ordinary size is refused on machines with more than 1024.
+  constexpr std::size_t kSets = 8;
+  cpu_set_t sets[kSets];
+  const int bytes = static_cast<int>(::syscall(SYS_sched_getaffinity, ::getppid(), sizeof sets, sets));
+  if (bytes > 0) (void)::sched_setaffinity(0, static_cast<std::size_t>(bytes), sets);
 }
 
 std::string crowding_notice(unsigned processors, unsigned local_ranks) {

@@ -142,8 +142,7 @@ TEST_F(LaunchTest, AKilledProgramGivesTheStatusOfItsSignal) {
 TEST_F(LaunchTest, ALaunchThatIsEndedHasTheReportOfAllThatWasRecorded) {
   for (const std::string analyzers : {"1", "2"}) {
     output_ = (folder_ / ("report" + analyzers)).string();
-    const auto result =
-        ardoise({"--analyzers", analyzers}, {"-n", "2", RING, "5000", "signal", "9"});
+    const auto result = ardoise({"--analyzers", analyzers}, {"-n", "2", RING, "5000", "signal", "9"});
     EXPECT_EQ(result.status, MPI_IS_MPICH ? 9 : 128 + 9) << result.output;
     const auto run = profile();
     ASSERT_THAT(run.applications, SizeIs(1)) << result.output;
@@ -385,6 +384,41 @@ TEST_F(LaunchTest, AProgramWithoutTheLibraryBesideTheAnalyzerIsToldAndDoesNotHan
   const auto result = by_hand({"-n", "2", RING, "20", ":", "-n", "1", ANALYZER, "--output", output_});
   EXPECT_NE(result.status, 0);
   EXPECT_THAT(result.output, HasSubstr("without libardoise.so"));
+}
+
+// Whatever took the library out of LD_PRELOAD: the launch starts again as it was written. Also where others are in
+// MPI_Init long before.
+TEST_F(LaunchTest, AProgramThatLosesTheLibraryOnTheWayRunsWithoutIt) {
+  const Words bare{"env", "-u", "LD_PRELOAD", RING, "20"};
+  Words late{"-n", "1", RING, "20", ":", "-n", "1", "sh", "-c", "sleep 2; unset LD_PRELOAD; exec '" RING "' 20"};
+  Words both{"-n", "2"};
+  both.insert(both.end(), bare.begin(), bare.end());
+  for (const Words& launch : {both, late}) {
+    const auto result = ardoise({}, launch);
+    EXPECT_EQ(result.status, 0) << result.output;
+    const auto said = result.output.find("ardoise: ");
+    ASSERT_NE(said, std::string::npos) << result.output;
+    EXPECT_THAT(result.output, HasSubstr("'ring_program' was started without libardoise.so"));
+    EXPECT_EQ(result.output.find("ardoise: ", said + 1), std::string::npos) << result.output;
+    EXPECT_THAT(result.output, HasSubstr("ring of 2 ranks, sum 2"));
+    EXPECT_EQ(std::count(result.output.begin(), result.output.end(), '\n'), 2) << result.output;
+    EXPECT_FALSE(fs::exists(output_)) << "nothing was measured";
+  }
+}
+
+TEST_F(LaunchTest, ALaunchThatStartsAgainReadsItsInputFromTheBeginning) {
+  const auto input = (folder_ / "input").string();
+  std::ofstream(input) << "first\nsecond\n";
+  const auto launcher = launcher_words();
+  std::string line = "read -r word; echo \"read $word\"; unset LD_PRELOAD; exec '" RING "' 20";
+  std::string words = "'" ARDOISE "' --no-report --output '" + output_ + "'";
+  for (const auto& word : launcher) words += " '" + word + "'";
+  const auto result =
+      run_and_read({"sh", "-c", words + " -n 1 sh -c \"$0\" : -n 1 '" RING "' 20 <'" + input + "'", line});
+  EXPECT_EQ(result.status, 0) << result.output;
+  const auto first = result.output.find("read first\n");
+  ASSERT_NE(first, std::string::npos) << result.output;
+  EXPECT_NE(result.output.find("read first\n", first + 1), std::string::npos) << result.output;
 }
 
 TEST_F(LaunchTest, SwitchedOffItRunsUntouched) {

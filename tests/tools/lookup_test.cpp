@@ -48,6 +48,15 @@ TEST_F(LookupTest, ACtypesScriptIsInItsWorldAndMeasured) {
   EXPECT_EQ(function(application.mpi, "MPI_Allreduce").calls, 2U);
 }
 
+// By the bare name that the program's own folders have, and by a path.
+TEST_F(LookupTest, PluginsThatAreBoundDeeplyAreInTheirHostsWorldAndMeasured) {
+  const auto application = compare(std::string(DEEP_PROGRAM) + " '" + DEEP_LAZY + "' '" + DEEP_NOW + "'");
+  for (const auto* name : {"MPI_Comm_rank", "MPI_Allreduce"})
+    EXPECT_EQ(function(application.mpi, name).calls, 4U) << name;
+  EXPECT_EQ(function(application.mpi, "MPI_Comm_size").calls, 8U) << "also by a pointer";
+  EXPECT_EQ(function(application.mpi, "MPI_Get_version").calls, 2U);
+}
+
 TEST_F(LookupTest, InterposersGoOnToWhatTheyMean) {
   const auto application = compare(std::string(INTERPOSER) + " '" + MPI_LIBRARY + "'");
   for (const auto* name : {"MPI_Barrier", "MPI_Comm_size", "MPI_Bcast", "MPI_Reduce"})

@@ -232,22 +232,24 @@ std::vector<std::string> slot_question(const LaunchLine& line) {
     }
     asking.options.push_back({"-n", {"1"}});
     asking.program = "printenv";
-    asking.arguments = {"OMPI_UNIVERSE_SIZE"};
+    asking.arguments = {"OMPI_UNIVERSE_SIZE", "OMPI_MCA_orte_num_nodes"};
     question.contexts.push_back(std::move(asking));
   }
   return to_words(question);
 }
 
-std::optional<unsigned> read_slot_answer(const std::string& output) {
+// Numbers that stand alone on their lines; all processes print the same two.
+std::optional<Slots> read_slot_answer(const std::string& output) {
   std::istringstream lines(output);
-  std::optional<unsigned> slots;
+  std::vector<unsigned> numbers;
   for (std::string line; std::getline(lines, line);) {
     if (!line.empty() && line.size() < 9 &&
         std::all_of(line.begin(), line.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) {
-      slots = static_cast<unsigned>(std::stoul(line));
+      numbers.push_back(static_cast<unsigned>(std::stoul(line)));
     }
   }
-  return slots;
+  if (numbers.empty()) return std::nullopt;
+  return Slots{numbers.front(), numbers.size() > 1 ? numbers[1] : 0};
 }
 
 }  // namespace ardoise::launcher

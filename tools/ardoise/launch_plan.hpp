@@ -49,9 +49,13 @@ struct Measurement {
 // says the lines that are missing.
 void check_rank_file(const LaunchLine& line, unsigned ranks, unsigned analyzers);
 
-// A launch of printenv(1) on the same hosts that prints how many slots mpirun has there.
+// A launch of printenv(1) on the same hosts that prints how many slots mpirun has there, and on how many machines.
 [[nodiscard]] std::vector<std::string> slot_question(const LaunchLine& line);
+struct Slots {
+  unsigned all = 0;
+  unsigned machines = 0;  // 0: not known
+};
 // Its answer. Nothing: mpirun could not say.
-[[nodiscard]] std::optional<unsigned> read_slot_answer(const std::string& output);
+[[nodiscard]] std::optional<Slots> read_slot_answer(const std::string& output);
 
 }  // namespace ardoise::launcher

@@ -3,13 +3,19 @@
 #include "tools/ardoise/measure.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string_view>
 
+#include "analyzer/status_file.hpp"
 #include "reports/text/shell_quote.hpp"
+#include "tools/ardoise/binding.hpp"
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/hydra_status.hpp"
 #include "tools/ardoise/installation.hpp"
@@ -19,6 +25,7 @@
 #include "tools/ardoise/mpi_launcher.hpp"
 #include "tools/ardoise/output_folder.hpp"
 #include "tools/ardoise/partition_option.hpp"
+#include "tools/ardoise/preload_path.hpp"
 #include "tools/ardoise/process.hpp"
 #include "tools/ardoise/program_check.hpp"
 #include "tools/ardoise/race_folder.hpp"
@@ -73,23 +80,39 @@ struct Room {
   unsigned analyzers = 1;
   std::optional<unsigned> processes;  // of the only program, where the line does not say it: all slots
   bool oversubscribe = false;
+  std::optional<BindingFacts> binding;  // nothing: the launcher binds by rank, or nothing
 };
+
+// Ranks that have a core each. Where a launch is on one machine, that is this one, and it may have more slots.
+std::optional<unsigned> count_processors(const LaunchLine& line, const std::optional<Slots>& slots) {
+  if (!slots) return std::nullopt;
+  const unsigned cores = slots->machines == 1 ? usable_cores(uses_hardware_threads(line, mca_parameter)) : 0;
+  return cores == 0 ? slots->all : std::min(slots->all, cores);
+}
 
 // How many analyzers, and do they fit beside the programs? mpirun itself is asked for its slots: only it knows what
 // host files, resource managers and its configuration say.
 // Hydra starts as many processes as it is told, whatever the cores.
-Room find_room(const Options& options, const LaunchLine& line, bool hydra) {
-  const bool allowed = hydra || allows_oversubscription(line);
-  std::optional<unsigned> slots;
-  auto ranks = count_ranks(line, std::nullopt);
-  if (!hydra && (!ranks || !allowed)) slots = read_slot_answer(run_and_read(slot_question(line)).output);
+Room find_room(const Options& options, const LaunchLine& line, const MpiLauncher& mpirun) {
+  const bool allowed = mpirun.hydra || allows_oversubscription(line);
   Room room;
-  if (!ranks && (ranks = count_ranks(line, slots)) && line.contexts.size() == 1) room.processes = ranks;
-  room.analyzers = options.analyzers != 0 ? options.analyzers : default_analyzers(ranks ? ranks : slots);
+  auto ranks = count_ranks(line, std::nullopt);
+  if (mpirun.open_mpi && mpirun.major == 4 && mpirun.minor == 1) room.binding.emplace();
+  const bool binds = room.binding && may_bind(line, mca_parameter);
+  std::optional<Slots> slots;
+  if (!mpirun.hydra && (!ranks || !allowed || binds)) {
+    slots = read_slot_answer(run_and_read(slot_question(line)).output);
+  }
+  const auto all_slots = slots ? std::optional(slots->all) : std::nullopt;
+  if (!ranks && (ranks = count_ranks(line, all_slots)) && line.contexts.size() == 1) room.processes = ranks;
+  room.analyzers = options.analyzers != 0 ? options.analyzers : default_analyzers(ranks ? ranks : all_slots);
   if (ranks) check_rank_file(line, *ranks, room.analyzers);
+  const bool lacks_slots = slots && (!ranks || *ranks + room.analyzers > slots->all);
+  if (room.binding)
+    *room.binding = {ranks, count_processors(line, slots), lacks_slots, slots && slots->machines == 1, mca_parameter};
   if (allowed || !slots) return room;
   // Where the programs alone ask for too much, mpirun says so, as it would without us.
-  if (ranks && (*ranks > *slots || *ranks + room.analyzers <= *slots)) return room;
+  if (ranks && (*ranks > slots->all || !lacks_slots)) return room;
   if (forbids_oversubscription(line)) {
     throw UsageError(
         fmt::format("{} more slot{} needed for the analyzers, and the launch line forbids oversubscription.",
@@ -102,7 +125,6 @@ Room find_room(const Options& options, const LaunchLine& line, bool hydra) {
 Measurement describe(const Options& options, const Installation& installation, const fs::path& output,
                      const std::vector<std::string>& words) {
   Measurement measurement;
-  measurement.preload_library = installation.preload_library;
   measurement.environment = options.environment;
   measurement.analyzer = {installation.analyzer,           "--no-report", "--quiet",       "--status-file",
                           status_file_in(output).string(), "--output",    output.string(), "--command",
@@ -136,14 +158,56 @@ void tell_races(const Options& options, const fs::path& output) {
                             : fmt::format("; the record of {} of them ends before MPI_Finalize", races.incomplete));
 }
 
-Outcome run_hydra(std::vector<std::string> words, const LaunchLine& user_line, const std::optional<TimeLimit>& limit) {
+Outcome run_hydra(std::vector<std::string> words, const LaunchLine& user_line, const std::optional<TimeLimit>& limit,
+                  const Watch& watch) {
   const bool asked_for = user_line.has({std::string_view(kHydraStatusOption).substr(1)});
   if (!asked_for) words.insert(words.begin() + 1, kHydraStatusOption);
   HydraStatus status(asked_for);
   auto job = run_and_wait(
-      words, [&](std::string_view piece) { return piece.empty() ? status.rest() : status.pass(piece); }, limit);
+      words, [&](std::string_view piece) { return piece.empty() ? status.rest() : status.pass(piece); }, limit, watch);
   if (!job.signalled) job.status = status.status(job.status);
   return job;
+}
+
+// A program of the launch that has MPI without our library, because something on the way to it took the library out of
+// LD_PRELOAD, would share its MPI_COMM_WORLD with the analyzers. It waits in MPI_Init for them
+// (analyzer/job_watch.hpp), so the launch can be called off and start again as the user wrote it.
+Watch watch_for_unjoined(const fs::path& output, std::string& program) {
+  return [file = status_file_in(output), &program] {
+    std::ifstream left(file);
+    std::string state;
+    if (!(left >> state)) return Watched::kAskAgain;
+    if (state != analyzer::kStateUnjoined) return Watched::kEnough;
+    left >> std::ws;
+    std::getline(left, program);
+    return Watched::kCallOff;
+  };
+}
+
+// What a launch reads, for the one that starts again.
+class StandardInput {
+ public:
+  void begin_again() const {
+    if (start_ >= 0) ::lseek(STDIN_FILENO, start_, SEEK_SET);
+  }
+  // A pipe or socket, of which mpirun has read what was there.
+  [[nodiscard]] static bool may_be_gone() {
+    struct stat status {};
+    return ::fstat(STDIN_FILENO, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
+  }
+
+ private:
+  off_t start_ = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
+};
+
+int start_again(const std::vector<std::string>& words, const std::string& program, const StandardInput& input,
+                const Options& options) {
+  input.begin_again();
+  return run_untouched(
+      words,
+      fmt::format("'{}' was started without libardoise.so, because LD_PRELOAD was changed on the way to it{}", program,
+                  input.may_be_gone() ? " (what it was given on standard input before is lost)" : ""),
+      options);
 }
 
 // What is known only with the status: programs may handle these signals, and go on.
@@ -182,12 +246,14 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   }
   check_races(options, line, mpi_programs);
   check_analysis(options, installation);
-  const auto room = find_room(options, line, mpirun.hydra);
+  const auto room = find_room(options, line, mpirun);
   const OutputFolder output(options.output);
   if (!options.capture.empty()) make_writable_folder(options.capture);
   if (output.renamed()) say("'{}' is taken; the report goes to '{}'.", options.output, output.path().string());
 
+  const PreloadPath preload_path(installation.preload_library);
   auto measurement = describe(options, installation, output.path(), words);
+  measurement.preload_library = preload_path.path();
   measurement.partitions = partitions;
   measurement.sanitizers = std::move(sanitizers);
   measurement.analyzers = room.analyzers;
@@ -197,11 +263,22 @@ int measure(const Options& options, const std::vector<std::string>& words) {
                            : mpirun.major >= 5 ? PreloadBy::kEnvProgram
                                                : PreloadBy::kExportOption;
   const char* preload = std::getenv("LD_PRELOAD");
-  auto launch = to_words(plan_launch(line, measurement, preload ? std::optional<std::string>(preload) : std::nullopt));
+  auto bound_line = line;
+  if (room.binding) keep_binding(bound_line, *room.binding);
+  auto launch =
+      to_words(plan_launch(bound_line, measurement, preload ? std::optional<std::string>(preload) : std::nullopt));
   if (options.verbose) say("{}", reports::shell_quote(launch));
 
   const UndisturbedReport undisturbed;  // as soon as signals do not go on to mpirun
-  auto job = mpirun.hydra ? run_hydra(launch, line, options.time_limit) : run_and_wait(launch, {}, options.time_limit);
+  const StandardInput input;
+  std::string unjoined;
+  const auto watch = watch_for_unjoined(output.path(), unjoined);
+  auto job = mpirun.hydra ? run_hydra(launch, line, options.time_limit, watch)
+                          : run_and_wait(launch, {}, options.time_limit, watch);
+  if (job.called_off && job.ended_by.empty()) {
+    vmpi::remove_stale_window_folders();
+    return start_again(words, unjoined, input, options);
+  }
   complete_ended_by(job, fs::path(words.front()).filename().string());
   tell_races(options, output.path());
   vmpi::remove_stale_window_folders();  // left by programs that did not end by themselves

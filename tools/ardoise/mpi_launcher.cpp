@@ -33,7 +33,9 @@ MpiLauncher read_version(const std::string& output) {
   for (const char* name : {"Open MPI", "OpenRTE", "PRTE"}) found.open_mpi |= line.find(name) != std::string::npos;
   found.hydra = output.find("HYDRA build details") != std::string::npos;
   if (found.open_mpi && at != std::string::npos) {
-    std::from_chars(line.data() + at + 2, line.data() + line.size(), found.major);
+    const char* const end = line.data() + line.size();
+    const auto major = std::from_chars(line.data() + at + 2, end, found.major);
+    if (major.ptr != end && *major.ptr == '.') std::from_chars(major.ptr + 1, end, found.minor);
   }
   return found;
 }

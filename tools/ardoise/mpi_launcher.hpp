@@ -10,7 +10,7 @@ namespace ardoise::launcher {
 struct MpiLauncher {
   bool open_mpi = false;
   bool hydra = false;  // of MPICH
-  unsigned major = 0;
+  unsigned major = 0, minor = 0;
 };
 
 // Refuses, with a sentence each, words that are no launcher of MPI programs, and srun.

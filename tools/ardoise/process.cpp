@@ -153,6 +153,32 @@ class Ending {
   Clock::time_point told_until_ = Clock::time_point::min();
 };
 
+// Asks a Watch when it is due.
+class Asking {
+ public:
+  using Clock = LaunchSignals::Clock;
+
+  Asking(pid_t child, const Watch& watch) : child_(child), watch_(watch) {
+    if (watch_) next_ = Clock::now() + kInterval;
+  }
+  [[nodiscard]] Clock::time_point next() const { return next_; }
+
+  void act(Clock::time_point now, Outcome& outcome) {
+    if (now < next_) return;
+    const Watched watched = watch_();
+    next_ = watched == Watched::kAskAgain ? now + kInterval : Clock::time_point::max();
+    if (watched != Watched::kCallOff) return;
+    outcome.called_off = true;
+    ::kill(child_, SIGTERM);
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kInterval{200};
+  pid_t child_;
+  const Watch& watch_;
+  Clock::time_point next_ = Clock::time_point::max();
+};
+
 int milliseconds_until(LaunchSignals::Clock::time_point then, LaunchSignals::Clock::time_point now) {
   if (then == LaunchSignals::Clock::time_point::max()) return -1;
   constexpr std::int64_t kMost = 3'600'000;  // poll() takes an int
@@ -179,7 +205,8 @@ std::string signal_to(int signal, std::string_view process) {
   return name == nullptr ? fmt::format("signal {} to {}", signal, process) : fmt::format("SIG{} to {}", name, process);
 }
 
-Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit, const std::optional<TimeLimit>& limit) {
+Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit, const std::optional<TimeLimit>& limit,
+                     const Watch& watch) {
   LaunchSignals signals;  // before the pipe, which its child would hold open
   std::optional<Pipe> output;
   if (edit) output.emplace();
@@ -188,18 +215,25 @@ Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit, co
   signals.take_over(child);
   if (output) output->close_input();
   Ending ending(child, limit);
+  Asking asking(child, watch);
   Outcome outcome;
+  const auto pass = [&](std::string_view piece) {
+    const std::string passed = edit(piece);
+    if (!outcome.called_off) write_all(passed);
+  };
   while (output || !has_ended(child, WNOHANG, outcome)) {
     const auto now = LaunchSignals::Clock::now();
     for (const int signal : signals.take(now)) ending.note(signal, now, outcome);
     signals.hand_over(child, now);
     ending.act(now, outcome);
+    asking.act(now, outcome);
     const auto [mail, witnessed] = signals.descriptors();
     std::array<pollfd, 3> wakers{pollfd{mail, POLLIN, 0}, pollfd{witnessed, POLLIN, 0},
                                  pollfd{output ? output->output() : -1, POLLIN, 0}};
-    ::poll(wakers.data(), wakers.size(), milliseconds_until(std::min(signals.next(), ending.next()), now));
-    if (output && wakers[2].revents != 0 && !output->read([&](std::string_view piece) { write_all(edit(piece)); })) {
-      write_all(edit({}));
+    ::poll(wakers.data(), wakers.size(),
+           milliseconds_until(std::min({signals.next(), ending.next(), asking.next()}), now));
+    if (output && wakers[2].revents != 0 && !output->read(pass)) {
+      pass({});
       output.reset();
     }
   }

@@ -21,9 +21,15 @@ struct Outcome {
   int status = 0;
   bool signalled = false;
   bool time_limit_reached = false;
-  std::string ended_by;  // "the time limit of 30 m (--time-limit)", "SIGTERM to ardoise"; "": nothing that is known
-  int user_signal = 0;   // the last SIGUSR1 or SIGUSR2 that came; it may have ended the programs, or not
+  std::string ended_by;     // "the time limit of 30 m (--time-limit)", "SIGTERM to ardoise"; "": nothing that is known
+  int user_signal = 0;      // the last SIGUSR1 or SIGUSR2 that came; it may have ended the programs, or not
+  bool called_off = false;  // by a Watch
 };
+
+// Asked five times a second from the start of a child on, until it says something else than kAskAgain. kCallOff: the
+// child gets SIGTERM, and what it writes from then on is not passed on where it goes through an Edit.
+enum class Watched { kAskAgain, kEnough, kCallOff };
+using Watch = std::function<Watched()>;
 
 // "SIGTERM to ardoise".
 [[nodiscard]] std::string signal_to(int signal, std::string_view process);
@@ -36,7 +42,7 @@ struct Outcome {
 // `edit` makes of each piece goes to ours. The last piece is empty.
 using Edit = std::function<std::string(std::string_view piece)>;
 [[nodiscard]] Outcome run_and_wait(const std::vector<std::string>& words, const Edit& edit = {},
-                                   const std::optional<TimeLimit>& limit = {});
+                                   const std::optional<TimeLimit>& limit = {}, const Watch& watch = {});
 
 struct Captured {
   int status = 0;

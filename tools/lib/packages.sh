@@ -60,3 +60,17 @@ open_mpi_environment() {
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   fi
 }
+
+# Tests name libraries of the build in LD_PRELOAD, whose entries end at a blank or colon: from a folder with one of them
+# everything is done by way of a link, which stays, so that the next run finds the same build.
+enter_plain_folder() {
+  [[ $PWD == *[[:space:]:]* ]] || return 0
+  local link
+  link=/tmp/ardoise-$EUID-$(printf %s "$PWD" | cksum | cut -d ' ' -f 1)
+  ln -sfn "$PWD" "$link"
+  if [[ ! $link -ef $PWD ]]; then
+    echo "'$PWD' has a blank or colon, and '$link' cannot be made a link to it: move the folder." >&2
+    return 1
+  fi
+  cd "$link" || return 1
+}

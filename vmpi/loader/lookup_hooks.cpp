@@ -1,27 +1,38 @@
 // dlsym and dlvsym, as far as programs look MPI functions up in a library that they have opened themselves (Python's
 // ctypes, Julia, loaders in Rust): the search begins at that library, past us, and the program would be half in its own
 // world and half in the real one. A function of the MPI library that we serve becomes ours; all else stays what was
-// found.
+// found. And dlopen, as far as it opens modules with RTLD_DEEPBIND, which do the same to themselves (deep_bound.cpp).
 //
-// RTLD_DEFAULT and RTLD_NEXT mean "as seen from the caller", which the real function knows by its return address: the
-// entries below jump there and leave no trace. They find us without help, since we are ahead of the MPI library. Only
-// in the libraries that are preloaded or linked, not in programs of ours; only for x86-64, whose entries are written
-// below.
+// RTLD_DEFAULT and RTLD_NEXT mean "as seen from the caller", and so do the names that dlopen searches for: the real
+// functions know the caller by their return address. The entries below jump there and leave no trace. They find us
+// without help, since we are ahead of the MPI library. Only in the libraries that are preloaded or linked, not in
+// programs of ours; only for x86-64, whose entries are written below.
 #if defined(__x86_64__) && defined(__LP64__)
 
 #include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
 
 #include "vmpi/loader/loaded_library.hpp"
+#include "vmpi/loader/lookup.hpp"
 #include "vmpi/wrappers/fortran_function.hpp"
 
 extern "C" {
 using Dlsym = void* (*)(void* handle, const char* name);
 using Dlvsym = void* (*)(void* handle, const char* name, const char* version);
+using Dlopen = void* (*)(const char* file, int mode);
 // What stands behind us, nullptr up to the first call.
 [[gnu::visibility("hidden")]] constinit Dlsym ardoise_next_dlsym = nullptr;
 [[gnu::visibility("hidden")]] constinit Dlvsym ardoise_next_dlvsym = nullptr;
+[[gnu::visibility("hidden")]] constinit Dlopen ardoise_next_dlopen = nullptr;
 [[gnu::visibility("hidden")]] Dlsym ardoise_find_next_dlsym() noexcept;
 [[gnu::visibility("hidden")]] Dlvsym ardoise_find_next_dlvsym() noexcept;
+[[gnu::visibility("hidden")]] Dlopen ardoise_find_next_dlopen() noexcept;
+[[gnu::visibility("hidden")]] void* ardoise_dlopen(const char* file, int mode, const char* caller);
 [[gnu::visibility("hidden")]] void* ardoise_dlsym(void* handle, const char* name, const char* caller) noexcept;
 [[gnu::visibility("hidden")]] void* ardoise_dlvsym(void* handle, const char* name, const char* version,
                                                    const char* caller) noexcept;
@@ -31,10 +42,11 @@ using Dlvsym = void* (*)(void* handle, const char* name, const char* version);
 }
 
 // The entry of `name`: an explicit handle goes to ardoise_<name> with the caller as a further argument, the others (0
-// and -1) to the real function. At the first call the stack is aligned and the arguments are kept while it is looked
-// for.
+// and -1) to the real function; of dlopen, RTLD_DEEPBIND goes there. At the first call the stack is aligned and the
+// arguments are kept while it is looked for.
+static_assert(RTLD_DEEPBIND == 8);
 asm(R"(
-  .macro vmpi_lookup_entry name, caller
+  .macro vmpi_lookup_entry name, caller, is_open=0
   .text
   .p2align 4
   .globl \name
@@ -42,9 +54,14 @@ asm(R"(
 \name:
   .cfi_startproc
   endbr64
+  .if \is_open
+  testl $8, %esi
+  je 1f
+  .else
   leaq 1(%rdi), %rax
   cmpq $1, %rax
   jbe 1f
+  .endif
   movq (%rsp), \caller
   jmp ardoise_\name
 1:
@@ -72,6 +89,7 @@ asm(R"(
   .endm
   vmpi_lookup_entry dlsym, %rdx
   vmpi_lookup_entry dlvsym, %rcx
+  vmpi_lookup_entry dlopen, %rdx, 1
 )");
 
 namespace ardoise::vmpi {
@@ -94,13 +112,6 @@ Function find_next(Function& slot, const char* name) noexcept {
 
 // Our own lookups mean the library.
 bool is_own_code(const char* address) noexcept { return address >= __ehdr_start && address < _end; }
-
-// MPI_, MPIX_, mpi_, and with P or p in front.
-bool is_mpi_name(const char* name) noexcept {
-  if (*name == 'P' || *name == 'p') ++name;
-  const bool is_capital = name[0] == 'M';
-  return (is_capital || name[0] == 'm') && name[1] == (is_capital ? 'P' : 'p') && name[2] == (is_capital ? 'I' : 'i');
-}
 
 // Told apart once: none of them comes or goes later.
 struct Libraries {
@@ -136,7 +147,15 @@ bool is_tool_behind(const link_map& caller, const char* name) noexcept {
   return false;
 }
 
-void* replacement(void* found, const char* name, const char* caller_address) noexcept {
+}  // namespace
+
+bool is_mpi_name(const char* name) noexcept {
+  if (*name == 'P' || *name == 'p') ++name;
+  const bool is_capital = name[0] == 'M';
+  return (is_capital || name[0] == 'm') && name[1] == (is_capital ? 'P' : 'p') && name[2] == (is_capital ? 'I' : 'i');
+}
+
+void* served_function(void* found, const char* name, const void* caller_address) noexcept {
   const auto& [own, mpi, second_copy] = libraries();
   void* const ours = own == nullptr || mpi == nullptr ? nullptr : definition_in(*own, name);
   if (ours == nullptr || ours == found) return found;
@@ -150,13 +169,57 @@ void* replacement(void* found, const char* name, const char* caller_address) noe
   return ours;
 }
 
+namespace {
+
 // The program's call came first and succeeded, after which dlerror() has nothing to say: what we asked meanwhile must
 // not change that.
 void* answer(void* found, const char* name, const char* caller) noexcept {
   if (found == nullptr || !is_mpi_name(name) || is_own_code(caller)) return found;
-  void* const given = replacement(found, name, caller);
+  void* const given = served_function(found, name, caller);
   dlerror();
   return given;
+}
+
+// Where the caller's own folders (RPATH, RUNPATH) and LD_LIBRARY_PATH have a file that it opens by its bare name;
+// nothing: they do not have it, or one is loaded by this name. The real function would search those of our library.
+std::string found_by(const char* caller, const char* file) {
+  if (std::strchr(file, '/') != nullptr) return {};
+  const std::unique_ptr<void, int (*)(void*)> loaded(ardoise_find_next_dlopen()(file, RTLD_LAZY | RTLD_NOLOAD),
+                                                     dlclose);
+  const link_map* const map = loaded ? nullptr : link_map_of(caller);
+  if (map == nullptr) return {};
+  const char* const name = map->l_name[0] == '\0' ? nullptr : map->l_name;
+  const std::unique_ptr<void, int (*)(void*)> asking(ardoise_find_next_dlopen()(name, RTLD_LAZY | RTLD_NOLOAD),
+                                                     dlclose);
+  Dl_serinfo size;
+  if (!asking || dlinfo(asking.get(), RTLD_DI_SERINFOSIZE, &size) != 0) return {};
+  const auto memory = std::make_unique<char[]>(size.dls_size);
+  auto* const folders = reinterpret_cast<Dl_serinfo*>(memory.get());
+  if (dlinfo(asking.get(), RTLD_DI_SERINFOSIZE, folders) != 0 || dlinfo(asking.get(), RTLD_DI_SERINFO, folders) != 0)
+    return {};
+  for (unsigned i = 0; i < folders->dls_cnt; ++i) {
+    const auto& folder = folders->dls_serpath[i];
+    if ((folder.dls_flags & LA_SER_DEFAULT) != 0) continue;
+    std::string path = std::string(folder.dls_name) + '/' + file;
+    if (::access(path.c_str(), R_OK) == 0) return path;
+  }
+  return {};
+}
+
+// What of `file` the real dlopen is to be asked for from here.
+std::string searched(const char* file, const char* caller) noexcept {
+  try {
+    if (file != nullptr) return found_by(caller, file);
+  } catch (const std::exception&) {
+    // Without memory the name is searched for as it is.
+  }
+  return {};
+}
+
+const link_map* last_map() noexcept {
+  const link_map* map = own_map();
+  while (map != nullptr && map->l_next != nullptr) map = map->l_next;
+  return map;
 }
 
 }  // namespace
@@ -166,6 +229,18 @@ using namespace ardoise::vmpi;
 
 Dlsym ardoise_find_next_dlsym() noexcept { return find_next(ardoise_next_dlsym, "dlsym"); }
 Dlvsym ardoise_find_next_dlvsym() noexcept { return find_next(ardoise_next_dlvsym, "dlvsym"); }
+
+Dlopen ardoise_find_next_dlopen() noexcept { return find_next(ardoise_next_dlopen, "dlopen"); }
+
+void* ardoise_dlopen(const char* file, int mode, const char* caller) {
+  const std::string path = searched(file, caller);
+  const link_map* const last = last_map();
+  void* const handle = ardoise_find_next_dlopen()(path.empty() ? file : path.c_str(), mode);
+  if (handle == nullptr || last == nullptr) return handle;
+  for (const link_map* map = last->l_next; map != nullptr; map = map->l_next) serve_deep_bound(*map);
+  dlerror();
+  return handle;
+}
 
 void* ardoise_dlsym(void* handle, const char* name, const char* caller) noexcept {
   return answer(ardoise_find_next_dlsym()(handle, name), name, caller);

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 namespace ardoise::vmpi {
 namespace {
@@ -30,11 +31,21 @@ const char* end_of(const char* variable) noexcept {
   return length > kMost ? value + (length - kMost) : value;
 }
 
+// The variable that numbers this process among those of the launch on this machine. The first is Open MPI's own, which
+// nothing of ours changes (launch_environment.hpp).
+int own_local_rank() noexcept {
+  for (const char* const name : {"OMPI_MCA_orte_ess_node_rank", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID"}) {
+    if (const char* const rank = std::getenv(name)) return std::atoi(rank);
+  }
+  return -1;
+}
+
 // What all processes of a launch on this machine have in common: the name that PMIx gave it and the folder of its
 // server (Open MPI), or the port or process that their connections to Hydra were made by (MPICH). All of them, because
-// a launch from within another one may inherit what belongs to that.
-Name name_of_launch() noexcept {
+// a launch from within another one may inherit what belongs to that. And which process it is.
+Name name_of_mark(int local_rank) noexcept {
   Name name;
+  if (local_rank < 0) return name;
   const char* const launch = end_of("PMIX_NAMESPACE");
   const char* const port = end_of("PMI_PORT");
   const char* const connection = end_of("PMI_FD");
@@ -43,8 +54,8 @@ Name name_of_launch() noexcept {
   socklen_t size = sizeof maker;
   if (*connection != '\0') (void)::getsockopt(std::atoi(connection), SOL_SOCKET, SO_PEERCRED, &maker, &size);
   char* const text = name.address.sun_path + 1;  // after a zero: abstract
-  const int length = std::snprintf(text, sizeof name.address.sun_path - 1, "ardoise-init-%s-%s-%s-%d", launch,
-                                   end_of("PMIX_SERVER_TMPDIR"), port, static_cast<int>(maker.pid));
+  const int length = std::snprintf(text, sizeof name.address.sun_path - 1, "ardoise-init-%s-%s-%s-%d-%d", launch,
+                                   end_of("PMIX_SERVER_TMPDIR"), port, static_cast<int>(maker.pid), local_rank);
   name.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(length));
   return name;
 }
@@ -54,9 +65,8 @@ int open_socket() noexcept { return ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC 
 }  // namespace
 
 void set_init_mark() noexcept {
-  const Name name = name_of_launch();
+  const Name name = name_of_mark(own_local_rank());
   if (name.length == 0 || mark >= 0 || (mark = open_socket()) < 0) return;
-  // Where another process of the launch has bound it, the mark is set.
   (void)::bind(mark, name.get(), name.length);
 }
 
@@ -65,13 +75,16 @@ void clear_init_mark() noexcept {
   mark = -1;
 }
 
-bool is_init_mark_set() noexcept {
-  const Name name = name_of_launch();
-  const int asking = name.length != 0 ? open_socket() : -1;
-  if (asking < 0) return false;
-  const bool is_there = ::connect(asking, name.get(), name.length) == 0;
-  ::close(asking);
-  return is_there;
+int first_without_init_mark(int from, int end) noexcept {
+  for (; from < end; ++from) {
+    const Name name = name_of_mark(from);
+    const int asking = name.length != 0 ? open_socket() : -1;
+    if (asking < 0) break;
+    const bool is_there = ::connect(asking, name.get(), name.length) == 0;
+    ::close(asking);
+    if (!is_there) break;
+  }
+  return from;
 }
 
 }  // namespace ardoise::vmpi

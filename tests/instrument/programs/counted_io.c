@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   close(again);
 
   /* Children: what they do is not ours. */
-  REQUIRE(getenv("LD_PRELOAD") == NULL || strstr(getenv("LD_PRELOAD"), "ardoise") == NULL);
+  REQUIRE(getenv("LD_PRELOAD") == NULL || strstr(getenv("LD_PRELOAD"), "/libardoise.so") == NULL);
   const pid_t child = fork();
   if (child == 0) {
     const int mine = open(path("child"), O_WRONLY | O_CREAT | O_TRUNC, 0600);

@@ -1,0 +1,23 @@
+// The path by which programs preload our library. The loader ends each entry of LD_PRELOAD at a blank or colon: a library
+// in such a folder is reached by a symbolic link in a folder without any.
+#pragma once
+
+#include <filesystem>
+
+namespace ardoise::launcher {
+
+class PreloadPath {
+ public:
+  // Throws UsageError where the link is needed and cannot be made.
+  explicit PreloadPath(const std::filesystem::path& library);
+  ~PreloadPath();  // the link goes
+  PreloadPath(const PreloadPath&) = delete;
+  PreloadPath& operator=(const PreloadPath&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_, made_folder_;
+};
+
+}  // namespace ardoise::launcher

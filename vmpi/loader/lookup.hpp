@@ -1,0 +1,20 @@
+// Which function a program is to call where it has found one of the MPI library, past us. Of the libraries that are
+// preloaded or linked (lookup_hooks.cpp), not in programs of ours.
+#pragma once
+
+#include <link.h>
+
+namespace ardoise::vmpi {
+
+// MPI_, MPIX_, mpi_, and with P or p in front.
+[[nodiscard]] bool is_mpi_name(const char* name) noexcept;
+
+// What the code around `caller` is to get in place of `found`: ours for a function of the MPI library that we serve,
+// else the same.
+[[nodiscard]] void* served_function(void* found, const char* name, const void* caller) noexcept;
+
+// Has the module, which was opened with RTLD_DEEPBIND and whose own scope therefore stands ahead of us, call ours where
+// it would call the MPI library. All its other symbols stay bound as they are.
+void serve_deep_bound(const link_map& module) noexcept;
+
+}  // namespace ardoise::vmpi

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/ending.hpp"
@@ -65,8 +66,13 @@ struct Edge {
   double seconds = 0;  // in the sending (origin's) calls
 };
 
+// Rows of files that were not told apart: of more files than a process has room to name, of calls whose file is not
+// known, of modules that Python loads.
+inline constexpr std::string_view kFurtherFiles = "(further files)", kUnknownFile = "(unknown file)",
+                                  kPythonModules = "(compiled modules of Python, *.pyc)";
+
 struct FileProfile {
-  std::string path;
+  std::string path;  // or a name in parentheses: "(standard output)", "(pipe)", one of those above
   std::uint64_t opens = 0, reads = 0, writes = 0, calls = 0;
   std::uint64_t bytes_read = 0, bytes_written = 0;
   double seconds = 0;

@@ -998,6 +998,45 @@ TEST(CallSiteName, SaysWhatIsKnown) {
   s.source_file = "/src/a/grid.cpp";
   s.line = 7;
   EXPECT_EQ(name_of(s), "Grid::step (grid.cpp:7)");
+// What a file's row would say of many files is true of none of them.
+TEST(Findings, FilesThatWereNotToldApartAreNoFile) {
+  for (const std::string_view name : {kFurtherFiles, kUnknownFile, kPythonModules}) {
+    Application a = plain(2);
+    a.posix.resize(2);
+    for (FunctionProfile& f : a.posix) f.calls = 40000, f.seconds = 5;
+    a.posix[0].function = "open";
+    a.posix[0].category = "metadata";
+    a.posix[1].function = "read";
+    a.posix[1].bytes = a.posix[1].bytes_received = 400000;
+    FileProfile file{.path = "/data/input", .opens = 7232, .reads = 20000, .calls = 30000};
+    file.bytes_read = 200000;
+    file.seconds = 4;
+    file.ranks = 2;
+    file.forward = file.backward = 5000;
+    a.files = {file, {.path = "/data/other", .opens = 1}};
+    const auto of_a_file = findings_of(a);
+    for (const char* id : {"reopened_file", "shared_input", "random_io"}) EXPECT_NE(find(of_a_file, id), nullptr) << id;
+    EXPECT_THAT(find(of_a_file, "small_io")->text, HasSubstr("most of them on input,"));
+    EXPECT_THAT(find(of_a_file, "metadata_io")->text, HasSubstr("a second, of 2 files in all"));
+
+    a.files[0].path = name;
+    const auto of_many = findings_of(a);
+    for (const char* id : {"reopened_file", "shared_input", "random_io"}) EXPECT_EQ(find(of_many, id), nullptr) << id;
+    EXPECT_THAT(find(of_many, "small_io")->text, Not(HasSubstr("most of them on")));
+    EXPECT_THAT(find(of_many, "metadata_io")->text, HasSubstr("a second, of more than 1 file in all"));
+  }
+}
+
+TEST(Findings, MarksThatWereNotToldApartAreNoSeries) {
+  Application a = with_iterations();
+  for (const std::size_t iteration : {37u, 38u, 39u, 40u}) prolong(a, iteration, 0.08);
+  a.snapshots.series[0].trigger = "snapshot";
+  a.snapshots.series[0].name = "step";
+  EXPECT_NE(find(findings_of(a), "slow_iterations"), nullptr);
+  a.snapshots.series[0].name = kFurtherNames;
+  EXPECT_EQ(find(findings_of(a), "slow_iterations"), nullptr);
+}
+
   s.symbol = "(anonymous namespace)::f(int)";
   EXPECT_EQ(name_of(s), "(anonymous namespace)::f(int) (grid.cpp:7)");
   s.symbol = "f(int) [OpenMP region 2]";

@@ -53,9 +53,30 @@ TEST(RunSummary, IdentityAndRanks) {
   EXPECT_EQ(application.quality.ranks_complete, 2u);
   EXPECT_NEAR(application.quality.record_cost_seconds, 40e-9, 1e-15);
   EXPECT_NEAR(application.quality.overhead_seconds, 2 * 40e-9 + 300e-9, 1e-15);
+  EXPECT_NEAR(application.quality.recording_seconds, 2 * 40e-9, 1e-15);
+  EXPECT_NEAR(application.quality.sending_seconds, 300e-9, 1e-15);
 }
 
 TEST(RunSummary, ProgramsStartRelativeToTheFirst) {
+// The cost of one call and the number of calls multiply to the time that recording took, whatever the ranks cost.
+TEST(RunSummary, CostOfACallIsTheMeanOverTheCalls) {
+  Session session({{0, "solver", 2}});
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    PackMaker maker({.rank = rank, .origin_tick = 1'000'000});
+    maker.define(instrument::ProcessDefinition{2, rank, 9, 1, 1'000'000, 200'000, 0, 0, 2}, "solver"sv, "solver"sv,
+                 "alpha"sv, "/"sv);
+    maker.define(instrument::ClockDefinition{1'000'000, kRealtime, 1e9, 0, 0, 3'000'000, rank == 0 ? 40.0 : 400.0},
+                 "tsc"sv, "boot"sv);
+    for (std::uint32_t i = 0; i < (rank == 0 ? 9u : 1u); ++i)
+      maker.call(FunctionId::kSend, Shape::kSend, 1'500'000 + 2000 * i, 1000, 1, 0, 8);
+    maker.finish();
+    session.submit(maker.take());
+  }
+  const auto quality = session.finish().applications.at(0).quality;
+  EXPECT_NEAR(quality.recording_seconds, 760e-9, 1e-15);
+  EXPECT_NEAR(quality.record_cost_seconds, 76e-9, 1e-15);
+}
+
   Session session({{0, "late", 1}, {3, "early", 1}});
   auto late = process(0, "late"sv, 7);
   late.finish();

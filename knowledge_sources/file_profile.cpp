@@ -18,8 +18,8 @@ class FileRows {
   }
   std::size_t of(const Resolver& resolver, std::uint32_t rank, std::uint32_t file) {
     std::string_view path = resolver.file(rank, file);
-    if (path.empty()) path = "(unknown file)";
-    if (path.ends_with(".pyc")) path = "(compiled modules of Python, *.pyc)";
+    if (path.empty()) path = reports::kUnknownFile;
+    if (path.ends_with(".pyc")) path = reports::kPythonModules;
     const auto [place, is_new] = places_.try_emplace(std::string(path), files_.size());
     if (is_new) files_.push_back({.path = std::string(path)});
     return place->second;

@@ -256,7 +256,20 @@ struct ApartGroups {
   CommunicatorFacts facts;
   std::uint32_t groups = 0;
 };
-constexpr std::size_t kMostApart = 4;  // then those that come last are only counted
+constexpr std::size_t kMostApart = 4;   // then those that come last are only counted
+constexpr std::size_t kMostNames = 8;   // of one group, by which its communicators are called
+constexpr std::size_t kMostRows = 256;  // of sizes and names; then those of one size are one row
+constexpr const char* kFurtherCommunicators = "(further communicators)";
+
+std::string name_of_all(const std::set<std::string>& names) {
+  std::string text;
+  std::size_t shown = 0;
+  for (const std::string& each : names) {
+    if (shown++ == kMostNames) return text + fmt::format(", and {} more", names.size() - kMostNames);
+    text += (text.empty() ? "" : ", ") + each;
+  }
+  return text;
+}
 
 void add_group(std::vector<ApartGroups>& apart, const SameGroup& group, const std::string& name, bool is_part,
                std::uint32_t ranks) {
@@ -298,9 +311,12 @@ std::vector<CommunicatorFacts> LevelResolver::communicators() const {
   // MPI_COMM_SELF is one, not one for each rank.
   std::map<std::tuple<std::uint32_t, std::string, bool>, std::vector<ApartGroups>> by_name;
   for (const SameGroup* const same : in_order) {
-    std::string name;
-    for (const auto& each : same->names) name += (name.empty() ? "" : ", ") + each;
-    const bool is_part = same->is_intra && same->size > 1 && same->size < ranks() && same->ranks.size() == same->size;
+    std::string name = name_of_all(same->names);
+    bool is_part = same->is_intra && same->size > 1 && same->size < ranks() && same->ranks.size() == same->size;
+    if (by_name.size() >= kMostRows && !by_name.contains({same->size, name, is_part})) {
+      name = kFurtherCommunicators;
+      is_part = false;
+    }
     add_group(by_name[{same->size, name, is_part}], *same, name, is_part, ranks());
   }
   std::vector<CommunicatorFacts> result;

@@ -12,7 +12,9 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
+// Only names of functions. The demangler takes other text for the name of a type: a C function `f` would be `float`.
 std::string demangled(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
                                                          &std::free);

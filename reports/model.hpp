@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/ending.hpp"
@@ -65,8 +66,13 @@ struct Edge {
   double seconds = 0;  // in the sending (origin's) calls
 };
 
+// Rows of files that were not told apart: of more files than a process has room to name, of calls whose file is not
+// known, of modules that Python loads.
+inline constexpr std::string_view kFurtherFiles = "(further files)", kUnknownFile = "(unknown file)",
+                                  kPythonModules = "(compiled modules of Python, *.pyc)";
+
 struct FileProfile {
-  std::string path;
+  std::string path;  // or a name in parentheses: "(standard output)", "(pipe)", one of those above
   std::uint64_t opens = 0, reads = 0, writes = 0, calls = 0;
   std::uint64_t bytes_read = 0, bytes_written = 0;
   double seconds = 0;
@@ -260,8 +266,11 @@ struct Quality {
   double blocked_seconds = 0;        // programs waiting for a free buffer, summed over ranks
   std::uint32_t ranks_complete = 0;  // ranks whose last pack arrived
   bool analyzers_lost = false;       // some of what had arrived went with analyzers that were killed
-  double record_cost_seconds = 0;    // measured cost of one recorded call (an estimate)
-  double overhead_seconds = 0;       // estimate: calls x cost + sending + sampling, summed over ranks
+  double record_cost_seconds = 0;    // measured cost of one recorded call, mean of all calls (an estimate)
+  double overhead_seconds = 0;   // an estimate, summed over ranks, of the three that follow; these are 0 in old files
+  double recording_seconds = 0;  // recorded calls x cost of one
+  double sending_seconds = 0;    // making room and sending; blocked_seconds is a part of it
+  double sampling_seconds = 0;
   std::string clock;                 // name and kind
   double clock_error_seconds = 0;    // bound
   std::uint64_t unresolved_call_sites = 0;

@@ -116,7 +116,8 @@ inline constexpr auto kFields<Ledger> = ARDOISE_FIELDS(Ledger, record_class, rec
 template <>
 inline constexpr auto kFields<Quality> = ARDOISE_FIELDS(Quality, ledger, packs, pack_bytes, bad_packs, blocked_seconds,
                                                         ranks_complete, analyzers_lost, record_cost_seconds,
-                                                        overhead_seconds, clock, clock_error_seconds,
+                                                        overhead_seconds, recording_seconds, sending_seconds,
+                                                        sampling_seconds, clock, clock_error_seconds,
                                                         unresolved_call_sites, notices);
 template <>
 inline constexpr auto kFields<StackPlace> = ARDOISE_FIELDS(StackPlace, symbol, source_file, line, module, offset);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ardoise::reports {
@@ -37,6 +38,9 @@ struct SnapshotCounter {
   std::string name;
   std::vector<double> counts;  // sum over the ranks in step
 };
+
+// The name of what names of marks stand for that a process had no room to tell apart.
+inline constexpr std::string_view kFurtherNames = "(further names)";
 
 // Snapshots are of one round each (an iteration, what lies between two marks of the program, an interval of time), or
 // of several where memory was short. Lists have one element each, sums of its rounds; times are means over the ranks in

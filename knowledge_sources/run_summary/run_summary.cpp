@@ -194,6 +194,7 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
   reports::Ledger mpi{.record_class = "mpi"}, posix{.record_class = "posix"}, samples{.record_class = "samples"};
   std::uint64_t missing_packs = 0, aggregated = 0, queries = 0;
   std::set<std::string_view> nodes;
+  double calls_with_cost = 0;
   for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
     const RankLedger& ledger = resolver.ledger(rank);
     const ProcessFacts& facts = resolver.process(rank);
@@ -218,13 +219,13 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
     const std::uint64_t counted = std::min(calls, ledger.queries), recorded = calls - counted;
     queries += counted;
     quality.blocked_seconds += blocked;
-    quality.overhead_seconds += std::max(blocked, static_cast<double>(ledger.sending_ticks) * seconds_per_tick);
+    quality.sending_seconds += std::max(blocked, static_cast<double>(ledger.sending_ticks) * seconds_per_tick);
     if (!facts.has_clock) continue;
     const double cost = facts.clock.record_cost_ticks * seconds_per_tick;
     if (std::isfinite(cost) && cost > 0) {
-      quality.record_cost_seconds = std::max(quality.record_cost_seconds, cost);
-      quality.overhead_seconds +=
-          (static_cast<double>(recorded) + kCountingShare * static_cast<double>(counted)) * cost;
+      const double whole = static_cast<double>(recorded) + kCountingShare * static_cast<double>(counted);
+      calls_with_cost += whole;
+      quality.recording_seconds += whole * cost;
     }
     if (quality.clock.empty()) quality.clock = facts.clock_name;
     nodes.insert(facts.node);
@@ -232,6 +233,8 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
       quality.clock_error_seconds = std::max(quality.clock_error_seconds, facts.clock.offset_error_seconds);
     }
   }
+  if (calls_with_cost > 0) quality.record_cost_seconds = quality.recording_seconds / calls_with_cost;
+  quality.overhead_seconds += quality.recording_seconds + quality.sending_seconds;
   if (nodes.size() > 1) quality.clock += fmt::format(", {} nodes", nodes.size());
   for (reports::Ledger* ledger : {&mpi, &posix, &samples}) {
     if (ledger == &samples && samples.recorded == 0 && samples.received == 0) continue;  // sampling was off

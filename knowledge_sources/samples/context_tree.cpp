@@ -122,9 +122,17 @@ ContextTree::State ContextTree::extend(const State& caller, const ContextEntry& 
   }
   result.ends_in_tool = false;
   if (caller.runtime == module) return result;
-  const Frames& at = frames(module, context.offset + pc_offset, (context.flags & kInstruction) != 0);
-  for (const std::uint32_t each : at.functions) result.node = child(result.node, each);
+  const bool is_instruction = (context.flags & kInstruction) != 0;
+  const Frames& at = frames(module, context.offset + pc_offset, is_instruction);
   result.runtime = modules_[module].runtime ? module : kNoModule;
+  // Somewhere in the function: what was inlined at its start is not known to be where the sample was.
+  if (is_instruction && pc_offset == 0 && at.functions.size() > 1) {
+    result.node = child(result.node, at.functions.front());
+    result.line = kNoLine;
+    result.own_line = false;
+    return result;
+  }
+  for (const std::uint32_t each : at.functions) result.node = child(result.node, each);
   result.own_line = result.runtime == kNoModule && at.line != kNoLine;
   if (result.own_line) result.line = at.line;
   return result;

@@ -486,6 +486,7 @@ void Builder::fill_samplers() {
       threads.inside_tool.push_back(totals.lost);
       const double cost = static_cast<double>(totals.cost_ticks) * seconds_per_tick;
       threads.cost_seconds.push_back(cost);
+      quality_.sampling_seconds += cost;
       quality_.overhead_seconds += cost;
       threads.wall_seconds.push_back(static_cast<double>(totals.thread_ticks) * seconds_per_tick);
       threads.self.push_back(row.second.all);

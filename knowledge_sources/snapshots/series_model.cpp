@@ -165,7 +165,7 @@ double sum_of(const std::vector<double>& list) { return std::accumulate(list.beg
 
 std::string name_of_mark(const MarkNameTable& names, std::uint64_t id) {
   const auto found = id == RankMarks::kFurther ? names.end() : names.find(static_cast<std::uint32_t>(id));
-  return found == names.end() ? "(further names)" : found->second;
+  return found == names.end() ? std::string(reports::kFurtherNames) : found->second;
 }
 
 std::uint64_t RankCut::rounds() const {

@@ -188,12 +188,14 @@ Section file_io(const Application& a) {
   section.blocks = {note("POSIX calls of the program itself; what MPI or this tool does inside is left out."),
                     function_table(a.posix, a, true)};
   add_rest(section.blocks, a.posix.size(), std::get<Table>(section.blocks.back()).rows.size(), "functions", "calls");
-  if (const auto alone = std::count_if(a.files.begin(), a.files.end(), [](const auto& f) { return f.ranks == 1; });
-      a.ranks > 1 && a.files.size() > 1) {
-    const auto all = std::count_if(a.files.begin(), a.files.end(), [&](const auto& f) { return f.ranks == a.ranks; });
+  const auto used_by = [&](std::uint32_t ranks) {
+    return std::ranges::count_if(a.files, [&](const auto& f) { return f.ranks == ranks && !stands_for_many(f); });
+  };
+  if (a.ranks > 1 && a.files.size() > 1) {
     section.blocks.push_back(Paragraph{fmt::format(
-        "Of {}, {} are used by one rank each and {} by all ranks. Order is that of the accesses of each rank.",
-        counted(a.files.size(), "file"), alone, all)});
+        "Of {}, {} {} used by one rank each and {} by all ranks. Order is that of the accesses of each rank.",
+        number_of_files(a.files), used_by(1), std::ranges::any_of(a.files, stands_for_many) ? "at least are" : "are",
+        used_by(a.ranks))});
   }
   Table table{"",
               {left("File", 28), "Ranks", "Opens", "Calls", "Read", "Written", "Time", left("Order", 11),

@@ -29,9 +29,16 @@ Section ledger(const Run& run) {
     section.blocks.push_back(Paragraph{"No program delivered a ledger."});
     return section;
   }
+  Table packs{"", {left("Program", 33), "Complete ranks", "Packs", "Volume", "Bad"}, {}};
+  for (const Application& a : run.applications) {
+    const Quality& q = a.quality;
+    packs.rows.push_back({code(a.name),
+                          Text(fmt::format("{} / {}", with_separators(q.ranks_complete), with_separators(a.ranks))),
+                          exact(q.packs), bytes(q.pack_bytes), exact(q.bad_packs)});
+  }
   section.blocks = {Paragraph{"What the programs recorded must be what the analyzer received plus what they declared "
-                              "dropped; lost is the difference."},
-                    std::move(table)};
+                              "dropped; lost is the difference. Records arrive in packs."},
+                    std::move(table), std::move(packs)};
   return section;
 }
 
@@ -39,17 +46,18 @@ Section overhead(const Run& run) {
   Section section{.title = "Overhead", .together = 0};
   if (run.applications.empty()) return section;
   Table table{
-      "", {left("Program", 24), "per call", "Blocked", "Overhead", "Share", "Complete", "Packs", "Volume", "Bad"}, {}};
+      "", {left("Program", 24), "per call", "Recording", "Sending", "(blocked)", "Sampling", "Overhead", "Share"}, {}};
   for (const Application& a : run.applications) {
     const Quality& q = a.quality;
-    table.rows.push_back({code(a.name), seconds(q.record_cost_seconds), seconds(q.blocked_seconds),
-                          seconds(q.overhead_seconds), share(Facts(a).share(q.overhead_seconds)),
-                          Text(fmt::format("{} / {}", with_separators(q.ranks_complete), with_separators(a.ranks))),
-                          exact(q.packs), bytes(q.pack_bytes), exact(q.bad_packs)});
+    table.rows.push_back({code(a.name), seconds(q.record_cost_seconds), seconds(q.recording_seconds),
+                          seconds(q.sending_seconds), seconds(q.blocked_seconds), seconds(q.sampling_seconds),
+                          seconds(q.overhead_seconds), share(Facts(a).share(q.overhead_seconds))});
   }
   section.blocks = {
-      Paragraph{"Overhead is an estimate: recorded calls times the measured cost of one, plus what sampling cost, plus "
-                "the time the ranks were blocked because no buffer was free. Its share is of the time of all ranks."},
+      Paragraph{
+          "Overhead is an estimate, the sum of three parts over all ranks: recording (the recorded calls times the "
+          "measured cost of one), sending with making room (of it blocked: no buffer was free) and sampling. Its "
+          "share is of the time of all ranks."},
       std::move(table)};
   return section;
 }

@@ -7,6 +7,7 @@
 
 #include "reports/document/sections.hpp"
 #include "reports/findings/rank_moves.hpp"
+#include "reports/findings/sample_view.hpp"
 #include "reports/findings/series_view.hpp"
 #include "reports/text/units.hpp"
 
@@ -109,12 +110,12 @@ void add_counters(Table& table, const SnapshotSeries& s, const std::vector<Chose
   table.rows.push_back(std::move(cells));
 }
 
-Table side_by_side(const SnapshotSeries& s) {
+Table side_by_side(const Application& a, const SnapshotSeries& s) {
   const auto chosen = chosen_of(s);
   Table table{fmt::format("{} side by side, time of one, mean of the ranks", capitalised(round_word(s, false))),
               {left("Call", 16), left("called from, or function", 36)},
               {}};
-  for (const Chosen& each : chosen) table.columns.emplace_back(Text(each.heading));
+  for (const Chosen& each : chosen) table.columns.emplace_back(Text(each.heading), true, 11);
   const auto row = [&](Cell name, Cell where, const std::vector<double>& of_round) {
     std::vector<Cell> cells{std::move(name), std::move(where)};
     for (const Chosen& each : chosen) cells.emplace_back(seconds(of_round[each.snapshot]));
@@ -125,7 +126,8 @@ Table side_by_side(const SnapshotSeries& s) {
   if (waiting_share(s) > 0) row("", "waiting in MPI", of_a_round(s, s.waiting_seconds));
   for (std::size_t i = 0; i < std::min(kFunctionRows, s.functions.size()); ++i) {
     const auto mean = mean_of_ranks(s, s.functions[i].seconds);
-    std::vector<Cell> cells{"(sampled)", symbol(name_of(s.functions[i]), 36)};
+    const SnapshotFunction& f = s.functions[i];
+    std::vector<Cell> cells{"(sampled)", symbol(name_as_sampled(a.samples, f.symbol, f.source_file, f.line), 36)};
     for (const Chosen& each : chosen) {
       double sum = 0;
       for (const std::size_t like : each.like_it) sum += mean[like];
@@ -200,7 +202,7 @@ void add_series(Section& section, const Application& a, std::size_t at, bool& sh
     shows_waiting = true;
   }
   if (&s == main_series(a.snapshots)) add_rank_moves(section, a, at);
-  section.blocks.push_back(side_by_side(s));
+  section.blocks.push_back(side_by_side(a, s));
   if (!s.functions.empty()) {
     section.blocks.push_back(remark(fmt::format(
         "Functions are estimates: means of the slow {0}, the middle half, the first and the last tenth of them.",

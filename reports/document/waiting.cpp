@@ -6,6 +6,7 @@
 
 #include "reports/document/sections.hpp"
 #include "reports/figures/figures.hpp"
+#include "reports/findings/sample_view.hpp"
 #include "reports/findings/waiting_view.hpp"
 #include "reports/text/units.hpp"
 
@@ -55,20 +56,23 @@ Table site_table(const Application& a, double least, std::size_t& sites) {
 Table pair_table(const Application& a, double least, std::size_t& pairs) {
   std::vector<WaitEdge> edges = a.waiting.edges;
   std::ranges::stable_sort(edges, std::ranges::greater{}, &WaitEdge::seconds);
-  Table table{"Who waits for whom", {"Rank", "waits for rank", "Time", "All that is waited for it"}, {}};
+  const auto& origins = a.waiting.per_rank.origin_seconds;  // none in old files
+  Table table{"Who waits for whom", {"Rank", "waits for rank", "Time", "All for that rank"}, {}};
+  if (!origins.empty()) table.columns.emplace_back("Goes back to it");
   for (const WaitEdge& edge : edges) {
     if (edge.seconds < least) break;
     if (++pairs > kPairs) continue;
     table.rows.push_back({exact(a.world_rank(edge.waiter)), exact(a.world_rank(edge.awaited)), seconds(edge.seconds),
                           seconds(a.waiting.per_rank.caused_seconds[edge.awaited])});
+    if (!origins.empty()) table.rows.back().push_back(seconds(origins[edge.awaited]));
   }
   return table;
 }
 
-std::string cause_in_words(const WaitCause& cause) {
+std::string cause_in_words(const Application& a, const WaitCause& cause) {
   if (cause.kind == "mpi") return "waiting, and the like, in MPI itself";
   if (cause.kind == "other") return "not told apart: asleep, blocked, in the kernel …";
-  return name_of(cause);
+  return name_as_sampled(a.samples, cause.symbol, cause.source_file, cause.line);
 }
 
 Table cause_table(const Application& a, double least, std::size_t& causes) {
@@ -78,17 +82,17 @@ Table cause_table(const Application& a, double least, std::size_t& causes) {
   for (const WaitCause& cause : a.waiting.causes) {
     if (cause.seconds < least) continue;
     if (++causes > kShownCauses) continue;
-    const std::string name = cause_in_words(cause);
+    const std::string name = cause_in_words(a, cause);
     table.rows.push_back({exact(a.world_rank(cause.rank)), cause.symbol.empty() ? Cell(name) : Cell(symbol(name, 52)),
                           seconds(cause.seconds), cause.error > 0 ? Cell(seconds(cause.error)) : Cell("")});
   }
   return table;
 }
 
-Cell place_of(const PathPart& part) {
+Cell place_of(const Application& a, const PathPart& part) {
   if (part.kind == "other") return "outside of MPI, not sampled: asleep, blocked …";
-  const std::string name = name_of(part);
-  return symbol(part.function.empty() ? name : part.function + " of " + name, 56);
+  if (part.function.empty()) return symbol(name_as_sampled(a.samples, part.symbol, part.source_file, part.line), 56);
+  return symbol(part.function + " of " + name_of(part), 56);
 }
 
 Table path_table(const Application& a, std::size_t& parts) {
@@ -98,7 +102,7 @@ Table path_table(const Application& a, std::size_t& parts) {
   for (const PathPart& part : a.waiting.critical_path) {
     if (part.seconds < kPathShare * a.waiting.critical_path_seconds) break;
     if (++parts > kPathParts) continue;
-    table.rows.push_back({place_of(part), seconds(part.seconds), seconds(part.error),
+    table.rows.push_back({place_of(a, part), seconds(part.seconds), seconds(part.error),
                           share(part.seconds / a.waiting.critical_path_seconds), exact(a.world_rank(part.rank))});
   }
   return table;
@@ -200,6 +204,10 @@ Section waiting(const Application& a) {
     const std::size_t pairs_shown = whom.rows.size();
     if (pairs_shown != 0) section.blocks.push_back(std::move(whom));
     add_rest(section.blocks, pairs, pairs_shown, "pairs of ranks");
+    if (pairs_shown != 0 && !a.waiting.per_rank.origin_seconds.empty())
+      section.blocks.push_back(
+          remark("What is waited for a rank that is late because it waited goes back to those that it waited for (an "
+                 "estimate)."));
     std::size_t causes = 0;
     Table why = cause_table(a, kCauseShare * all, causes);
     const std::size_t causes_shown = why.rows.size();

@@ -70,7 +70,7 @@ void draw_map(Canvas& canvas, double x, double y, double height, const Places& p
               std::string (*format)(double)) {
   const bool nothing = std::all_of(of_rank.begin(), of_rank.end(), [](T v) { return !(v > 0); });
   if (nothing) {
-    canvas.text(x + kMapWidth / 2, y + height / 2, "none", Align::centre);
+    canvas.text(x, y + height / 2 + 2.5, "none");
     return;
   }
   const Grid whole = places.grid(of_rank);
@@ -85,7 +85,9 @@ void draw_map(Canvas& canvas, double x, double y, double height, const Places& p
   if (uniform) {
     canvas.fill(x, y, w, h, {0.92, 0.93, 0.94});
     canvas.box(x, y, w, h);
-    canvas.text(x + w / 2, y + h / 2 + 2.5, "all " + format(scale.low()), Align::centre);
+    const std::string text = "all " + format(scale.low());
+    const bool fits = canvas.text_width(text) + 4 <= w;
+    canvas.text(fits ? x + w / 2 : x + w + 4, y + h / 2 + 2.5, text, fits ? Align::centre : Align::left);
     return;
   }
   canvas.cells(x, y, w, h, grid, scale);

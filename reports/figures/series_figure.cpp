@@ -9,6 +9,7 @@
 #include "reports/figures/canvas.hpp"
 #include "reports/figures/figures.hpp"
 #include "reports/figures/time_axis.hpp"
+#include "reports/findings/sample_view.hpp"
 #include "reports/findings/series_view.hpp"
 
 namespace ardoise::reports {
@@ -29,7 +30,7 @@ void take_off(std::vector<double>& rest, const std::vector<double>& part) {
 }
 
 // From the bottom up: functions and what else is outside of MPI and I/O, then calls.
-std::vector<Band> bands_of(const SnapshotSeries& s) {
+std::vector<Band> bands_of(const SampleProfile& samples, const SnapshotSeries& s) {
   std::vector<Band> bands;
   std::size_t colour = 0;
   std::vector<double> own = of_a_round(s, own_seconds(s));
@@ -37,7 +38,9 @@ std::vector<Band> bands_of(const SnapshotSeries& s) {
     std::vector<double> mean = mean_of_ranks(s, s.functions[i].seconds);
     for (std::size_t at = 0; at < mean.size(); ++at) mean[at] = std::min(mean[at], own[at]);
     take_off(own, mean);
-    bands.push_back({name_of(s.functions[i]), kClassColours[kClassColours.size() - 1 - i], std::move(mean)});
+    const SnapshotFunction& f = s.functions[i];
+    bands.push_back({name_as_sampled(samples, f.symbol, f.source_file, f.line),
+                     kClassColours[kClassColours.size() - 1 - i], std::move(mean)});
   }
   bands.push_back(
       {bands.empty() ? "outside of MPI and I/O" : "others outside of MPI and I/O", kComputation, std::move(own)});
@@ -115,7 +118,7 @@ Figure series_figure(const Application& app, std::size_t series) {
     double x = kTimeLeft, row = 8;
     std::vector<double> below(count, 0.0);
     const auto begin = [&](std::size_t i) { return static_cast<double>(i) / static_cast<double>(count); };
-    for (const Band& band : bands_of(s)) {
+    for (const Band& band : bands_of(app.samples, s)) {
       if (x + 22 + canvas.text_width(shortened(band.name, 24)) > kTimeWidth && row < kLegendRow) {
         x = kTimeLeft;
         row += kLegendRow;

@@ -93,8 +93,10 @@ Figure rank_times_figure(const Application& app) {
     }
     const double mean = efficiency_of(app).mean_useful, at = y0 + h * (1 - mean / top);
     canvas.line(kTimeLeft, at, kTimeLeft + kTimePlot, at, 0.9, {0.75, 0.2, 0.15});
-    canvas.line(kTimeLeft + kTimePlot - 100, 5, kTimeLeft + kTimePlot - 86, 5, 0.9, {0.75, 0.2, 0.15});
-    canvas.text(kTimeLeft + kTimePlot, 8, "mean of useful time", Align::right);
+    const std::string line_name = "mean of useful time";
+    const double name_begin = kTimeLeft + kTimePlot - canvas.text_width(line_name);
+    canvas.line(name_begin - 17, 5, name_begin - 3, 5, 0.9, {0.75, 0.2, 0.15});
+    canvas.text(name_begin, 8, line_name);
     canvas.box(kTimeLeft, y0, kTimePlot, h);
     for (const double tick : round_ticks(top, 4)) {
       canvas.line(kTimeLeft - 3, y0 + h * (1 - tick / top), kTimeLeft, y0 + h * (1 - tick / top));
@@ -125,9 +127,10 @@ Figure message_sizes_figure(const Application& app) {
     const std::size_t first = static_cast<std::size_t>(
         std::find_if(calls.begin(), calls.end(), [](double c) { return c > 0; }) - calls.begin());
     const std::size_t shown = calls.size() - first;
-    const double bar = std::min(40.0, kTimePlot / static_cast<double>(shown));
+    constexpr double kMargin = 6;  // on both sides
+    const double bar = std::min(40.0, (kTimePlot - 2 * kMargin) / static_cast<double>(shown));
     for (std::size_t i = 0; i < shown; ++i) {
-      const double x = kTimeLeft + 6 + bar * static_cast<double>(i), height = h * calls[first + i] / (1.1 * top);
+      const double x = kTimeLeft + kMargin + bar * static_cast<double>(i), height = h * calls[first + i] / (1.1 * top);
       canvas.fill(x + bar * 0.1, y0 + h - height, bar * 0.8, height, kClassColours[2]);
       if (bar > 32 || i % 2 == 0) canvas.text(x + bar / 2, y0 + h + 9, bucket_label(first + i), Align::centre, 6);
     }

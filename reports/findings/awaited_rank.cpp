@@ -13,6 +13,7 @@
 #include "reports/findings/ending_view.hpp"
 #include "reports/findings/extra_work.hpp"
 #include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
 #include "reports/findings/waiting_view.hpp"
 #include "reports/text/units.hpp"
 
@@ -52,7 +53,9 @@ std::string where_its_time_goes(const Application& a, std::uint32_t rank) {
                      human_seconds(times[rank].*most->seconds), human_seconds(mean_of_others));
 }
 
-std::string function_of(const WaitCause& cause) { return in_sentence(name_of(cause)); }
+std::string function_of(const Application& a, const WaitCause& cause) {
+  return in_sentence(name_as_sampled(a.samples, cause.symbol, cause.source_file, cause.line));
+}
 
 bool is_work(const WaitCause* cause) {
   return cause != nullptr && (cause->kind == "computation" || cause->kind == "io");
@@ -76,7 +79,7 @@ std::string function_behind(const Application& a, const WaitCause& cause) {
       named.line = function.line;
     }
   }
-  return function_of(named);
+  return function_of(a, named);
 }
 
 // What made it late, where that is measured; "" where it is not.
@@ -86,7 +89,7 @@ std::string what_made_it_late(const Application& a, std::uint32_t rank) {
   if (work_behind(a, *most)) return extra_work_sentence(a, rank);
   return fmt::format(" Before it comes it spends {} ± {} more than those that wait in {} (sampled).",
                      human_seconds(longer_than_they(a, rank, most->seconds)),
-                     human_seconds(longer_than_they(a, rank, most->error)), function_of(*most));
+                     human_seconds(longer_than_they(a, rank, most->error)), function_of(a, *most));
 }
 
 }  // namespace
@@ -96,10 +99,14 @@ std::string awaited_rank_in_words(const Application& a) {
   if (!awaited) return "";
   const std::string made_late = what_made_it_late(a, awaited->rank);
   const bool follows_chains = awaited->direct < kOfItself * awaited->share;
-  return fmt::format(" Of all waiting in MPI {} {} rank {}{}.{}{}", human_share(awaited->share),
-                     follows_chains ? "goes back to" : "is for", a.world_rank(awaited->rank),
-                     follows_chains ? " (an estimate): ranks that come late wait for it themselves" : "",
-                     where_its_time_goes(a, awaited->rank),
+  const std::uint32_t rank = a.world_rank(awaited->rank);
+  const std::string how_much =
+      follows_chains ? fmt::format(
+                           "{} is for rank {} itself, and {} goes back to it (an estimate): ranks that come "
+                           "late wait for it themselves",
+                           human_share(awaited->direct), rank, human_share(awaited->share))
+                     : fmt::format("{} is for rank {}", human_share(awaited->share), rank);
+  return fmt::format(" Of all waiting in MPI {}.{}{}", how_much, where_its_time_goes(a, awaited->rank),
                      made_late.empty() ? extra_work_sentence(a, awaited->rank) : made_late);
 }
 

@@ -4,7 +4,18 @@
 #include <algorithm>
 #include <array>
 
+#include "reports/text/units.hpp"
+
 namespace ardoise::reports {
+
+bool stands_for_many(const FileProfile& f) {
+  return f.path == kFurtherFiles || f.path == kUnknownFile || f.path == kPythonModules;
+}
+
+std::string number_of_files(const std::vector<FileProfile>& files) {
+  const auto sums = static_cast<std::size_t>(std::ranges::count_if(files, stands_for_many));
+  return (sums != 0 ? "more than " : "") + counted(files.size() - sums, "file");
+}
 
 AccessShares access_shares(const FileProfile& f) {
   AccessShares shares;
@@ -20,7 +31,7 @@ AccessShares access_shares(const FileProfile& f) {
 std::string access_order(const FileProfile& f) {
   constexpr double kMost = 0.8;
   const AccessShares shares = access_shares(f);
-  if (shares.accesses <= 0) return "";
+  if (shares.accesses <= 0 || stands_for_many(f)) return "";
   return shares.consecutive >= kMost ? "in sequence"
          : shares.strided >= kMost   ? "strided"
          : shares.random() >= kMost  ? "random"

@@ -36,7 +36,7 @@ void one_rank(const Facts& facts, std::vector<Finding>& out) {
 std::string on_which_files(const std::vector<FileProfile>& files) {
   const auto calls = [](const FileProfile& f) { return f.reads + f.writes; };
   const auto busiest = std::ranges::max_element(files, {}, calls);
-  if (busiest == files.end()) return "";
+  if (busiest == files.end() || stands_for_many(*busiest)) return "";
   const auto alike =
       std::ranges::count_if(files, [&](const FileProfile& f) { return calls(f) >= calls(*busiest) / 2; });
   return alike == 1 ? fmt::format(", most of them on {},", file_name(*busiest))
@@ -75,6 +75,7 @@ void shared_input(const Facts& facts, std::vector<Finding>& out) {
   const Application& a = facts.app;
   const FileProfile* most = nullptr;
   for (const FileProfile& f : a.files) {
+    if (stands_for_many(f)) continue;  // each rank may have read others
     const bool input = a.ranks > 1 && f.ranks == a.ranks && f.bytes_read > 9 * f.bytes_written;
     if (input && (most == nullptr || f.bytes_read > most->bytes_read)) most = &f;
   }
@@ -103,9 +104,12 @@ void shared_input(const Facts& facts, std::vector<Finding>& out) {
 
 void reopened(const Facts& facts, std::vector<Finding>& out) {
   const auto& files = facts.app.files;
-  const auto most = std::max_element(files.begin(), files.end(),
-                                     [](const FileProfile& a, const FileProfile& b) { return a.opens < b.opens; });
-  if (most == files.end() || most->opens < 1000 || most->opens < 20ULL * std::max(1U, most->ranks)) return;
+  // Of many files, each may have been opened once.
+  const auto opens = [](const FileProfile& f) { return stands_for_many(f) ? 0 : f.opens; };
+  const auto most = std::ranges::max_element(files, {}, opens);
+  if (most == files.end() || stands_for_many(*most) || most->opens < 1000 ||
+      most->opens < 20ULL * std::max(1U, most->ranks))
+    return;
   out.push_back({"reopened_file",
                  Severity::note,
                  0,
@@ -122,7 +126,8 @@ void scattered(const Facts& facts, std::vector<Finding>& out) {
     const AccessShares shares = access_shares(f);
     const double mean = static_cast<double>(f.bytes_read + f.bytes_written) /
                         static_cast<double>(std::max<std::uint64_t>(1, f.reads + f.writes));
-    if (shares.accesses < 1000 || mean > kSmallRequest || shares.random() + shares.strided < 0.5) continue;
+    if (stands_for_many(f) || shares.accesses < 1000 || mean > kSmallRequest || shares.random() + shares.strided < 0.5)
+      continue;
     if (worst == nullptr || f.seconds > worst->seconds) worst = &f;
   }
   if (worst == nullptr) return;
@@ -180,8 +185,7 @@ void metadata(const Facts& facts, std::vector<Finding>& out) {
        share,
        fmt::format("{} times a file is opened, {} a second, of {} in all; opening, closing and positioning take {} "
                    "of the time{}.",
-                   human_count(opens), human_count(opens / wall), counted(facts.app.files.size(), "file"),
-                   human_share(share),
+                   human_count(opens), human_count(opens / wall), number_of_files(facts.app.files), human_share(share),
                    site.empty() ? "" : fmt::format(", most of it {} in {}", in_sentence(most->function), site)),
        "Open files once and keep them open; put many small files into one. On parallel file systems one server does "
        "this "

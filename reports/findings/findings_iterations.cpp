@@ -213,7 +213,7 @@ void find_time_outside_of_the_loop(const Facts& facts, const SnapshotSeries& s, 
 // need not be said of one in it.
 void find_iterations(const Facts& facts, std::vector<Finding>& out) {
   const auto is_told = [&](const SnapshotSeries& s) {
-    return s.seconds.size() >= kFewestSnapshots && s.trigger != "timer" &&
+    return s.seconds.size() >= kFewestSnapshots && s.trigger != "timer" && s.name != kFurtherNames &&
            std::accumulate(s.seconds.begin(), s.seconds.end(), 0.0) >= kLeastOfRun * facts.app.wall_seconds;
   };
   bool are_marked = false, loop_tells = false;

@@ -53,6 +53,19 @@ std::string name_and_place(const SampleProfile& s, std::size_t function) {
   return place.empty() ? name : fmt::format("{} ({})", name, in_sentence(place));
 }
 
+std::string name_as_sampled(const SampleProfile& s, const std::string& symbol, const std::string& source_file,
+                            std::uint32_t line) {
+  for (std::size_t i = 0; i < s.functions.size(); ++i) {
+    const SampledFunction& f = s.functions[i];
+    if (!is_code(f) || symbol.empty() || f.symbol != symbol) continue;
+    const bool is_there = f.source_file == source_file || std::ranges::any_of(s.lines, [&](const SampledLine& each) {
+                            return each.function == i && each.source_file == source_file;
+                          });
+    if (is_there) return name_and_place(s, i);
+  }
+  return name_of_place(symbol, source_file, line, "", 0);
+}
+
 std::vector<double> node_totals(const CallTree& tree, std::vector<double> values) {
   for (std::size_t i = values.size(); i-- != 0;) {
     if (tree.parent[i] != kNoParent) values[tree.parent[i]] += values[i];

@@ -2,6 +2,7 @@
 // of the call tree, who calls whom. Pure functions of the model; used by summary, findings, report and export.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -18,6 +19,11 @@ namespace ardoise::reports {
 [[nodiscard]] std::string name_and_place(const SampleProfile& samples, std::size_t function);
 // "heat.cpp:120" or "".
 [[nodiscard]] std::string place_of(const SampleProfile& samples, std::size_t function);
+
+// The same of a function that another part of the model names, by its symbol and a file with it or its lines: as the
+// profile of samples calls it, where it does; else with the line that is told.
+[[nodiscard]] std::string name_as_sampled(const SampleProfile& samples, const std::string& symbol,
+                                          const std::string& source_file, std::uint32_t line);
 
 [[nodiscard]] bool is_code(const SampledFunction& function);
 

@@ -11,6 +11,7 @@
 
 #include "reports/findings/ending_view.hpp"
 #include "reports/findings/findings.hpp"
+#include "reports/findings/sample_view.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
@@ -106,8 +107,9 @@ Growth greatest_growth(const Application& app, const SnapshotSeries& s, const st
 }
 
 // The function that was sampled longest beyond what it mostly is, where that is most of `longer`; "": none is.
-std::string function_that_grew(const SnapshotSeries& s, const std::vector<std::size_t>& these,
-                               const std::vector<std::size_t>& than, double longer) {
+std::string function_that_grew(const SampleProfile& samples, const SnapshotSeries& s,
+                               const std::vector<std::size_t>& these, const std::vector<std::size_t>& than,
+                               double longer) {
   const SnapshotFunction* most = nullptr;
   double growth = 0;
   for (const SnapshotFunction& each : s.functions) {
@@ -115,7 +117,8 @@ std::string function_that_grew(const SnapshotSeries& s, const std::vector<std::s
     if (of_each > growth) most = &each;
     growth = std::max(growth, of_each);
   }
-  return most == nullptr || growth < kMostOfIt * longer ? "" : in_sentence(name_of(*most));
+  if (most == nullptr || growth < kMostOfIt * longer) return "";
+  return in_sentence(name_as_sampled(samples, most->symbol, most->source_file, most->line));
 }
 
 // Whether what a call takes longer is waiting, most of it.
@@ -260,7 +263,7 @@ std::string what_is_longer(const Application& app, const SnapshotSeries& s, cons
   if (own.these - own.than >= kMostOfIt * longer) {
     std::string text = fmt::format("{} outside of MPI and I/O for {} instead of {}", own.ranks,
                                    human_seconds(own.these), human_seconds(own.than));
-    if (const std::string where = function_that_grew(s, these, than, own.these - own.than); !where.empty())
+    if (const std::string where = function_that_grew(app.samples, s, these, than, own.these - own.than); !where.empty())
       text += fmt::format(", most of what is more in {}", where);
     if (most != nullptr && calls_longer >= kAlso * longer && app.ranks > 1)
       text += fmt::format(", and {} is longer by {}{}", name_of_calls(*most), human_seconds(calls_longer),

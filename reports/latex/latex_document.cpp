@@ -103,9 +103,11 @@ class LatexWriter {
     }
     out_ += "{\\small\\begin{longtable}{@{\\extracolsep{\\fill}}" + spec + "@{}}\n\\toprule " + heads +
             "\\\\ \\midrule\\endhead\\bottomrule\\endfoot\n";
-    for (const auto& row : table.rows) {
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+      const auto& row = table.rows[r];
       for (std::size_t i = 0; i < row.size(); ++i) out_ += (i == 0 ? "" : "&") + latex_of(row[i]);
-      out_ += "\\\\\n";
+      // No row stands alone on its page: not the first, not the last.
+      out_ += r == 0 || r + 2 == table.rows.size() ? "\\\\*\n" : "\\\\\n";
     }
     out_ += "\\end{longtable}}\n";
   }

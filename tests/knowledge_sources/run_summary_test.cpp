@@ -4,6 +4,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::DoubleNear;
 using testing::ElementsAre;
@@ -52,7 +53,28 @@ TEST(RunSummary, IdentityAndRanks) {
   EXPECT_DOUBLE_EQ(application.quality.clock_error_seconds, 2e-6);
   EXPECT_EQ(application.quality.ranks_complete, 2u);
   EXPECT_NEAR(application.quality.record_cost_seconds, 40e-9, 1e-15);
+  EXPECT_NEAR(application.quality.recording_seconds, 2 * 40e-9, 1e-15);
+  EXPECT_NEAR(application.quality.sending_seconds, 300e-9, 1e-15);
   EXPECT_NEAR(application.quality.overhead_seconds, 2 * 40e-9 + 300e-9, 1e-15);
+}
+
+// The cost of one call and the number of calls multiply to the time that recording took, whatever the ranks cost.
+TEST(RunSummary, CostOfACallIsTheMeanOverTheCalls) {
+  Session session({{0, "solver", 2}});
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    PackMaker maker({.rank = rank, .origin_tick = 1'000'000});
+    maker.define(instrument::ProcessDefinition{2, rank, 9, 1, 1'000'000, 200'000, 0, 0, 2}, "solver"sv, "solver"sv,
+                 "alpha"sv, "/"sv);
+    maker.define(instrument::ClockDefinition{1'000'000, kRealtime, 1e9, 0, 0, 3'000'000, rank == 0 ? 40.0 : 400.0},
+                 "tsc"sv, "boot"sv);
+    for (std::uint32_t i = 0; i < (rank == 0 ? 9u : 1u); ++i)
+      maker.call(FunctionId::kSend, Shape::kSend, 1'500'000 + 2000 * i, 1000, 1, 0, 8);
+    maker.finish();
+    session.submit(maker.take());
+  }
+  const auto quality = session.finish().applications.at(0).quality;
+  EXPECT_NEAR(quality.recording_seconds, 760e-9, 1e-15);
+  EXPECT_NEAR(quality.record_cost_seconds, 76e-9, 1e-15);
 }
 
 TEST(RunSummary, ProgramsStartRelativeToTheFirst) {
@@ -164,6 +186,38 @@ TEST(RunSummary, CommunicatorsThatShareRanksAreToldApart) {
   EXPECT_EQ(communicators[0].count, 2u);
   EXPECT_THAT(communicators[0].group_of_rank, ElementsAre(1, 1, 2, 2));
   EXPECT_THAT(communicators[1].group_of_rank, ElementsAre(1, 2, 1, 2));
+}
+
+// A name of its own for each of 1,000 duplicates, and 1,000 groups with a name each.
+TEST(RunSummary, ManyNamesOfCommunicatorsAreCounted) {
+  Session session({{0, "solver", 2}});
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    auto maker = process(rank);
+    const instrument::RankRange all{0, 2, 1};
+    const auto kIntra = instrument::CommunicatorKind::kIntra;
+    for (std::uint32_t i = 0; i < 1000; ++i) {
+      maker.define(instrument::CommunicatorDefinition{2 * i, kIntra, 1, i, 2, rank, 0, 1, 0, 0, 1}, std::span(&all, 1),
+                   std::string_view(fmt::format("duplicate {:03}", i)));
+      maker.define(instrument::CommunicatorDefinition{2 * i + 1, kIntra, 100 + i, 0, 2, rank, 0, 1, 0, 0, 1},
+                   std::span(&all, 1), std::string_view(fmt::format("group {:03}", i)));
+    }
+    maker.finish();
+    session.submit(maker.take());
+  }
+  const auto communicators = session.application().communicators;
+  std::size_t count = 0, longest = 0, further = 0;
+  for (const auto& each : communicators) {
+    count += each.count;
+    longest = std::max(longest, each.name.size());
+    if (each.name == "(further communicators)") further = each.count;
+    if (each.count == 1000) {
+      EXPECT_THAT(each.name, AllOf(HasSubstr("duplicate 000, "), HasSubstr("duplicate 007, and 992 more")));
+    }
+  }
+  EXPECT_EQ(count, 2000u) << "all are counted";
+  EXPECT_EQ(communicators.size(), 257u);
+  EXPECT_EQ(further, 1000u - 255);
+  EXPECT_LT(longest, 200u);
 }
 
 TEST(RunSummary, NoticesOfProcessesAreCounted) {

@@ -194,6 +194,17 @@ TEST(Samples, EachAddressIsLookedUpOnce) {
   EXPECT_EQ(p.resolver.asked_, 2);
 }
 
+// The profile over time keeps of a sample only which function it was in: not what was inlined at its start.
+TEST(Samples, WithoutTheInstructionTheFunctionCountsAndNotWhatIsInlinedAtItsStart) {
+  Profile p(1);
+  p.context(0, 0, 1, 0, kApp, 0x8100, true);
+  p.sample(0, 0, {1, 0x11, 0, 0}, 10);
+  p.sample(0, 0, {1, 0, 0, 0}, 30);
+  p.model();
+  EXPECT_NEAR(p.self("f1"), 0.03, 1e-9);
+  EXPECT_NEAR(p.self("f1;inner"), 0.01, 1e-9);
+}
+
 TEST(Samples, InlinedFunctionsAreFramesOfTheTreeButSystemHeadersAreNot) {
   Profile p(1);
   p.context(0, 0, 1, 0, kApp, 0x100, true);

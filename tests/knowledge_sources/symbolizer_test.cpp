@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "knowledge_sources/symbol_name.hpp"
 
@@ -43,6 +44,18 @@ TEST(SymbolName, CopiesAndPartsOfFunctionsAreReadable) {
   EXPECT_EQ(readable_symbol("solve.omp_outlined"), "solve [OpenMP region]");
   EXPECT_EQ(readable_symbol("solve.omp_outlined.1"), "solve [OpenMP region 1]");
   for (const char* other : {"solve", "a.b", ".omp_outlined.", ""}) EXPECT_EQ(readable_symbol(other), other);
+}
+
+TEST(SymbolName, FunctionsOfCWithNamesOfMangledTypesKeepTheirNames) {
+  std::vector<std::string> names;
+  for (char c = 'A'; c <= 'Z'; ++c)
+    names.insert(names.end(), {std::string(1, c), std::string(1, static_cast<char>(c + 32))});
+  names.insert(names.end(), {"Pd", "PKc", "St", "Ss", "Dn", "FivE", "i", "_", "Z3foov", "_GLOBAL__sub_I_a"});
+  for (const std::string& name : names) {
+    EXPECT_EQ(readable_symbol(name), name);
+    EXPECT_EQ(readable_symbol(name + ".constprop.0"), name);
+    EXPECT_EQ(readable_symbol(name + "._omp_fn.0"), name + " [OpenMP region 1]");
+  }
 }
 
 TEST(Symbolizer, FunctionFileAndLine) {

@@ -249,5 +249,65 @@ TEST(SeriesMap, OfWaitingIsThereWhereRanksWait) {
   EXPECT_FALSE(static_cast<bool>(series_waiting_map_figure(app, 0))) << "a hundredth of the time";
 }
 
+// Drawn by itself; what poppler's tools make of it.
+class DrawnFigure : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) /
+              (std::string("ardoise_figure_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    if (run_child({"pdftotext", "-v"}, {}).end == ChildResult::End::not_found) GTEST_SKIP() << "no pdftotext";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string made_of(const Figure& figure, std::vector<std::string> command, const std::string& result) {
+    FigureFolder to{folder_.string(), "", 20, "neato", {}, {}};
+    command.push_back((folder_ / draw_pdf(figure, to)).replace_extension(".pdf").string());
+    command.push_back((folder_ / result).string());
+    EXPECT_TRUE(run_child(command, {}).ok());
+    std::ifstream in(folder_ / fs::path(result).replace_extension(command[0] == "pdftoppm" ? ".pgm" : ".txt"),
+                     std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(DrawnFigure, TextStandsBesideTheFewCellsOfAMap) {
+  Application a;
+  a.ranks = 4;
+  a.density = {{"MPI", {14408, 14408, 14408, 14408}, {1, 2, 3, 4}, {8, 8, 8, 8}}};
+  const auto figures = density_figures(a);
+  ASSERT_EQ(figures.size(), 1u);
+  const std::string text = made_of(figures[0], {"pdftotext", "-bbox"}, "map.txt");
+  const std::size_t all = text.find(">all<");
+  ASSERT_NE(all, std::string::npos) << text;
+  const std::string begin = "xMin=\"";
+  const double left = std::stod(text.substr(text.rfind(begin, all) + begin.size()));
+  EXPECT_GT(left, 16.5) << "behind the box, which is 16 points wide";
+}
+
+TEST_F(DrawnFigure, BarsStayInTheirFrame) {
+  for (const std::size_t sizes : {3u, 8u, 12u, 13u, 20u, 40u}) {
+    Application a;
+    FunctionProfile& f = a.mpi.emplace_back();
+    f.bytes = 1;
+    f.sizes.calls.assign(sizes, 1000);
+    const Figure figure = message_sizes_figure(a);
+    const std::string image = made_of(figure, {"pdftoppm", "-gray", "-r", "72", "-singlefile"}, "bars");
+    int width = 0, height = 0;
+    ASSERT_EQ(std::sscanf(image.c_str(), "P5 %d %d", &width, &height), 2);
+    const std::size_t pixels = image.size() - static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
+    const double frame_end = 460 - 8;  // kTimeLeft + kTimePlot
+    for (int y = 0; y < 50; ++y) {     // above the axis
+      for (int x = static_cast<int>(frame_end) + 1; x < width; ++x) {
+        const auto at =
+            pixels + static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);
+        ASSERT_EQ(static_cast<unsigned char>(image[at]), 255) << sizes << " sizes, at " << x << ", " << y;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ardoise::reports

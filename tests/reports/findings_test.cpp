@@ -428,8 +428,9 @@ TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
   a.waiting.per_rank.origin_seconds = {13.5, 0.5, 1, 0};
   EXPECT_THAT(
       find(findings_of(a), "collective_waiting")->text,
-      HasSubstr("Of all waiting in MPI 90 % goes back to rank 0 (an estimate): ranks that come late wait for it "
-                "themselves."));
+      HasSubstr(
+          "Of all waiting in MPI 6.7 % is for rank 0 itself, and 90 % goes back to it (an estimate): ranks that come "
+          "late wait for it themselves."));
   a.waiting.per_rank.origin_seconds = {};
   a.waiting.causes = {{2, "boundary", "/s/a.c", 52, "computation", 9, 1}};
   EXPECT_THAT(find(findings_of(a), "collective_waiting")->text,
@@ -614,7 +615,17 @@ TEST(Findings, BlockingAndOverheadAreSaid) {
   EXPECT_EQ(find(findings_of(a), "measurement_blocked")->severity, Severity::high);
   EXPECT_EQ(find(findings_of(a), "overhead"), nullptr);  // it is the blocking, said already
   a.quality.blocked_seconds = 0;
-  EXPECT_NE(find(findings_of(a), "overhead"), nullptr);
+  EXPECT_EQ(
+      find(findings_of(a), "overhead")->text,
+      "Measuring cost about 10 % of the ranks' time, 4.10 s (an estimate): short calls look longer than they are.")
+      << "of a file that has no parts";
+  a.quality.record_cost_seconds = 116e-9;
+  a.quality.recording_seconds = 0.22;
+  a.quality.sending_seconds = 3;
+  a.quality.sampling_seconds = 0.88;
+  EXPECT_EQ(find(findings_of(a), "overhead")->text,
+            "Measuring cost about 10 % of the ranks' time, 4.10 s (an estimate: 220 ms for recording calls, 116 ns "
+            "each, 3.00 s for sending and 880 ms for sampling): short calls look longer than they are.");
 }
 
 TEST(Findings, PollingIsNoticed) {
@@ -1030,6 +1041,45 @@ TEST(Findings, ACollectiveThatIsWaitedForAtOnce) {
   a.samples.tree.self = {20};
   a.samples.tree.call_seconds = {0};
   EXPECT_EQ(find(findings_of(a), "no_overlap"), nullptr);
+}
+
+// What a file's row would say of many files is true of none of them.
+TEST(Findings, FilesThatWereNotToldApartAreNoFile) {
+  for (const std::string_view name : {kFurtherFiles, kUnknownFile, kPythonModules}) {
+    Application a = plain(2);
+    a.posix.resize(2);
+    for (FunctionProfile& f : a.posix) f.calls = 40000, f.seconds = 5;
+    a.posix[0].function = "open";
+    a.posix[0].category = "metadata";
+    a.posix[1].function = "read";
+    a.posix[1].bytes = a.posix[1].bytes_received = 400000;
+    FileProfile file{.path = "/data/input", .opens = 7232, .reads = 20000, .calls = 30000};
+    file.bytes_read = 200000;
+    file.seconds = 4;
+    file.ranks = 2;
+    file.forward = file.backward = 5000;
+    a.files = {file, {.path = "/data/other", .opens = 1}};
+    const auto of_a_file = findings_of(a);
+    for (const char* id : {"reopened_file", "shared_input", "random_io"}) EXPECT_NE(find(of_a_file, id), nullptr) << id;
+    EXPECT_THAT(find(of_a_file, "small_io")->text, HasSubstr("most of them on input,"));
+    EXPECT_THAT(find(of_a_file, "metadata_io")->text, HasSubstr("a second, of 2 files in all"));
+
+    a.files[0].path = name;
+    const auto of_many = findings_of(a);
+    for (const char* id : {"reopened_file", "shared_input", "random_io"}) EXPECT_EQ(find(of_many, id), nullptr) << id;
+    EXPECT_THAT(find(of_many, "small_io")->text, Not(HasSubstr("most of them on")));
+    EXPECT_THAT(find(of_many, "metadata_io")->text, HasSubstr("a second, of more than 1 file in all"));
+  }
+}
+
+TEST(Findings, MarksThatWereNotToldApartAreNoSeries) {
+  Application a = with_iterations();
+  for (const std::size_t iteration : {37u, 38u, 39u, 40u}) prolong(a, iteration, 0.08);
+  a.snapshots.series[0].trigger = "snapshot";
+  a.snapshots.series[0].name = "step";
+  EXPECT_NE(find(findings_of(a), "slow_iterations"), nullptr);
+  a.snapshots.series[0].name = kFurtherNames;
+  EXPECT_EQ(find(findings_of(a), "slow_iterations"), nullptr);
 }
 
 TEST(CallSiteName, SaysWhatIsKnown) {

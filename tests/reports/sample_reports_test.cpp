@@ -63,6 +63,17 @@ Run run_of(SampleProfile s) {
   return run;
 }
 
+// Iterations and causes of waiting have the file and line where a function begins, or one of its lines.
+TEST(SampleView, FunctionsOfOtherPartsHaveTheNamesOfTheSamples) {
+  SampleProfile s = small();
+  s.functions[1].source_file = "/glibc/s_sin.c";
+  for (const char* file : {"/glibc/s_sin.c", "/src/app.c"})
+    EXPECT_EQ(name_as_sampled(s, "solve(int)", file, 12), "solve (app.c:42)");
+  EXPECT_EQ(name_as_sampled(s, "solve(int)", "/src/other.c", 12), "solve (other.c:12)") << "another one of that name";
+  EXPECT_EQ(name_as_sampled(s, "relax", "/src/app.c", 12), "relax (app.c:12)") << "not sampled";
+  EXPECT_EQ(name_as_sampled(s, "", "/src/app.c", 12), name_of_place("", "/src/app.c", 12, "", 0));
+}
+
 TEST(SampleView, NamesArePlain) {
   EXPECT_EQ(short_name(function("solve(int)")), "solve");
   EXPECT_EQ(short_name(function("(anonymous namespace)::f(int)")), "(anonymous namespace)::f(int)");

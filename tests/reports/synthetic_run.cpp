@@ -360,7 +360,10 @@ Application synthetic_application(const std::string& name, const SyntheticOption
   q.blocked_seconds = 0.021;
   q.ranks_complete = o.ranks;
   q.record_cost_seconds = 38e-9;
-  q.overhead_seconds = static_cast<double>(calls) * q.record_cost_seconds + q.blocked_seconds;
+  q.recording_seconds = static_cast<double>(calls) * q.record_cost_seconds;
+  q.sending_seconds = 0.03;
+  for (const double cost : a.samples.threads.cost_seconds) q.sampling_seconds += cost;
+  q.overhead_seconds = q.recording_seconds + q.sending_seconds + q.sampling_seconds;
   q.clock = "tsc, 2.9 GHz, invariant";
   q.clock_error_seconds = 1.2e-6;
   q.unresolved_call_sites = 2;

@@ -39,11 +39,12 @@ class Traces final : public Analysis {
     selection_ = std::make_unique<TraceSelection>(settings.selection);
     const auto complain = [sink = settings.sink](const std::string& sentence) { sink->complain(sentence); };
     part_ = std::make_unique<TracePart>(settings.folder, context_.partition, complain);
+    const auto fail = [this](const std::string& reason) { part_->fail(reason); };
     settings.sink->add_part([this] { close(); });
     earlier_ = settings.sink->earlier_parts(context_.partition);
     if (selection_->is_ring() && part_->is_open())
-      ring_ = std::make_unique<PackRing>(part_->folder(),
-                                         PackRing::Limits{selection_->last(), selection_->most_bytes()}, complain);
+      ring_ = std::make_unique<PackRing>(
+          part_->folder(), PackRing::Limits{selection_->last(), selection_->most_bytes()}, complain, fail);
     slots_.create(sources, [] { return std::make_unique<Nothing>(); });
     take<MpiSpan>(sources, kMpiEvents);
     take<PosixSpan>(sources, kPosixEvents);
@@ -55,7 +56,7 @@ class Traces final : public Analysis {
                               [this](Nothing&, const DefinitionSpan& span) { add_definitions(span); });
     const bool has_waits = selection_->attributes().has(AttributeClass::kWaiting);
     if (part_->is_good() && (has_waits || settings.wants_values)) {
-      notes_ = std::make_unique<CallNotes>(part_->folder(), complain);
+      notes_ = std::make_unique<CallNotes>(part_->folder(), fail);
       const auto take_notes = [&](blackboard::EntryType type, void (Traces::*use)(const blackboard::EntryRef&)) {
         sources.add({"traces@" + context_.level, {type}, [this, use](const auto&, const auto& entries) {
                        if (part_->is_of_this_process()) (this->*use)(entries[0]);
@@ -199,7 +200,7 @@ class Traces final : public Analysis {
     flush_notes();
     TraceTables tables;
     tables.selection = context_.traces.selection;
-    if (ring_) write_kept(tables);
+    if (ring_ && part_->is_open()) write_kept(tables);
     for (const auto& rank : ranks_) {
       if (rank) rank->end(tables);
     }

@@ -23,8 +23,12 @@ void RankSeries::add_first_thread(std::uint64_t order, std::span<const Moment> m
     deliver(moments, false);
     packs_.deliver_ready(take);
   } else {
-    packs_.add(order, {moments.begin(), moments.end()}, 1 + moments.size(), take);
+    packs_.add(order, {moments.begin(), moments.end()}, moments.size_bytes(), take);
   }
+}
+
+void RankSeries::give_up_missing() {
+  packs_.give_up_missing([this](std::span<const Moment> moments, bool after_gap) { deliver(moments, after_gap); });
 }
 
 void RankSeries::deliver(std::span<const Moment> moments, bool after_gap) {

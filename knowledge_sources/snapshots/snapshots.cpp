@@ -74,6 +74,12 @@ class Snapshots final : public Analysis {
 
   void attach(LevelSources& sources) override {
     watch_.attach(sources);
+    board_ = &sources.board();
+    sources.at_no_room([this] {
+      for (const auto& rank : ranks_) {
+        if (rank) rank->give_up_missing();
+      }
+    });
     slots_.create(sources, [] { return std::make_unique<OfWorker>(); });
     subscribe<MpiSpan>(sources, "snapshots", level_, kMpiEvents, slots_,
                        [this](OfWorker& worker, const MpiSpan& span) { add(worker, span); });
@@ -104,7 +110,10 @@ class Snapshots final : public Analysis {
                                         std::move(watch));
   }
   [[nodiscard]] RankSeries& of_rank(std::uint32_t rank) {
-    if (!ranks_[rank]) ranks_[rank] = make_series(rank, watch_.of_rank(rank));
+    if (!ranks_[rank]) {
+      ranks_[rank] = make_series(rank, watch_.of_rank(rank));
+      if (board_ != nullptr) ranks_[rank]->count_on(*board_);
+    }
     return *ranks_[rank];
   }
   void add(OfWorker& worker, const MpiSpan& span);
@@ -135,6 +144,7 @@ class Snapshots final : public Analysis {
 
   std::string level_;
   double ticks_per_second_;
+  blackboard::Blackboard* board_ = nullptr;
   std::vector<std::unique_ptr<RankSeries>> ranks_;  // nullptr: nothing of it came here
   SampledRanks contexts_;
   std::vector<std::vector<std::uint32_t>> counters_;  // by rank: what was counted with each sample, by name

@@ -65,6 +65,8 @@ class Traces final : public Analysis {
       if (has_waits) take_notes(WaitSpans::type(context_.level), &Traces::add_waits);
       if (settings.wants_values) take_notes(EventValues::type(context_.level), &Traces::add_values);
     }
+    board_ = &sources.board();
+    sources.at_no_room([this] { give_up_missing(); });
     sources.at_quiet([this] { close(); });
   }
   // Nothing but that notes come as long as anything moves between analyzers, after close().
@@ -138,9 +140,17 @@ class Traces final : public Analysis {
         },
         [&](const instrument::PackView& pack) {
           with_rank(pack.header(), [&](TraceRank& rank) { add_kept(rank, pack); });
+          if (board_->over_limit()) give_up_missing();
         });
     tables.losses.limited = ring_->records_beyond_limit();
     ring_.reset();
+  }
+  // Nothing runs on the board.
+  void give_up_missing() {
+    for (auto& rank : ranks_) {
+      if (!part_->is_good()) rank.reset();
+      if (rank) rank->give_up_missing();
+    }
   }
   template <class Use>
   void with_rank(const instrument::PackHeader& header, Use use) {
@@ -149,8 +159,8 @@ class Traces final : public Analysis {
     const auto guard = locks_.lock(rank);
     auto& of_rank = ranks_[rank];
     if (!of_rank) {
-      of_rank =
-          std::make_unique<TraceRank>(*part_, *selection_, rank, context_.first_rank + rank, context_.ticks_per_second);
+      of_rank = std::make_unique<TraceRank>(*part_, *selection_, rank, context_.first_rank + rank,
+                                            context_.ticks_per_second, *board_);
       for (const TraceTables* const earlier : earlier_) of_rank->follow(*earlier);
     }
     use(*of_rank);
@@ -208,6 +218,7 @@ class Traces final : public Analysis {
   }
 
   const AnalysisContext context_;
+  blackboard::Blackboard* board_ = nullptr;
   std::unique_ptr<TraceSelection> selection_;
   std::unique_ptr<TracePart> part_;
   std::unique_ptr<PackRing> ring_;    // nullptr: all is written as it comes

@@ -262,6 +262,7 @@ TEST_F(Traces, WhatComesTooLateIsMovedAndCounted) {
       if (class_of(pack) == pack_class) session_->submit(pack);
     }
     session_->board().drain();
+    session_->reduction().make_room();
   }
   finish();
   const PrintedTrace trace = read();

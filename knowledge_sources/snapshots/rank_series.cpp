@@ -36,7 +36,8 @@ void RankSeries::deliver(std::span<const Moment> moments, bool after_gap) {
   for (const Moment& moment : moments) {
     if (moment.begin > series_.last_begin()) place_until(moment.begin);
     if (interval_ != 0) cut_intervals(moment.begin);
-    if (load_ != nullptr && (moment.kind == Moment::Kind::kVisit || moment.kind == Moment::Kind::kCall))
+    const bool is_call = moment.kind == Moment::Kind::kVisit || moment.kind == Moment::Kind::kCall;
+    if (load_ != nullptr && is_call && moment.sums.calls != 0)
       load_->call(moment.begin, moment.begin + static_cast<std::int64_t>(moment.sums.ns));
     switch (moment.kind) {
       case Moment::Kind::kVisit:

@@ -20,6 +20,7 @@
 #include "instrument/format/definition_reader.hpp"
 #include "instrument/format/mark_name.hpp"
 #include "instrument/format/pack_reader.hpp"
+#include "knowledge_sources/aggregate_bytes.hpp"
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"
@@ -167,7 +168,8 @@ void Snapshots::add(OfWorker& worker, const MpiSpan& span) {
   const auto& header = *span.header;
   const auto moments = moments_of(span, PackTime(header, ticks_per_second_), worker.room);
   for (const Moment& moment : moments) {
-    if (header.origin_tick == 0 || moment.sums.calls == 0) continue;
+    const bool is_call = moment.kind == Moment::Kind::kVisit || moment.kind == Moment::Kind::kCall;
+    if (header.origin_tick == 0 || !is_call) continue;
     worker.timed.add(without_thread(moment.key), moment.begin, moment.begin + static_cast<std::int64_t>(moment.sums.ns),
                      moment.sums.bytes, moment.sums.calls);
   }
@@ -211,10 +213,20 @@ void Snapshots::add(OfWorker& worker, const AggregateSpan& span) {
   if (header.origin_tick == 0) return rank.lacks_calls();
   for (const auto& record : span.records) {
     if (record.records != 0) rank.lacks_moments();
-    const bool is_posix = record.part == instrument::AggregatePart::kPosix;
-    if (!is_posix && record.part != instrument::AggregatePart::kCall) continue;
+    using instrument::AggregatePart;
+    if (!is_known(record)) continue;
+    const bool is_posix = record.part == AggregatePart::kPosix;
+    CallSums sums{record.calls, time.length(record.ticks), record.bytes};
+    if (record.part == AggregatePart::kCall) {
+      sums.bytes = moved(record).size;
+    } else if (record.part == AggregatePart::kCompletion && tells_bytes(record)) {
+      sums = {0, 0, record.bytes};
+    } else if (record.part == AggregatePart::kStarted) {
+      sums = {0, 0, record.bytes};
+    } else if (!is_posix) {
+      continue;
+    }
     const std::uint64_t key = key_of_call(is_posix, record.function, record.call_site);
-    const CallSums sums{record.calls, time.length(record.ticks), record.bytes};
     worker.timed.spread(key, begin, end, sums);
     rank.add_sums(key, begin, end, sums);
   }

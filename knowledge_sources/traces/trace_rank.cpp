@@ -197,7 +197,7 @@ bool TraceRank::begin(bool without_definition) {
   if (has_begun_) return true;
   if (!process_ && !without_definition) return false;
   has_begun_ = true;
-  if (process_ && process_->init_ticks != 0)
+  if (process_ && process_->init_ticks != 0 && selection_.has_thread(0))
     thread_of(0).location->add_init(process_->begin_tick - process_->init_ticks, process_->begin_tick);
   return true;
 }

@@ -62,6 +62,13 @@ void AnalyzerRun::submit(const SourcedPack& pack) {
       blackboard::adopt_entry(knowledge_sources::Reduction::pack_type(), pack.bytes, pack.release, pack.context));
 }
 
+// Room that no job will make is taken by what waits for packs that were lost.
+bool AnalyzerRun::wait_for_room(std::chrono::milliseconds timeout) {
+  if (board_.wait_below_limit(timeout)) return true;
+  if (board_.is_quiet()) reduction_.make_room();
+  return false;
+}
+
 void AnalyzerRun::complain(const std::string& sentence) {
   const MutexLock guard(complaints_mutex_);
   complaints_.add(sentence);

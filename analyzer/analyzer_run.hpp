@@ -48,7 +48,7 @@ class AnalyzerRun {
   // The pack is released when its last user is done, on any thread.
   void submit(const SourcedPack& pack);
   // False: more than the memory limit is being worked on, and was so for the whole time.
-  [[nodiscard]] bool wait_for_room(std::chrono::milliseconds timeout) { return board_.wait_below_limit(timeout); }
+  [[nodiscard]] bool wait_for_room(std::chrono::milliseconds timeout);
   void drain() { board_.drain(); }
   // When all has been submitted, and no other analyzer has anything for this one.
   void finish() {

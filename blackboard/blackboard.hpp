@@ -109,6 +109,11 @@ class Blackboard {
   [[nodiscard]] bool over_limit() const noexcept;
   // Sleeps until bytes() is at or below the limit or the time is over; true: below.
   bool wait_below_limit(std::chrono::milliseconds timeout);
+  // Bytes that a knowledge source keeps for itself, until something else is there, count as those of entries do.
+  void keep(std::size_t bytes) noexcept;
+  void let_go(std::size_t bytes) noexcept;
+  // No job runs or waits. While no other thread submits, that stays so.
+  [[nodiscard]] bool is_quiet() const noexcept;
   [[nodiscard]] Counters counters() const noexcept;
 
  private:

@@ -47,6 +47,7 @@ struct Blackboard::Implementation {
   void while_still(const std::function<void()>& action);
   void lose_workers() noexcept { has_lost_workers_ = true; }
   [[nodiscard]] Counters counters() const noexcept;
+  [[nodiscard]] bool quiet() const noexcept;
 
   Blackboard& board_;
   const Options options_;
@@ -68,7 +69,6 @@ struct Blackboard::Implementation {
   void stand_still();
   void refuse_inside(const char* function) const;
   void look_for_quiet();
-  [[nodiscard]] bool quiet() const noexcept;
   void count(std::atomic<std::uint64_t> Tally::*event, std::uint64_t times = 1) noexcept {
     const ThreadSlot slot = this_thread_slot();
     add_in_slot(slot, tallies_[slot].*event, times);

@@ -1,9 +1,9 @@
 // Puts the packs of one thread back into the order in which they were recorded: workers take packs in any order, and an
 // analysis that follows what a thread did needs them one after the other. The number is PackHeader::order.
 //
-// Memory: what came too early, as long as its weight is at most kMost; then the missing one is given up and named. In a
-// run without losses as many wait as there are packs on the blackboard: a worker that had no processor for half a
-// second still has the one that the others wait for.
+// What came too early is kept, and counts on the blackboard (count_on): a blackboard that is full takes no more packs,
+// and the one that is missing is among those that it has. It is given up, and named, only where it is not: by
+// give_up_missing(), at LevelSources::at_no_room.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,24 @@
 #include <map>
 #include <utility>
 
+#include "blackboard/blackboard.hpp"
+#include "knowledge_sources/kept_bytes.hpp"
+
 namespace ardoise::knowledge_sources {
 
 // Not thread safe.
 template <class Value>
 class InOrder {
  public:
-  static constexpr std::size_t kMost = std::size_t{1} << 20;
+  // Before the first value. The board outlives the use of this.
+  void count_on(blackboard::Blackboard& board) { bytes_.count_on(board); }
 
   // Calls deliver(value, after_gap) for what is in order now; after_gap: values before this one are missing for good.
-  // One that comes a second time, or after it was given up, is dropped. weight: at least 1, of what it keeps in memory.
+  // One that comes a second time, or after it was given up, is dropped. bytes: that the value keeps in memory.
   template <class Deliver>
-  void add(std::uint64_t order, Value value, std::size_t weight, Deliver&& deliver) {
+  void add(std::uint64_t order, Value value, std::size_t bytes, Deliver&& deliver) {
     if (order < next_) return;
-    if (waiting_.try_emplace(order, Waiting{std::move(value), weight}).second) weight_ += weight;
+    if (waiting_.try_emplace(order, Waiting{std::move(value), bytes}).second) bytes_.add(bytes);
     deliver_ready(deliver);
   }
   // True: it is the one that is expected, and the caller delivers it; then deliver_ready().
@@ -35,14 +39,20 @@ class InOrder {
   }
   template <class Deliver>
   void deliver_ready(Deliver&& deliver) {
-    while (!waiting_.empty() && (waiting_.begin()->first <= next_ || weight_ > kMost)) {
-      auto first = waiting_.extract(waiting_.begin());
-      weight_ -= first.mapped().weight;
-      if (first.key() < next_) continue;
-      const bool after_gap = first.key() != next_;
-      next_ = first.key() + 1;
-      deliver(first.mapped().value, after_gap);
+    while (!waiting_.empty() && waiting_.begin()->first <= next_) {
+      if (waiting_.begin()->first == next_) {
+        deliver_first(deliver, false);
+      } else {
+        (void)extract_first();
+      }
     }
+  }
+  // Goes on without those that are missing before the first one that waits, if there is one.
+  template <class Deliver>
+  void give_up_missing(Deliver&& deliver) {
+    if (waiting_.empty()) return;
+    deliver_first(deliver, true);
+    deliver_ready(deliver);
   }
   // The one that is expected; for what goes on elsewhere, where nothing has come yet.
   [[nodiscard]] std::uint64_t next() const { return next_; }
@@ -56,12 +66,23 @@ class InOrder {
  private:
   struct Waiting {
     Value value;
-    std::size_t weight;
+    std::size_t bytes;
   };
+  auto extract_first() {
+    auto first = waiting_.extract(waiting_.begin());
+    bytes_.remove(first.mapped().bytes);
+    return first;
+  }
+  template <class Deliver>
+  void deliver_first(Deliver&& deliver, bool after_gap) {
+    auto first = extract_first();
+    next_ = first.key() + 1;
+    deliver(first.mapped().value, after_gap);
+  }
 
   std::uint64_t next_ = 0;
-  std::size_t weight_ = 0;
   std::map<std::uint64_t, Waiting> waiting_;
+  KeptBytes bytes_;
 };
 
 }  // namespace ardoise::knowledge_sources

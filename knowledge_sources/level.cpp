@@ -119,6 +119,10 @@ void Level::end() const {
   for (const Member& member : members_) member.sources->run_at_end();
 }
 
+void Level::make_room() const {
+  for (const Member& member : members_) member.sources->run_at_no_room();
+}
+
 void Level::shorten() {
   for (const Member& member : members_) member.analysis->shorten();
 }

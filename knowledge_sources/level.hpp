@@ -65,7 +65,8 @@ class Level {
   void flush() const;
   // When that is so: what can only be told now (LevelSources::at_end). Then flush() and drain again as before.
   void end() const;
-  void shorten();  // as Analysis
+  void make_room() const;  // LevelSources::at_no_room
+  void shorten();          // as Analysis
   [[nodiscard]] std::vector<std::byte> partial() const;
   // Adds the partial results of another analyzer's level of the same program. Throws BadPartial when the whole can't be
   // read; a malformed part of one analysis costs that part only, with a notice.

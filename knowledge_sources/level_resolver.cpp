@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <string_view>
 #include <tuple>
 
 #include "knowledge_sources/level.hpp"
@@ -242,10 +244,10 @@ std::optional<Resolver::Cartesian> LevelResolver::cartesian() const {
 
 namespace {
 
-// Communicators of one group.
+// Communicators of one group and name, of which some ranks may not have told the name.
 struct SameGroup {
-  std::set<std::uint32_t> instances;
-  std::set<std::string> names;
+  std::string name;
+  std::uint32_t instances = 0;
   std::vector<std::uint32_t> ranks;             // that have one
   std::uint32_t size = 0, number = UINT32_MAX;  // number: the lowest that a rank gave one, which is their order
   bool is_intra = false;
@@ -257,16 +259,16 @@ struct ApartGroups {
   std::uint32_t groups = 0;
 };
 constexpr std::size_t kMostApart = 4;   // then those that come last are only counted
-constexpr std::size_t kMostNames = 8;   // of one group, by which its communicators are called
+constexpr std::size_t kMostNames = 8;   // of one communicator, which ranks may name differently
 constexpr std::size_t kMostRows = 256;  // of sizes and names; then those of one size are one row
 constexpr const char* kFurtherCommunicators = "(further communicators)";
 
-std::string name_of_all(const std::set<std::string>& names) {
+std::string name_of_all(const std::set<std::string_view>& names) {
   std::string text;
   std::size_t shown = 0;
-  for (const std::string& each : names) {
+  for (const std::string_view each : names) {
     if (shown++ == kMostNames) return text + fmt::format(", and {} more", names.size() - kMostNames);
-    text += (text.empty() ? "" : ", ") + each;
+    text += (text.empty() ? "" : ", ") + std::string(each);
   }
   return text;
 }
@@ -284,7 +286,7 @@ void add_group(std::vector<ApartGroups>& apart, const SameGroup& group, const st
     place = apart.end() - 1;
     if (is_part && apart.size() < kMostApart) place->facts.group_of_rank.resize(ranks);
   }
-  place->facts.count += static_cast<std::uint32_t>(group.instances.size());
+  place->facts.count += group.instances;
   ++place->groups;
   if (place->facts.group_of_rank.empty()) return;
   for (const std::uint32_t rank : group.ranks) place->facts.group_of_rank[rank] = place->groups;
@@ -293,25 +295,36 @@ void add_group(std::vector<ApartGroups>& apart, const SameGroup& group, const st
 }  // namespace
 
 std::vector<CommunicatorFacts> LevelResolver::communicators() const {
-  std::map<std::tuple<std::uint64_t, std::uint32_t>, SameGroup> groups;
+  using Group = std::tuple<std::uint64_t, std::uint32_t>;                        // hash, kind
+  std::map<std::tuple<Group, std::uint32_t>, std::set<std::string_view>> names;  // of each, by instance
+  for (const RankDefinitions& rank : definitions_.ranks()) {
+    for (const CommEntry& comm : rank.comms) {
+      auto& of_one = names[{{comm.group_hash, static_cast<std::uint32_t>(comm.kind)}, comm.instance}];
+      if (comm.name != 0) of_one.insert(definitions_.text(comm.name));
+    }
+  }
+  std::map<std::tuple<Group, std::set<std::string_view>>, SameGroup> groups;
+  for (const auto& [one, of_one] : names) ++groups[{std::get<0>(one), of_one}].instances;
   for (std::uint32_t rank = 0; rank < definitions_.ranks().size(); ++rank) {
     for (const CommEntry& comm : definitions_.ranks()[rank].comms) {
-      SameGroup& same = groups[{comm.group_hash, static_cast<std::uint32_t>(comm.kind)}];
-      same.instances.insert(comm.instance);
+      const Group group{comm.group_hash, static_cast<std::uint32_t>(comm.kind)};
+      SameGroup& same = groups[{group, names[{group, comm.instance}]}];
       same.size = std::max(same.size, comm.size);
       same.number = std::min(same.number, comm.comm);
       same.is_intra = comm.kind == instrument::CommunicatorKind::kIntra;
       if (same.ranks.empty() || same.ranks.back() != rank) same.ranks.push_back(rank);
-      if (comm.name != 0) same.names.insert(std::string(definitions_.text(comm.name)));
     }
   }
   std::vector<const SameGroup*> in_order;
-  for (const auto& [key, same] : groups) in_order.push_back(&same);
+  for (auto& [key, same] : groups) {
+    same.name = name_of_all(std::get<1>(key));
+    in_order.push_back(&same);
+  }
   std::ranges::stable_sort(in_order, {}, [](const SameGroup* same) { return std::pair(same->number, same->ranks[0]); });
   // MPI_COMM_SELF is one, not one for each rank.
   std::map<std::tuple<std::uint32_t, std::string, bool>, std::vector<ApartGroups>> by_name;
   for (const SameGroup* const same : in_order) {
-    std::string name = name_of_all(same->names);
+    const char* name = same->name.c_str();
     bool is_part = same->is_intra && same->size > 1 && same->size < ranks() && same->ranks.size() == same->size;
     if (by_name.size() >= kMostRows && !by_name.contains({same->size, name, is_part})) {
       name = kFurtherCommunicators;

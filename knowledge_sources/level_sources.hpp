@@ -37,11 +37,17 @@ class LevelSources {
   void run_at_end() const {
     for (const auto& action : at_end_) action();
   }
+  // Calls action() when the board has no room for a pack though all jobs have ended: what waits for packs that are not
+  // there has to go on without them. Nothing runs on the board meanwhile.
+  void at_no_room(std::function<void()> action) { at_no_room_.push_back(std::move(action)); }
+  void run_at_no_room() const {
+    for (const auto& action : at_no_room_) action();
+  }
 
  private:
   blackboard::Blackboard& board_;
   std::vector<blackboard::SourceId> ids_;
-  std::vector<std::function<void()>> at_quiet_, at_end_;
+  std::vector<std::function<void()>> at_quiet_, at_end_, at_no_room_;
 };
 
 }  // namespace ardoise::knowledge_sources

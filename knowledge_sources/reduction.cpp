@@ -94,6 +94,10 @@ void Reduction::end() const {
   for (const auto& [partition, level] : levels_) level->end();
 }
 
+void Reduction::make_room() const {
+  for (const auto& [partition, level] : levels_) level->make_room();
+}
+
 void Reduction::shorten() {
   for (const auto& [partition, level] : levels_) level->shorten();
 }

@@ -50,6 +50,8 @@ class Reduction {
   void flush() const;  // as Level::flush()
   void end() const;    // as Level::end()
   void shorten();      // as Analysis
+  // The board has no room for a pack, and all jobs have ended: goes on without packs that are not there.
+  void make_room() const;
   [[nodiscard]] std::vector<std::byte> partial() const;
   void absorb(std::span<const std::byte> partial);  // throws BadPartial; programs that are not here are ignored
   // Appends an Application for each program in the order of the partition ids, sets Run::started where it is empty, and

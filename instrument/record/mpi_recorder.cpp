@@ -418,6 +418,16 @@ void MpiRecorder::write_completions(const Event& event) {
   }
 }
 
+// MPICH 4.0 gives them for MPI_Isendrecv.
+void MpiRecorder::tell_empty_statuses() {
+  if (has_told_empty_.exchange(true, std::memory_order_relaxed)) return;
+  (void)recorder_.definitions.add(
+      NoticeDefinition{1, 0},
+      std::string_view("MPI does not say what some receives got (MPICH 4.0: MPI_Isendrecv): their senders and tags are "
+                       "those that they were given, and their bytes are those that they had room for; where one of "
+                       "them was a wildcard, nothing is known."));
+}
+
 void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_Status* status) {
   const auto request = recorder_.requests.complete(handle, event.call.begin, event.thread.number());
   if (!request) return;
@@ -429,7 +439,13 @@ void MpiRecorder::complete(const Event& event, std::uint64_t handle, const MPI_S
                          (receives || operation.shape() == Shape::kSend) && queries_.is_cancelled(*status);
   if ((receives || reads) && status != nullptr && !cancelled) {
     bytes = size_of(queries_.received_bytes(*status));
-    if (receives && status->MPI_SOURCE >= 0) {  // otherwise MPI_PROC_NULL, with any tag
+    if (receives && status->MPI_SOURCE == MPI_ANY_SOURCE) [[unlikely]] {  // an empty one, of an operation
+      tell_empty_statuses();
+      if (request->peer >= 0 && request->tag >= 0) {
+        peer = request->peer;
+        bytes = request->received;
+      }
+    } else if (receives && status->MPI_SOURCE >= 0) {  // otherwise MPI_PROC_NULL, with any tag
       peer = status->MPI_SOURCE;
       tag = status->MPI_TAG;
     }

@@ -73,6 +73,7 @@ class MpiRecorder {
   void write_group(const Event& event);
   void write_started(Event& event);
   void write_completions(const Event& event);
+  void tell_empty_statuses();
   void complete(const Event& event, std::uint64_t handle, const MPI_Status* status);
   void write_completion(const Event& event, const Request& request, std::int32_t peer, std::int32_t tag,
                         std::uint64_t bytes);
@@ -87,6 +88,7 @@ class MpiRecorder {
   // A program that never cancels is spared a question for each completed receive. Relaxed: a cancel precedes the
   // completion of its request in the program's own order.
   std::atomic<bool> has_cancelled_ = false;
+  std::atomic<bool> has_told_empty_ = false;  // relaxed: of two that tell at once, one is enough, and both say the same
 };
 
 }  // namespace ardoise::instrument

@@ -3,6 +3,8 @@
 // Application::mpi, call_sites and files.
 //
 // The bytes of a posted receive are those of its completion, booked to the call that posted it.
+#include <optional>
+
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/call_analysis.hpp"
 #include "knowledge_sources/event_bytes.hpp"
@@ -27,6 +29,7 @@ class MpiProfile final : public CallAnalysis<instrument::MpiRecord> {
   void add(Slot& slot, const MpiSpan& span) override {
     CallScratch& scratch = slot.scratch;
     std::uint64_t completing_begin = 0, completing_ticks = 0;  // the call that the next completions belong to
+    std::optional<std::uint32_t> starting_site;  // … and what it starts; not known where that came before
     instrument::for_each_event(
         span.records,
         [&](const instrument::MpiEvent& event) {
@@ -36,6 +39,7 @@ class MpiProfile final : public CallAnalysis<instrument::MpiRecord> {
           const Shape shape = event.record.shape();
           completing_begin = event.record.begin;
           completing_ticks = event.duration;
+          starting_site = event.record.call_site;
           if (shape != Shape::kPostReceive) [[likely]]
             scratch.add_size(function, size);
           if (shape == Shape::kFileRead || shape == Shape::kFileWrite) [[unlikely]]
@@ -57,7 +61,9 @@ class MpiProfile final : public CallAnalysis<instrument::MpiRecord> {
         [](const instrument::NeighbourExtension&) {},
         [&](const instrument::StartedExtension& started) {
           if (record_of(started.operation).shape() != Shape::kSend) return;
-          scratch.add_size(record_of(started.word).function(), started.bytes);
+          const auto function = record_of(started.word).function();
+          if (starting_site) scratch.add_bytes(function, *starting_site, started.bytes);
+          scratch.add_size(function, started.bytes);
         });
   }
 

@@ -2,6 +2,7 @@
 #include "knowledge_sources/snapshots/pack_moments.hpp"
 
 #include "instrument/format/event_reader.hpp"
+#include "knowledge_sources/event_bytes.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -23,19 +24,38 @@ std::span<const Moment> moments_of(const MpiSpan& span, const PackTime& time, st
   const auto& header = *span.header;
   if (room.size() < span.records.size()) room.resize(span.records.size());
   Moment* next = room.data();
+  std::int64_t now = time.at(header.first_tick);  // the call that what follows belongs to, and its place
+  std::uint32_t call_site = 0;
   instrument::for_each_event(
       span.records,
       [&](const instrument::MpiEvent& event) {
         const auto& record = event.record;
         const std::uint64_t ns = time.length(event.duration);
+        now = time.at(record.begin);
+        call_site = record.call_site;
         *next++ = {.kind = kind_of(record),
                    .is_in_world = is_in_world(record),
-                   .begin = time.at(record.begin),
+                   .begin = now,
                    .key = key_of_call(false, record.function(), record.call_site, header.thread),
-                   .sums = {header.weight, ns * header.weight, event.bytes * header.weight}};
+                   .sums = {header.weight, ns * header.weight, moved(event).size * header.weight}};
       },
-      [](const instrument::CompletionRecord&) {}, [](const instrument::NeighbourExtension&) {},
-      [](const instrument::StartedExtension&) {},
+      // What arrived is of the call that posted it, at the time when it is known.
+      [&](const instrument::CompletionRecord& completion) {
+        if (!tells_bytes(completion)) return;
+        *next++ = {
+            .kind = Moment::Kind::kCall,
+            .begin = now,
+            .key = key_of_call(false, record_of(completion.word).function(), completion.call_site, header.thread),
+            .sums = {0, 0, instrument::completion_bytes(completion) * header.weight}};
+      },
+      [](const instrument::NeighbourExtension&) {},
+      [&](const instrument::StartedExtension& started) {
+        if (started.bytes == 0) return;
+        *next++ = {.kind = Moment::Kind::kCall,
+                   .begin = now,
+                   .key = key_of_call(false, record_of(started.word).function(), call_site, header.thread),
+                   .sums = {0, 0, started.bytes * header.weight}};
+      },
       [&](const instrument::SampledExtension& sample) {
         *next++ = {.kind = Moment::Kind::kSample,
                    .where = sample.context,

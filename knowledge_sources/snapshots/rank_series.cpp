@@ -23,8 +23,12 @@ void RankSeries::add_first_thread(std::uint64_t order, std::span<const Moment> m
     deliver(moments, false);
     packs_.deliver_ready(take);
   } else {
-    packs_.add(order, {moments.begin(), moments.end()}, 1 + moments.size(), take);
+    packs_.add(order, {moments.begin(), moments.end()}, moments.size_bytes(), take);
   }
+}
+
+void RankSeries::give_up_missing() {
+  packs_.give_up_missing([this](std::span<const Moment> moments, bool after_gap) { deliver(moments, after_gap); });
 }
 
 void RankSeries::deliver(std::span<const Moment> moments, bool after_gap) {
@@ -32,7 +36,8 @@ void RankSeries::deliver(std::span<const Moment> moments, bool after_gap) {
   for (const Moment& moment : moments) {
     if (moment.begin > series_.last_begin()) place_until(moment.begin);
     if (interval_ != 0) cut_intervals(moment.begin);
-    if (load_ != nullptr && (moment.kind == Moment::Kind::kVisit || moment.kind == Moment::Kind::kCall))
+    const bool is_call = moment.kind == Moment::Kind::kVisit || moment.kind == Moment::Kind::kCall;
+    if (load_ != nullptr && is_call && moment.sums.calls != 0)
       load_->call(moment.begin, moment.begin + static_cast<std::int64_t>(moment.sums.ns));
     switch (moment.kind) {
       case Moment::Kind::kVisit:

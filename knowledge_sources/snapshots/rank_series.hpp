@@ -59,8 +59,13 @@ class RankSeries {
         becomes_true_(std::move(watch.becomes_true)),
         interval_(interval) {}
 
+  // Before the first pack, as InOrder's.
+  void count_on(blackboard::Blackboard& board) { packs_.count_on(board); }
+
   // Those of the first thread, by pack.
   void add_first_thread(std::uint64_t order, std::span<const Moment> moments);
+  // Packs that are missing will not come.
+  void give_up_missing();
   // Of any other thread, or of I/O: waits until the first thread has come by.
   void add_other(const Moment& moment);
   // Calls that became sums, made in [begin, end): likewise.

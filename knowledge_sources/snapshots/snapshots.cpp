@@ -20,6 +20,7 @@
 #include "instrument/format/definition_reader.hpp"
 #include "instrument/format/mark_name.hpp"
 #include "instrument/format/pack_reader.hpp"
+#include "knowledge_sources/aggregate_bytes.hpp"
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/rank_locks.hpp"
@@ -74,6 +75,12 @@ class Snapshots final : public Analysis {
 
   void attach(LevelSources& sources) override {
     watch_.attach(sources);
+    board_ = &sources.board();
+    sources.at_no_room([this] {
+      for (const auto& rank : ranks_) {
+        if (rank) rank->give_up_missing();
+      }
+    });
     slots_.create(sources, [] { return std::make_unique<OfWorker>(); });
     subscribe<MpiSpan>(sources, "snapshots", level_, kMpiEvents, slots_,
                        [this](OfWorker& worker, const MpiSpan& span) { add(worker, span); });
@@ -104,7 +111,10 @@ class Snapshots final : public Analysis {
                                         std::move(watch));
   }
   [[nodiscard]] RankSeries& of_rank(std::uint32_t rank) {
-    if (!ranks_[rank]) ranks_[rank] = make_series(rank, watch_.of_rank(rank));
+    if (!ranks_[rank]) {
+      ranks_[rank] = make_series(rank, watch_.of_rank(rank));
+      if (board_ != nullptr) ranks_[rank]->count_on(*board_);
+    }
     return *ranks_[rank];
   }
   void add(OfWorker& worker, const MpiSpan& span);
@@ -135,6 +145,7 @@ class Snapshots final : public Analysis {
 
   std::string level_;
   double ticks_per_second_;
+  blackboard::Blackboard* board_ = nullptr;
   std::vector<std::unique_ptr<RankSeries>> ranks_;  // nullptr: nothing of it came here
   SampledRanks contexts_;
   std::vector<std::vector<std::uint32_t>> counters_;  // by rank: what was counted with each sample, by name
@@ -157,7 +168,8 @@ void Snapshots::add(OfWorker& worker, const MpiSpan& span) {
   const auto& header = *span.header;
   const auto moments = moments_of(span, PackTime(header, ticks_per_second_), worker.room);
   for (const Moment& moment : moments) {
-    if (header.origin_tick == 0 || moment.sums.calls == 0) continue;
+    const bool is_call = moment.kind == Moment::Kind::kVisit || moment.kind == Moment::Kind::kCall;
+    if (header.origin_tick == 0 || !is_call) continue;
     worker.timed.add(without_thread(moment.key), moment.begin, moment.begin + static_cast<std::int64_t>(moment.sums.ns),
                      moment.sums.bytes, moment.sums.calls);
   }
@@ -201,10 +213,20 @@ void Snapshots::add(OfWorker& worker, const AggregateSpan& span) {
   if (header.origin_tick == 0) return rank.lacks_calls();
   for (const auto& record : span.records) {
     if (record.records != 0) rank.lacks_moments();
-    const bool is_posix = record.part == instrument::AggregatePart::kPosix;
-    if (!is_posix && record.part != instrument::AggregatePart::kCall) continue;
+    using instrument::AggregatePart;
+    if (!is_known(record)) continue;
+    const bool is_posix = record.part == AggregatePart::kPosix;
+    CallSums sums{record.calls, time.length(record.ticks), record.bytes};
+    if (record.part == AggregatePart::kCall) {
+      sums.bytes = moved(record).size;
+    } else if (record.part == AggregatePart::kCompletion && tells_bytes(record)) {
+      sums = {0, 0, record.bytes};
+    } else if (record.part == AggregatePart::kStarted) {
+      sums = {0, 0, record.bytes};
+    } else if (!is_posix) {
+      continue;
+    }
     const std::uint64_t key = key_of_call(is_posix, record.function, record.call_site);
-    const CallSums sums{record.calls, time.length(record.ticks), record.bytes};
     worker.timed.spread(key, begin, end, sums);
     rank.add_sums(key, begin, end, sums);
   }

@@ -86,7 +86,9 @@ TracedRegion TracedProgram::region_of(const ArchivedRegion& region) {
     traced.kind = TracedRegion::Kind::kPosix;
     traced.function = *io;
   } else {
-    traced.own = {code_of({region.name, region.source_file, region.line}), 0};
+    // Without a line it is mostly no file but where the region belongs to, as "HIP".
+    const bool has_line = region.line != 0 && region.line != kUndefined32;
+    traced.own = {code_of({region.name, has_line ? region.source_file : std::string(), region.line}), 0};
     return traced;
   }
   const auto caller = read_called_from(region.description);

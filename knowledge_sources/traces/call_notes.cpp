@@ -1,8 +1,6 @@
 // See call_notes.hpp.
 #include "knowledge_sources/traces/call_notes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -28,8 +26,8 @@ bool read_block(std::ifstream& file, std::uint64_t at, std::uint32_t count, std:
 
 }  // namespace
 
-CallNotes::CallNotes(std::filesystem::path part, std::function<void(const std::string&)> complain)
-    : file_name_(std::move(part) / kNotesName), complain_(std::move(complain)) {}
+CallNotes::CallNotes(std::filesystem::path part, std::function<void(const std::string&)> fail)
+    : file_name_(std::move(part) / kNotesName), fail_(std::move(fail)) {}
 
 // mutex_ is held, in all that follows but for what is public.
 template <class Note>
@@ -119,9 +117,7 @@ void CallNotes::write(const Block& block, std::span<const std::byte> bytes) {
 }
 
 void CallNotes::fail() {
-  if (std::exchange(has_failed_, true)) return;
-  complain_(fmt::format("The trace lacks waiting and values of plug-ins: '{}' cannot be written: {}.",
-                        file_name_.string(), std::strerror(errno)));
+  if (!std::exchange(has_failed_, true)) fail_(std::strerror(errno));
 }
 
 NotesOfPart::NotesOfPart(const std::filesystem::path& part) : file_name_(part / kNotesName) {

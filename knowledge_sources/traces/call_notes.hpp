@@ -40,8 +40,8 @@ class CallNotes {
   static constexpr std::uint64_t kMostOfRank = 1ull << 20;  // of both; 48 MiB where they are read
   static constexpr std::size_t kMostKeys = 4096, kMostTexts = 65536, kMostTextBytes = 16u << 20;
 
-  // complain: gets one sentence when the file cannot be written; what comes then is lost.
-  CallNotes(std::filesystem::path part, std::function<void(const std::string&)> complain);
+  // fail: is called with the reason when the file cannot be written; what comes then is lost.
+  CallNotes(std::filesystem::path part, std::function<void(const std::string& reason)> fail);
 
   // Waits of one rank.
   void add(std::span<const RankWait> waits);
@@ -74,7 +74,7 @@ class CallNotes {
   [[nodiscard]] std::uint32_t number_of(std::string_view text);
 
   const std::filesystem::path file_name_;
-  const std::function<void(const std::string&)> complain_;
+  const std::function<void(const std::string&)> fail_;
   std::mutex mutex_;  // of what follows
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }

@@ -29,8 +29,13 @@ void PackRing::Gone::add(const Gone& other) {
   for (const auto& [of, order] : other.next) next[of] = std::max(next[of], order);
 }
 
-PackRing::PackRing(std::filesystem::path folder, Limits limits, std::function<void(const std::string&)> complain)
-    : folder_(std::move(folder)), limits_(limits), complain_(std::move(complain)), process_(::getpid()) {}
+PackRing::PackRing(std::filesystem::path folder, Limits limits, std::function<void(const std::string&)> complain,
+                   std::function<void(const std::string&)> fail)
+    : folder_(std::move(folder)),
+      limits_(limits),
+      complain_(std::move(complain)),
+      fail_(std::move(fail)),
+      process_(::getpid()) {}
 
 PackRing::~PackRing() {
   if (process_ != ::getpid()) return;
@@ -60,9 +65,7 @@ void PackRing::add(const PackHeader& pack, std::int64_t begin, std::int64_t end)
   const std::size_t bytes = std::size_t{pack.header_bytes} + pack.payload_bytes;
   if (!file.out->write(std::as_bytes(std::span(reinterpret_cast<const std::byte*>(&pack), bytes)))) {
     is_good_ = false;
-    complain_(
-        fmt::format("The trace ends early: '{}' cannot be written: {}.", file.path.string(), std::strerror(errno)));
-    return;
+    return fail_(std::strerror(errno));
   }
   file.bytes += bytes;
   bytes_ += bytes;

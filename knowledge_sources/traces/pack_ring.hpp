@@ -35,8 +35,10 @@ class PackRing {
     void add(const Gone& other);
   };
 
-  // folder: there; complain: gets one sentence where the files cannot be written, and nothing is kept from then on.
-  PackRing(std::filesystem::path folder, Limits limits, std::function<void(const std::string&)> complain);
+  // folder: there; complain: gets a sentence where a file cannot be read again; fail: is called with the reason where
+  // one cannot be written, and nothing is kept from then on.
+  PackRing(std::filesystem::path folder, Limits limits, std::function<void(const std::string&)> complain,
+           std::function<void(const std::string& reason)> fail);
   ~PackRing();  // the files go
   PackRing(const PackRing&) = delete;
   PackRing& operator=(const PackRing&) = delete;
@@ -71,7 +73,7 @@ class PackRing {
 
   const std::filesystem::path folder_;
   const Limits limits_;
-  const std::function<void(const std::string&)> complain_;
+  const std::function<void(const std::string&)> complain_, fail_;
   const std::int64_t process_;
   std::mutex mutex_;
   bool is_good_ = true;

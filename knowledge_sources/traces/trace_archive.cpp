@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "knowledge_sources/traces/trace_part.hpp"
+
 namespace ardoise::knowledge_sources {
 namespace {
 
@@ -85,15 +87,15 @@ void TraceArchive::read_parts() {
   std::error_code ignored;
   std::vector<std::filesystem::path> folders;
   for (const auto& entry : std::filesystem::directory_iterator(parts_folder(), ignored)) {
-    if (entry.path().filename().string().starts_with("part-") && seen_folders_.insert(entry.path()).second)
-      folders.push_back(entry.path());
+    const std::string name = entry.path().filename().string();
+    if (!seen_folders_.insert(entry.path()).second) continue;
+    if (name.starts_with(kPartName)) folders.push_back(entry.path());
+    if (name.starts_with(kFailedName)) ++failed_parts_;
   }
   std::ranges::sort(folders);
   for (const auto& folder : folders) {
     try {
-      ReadPart part{folder, read_tables(folder)};
-      if (part.tables.has_failed) ++failed_parts_;
-      parts_.push_back(std::move(part));
+      parts_.push_back({folder, read_tables(folder)});
     } catch (const std::exception&) {
       ++broken_parts_;
     }
@@ -132,13 +134,18 @@ void TraceArchive::give_rounds() {
   }
 }
 
+void TraceArchive::remove_parts() const {
+  empty_files(parts_folder());
+  std::error_code ignored;
+  std::filesystem::remove_all(parts_folder(), ignored);
+}
+
 TraceArchive::Finished TraceArchive::finish(const std::vector<TraceMarker>& markers) {
   Finished finished;
-  std::error_code ignored;
   if (process_ != ::getpid()) return finished;
   if (failed_parts_ != 0 || parts_.empty()) {
     // Why was said by who could not write.
-    std::filesystem::remove_all(parts_folder(), ignored);
+    remove_parts();
     if (failed_parts_ == 0 && broken_parts_ != 0)
       finished.notices.push_back("There is no trace: all analyzers were killed.");
     return finished;
@@ -155,6 +162,7 @@ TraceArchive::Finished TraceArchive::finish(const std::vector<TraceMarker>& mark
                                                  : fmt::format("{}-{}", kArchiveName, as_file_name(world->name()));
     const std::filesystem::path beside = parts_folder() / fmt::format("archive-{}", number);
     if (const std::string fault = world->write(beside); !fault.empty()) {
+      empty_files(beside);
       finished.notices.push_back(fmt::format("The trace of {} is given up: {}.", world->name(), fault));
       continue;
     }
@@ -171,7 +179,7 @@ TraceArchive::Finished TraceArchive::finish(const std::vector<TraceMarker>& mark
   if (broken_parts_ != 0)
     finished.notices.push_back(
         fmt::format("The trace lacks what {} analyzers had of it, which were killed.", broken_parts_));
-  std::filesystem::remove_all(parts_folder(), ignored);
+  remove_parts();
   return finished;
 }
 

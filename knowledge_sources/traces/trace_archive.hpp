@@ -65,6 +65,7 @@ class TraceArchive final : public TraceSink {
  private:
   [[nodiscard]] std::filesystem::path parts_folder() const;
   void read_parts();
+  void remove_parts() const;
   void give_rounds();
 
   const std::filesystem::path output_;

@@ -29,18 +29,26 @@ void allow_many_files() {
 
 }  // namespace
 
+void empty_files(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  const auto options = std::filesystem::directory_options::skip_permission_denied;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, options, ignored)) {
+    if (entry.is_regular_file(ignored)) std::filesystem::resize_file(entry.path(), 0, ignored);
+  }
+}
+
 TracePart::TracePart(const std::filesystem::path& folder, std::uint32_t partition,
                      std::function<void(const std::string&)> complain)
-    : partition_(partition), complain_(std::move(complain)), process_(::getpid()) {
+    : partition_(partition), complain_(std::move(complain)), process_(::getpid()), parts_(folder) {
   std::error_code fault;
   std::filesystem::create_directories(folder, fault);
-  std::string name = (folder / "part-XXXXXX").string();
+  std::string name = (folder / (std::string(kPartName) + "XXXXXX")).string();
   if (fault || ::mkdtemp(name.data()) == nullptr) {
-    folder_ = folder;
     fail(fault ? fault.message() : std::string(std::strerror(errno)));
     return;
   }
   folder_ = name;
+  failed_folder_ = folder / (std::string(kFailedName) + name.substr(name.size() - 6));
   has_folder_ = true;
   ::chmod(name.c_str(), 0777 & ~::umask(0));
   allow_many_files();
@@ -107,17 +115,19 @@ void TracePart::close(TraceTables tables) {
   if (is_open()) close_file([this] { return OTF2_Archive_CloseEvtFiles(archive_); });
   if (is_open()) close_file([this] { return OTF2_Archive_Close(std::exchange(archive_, nullptr)); });
   is_good_.store(false, std::memory_order_relaxed);
-  const std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (!has_folder_) return;
+  // What another thread was just writing is there now.
+  if (has_failed_) return give_space_back();
   tables.partition = partition_;
-  tables.has_failed = has_failed_;
   tables.regions = regions_;
   tables.names = names_;
   tables.texts.assign(texts_.begin(), texts_.end());
   for (const auto& [of, text] : datatypes_) tables.rank_texts.push_back({of.first, of.second, text});
-  if (!write_tables(tables, folder_) && !std::exchange(has_failed_, true))
-    complain_(
-        fmt::format("The trace is given up: '{}' cannot be written: {}.", folder_.string(), std::strerror(errno)));
+  if (write_tables(tables, folder_)) return;
+  const int error = errno;
+  lock.unlock();
+  fail(std::strerror(error));
 }
 
 void TracePart::fail(OTF2_ErrorCode code) {
@@ -133,7 +143,16 @@ void TracePart::fail(const std::string& reason) {
   is_good_.store(false, std::memory_order_relaxed);
   const std::scoped_lock lock(mutex_);
   if (std::exchange(has_failed_, true)) return;
-  complain_(fmt::format("The trace is given up: '{}' cannot be written: {}.", folder_.string(), reason));
+  complain_(fmt::format("There is no trace: '{}' cannot be written: {}.", parts_.string(), reason));
+  give_space_back();
+}
+
+// mutex_ is held.
+void TracePart::give_space_back() {
+  if (!has_folder_ || !is_of_this_process()) return;
+  std::error_code ignored;
+  std::filesystem::rename(folder_, failed_folder_, ignored);
+  empty_files(failed_folder_);
 }
 
 }  // namespace ardoise::knowledge_sources

@@ -26,12 +26,19 @@
 
 namespace ardoise::knowledge_sources {
 
+// Of the folder of a part, and of one that could not be written; six characters follow.
+inline constexpr std::string_view kPartName = "part-", kFailedName = "failed-";
+
+// Those below the folder take no space from then on, also where somebody has them open.
+void empty_files(const std::filesystem::path& folder);
+
 class TracePart {
  public:
   static constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 10;
 
   // folder: that of all parts, made where it is not there. complain: gets one sentence where the part cannot be
-  // written; from then on it takes nothing.
+  // written: the same one of all parts. From then on it takes nothing; its files give their space back, and the name of
+  // its folder, which stays, says to who makes the trace that it has failed.
   TracePart(const std::filesystem::path& folder, std::uint32_t partition,
             std::function<void(const std::string&)> complain);
   ~TracePart();
@@ -44,6 +51,8 @@ class TracePart {
   [[nodiscard]] bool is_open() const { return is_good() && is_of_this_process(); }
   [[nodiscard]] bool is_of_this_process() const;
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  // Another file of the part cannot be written. Any thread.
+  void fail(const std::string& reason);
   // nullptr: it has failed.
   [[nodiscard]] OTF2_EvtWriter* writer_of(std::uint64_t location);
   void check(OTF2_ErrorCode code) {
@@ -64,12 +73,13 @@ class TracePart {
  private:
   void fail(OTF2_ErrorCode code);
   void close_file(const std::function<OTF2_ErrorCode()>& close);
-  void fail(const std::string& reason);
+  void give_space_back();
 
   const std::uint32_t partition_;
   const std::function<void(const std::string&)> complain_;
   const std::int64_t process_;
-  std::filesystem::path folder_;
+  const std::filesystem::path parts_;
+  std::filesystem::path folder_, failed_folder_;
   bool has_folder_ = false;
   OTF2_Archive* archive_ = nullptr;
   std::atomic<bool> is_good_ = false;  // relaxed: a call that is written too many does no harm

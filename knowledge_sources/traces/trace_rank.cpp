@@ -95,9 +95,12 @@ TraceSamples& TraceRank::samples_of(std::uint32_t thread) {
 
 TraceRank::Thread& TraceRank::thread_of(std::uint32_t number) {
   Thread& thread = threads_[number];
-  if (!thread.location)
+  if (!thread.location) {
     thread.location =
         std::make_unique<TraceLocation>(part_, selection_, state_, trace_location(world_rank_, number), losses_);
+    thread.mpi.order.count_on(board_);
+    thread.posix.order.count_on(board_);
+  }
   return thread;
 }
 
@@ -125,6 +128,7 @@ void TraceRank::enter(Stream<Record>& stream, std::uint64_t& received, Pack<Reco
   if (pack.after_gap) note_gap(pack.left.empty() ? pack.last_tick : tick_of(pack.left.front()));
   if (pack.left.empty()) return;
   waiting_ += pack.own.size();
+  waiting_bytes_.add(pack.own.size() * sizeof(Record));
   stream.waiting.push_back(std::move(pack));
 }
 
@@ -146,7 +150,7 @@ void TraceRank::take(const Span<Record>& span, Stream<Record>& stream, std::uint
     stream.order.deliver_ready(enter_kept);
   } else {
     keep(pack);
-    stream.order.add(header.order, std::move(pack), 1 + span.records.size(), enter_kept);
+    stream.order.add(header.order, std::move(pack), span.records.size_bytes(), enter_kept);
   }
   merge(thread, false);
   // What still waits must not hold the pack.
@@ -154,9 +158,32 @@ void TraceRank::take(const Span<Record>& span, Stream<Record>& stream, std::uint
     if (!each.own.empty()) continue;
     keep(each);
     waiting_ += each.own.size();
+    waiting_bytes_.add(each.own.size() * sizeof(Record));
   }
   if (waiting_ <= kMostWaiting) return;
-  for (auto& [other_number, each] : threads_) merge(each, true);
+  for (auto& [other_number, each] : threads_) {
+    if (!may_be_on_the_way(each)) merge(each, true);
+  }
+}
+
+// What it waits for: the process has sent it, and it has not come here.
+bool TraceRank::may_be_on_the_way(const Thread& thread) const {
+  const bool has_definition = has_begun_ || process_;
+  return !has_definition || !thread.mpi.marks.empty() || !thread.posix.marks.empty();
+}
+
+void TraceRank::give_up_missing() {
+  for (auto& [number, thread] : threads_) {
+    const auto give_up = [&](auto& stream, std::uint64_t& received) {
+      stream.order.give_up_missing([&](auto& kept, bool after_gap) {
+        kept.after_gap = after_gap;
+        enter(stream, received, std::move(kept));
+      });
+    };
+    give_up(thread.mpi, mpi_received_);
+    give_up(thread.posix, posix_received_);
+  }
+  for (auto& [number, thread] : threads_) merge(thread, true);
 }
 
 void TraceRank::add(const PackHeader& header, const instrument::ProcessDefinition& process) {
@@ -170,7 +197,7 @@ bool TraceRank::begin(bool without_definition) {
   if (has_begun_) return true;
   if (!process_ && !without_definition) return false;
   has_begun_ = true;
-  if (process_ && process_->init_ticks != 0)
+  if (process_ && process_->init_ticks != 0 && selection_.has_thread(0))
     thread_of(0).location->add_init(process_->begin_tick - process_->init_ticks, process_->begin_tick);
   return true;
 }
@@ -317,7 +344,10 @@ void TraceRank::merge(Thread& thread, bool all) {
     const std::size_t before = pack.left.size();
     write_until(thread, pack, tick);
     const std::size_t written = before - pack.left.size();
-    if (!pack.own.empty()) waiting_ -= written;
+    if (!pack.own.empty()) {
+      waiting_ -= written;
+      waiting_bytes_.remove(written * sizeof pack.left.front());
+    }
     if (pack.left.empty()) waiting.pop_front();
     return written != 0;
   };

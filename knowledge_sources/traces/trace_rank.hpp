@@ -14,8 +14,9 @@
 //
 // Samples go to locations of their own (trace_samples.hpp).
 //
-// Memory: what waits, copied, at most kMostWaiting records of a rank; then it goes on as it is, and what comes too late
-// is moved, and counted. Not thread safe.
+// Memory: what waits, copied, which counts on the blackboard. Where all that the process has sent is here, at most
+// kMostWaiting records of a rank wait; then they go on as they are, and what comes too late is moved, and counted. Not
+// thread safe.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +31,7 @@
 #include "instrument/format/definition_reader.hpp"
 #include "knowledge_sources/analysis.hpp"
 #include "knowledge_sources/in_order.hpp"
+#include "knowledge_sources/kept_bytes.hpp"
 #include "knowledge_sources/traces/pack_ring.hpp"
 #include "knowledge_sources/traces/trace_location.hpp"
 #include "knowledge_sources/traces/trace_samples.hpp"
@@ -42,12 +44,15 @@ class TraceRank {
 
   // world_rank: of the first one of its program's world. The part and the selection outlive it.
   TraceRank(TracePart& part, const TraceSelection& selection, std::uint32_t rank, std::uint32_t world_rank,
-            double nominal_ticks_per_second)
-      : part_(part),
+            double nominal_ticks_per_second, blackboard::Blackboard& board)
+      : board_(board),
+        part_(part),
         selection_(selection),
         rank_(rank),
         world_rank_(world_rank),
-        nominal_ticks_per_second_(nominal_ticks_per_second) {}
+        nominal_ticks_per_second_(nominal_ticks_per_second) {
+    waiting_bytes_.count_on(board);
+  }
 
   // Before the first pack: another part ends where this one goes on.
   void follow(const TraceTables& earlier);
@@ -61,6 +66,8 @@ class TraceRank {
   void add(const ContextSpan& span);
   void add(const instrument::SamplingDefinition& sampling);
   void add(const instrument::DecodedCounters& counters);
+  // What waits goes on without packs that are missing.
+  void give_up_missing();
   // Nothing more comes: adds what is known of the rank.
   void end(TraceTables& tables);
 
@@ -102,11 +109,13 @@ class TraceRank {
   static void look_at_marks(Stream<Record>& stream, std::uint64_t received);
   [[nodiscard]] bool begin(bool without_definition);
   void merge(Thread& thread, bool all);
+  [[nodiscard]] bool may_be_on_the_way(const Thread& thread) const;
   void write_until(Thread& thread, Pack<instrument::MpiRecord>& pack, std::uint64_t tick);
   void write_until(Thread& thread, Pack<instrument::PosixRecord>& pack, std::uint64_t tick);
   void note_gap(std::uint64_t tick);
   void add_gap(const TraceTables::Gap& gap);
 
+  blackboard::Blackboard& board_;
   TracePart& part_;
   const TraceSelection& selection_;
   const std::uint32_t rank_, world_rank_;
@@ -122,6 +131,7 @@ class TraceRank {
   std::uint64_t sampler_tick_ = UINT64_MAX;              // since when it is so
   std::uint64_t mpi_received_ = 0, posix_received_ = 0;  // records, by the ledger
   std::size_t waiting_ = 0;                              // records
+  KeptBytes waiting_bytes_;                              // theirs
   std::vector<TraceTables::Gap> gaps_;
 };
 

@@ -87,7 +87,6 @@ bool write_tables(const TraceTables& tables, const std::filesystem::path& part) 
   out.put(kTablesVersion);
   out.put(tables.partition);
   out.put_text(tables.selection);
-  out.put(static_cast<std::uint32_t>(tables.has_failed));
   put_list(out, tables.ranks);
   put_list(out, tables.threads);
   put_list(out, tables.regions);
@@ -137,7 +136,6 @@ TraceTables read_tables(const std::filesystem::path& part) {
   TraceTables tables;
   tables.partition = in.get<std::uint32_t>();
   tables.selection = in.get_text();
-  tables.has_failed = in.get<std::uint32_t>() != 0;
   tables.ranks = in.get_array<TraceTables::Rank>();
   tables.threads = in.get_array<TraceTables::Thread>();
   tables.regions = in.get_array<std::uint64_t>();

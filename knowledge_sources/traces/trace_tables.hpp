@@ -126,7 +126,6 @@ struct TraceTables {
 
   std::uint32_t partition = 0;
   std::string selection{};
-  bool has_failed = false;
   std::vector<Rank> ranks{};
   std::vector<Thread> threads{};
   std::vector<std::uint64_t> regions{};                        // TraceRegion::key(), by number

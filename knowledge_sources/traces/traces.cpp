@@ -39,11 +39,12 @@ class Traces final : public Analysis {
     selection_ = std::make_unique<TraceSelection>(settings.selection);
     const auto complain = [sink = settings.sink](const std::string& sentence) { sink->complain(sentence); };
     part_ = std::make_unique<TracePart>(settings.folder, context_.partition, complain);
+    const auto fail = [this](const std::string& reason) { part_->fail(reason); };
     settings.sink->add_part([this] { close(); });
     earlier_ = settings.sink->earlier_parts(context_.partition);
     if (selection_->is_ring() && part_->is_open())
-      ring_ = std::make_unique<PackRing>(part_->folder(),
-                                         PackRing::Limits{selection_->last(), selection_->most_bytes()}, complain);
+      ring_ = std::make_unique<PackRing>(
+          part_->folder(), PackRing::Limits{selection_->last(), selection_->most_bytes()}, complain, fail);
     slots_.create(sources, [] { return std::make_unique<Nothing>(); });
     take<MpiSpan>(sources, kMpiEvents);
     take<PosixSpan>(sources, kPosixEvents);
@@ -55,7 +56,7 @@ class Traces final : public Analysis {
                               [this](Nothing&, const DefinitionSpan& span) { add_definitions(span); });
     const bool has_waits = selection_->attributes().has(AttributeClass::kWaiting);
     if (part_->is_good() && (has_waits || settings.wants_values)) {
-      notes_ = std::make_unique<CallNotes>(part_->folder(), complain);
+      notes_ = std::make_unique<CallNotes>(part_->folder(), fail);
       const auto take_notes = [&](blackboard::EntryType type, void (Traces::*use)(const blackboard::EntryRef&)) {
         sources.add({"traces@" + context_.level, {type}, [this, use](const auto&, const auto& entries) {
                        if (part_->is_of_this_process()) (this->*use)(entries[0]);
@@ -64,6 +65,8 @@ class Traces final : public Analysis {
       if (has_waits) take_notes(WaitSpans::type(context_.level), &Traces::add_waits);
       if (settings.wants_values) take_notes(EventValues::type(context_.level), &Traces::add_values);
     }
+    board_ = &sources.board();
+    sources.at_no_room([this] { give_up_missing(); });
     sources.at_quiet([this] { close(); });
   }
   // Nothing but that notes come as long as anything moves between analyzers, after close().
@@ -137,9 +140,17 @@ class Traces final : public Analysis {
         },
         [&](const instrument::PackView& pack) {
           with_rank(pack.header(), [&](TraceRank& rank) { add_kept(rank, pack); });
+          if (board_->over_limit()) give_up_missing();
         });
     tables.losses.limited = ring_->records_beyond_limit();
     ring_.reset();
+  }
+  // Nothing runs on the board.
+  void give_up_missing() {
+    for (auto& rank : ranks_) {
+      if (!part_->is_good()) rank.reset();
+      if (rank) rank->give_up_missing();
+    }
   }
   template <class Use>
   void with_rank(const instrument::PackHeader& header, Use use) {
@@ -148,8 +159,8 @@ class Traces final : public Analysis {
     const auto guard = locks_.lock(rank);
     auto& of_rank = ranks_[rank];
     if (!of_rank) {
-      of_rank =
-          std::make_unique<TraceRank>(*part_, *selection_, rank, context_.first_rank + rank, context_.ticks_per_second);
+      of_rank = std::make_unique<TraceRank>(*part_, *selection_, rank, context_.first_rank + rank,
+                                            context_.ticks_per_second, *board_);
       for (const TraceTables* const earlier : earlier_) of_rank->follow(*earlier);
     }
     use(*of_rank);
@@ -199,7 +210,7 @@ class Traces final : public Analysis {
     flush_notes();
     TraceTables tables;
     tables.selection = context_.traces.selection;
-    if (ring_) write_kept(tables);
+    if (ring_ && part_->is_open()) write_kept(tables);
     for (const auto& rank : ranks_) {
       if (rank) rank->end(tables);
     }
@@ -207,6 +218,7 @@ class Traces final : public Analysis {
   }
 
   const AnalysisContext context_;
+  blackboard::Blackboard* board_ = nullptr;
   std::unique_ptr<TraceSelection> selection_;
   std::unique_ptr<TracePart> part_;
   std::unique_ptr<PackRing> ring_;    // nullptr: all is written as it comes

@@ -302,25 +302,53 @@ class RankCalls::Reader {
   Arrivals& out_;
 };
 
+void RankCalls::count_on(blackboard::Blackboard& board) {
+  board_ = &board;
+  early_bytes_.count_on(board);
+  windows_.count_on(board);
+}
+
+RankCalls::Thread& RankCalls::thread_of(std::uint32_t number) {
+  const auto [thread, is_new] = threads_.try_emplace(number);
+  if (is_new && board_ != nullptr) thread->second.packs.count_on(*board_);
+  return thread->second;
+}
+
 void RankCalls::add(std::uint32_t number, std::uint64_t order, const PackRecords& pack, Arrivals& out) {
-  Thread& thread = threads_[number];
+  Thread& thread = thread_of(number);
   if (!thread.has_called && std::ranges::any_of(pack.records, is_call)) {
     thread.has_called = true;
     ++calling_threads_;
   }
   if (calling_threads_ > 1) give_up_messages(Reason::kSeveralThreads);
   const auto deliver_kept = [&](const KeptPack& kept, bool after_gap) {
-    PackRecords records = kept.pack;
-    records.records = kept.records;
-    deliver(number, thread, records, after_gap, out);
+    deliver(number, thread, kept, after_gap, out);
   };
   if (thread.packs.take(order)) {
     deliver(number, thread, pack, false, out);
     thread.packs.deliver_ready(deliver_kept);
   } else {
-    thread.packs.add(order, KeptPack{{pack.records.begin(), pack.records.end()}, pack}, 1 + pack.records.size(),
+    thread.packs.add(order, KeptPack{{pack.records.begin(), pack.records.end()}, pack}, pack.records.size_bytes(),
                      deliver_kept);
   }
+}
+
+void RankCalls::deliver(std::uint32_t number, Thread& thread, const KeptPack& kept, bool after_gap, Arrivals& out) {
+  PackRecords pack = kept.pack;
+  pack.records = kept.records;
+  deliver(number, thread, pack, after_gap, out);
+}
+
+void RankCalls::give_up_missing(Arrivals& out) {
+  for (auto& [number, thread] : threads_)
+    thread.packs.give_up_missing([&, number = number, &of = thread](const KeptPack& kept, bool after_gap) {
+      deliver(number, of, kept, after_gap, out);
+    });
+  windows_.give_up_missing();
+  unresolved_calls_.add(early(false));
+  unresolved_ends_.add(early(true));
+  early_.clear();
+  early_bytes_.clear();
 }
 
 void RankCalls::deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap, Arrivals& out) {
@@ -423,7 +451,7 @@ void RankCalls::place(const Collective& call, Arrivals& out) {
     out.add(
         InCollective{{comm.identity, call.number}, call.function, {with_error(call.part), comm.own_rank, call.root}});
   } else {
-    keep(call);
+    keep(call.comm, call);
   }
 }
 
@@ -433,7 +461,7 @@ void RankCalls::place(const ToNeighbour& pair, Arrivals& out) {
   if (comm.defined) {
     out.add(NeighbourPair{{comm.identity, pair.number}, {comm.own_rank, pair.destination}});
   } else {
-    keep(pair);
+    keep(pair.comm, pair);
   }
 }
 
@@ -451,18 +479,31 @@ void RankCalls::place(const MessageEnd& message, const Part& part, Arrivals& out
                         destination = message.sends ? other : comm.own_rank;
     out.add(EndOfMessage{{comm.identity, source, destination, message.key.tag}, message.sends, message.queue, part});
   } else {
-    keep(EarlyMessage{message, part});
+    keep(message.key.comm, EarlyMessage{message, part});
   }
 }
 
-void RankCalls::keep(const Early& early) {
-  if (early_.size() < kMostEarly) return early_.push_back(early);
-  if (!std::holds_alternative<EarlyMessage>(early)) {
-    ++unresolved_calls_.beyond_room;
-  } else {
-    give_up_messages(Reason::kBeyondRoom);
-    count_given_up(1);
+void RankCalls::keep(std::uint32_t comm, const Early& early) {
+  early_[comm].push_back(early);
+  early_bytes_.add(sizeof early);
+}
+
+std::vector<RankCalls::Early> RankCalls::take_early(std::uint32_t comm) {
+  const auto found = early_.extract(comm);
+  if (!found) return {};
+  early_bytes_.remove(found.mapped().size() * sizeof(Early));
+  return std::move(found.mapped());
+}
+
+// Of messages, or of calls.
+Unresolved RankCalls::early(bool messages) const {
+  Unresolved sum;
+  for (const auto& [comm, list] : early_) {
+    for (const Early& each : list)
+      sum.incomplete +=
+          messages ? std::holds_alternative<EarlyMessage>(each) : std::holds_alternative<Collective>(each);
   }
+  return sum;
 }
 
 void RankCalls::define(const CommDefinition& definition, Arrivals& out) {
@@ -473,8 +514,7 @@ void RankCalls::define(const CommDefinition& definition, Arrivals& out) {
   comm.identity = definition.identity;
   comm.own_rank = definition.own_rank;
   comm.within_program = definition.within_program;
-  auto early = std::exchange(early_, {});
-  for (Early& each : early) {
+  for (Early& each : take_early(definition.number)) {
     if (auto* const message = std::get_if<EarlyMessage>(&each)) {
       message->part.clock_error = static_cast<float>(clock_error_);
       place(message->end, message->part, out);
@@ -560,7 +600,7 @@ void RankCalls::count_given_up(std::uint64_t ends) {
 Unresolved RankCalls::unresolved_calls() const {
   Unresolved sum = unresolved_calls_;
   sum.add(windows_.unresolved());
-  for (const auto& each : early_) sum.incomplete += std::holds_alternative<Collective>(each) ? 1 : 0;
+  sum.add(early(false));
   sum.incomplete += collectives_.size();
   for (const auto& [number, thread] : threads_) {
     thread.packs.for_each_waiting([&](std::uint64_t, const KeptPack& kept) {
@@ -572,7 +612,7 @@ Unresolved RankCalls::unresolved_calls() const {
 
 Unresolved RankCalls::unresolved_ends() const {
   Unresolved sum = unresolved_ends_;
-  for (const auto& each : early_) sum.incomplete += std::holds_alternative<EarlyMessage>(each) ? 1 : 0;
+  sum.add(early(true));
   sum.incomplete += sends_.size() + receives_.size();
   for (const auto& [number, thread] : threads_) {
     thread.packs.for_each_waiting([&](std::uint64_t, const KeptPack& kept) { sum.folded += count_ends(kept.records); });

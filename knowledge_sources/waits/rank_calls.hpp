@@ -3,8 +3,8 @@
 // order in which MPI matches them. They go on to where they meet the others' when the communicator is defined.
 //
 // A rank in which records became sums for want of memory can't be counted on from there on, nor can one of which a pack
-// is missing: what follows in it is unresolved. Memory: what came too early (in_order.hpp), operations that have not
-// ended (post_order.hpp), and what belongs to communicators whose definition has not come yet, at most kMostEarly.
+// is missing: what follows in it is unresolved. Memory: operations that have not ended (post_order.hpp); counted on the
+// blackboard: what came too early (in_order.hpp), and what belongs to communicators whose definition has not come yet.
 #pragma once
 
 #include <array>
@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "instrument/format/definitions.hpp"
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/in_order.hpp"
+#include "knowledge_sources/kept_bytes.hpp"
 #include "knowledge_sources/samples/rank_places.hpp"
 #include "knowledge_sources/waits/latest_samples.hpp"
 #include "knowledge_sources/waits/meetings.hpp"
@@ -85,13 +87,16 @@ class Arrivals {
 // Not thread safe.
 class RankCalls {
  public:
-  static constexpr std::size_t kMostEarly = 4096;
-
   // slots: of its timeline.
   RankCalls(std::uint32_t rank, std::uint32_t slots) : rank_(rank), timeline_(slots), windows_(rank) {}
 
+  // Before the first pack; the board outlives the use of this.
+  void count_on(blackboard::Blackboard& board);
+
   // Each adds to `out` what is known now.
   void add(std::uint32_t thread, std::uint64_t order, const PackRecords& pack, Arrivals& out);
+  // Packs and definitions that are missing will not come.
+  void give_up_missing(Arrivals& out);
   struct CommDefinition {
     std::uint32_t number, own_rank;
     CommIdentity identity;
@@ -194,7 +199,9 @@ class RankCalls {
   };
   class Reader;
 
+  [[nodiscard]] Thread& thread_of(std::uint32_t number);
   void deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap, Arrivals& out);
+  void deliver(std::uint32_t number, Thread& thread, const KeptPack& kept, bool after_gap, Arrivals& out);
   void end_completing(Thread& thread, Arrivals& out);
   void end_message(Thread& thread, const Ended& ended, Part part, Arrivals& out);
   void add_message(Thread& thread, bool sends, const MessageKey& key, Part part, const CallMoments& call,
@@ -210,7 +217,9 @@ class RankCalls {
   void place(const Collective& call, Arrivals& out);
   void place(const ToNeighbour& pair, Arrivals& out);
   void place(const MessageEnd& message, const Part& part, Arrivals& out);
-  void keep(const Early& early);
+  void keep(std::uint32_t comm, const Early& early);
+  [[nodiscard]] std::vector<Early> take_early(std::uint32_t comm);
+  [[nodiscard]] Unresolved early(bool messages) const;
   // The clock is defined before communicators are.
   [[nodiscard]] Part with_error(Part part) const {
     part.clock_error = static_cast<float>(clock_error_);
@@ -242,7 +251,9 @@ class RankCalls {
   RankPlaces places_;
   RankTimeline timeline_;
   RankWindows windows_;
-  std::vector<Early> early_;
+  blackboard::Blackboard* board_ = nullptr;
+  std::unordered_map<std::uint32_t, std::vector<Early>> early_;  // by communicator
+  KeptBytes early_bytes_;
   Unresolved unresolved_calls_, unresolved_ends_;
 };
 

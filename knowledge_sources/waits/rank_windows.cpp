@@ -242,10 +242,9 @@ void RankWindows::give(std::uint32_t comm, WindowPart part) {
     place(known->second, part);
   } else if (comm >= instrument::kUnnamedComm) {
     ++unresolved_.of_no_kind;
-  } else if (early_.size() < kMostEarly) {
-    early_.emplace_back(comm, part);
   } else {
-    ++unresolved_.beyond_room;
+    early_[comm].push_back(part);
+    early_bytes_.add(sizeof part);
   }
 }
 
@@ -270,8 +269,10 @@ void RankWindows::place(const Definition& definition, WindowPart& part) {
 void RankWindows::define(std::uint32_t comm, const CommIdentity& identity, std::uint32_t own_rank,
                          bool within_program) {
   if (!comms_.emplace(comm, Definition{identity, own_rank, within_program}).second) return;
-  auto early = std::exchange(early_, {});
-  for (auto& [of, part] : early) give(of, part);
+  auto early = early_.extract(comm);
+  if (!early) return;
+  early_bytes_.remove(early.mapped().size() * sizeof(WindowPart));
+  for (WindowPart& part : early.mapped()) give(comm, part);
 }
 
 void RankWindows::give_up(std::uint64_t Unresolved::*reason) {
@@ -295,7 +296,7 @@ std::uint64_t RankWindows::epochs_in(std::span<const MpiRecord> records) {
 
 Unresolved RankWindows::unresolved() const {
   Unresolved sum = unresolved_;
-  sum.incomplete += early_.size();
+  sum.incomplete += early_count();
   for (const auto& [id, window] : windows_) {
     sum.incomplete += window.access ? window.access->targets.size() : 0;
     sum.incomplete += window.exposure ? window.exposure->origins.size() : 0;

@@ -3,7 +3,7 @@
 // to where it meets the other half.
 //
 // Memory: what is open, and a counter for each pair of window and rank that had an epoch together, at most kMost; what
-// belongs to communicators whose definition has not come yet, at most kMostEarly.
+// belongs to communicators whose definition has not come yet, which counts on the blackboard.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "instrument/format/event_reader.hpp"
+#include "knowledge_sources/kept_bytes.hpp"
 #include "knowledge_sources/samples/rank_places.hpp"
 #include "knowledge_sources/waits/latest_samples.hpp"
 #include "knowledge_sources/waits/wait_sums.hpp"
@@ -25,9 +26,18 @@ namespace ardoise::knowledge_sources {
 // Not thread safe.
 class RankWindows {
  public:
-  static constexpr std::size_t kMost = std::size_t{1} << 16, kMostEarly = 4096;
+  static constexpr std::size_t kMost = std::size_t{1} << 16;
 
   explicit RankWindows(std::uint32_t rank) : rank_(rank) {}
+
+  // Before the first call; the board outlives the use of this.
+  void count_on(blackboard::Blackboard& board) { early_bytes_.count_on(board); }
+  // Definitions that are missing will not come.
+  void give_up_missing() {
+    unresolved_.incomplete += early_count();
+    early_.clear();
+    early_bytes_.clear();
+  }
 
   // Whether the record is of a call that is followed here; collectives on windows are not.
   [[nodiscard]] static bool follows(const instrument::MpiRecord& record);
@@ -112,6 +122,11 @@ class RankWindows {
   void give_halves(const Window& window, const Group& group, Half half);
   void give(std::uint32_t comm, WindowPart part);
   void place(const Definition& definition, WindowPart& part);
+  [[nodiscard]] std::uint64_t early_count() const {
+    std::uint64_t count = 0;
+    for (const auto& [comm, parts] : early_) count += parts.size();
+    return count;
+  }
 
   std::uint32_t rank_;
   float clock_error_ = 0;                                              // ns
@@ -122,7 +137,8 @@ class RankWindows {
   std::size_t used_ = 0;                                               // of kMost
   std::uint32_t serial_ = 0;
   std::map<std::uint32_t, Definition> comms_;
-  std::vector<std::pair<std::uint32_t, WindowPart>> early_;  // with their communicator
+  std::map<std::uint32_t, std::vector<WindowPart>> early_;  // by communicator, which is not defined yet
+  KeptBytes early_bytes_;
   std::vector<WindowPart> parts_;
   std::uint64_t Unresolved::*given_up_ = nullptr;
   Unresolved unresolved_;

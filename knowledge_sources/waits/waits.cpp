@@ -86,6 +86,8 @@ class Waits final : public Analysis {
         timelines_(context.ranks, RankTimeline(grid_slots(context.ranks))) {}
 
   void attach(LevelSources& sources) override {
+    for (RankCalls& rank : ranks_) rank.count_on(sources.board());
+    sources.at_no_room([this] { give_up_missing(); });
     sources.at_quiet([this] { tell_lives(); });
     travelling_.attach(sources, "waits", level_,
                        [this](const Travelling& record, unsigned from) { arrive(record, from); });
@@ -193,6 +195,7 @@ class Waits final : public Analysis {
   void add_contexts(const ContextSpan& span);
   void define(std::vector<Arrived>& arrived, const DefinitionSpan& span);
   void tell_lives();
+  void give_up_missing();
   void meet(RankCalls& rank, std::span<const Arrived> arrived);
   void meet_in_windows(RankCalls& rank);
   // mutex_ is held.
@@ -327,6 +330,17 @@ void Waits::tell_lives() {
     Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
     rank.tell_life(out);
     out.flush();
+  }
+}
+
+// Nothing runs on the board.
+void Waits::give_up_missing() {
+  std::vector<Arrived> arrived;
+  for (RankCalls& rank : ranks_) {
+    Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
+    rank.give_up_missing(out);
+    out.flush();
+    meet_in_windows(rank);
   }
 }
 

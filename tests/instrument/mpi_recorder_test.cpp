@@ -365,6 +365,32 @@ TEST_F(MpiRecorderTest, IsendrecvSendsAtOnceAndReceivesAtCompletion) {
   EXPECT_EQ(capture.totals.at("MPI_Isendrecv").bytes_received, 40u);
 }
 
+// As MPICH 4.0 does it.
+TEST_F(MpiRecorderTest, AnEmptyStatusLeavesWhatTheReceiveWasGiven) {
+  for (const int source : {2, MPI_ANY_SOURCE}) {
+    auto request = handle<MPI_Request>(0x77);
+    Call call = on_world(FunctionId::kIsendrecv);
+    call.peer = 1;
+    call.tag = 2;
+    call.bytes_sent = 100;
+    call.source = source;
+    call.receive_tag = 3;
+    call.bytes_received = 50;
+    call.requests = &request;
+    call.request_count = 1;
+    record(call);
+    complete(FunctionId::kWait, {0x77}, {status(MPI_ANY_SOURCE, MPI_ANY_TAG, 0)});
+  }
+  const Capture capture = finish();
+  ASSERT_EQ(capture.fault(), "");
+  ASSERT_EQ(capture.completions.size(), 2u);
+  EXPECT_EQ(capture.completions[0].record.peer, 2);
+  EXPECT_EQ(capture.completions[0].record.tag, 3);
+  EXPECT_EQ(completion_bytes(capture.completions[0].record), 50u);
+  EXPECT_EQ(capture.completions[1].record.peer, kNoPeer);
+  EXPECT_EQ(capture.totals.at("MPI_Isendrecv").bytes_received, 50u);
+}
+
 TEST_F(MpiRecorderTest, ValuesBeyond32BitsAreExact) {
   const std::int64_t huge = 5'000'000'000;
   Call call = on_world(FunctionId::kSend);

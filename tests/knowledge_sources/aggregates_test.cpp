@@ -2,6 +2,9 @@
 // a process folds it under pressure.
 #include "instrument/record/aggregates.hpp"
 
+#include <map>
+#include <random>
+
 #include "fixture.hpp"
 #include "instrument/format/pack_reader.hpp"
 #include "replay/synthetic.hpp"
@@ -164,6 +167,132 @@ TEST_P(AggregatePacks, GiveTheSumsOfTheRecords) {
 }
 
 INSTANTIATE_TEST_SUITE_P(WithAndWithoutTotals, AggregatePacks, testing::Bool());
+
+// A process that calls, by lot, functions of every kind, each from one place, and marks snapshots between them.
+std::vector<replay::Pack> calls_of_all_kinds(std::uint32_t rank, bool has_marks) {
+  std::mt19937 random(rank);
+  PackMaker maker({.rank = rank}, 5);  // completions are often in another pack than their call
+  std::uint64_t now = 2000;
+  const auto call = [&](FunctionId function, Shape shape, std::int32_t tag, std::uint32_t bytes) {
+    const std::uint64_t begin = now;
+    maker.call(function, shape, begin, 1000, shape == Shape::kCollective ? instrument::kNoPeer : 0, tag, bytes,
+               static_cast<std::uint32_t>(function));
+    now += 5000;
+    return begin;
+  };
+  const auto completion = [&](FunctionId function, std::uint64_t post, std::int32_t peer, std::uint32_t bytes) {
+    maker.mpi_extension(instrument::CompletionRecord{post, 0, static_cast<std::uint32_t>(function), peer, 3, bytes,
+                                                     instrument::make_word(0, id(function), Shape::kCompletion)});
+  };
+  for (int i = 0; i < 400; ++i) {
+    const auto bytes = static_cast<std::uint32_t>(random() % 1000);
+    switch (random() % 14) {
+      case 0:
+        call(FunctionId::kSend, Shape::kSend, 3, bytes);
+        break;
+      case 1:
+        call(FunctionId::kRecv, Shape::kReceive, 3, bytes);
+        break;
+      case 2: {
+        const std::uint64_t post = call(FunctionId::kIrecv, Shape::kPostReceive, 3, 100 * bytes);
+        call(FunctionId::kWait, Shape::kCompletes, 1, 0);
+        completion(FunctionId::kIrecv, post, 0, bytes);
+        break;
+      }
+      case 3: {
+        const std::uint64_t post = call(FunctionId::kIsend, Shape::kSend, 3, bytes);
+        call(FunctionId::kWaitall, Shape::kCompletes, 1, 0);
+        completion(FunctionId::kIsend, post, instrument::kNoPeer, 0);
+        break;
+      }
+      case 4:
+        call(FunctionId::kBcast, Shape::kRooted, rank == 0 ? 0 : 77, rank == 0 ? 77 : 0);
+        break;
+      case 5:
+        call(FunctionId::kAllreduce, Shape::kCollective, 64, 64);
+        break;
+      case 6:
+        call(FunctionId::kReduce, Shape::kRooted, rank == 0 ? 8 : 0, 8);
+        break;
+      case 7:
+        call(FunctionId::kPut, Shape::kPut, 0, bytes);
+        break;
+      case 8:
+        call(FunctionId::kGet, Shape::kGet, 0, bytes);
+        break;
+      case 9:
+        call(FunctionId::kFile_read, Shape::kFileRead, 0, bytes);
+        break;
+      case 10: {
+        const std::uint64_t post = call(FunctionId::kFile_iread, Shape::kFileRead, 0, 0);
+        call(FunctionId::kWait, Shape::kCompletes, 1, 0);
+        completion(FunctionId::kFile_iread, post, 1, bytes);
+        break;
+      }
+      case 11:
+        call(FunctionId::kProbe, Shape::kProbe, 3, bytes);
+        break;
+      case 12:
+        call(FunctionId::kStartall, Shape::kLocal, 0, 0);
+        for (std::uint64_t part = 0; part < 2; ++part)
+          maker.mpi_extension(instrument::StartedExtension{
+              now - 5000 + part, bytes, 0, 3, instrument::make_word(0, id(FunctionId::kSend_init), Shape::kSend),
+              extension_word(ExtensionKind::kStarted, FunctionId::kStartall)});
+        break;
+      default:
+        maker.posix({now, 500, 3, 1, id(instrument::PosixFunction::kRead), 0, bytes});
+        now += 5000;
+        break;
+    }
+    if (has_marks && i % 40 == 20)
+      maker.mpi_extension(instrument::MarkExtension{
+          now, static_cast<std::uint64_t>(i), 9, 0, instrument::MarkKind::kSnapshot, {}, instrument::kMarkWord});
+  }
+  maker.flush();  // without totals: the sums are those of the records
+  return maker.take();
+}
+
+std::map<std::string, std::uint64_t> bytes_of(const reports::SnapshotSeries& series) {
+  std::map<std::string, std::uint64_t> bytes;
+  for (const reports::SnapshotCalls& calls : series.calls) {
+    for (const std::uint64_t each : calls.bytes) bytes[calls.function] += each;
+  }
+  return bytes;
+}
+
+TEST(BytesOfSnapshots, AreThoseOfTheProfileInEachFunction) {
+  Session whole({{0, "program", 2}}), sums({{0, "program", 2}});
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    whole.submit(calls_of_all_kinds(rank, true));
+    auto as_sums = calls_of_all_kinds(rank, false);
+    instrument::PackHeader header = as_sums.back().header();
+    header.pack_class = static_cast<std::uint16_t>(PackClass::kTotals);
+    header.payload_bytes = header.record_count = 0;
+    as_sums.emplace_back(header, std::span<const std::byte>());
+    sums.submit(folded(as_sums));
+  }
+  for (Session* const session : {&whole, &sums}) {
+    SCOPED_TRACE(session == &whole ? "records" : "sums");
+    const auto application = session->application();
+    std::map<std::string, std::uint64_t> expected, of_sites;
+    for (const auto* const list : {&application.mpi, &application.posix}) {
+      for (const reports::FunctionProfile& each : *list) expected[each.function] = each.bytes;
+    }
+    EXPECT_GT(expected.at("MPI_Irecv"), 0u);
+    EXPECT_GT(expected.at("MPI_Startall"), 0u);
+    EXPECT_EQ(expected.at("MPI_Probe"), 0u);
+    for (const char* trigger : {"timer", "snapshot"}) {
+      const auto* const series = reports::find_series(application.snapshots, trigger);
+      if (session == &sums && std::string_view(trigger) == "snapshot") continue;
+      ASSERT_NE(series, nullptr) << trigger;
+      EXPECT_EQ(bytes_of(*series), expected) << trigger;
+    }
+    for (const reports::CallSite& each : application.call_sites) of_sites[each.function] += each.bytes;
+    // Where the rest of what a call starts is in the next pack, its place is not known.
+    of_sites["MPI_Startall"] = expected["MPI_Startall"];
+    EXPECT_EQ(of_sites, expected);
+  }
+}
 
 TEST(AggregatePack, PartsOfNeighbourhoodCollectivesStartedOperationsAndCompletionsCount) {
   const auto neighbour = id(FunctionId::kNeighbor_alltoall), startall = id(FunctionId::kStartall),

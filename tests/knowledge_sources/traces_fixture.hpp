@@ -26,17 +26,18 @@ class TracesFixture : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   // begin() … submit() … finish(). selection "": of a launch that was ended.
-  void begin(std::vector<Program> programs, const std::string& selection = "all", std::size_t analyzers = 1) {
+  void begin(std::vector<Program> programs, const std::string& selection = "all", std::size_t analyzers = 1,
+             std::size_t byte_limit = blackboard::Options().byte_limit) {
     archive_ = std::make_unique<TraceArchive>(folder_);
     archive_->begin([this](const std::string& sentence) { complaints_.push_back(sentence); });
     for (Program& program : programs) {
       program.traces = selection.empty() ? archive_->settings_of_ended() : archive_->settings(selection);
       archive_->add_program(program);
     }
-    session_ = std::make_unique<Session>(programs, 0, analyzers, replay::load_plugins(plugins_));
+    session_ = std::make_unique<Session>(programs, 0, analyzers, replay::load_plugins(plugins_), byte_limit);
   }
   void finish() {
-    (void)session_->finish();
+    run_ = session_->finish();
     finished_ = archive_->finish(markers_);
   }
   [[nodiscard]] replay::PrintedTrace read(const std::string& name = "trace") const {
@@ -62,6 +63,7 @@ class TracesFixture : public ::testing::Test {
   std::vector<std::string> complaints_;
   std::vector<TraceMarker> markers_;
   TraceArchive::Finished finished_;
+  reports::Run run_;
 };
 
 inline std::vector<std::string> kinds_of(const replay::PrintedTrace& trace) {

@@ -97,6 +97,9 @@ TEST_F(TraceRing, OnlyTheChosenThreadsAreThere) {
   begin({{.name = "program", .ranks = 1}}, "threads=1-2");
   for (std::uint32_t thread = 0; thread < 3; ++thread) {
     PackMaker maker({});
+    if (thread == 0)  // which calls MPI_Init
+      maker.define(instrument::ProcessDefinition{1, 0, 1, 0, 1500, 400, 0, 0, 1}, std::string_view("program"),
+                   std::string_view("program"), std::string_view("host"), std::string_view("/"));
     maker.call(FunctionId::kBarrier, Shape::kCollective, 2000 + thread, 100, instrument::kNoPeer, 0, 0);
     maker.flush();
     auto packs = maker.take();

@@ -1,5 +1,6 @@
 // Traces in OTF2 from packs that were made by hand, read back with OTF2's own reader.
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
@@ -37,6 +38,18 @@ MarkExtension mark(MarkKind kind, std::uint64_t tick, const char* name, std::uin
 instrument::PackClass class_of(const replay::Pack& pack) {
   return static_cast<instrument::PackClass>(
       reinterpret_cast<const instrument::PackHeader*>(pack.bytes().data())->pack_class);
+}
+
+// On disk, of files that this process has open, also of those that have been removed.
+std::int64_t open_bytes_below(const std::filesystem::path& folder) {
+  std::int64_t bytes = 0;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const std::string file = std::filesystem::read_symlink(entry.path(), ignored).string();
+    struct stat status {};
+    if (file.starts_with(folder.string()) && ::stat(entry.path().c_str(), &status) == 0) bytes += status.st_blocks;
+  }
+  return bytes * 512;
 }
 
 class Traces : public TracesFixture {};
@@ -249,6 +262,7 @@ TEST_F(Traces, WhatComesTooLateIsMovedAndCounted) {
       if (class_of(pack) == pack_class) session_->submit(pack);
     }
     session_->board().drain();
+    session_->reduction().make_room();
   }
   finish();
   const PrintedTrace trace = read();
@@ -449,7 +463,7 @@ TEST_F(Traces, AFolderThatCannotBeMadeCostsTheTraceOnly) {
   maker.flush();
   session_->submit(maker.take());
   finish();
-  EXPECT_THAT(complaints_, ElementsAre(::testing::AllOf(HasSubstr("The trace is given up: '"), HasSubstr("trace.part"),
+  EXPECT_THAT(complaints_, ElementsAre(::testing::AllOf(HasSubstr("There is no trace: '"), HasSubstr("trace.part' "),
                                                         HasSubstr("cannot be written"))));
   EXPECT_THAT(finished_.archives, IsEmpty());
 }
@@ -471,10 +485,12 @@ TEST_F(Traces, AFullDiskCostsTheTraceOnly) {
     session_->submit(maker.take());
     finish();
     ::setrlimit(RLIMIT_FSIZE, &before);
-    EXPECT_THAT(complaints_, ElementsAre(::testing::AllOf(HasSubstr("The trace is given up: '"),
-                                                          HasSubstr("cannot be written: File too large."))));
+    EXPECT_THAT(complaints_, ElementsAre("There is no trace: '" + (folder_ / "trace.part").string() +
+                                         "' cannot be written: File too large."));
     EXPECT_THAT(finished_.archives, IsEmpty());
+    EXPECT_THAT(finished_.notices, IsEmpty());
     EXPECT_FALSE(std::filesystem::exists(folder_ / "trace.part"));
+    EXPECT_EQ(open_bytes_below(folder_), 0);
     complaints_.clear();
   }
 }

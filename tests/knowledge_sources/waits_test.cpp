@@ -19,7 +19,9 @@ using testing::IsEmpty;
 using namespace std::string_view_literals;
 
 TEST(InOrder, DeliversInOrderAndNamesWhatIsMissing) {
+  blackboard::Blackboard board({.workers = 0, .byte_limit = 100, .on_failure = {}});
   InOrder<int> values;
+  values.count_on(board);
   std::vector<std::pair<int, bool>> got;
   const auto deliver = [&](int value, bool after_gap) { got.emplace_back(value, after_gap); };
   values.add(1, 10, 1, deliver);
@@ -32,10 +34,19 @@ TEST(InOrder, DeliversInOrderAndNamesWhatIsMissing) {
   std::vector<int> waiting;
   values.for_each_waiting([&](std::uint64_t, int value) { waiting.push_back(value); });
   EXPECT_THAT(waiting, ElementsAre(30));
-  values.add(9, 90, InOrder<int>::kMost, deliver);
-  EXPECT_EQ(got.back(), std::pair(30, true)) << "too much waits for 2";
+  values.add(9, 90, 100, deliver);
+  EXPECT_EQ(got.size(), 2u) << "what is missing may still be on the board, …";
+  EXPECT_TRUE(board.over_limit()) << "… which takes no more packs then";
+  values.give_up_missing(deliver);
+  EXPECT_EQ(got.back(), std::pair(30, true));
+  EXPECT_EQ(board.bytes(), 100u);
   values.add(2, 20, 1, deliver);
   EXPECT_EQ(got.size(), 3u) << "it was given up";
+  values.give_up_missing(deliver);
+  EXPECT_EQ(got.back(), std::pair(90, true));
+  EXPECT_EQ(board.bytes(), 0u);
+  values.give_up_missing(deliver);
+  EXPECT_EQ(got.size(), 4u);
 }
 
 using WaitTuple = std::tuple<WaitPattern, std::uint32_t, std::uint32_t, std::uint64_t>;

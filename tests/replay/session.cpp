@@ -9,10 +9,11 @@
 namespace ardoise::replay {
 
 Session::Session(std::vector<knowledge_sources::Program> programs, unsigned workers, std::size_t analyzers,
-                 std::vector<knowledge_sources::AnalysisFactory> factories) {
+                 std::vector<knowledge_sources::AnalysisFactory> factories, std::size_t byte_limit) {
   for (std::size_t i = 0; i < analyzers; ++i) {
     blackboard::Options options;
     options.workers = workers;
+    options.byte_limit = byte_limit;
     options.on_failure = [](std::string_view source, std::string_view message) {
       std::fprintf(stderr, "%.*s: %.*s\n", static_cast<int>(source.size()), source.data(),
                    static_cast<int>(message.size()), message.data());

@@ -17,7 +17,8 @@ namespace ardoise::replay {
 class Session {
  public:
   explicit Session(std::vector<knowledge_sources::Program> programs, unsigned workers = 0, std::size_t analyzers = 1,
-                   std::vector<knowledge_sources::AnalysisFactory> factories = load_plugins());
+                   std::vector<knowledge_sources::AnalysisFactory> factories = load_plugins(),
+                   std::size_t byte_limit = blackboard::Options().byte_limit);
   ~Session();
 
   // The pack is copied; the order of calls is the order of submission.

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -12,6 +15,7 @@
 namespace ardoise::launcher {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -84,6 +88,36 @@ TEST_F(TraceReplayTest, EveryCallIsMadeAgain) {
   EXPECT_THAT(edges_of(profile()), SizeIs(8));
   EXPECT_THAT(result.output, ContainsRegex("\nMPI_[A-Z][a-z_]+ +[0-9]+ "));
   EXPECT_THAT(result.output, ContainsRegex("The run took [0-9.]+ s, recorded [0-9.]+ s"));
+}
+
+// Those that were there before the program, and what it wrote in them when it had them open before.
+TEST_F(TraceReplayTest, FilesHaveWhatIsReadOfThem) {
+  const fs::path files = folder_ / "files", scratch = folder_ / "scratch";
+  fs::create_directories(files);
+  fs::create_directories(scratch);
+  std::ofstream(files / "input") << std::string(3 * 4000, 'x');
+  ASSERT_EQ(record("all,attributes=arguments", {"-n", "3", FILES, files.string()}).status, 0);
+  const auto own = [&](int number) { return scratch / ("ardoise-replay-file-" + std::to_string(number)); };
+  for (int number = 0; number < 20; ++number) std::ofstream(own(number)) << "the user's";
+  const Captured result = replayed("3", {"--quiet", "--pause", "none", "--scratch", scratch.string()});
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(sums_of(replay_profile()), sums_of(profile()));
+  for (const char* function : {"MPI_File_read_at", "MPI_File_iread_at", "MPI_File_read_all", "MPI_File_read_ordered"})
+    EXPECT_EQ(std::get<2>(sums_of(profile()).at(function)),
+              3u * (std::string(function) == "MPI_File_read_all" ? 2000 : 4000))
+        << function;
+  EXPECT_EQ(std::get<0>(sums_of(profile()).at("MPI_Improbe")), 6u);
+  EXPECT_EQ(std::get<0>(sums_of(profile()).at("MPI_Comm_idup")), 3u);
+  // Nothing of what the replay reads and prepares for itself.
+  EXPECT_THAT(replay_profile().applications.at(0).posix, ::testing::IsEmpty());
+  EXPECT_EQ(std::distance(fs::directory_iterator(scratch), {}), 20);
+  for (int number = 0; number < 20; ++number) {
+    std::ifstream file(own(number));
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), "the user's");
+  }
+  fs::remove_all(output_);
+  ASSERT_EQ(record("all,attributes=arguments", {"-n", "3", FILES, files.string(), "cancel"}).status, 0);
+  EXPECT_THAT(replay("3", {"--quiet", "--pause", "none"}).output, HasSubstr("3 calls of MPI_Cancel are left out"));
 }
 
 TEST_F(TraceReplayTest, DatatypesAreMadeOfTheirTexts) {

@@ -115,7 +115,9 @@ std::string name_of(const Block::Call& call) {
 
 std::string place_of(const Block::Call& call) {
   const std::string file = std::filesystem::path(call.source_file).filename().string();
-  const std::string line = file.empty() ? "" : fmt::format("({}:{})", file, call.line);
+  const std::string line = file.empty()     ? ""
+                           : call.line == 0 ? fmt::format("({})", file)
+                                            : fmt::format("({}:{})", file, call.line);
   if (call.kind == Block::CallKind::kSampled) return line.empty() ? "" : line.substr(1, line.size() - 2);
   if (!call.symbol.empty()) return call.symbol + (line.empty() ? "" : " " + line);
   if (call.module.empty()) return call.place == 0 ? "" : fmt::format("call site {:08x}", call.place);

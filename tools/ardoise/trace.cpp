@@ -94,7 +94,8 @@ int check(const ArchiveReader& archive) {
       fmt::format("{} events, {} messages, {} collectives", reports::with_separators(check.events()),
                   reports::with_separators(check.messages()), reports::with_separators(check.collectives()));
   text += faults.empty() ? fmt::format("Nothing is wrong in {}.\n", read)
-                         : fmt::format("{} kinds of faults in {}.\n", faults.by_kind().size(), read);
+                         : fmt::format("{} kind{} of faults in {}.\n", faults.by_kind().size(),
+                                       faults.by_kind().size() == 1 ? "" : "s", read);
   if (!print_all(text)) return kFailedStatus;
   return faults.empty() ? 0 : kFaultyTraceStatus;
 }

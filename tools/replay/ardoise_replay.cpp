@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <deque>
 #include <iostream>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "knowledge_sources/trace_reader/time_order.hpp"
 #include "tools/replay/agreement.hpp"
@@ -15,6 +17,7 @@
 #include "tools/replay/replay_options.hpp"
 #include "tools/replay/replay_report.hpp"
 #include "tools/replay/script_compiler.hpp"
+#include "tools/replay/shared_folder.hpp"
 #include "tools/replay/stall_watch.hpp"
 
 namespace ardoise::replay {
@@ -35,8 +38,18 @@ std::uint64_t sum(const std::map<std::string, std::uint64_t>& counts) {
 void tell_guesses(const ScriptSummary& summary, int rank) {
   std::uint64_t guessed = sum(summary.guessed);
   PMPI_Allreduce(MPI_IN_PLACE, &guessed, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-  for (const auto& [function, count] : summary.left_out) {
-    if (rank == 0) say(fmt::format("{} calls of {} are left out: they cannot be made again", count, function));
+  std::vector<std::uint64_t> left_out(vmpi::kFunctionCount);
+  for (std::size_t function = 0; function < left_out.size(); ++function) {
+    const auto found = summary.left_out.find(vmpi::kFunctionTraits[function].name);
+    if (found != summary.left_out.end()) left_out[function] = found->second;
+  }
+  PMPI_Allreduce(MPI_IN_PLACE, left_out.data(), static_cast<int>(left_out.size()), MPI_UINT64_T, MPI_SUM,
+                 MPI_COMM_WORLD);
+  for (std::size_t function = 0; function < left_out.size(); ++function) {
+    if (rank != 0 || left_out[function] == 0) continue;
+    say(fmt::format("{} call{} of {} {} left out: {} cannot be made again", left_out[function],
+                    left_out[function] == 1 ? "" : "s", vmpi::kFunctionTraits[function].name,
+                    left_out[function] == 1 ? "is" : "are", left_out[function] == 1 ? "it" : "they"));
   }
   if (guessed == 0 || rank != 0) return;
   for (const auto& [what, count] : summary.guessed) say(fmt::format("{} ({} calls of rank 0)", what, count));
@@ -48,6 +61,22 @@ struct Preparation {
   std::optional<CallScript> script;
   std::optional<ScriptCompiler> compiler;
 };
+
+// As the launcher says it. Before MPI_Init, since from then on what this process reads is taken for the program's by
+// who measures the replay.
+struct Place {
+  int rank = 0, ranks = 0;
+  friend bool operator==(const Place&, const Place&) = default;
+};
+std::optional<Place> place_in_launch() {
+  for (const auto& [rank_name, size_name] :
+       {std::pair{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, std::pair{"PMI_RANK", "PMI_SIZE"}}) {
+    const char* const rank = std::getenv(rank_name);
+    const char* const size = std::getenv(size_name);
+    if (rank != nullptr && size != nullptr) return Place{std::atoi(rank), std::atoi(size)};
+  }
+  return std::nullopt;
+}
 
 void prepare(Preparation& made, const ReplayOptions& options, int rank, int ranks) {
   made.archive.emplace(options.trace);
@@ -113,16 +142,23 @@ bool has_threads(const std::optional<ReplayOptions>& options) {
   return false;
 }
 
-int replay(const ReplayOptions& options, int rank, int ranks, int provided) {
-  Preparation made;
-  std::string error;
+// What went wrong, or "".
+std::string try_to_prepare(Preparation& made, const ReplayOptions& options, const Place& place) {
+  made.compiler.reset();
+  made.script.reset();
+  made.world.reset();
   try {
-    prepare(made, options, rank, ranks);
-    if (made.script->threads() > 1 && provided < MPI_THREAD_MULTIPLE)
-      error = "several threads of the program called MPI, and this MPI has no MPI_THREAD_MULTIPLE";
+    prepare(made, options, place.rank, place.ranks);
+    return "";
   } catch (const std::exception& thrown) {
-    error = thrown.what();
+    return thrown.what();
   }
+}
+
+int replay(Preparation& made, std::string error, const ReplayOptions& options, int rank, int provided,
+           std::optional<SharedFolder>& shared_folder) {
+  if (error.empty() && made.script->threads() > 1 && provided < MPI_THREAD_MULTIPLE)
+    error = "several threads of the program called MPI, and this MPI has no MPI_THREAD_MULTIPLE";
   agree_on_errors(error);
   const ScriptSummary& summary = made.compiler->summary();
   const Agreement agreement = agree(*made.world, rank, summary);
@@ -134,7 +170,8 @@ int replay(const ReplayOptions& options, int rank, int ranks, int provided) {
                     agreement.left_out, agreement.example));
 
   std::vector<std::string> not_made;
-  Stage stage(*made.world, rank, *made.script, options, summary.made, not_made);
+  shared_folder.emplace(options.scratch, summary.has_files);
+  Stage stage(*made.world, rank, *made.script, options, summary.made, shared_folder->path(), not_made);
   for (const std::string& text : not_made)
     say(fmt::format("rank {}: this MPI cannot make the datatype '{}'; bytes are sent instead", rank,
                     text.substr(0, 80)));
@@ -177,6 +214,8 @@ int replay(const ReplayOptions& options, int rank, int ranks, int provided) {
   if (!options.quiet) std::cout << report << std::flush;
   PMPI_Op_free(&stage.user_operation);
   PMPI_Op_free(&stage.user_operation_in_order);
+  stage.comms.finish_duplicates();
+  PMPI_Barrier(MPI_COMM_WORLD);  // then the shared folder goes
   return 0;
 }
 
@@ -187,6 +226,10 @@ int main(int argc, char** argv) {
   using namespace ardoise::replay;
   int provided = 0, rank = 0, ranks = 0;
   const ReadOptions read = read_replay_options(argc, argv);
+  const auto place = place_in_launch();
+  Preparation made;
+  std::string error;
+  if (read.options && place) error = try_to_prepare(made, *read.options, *place);
   // Several threads cost each call of MPI some time: only where the program had them.
   MPI_Init_thread(&argc, &argv, has_threads(read.options) ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -198,10 +241,14 @@ int main(int argc, char** argv) {
     return read.complaint.empty() ? 0 : 2;
   }
   int status = 0;
+  std::optional<SharedFolder> shared_folder;  // is removed after MPI_Finalize
   try {
-    status = replay(*read.options, rank, ranks, provided);
-  } catch (const std::exception& error) {  // the same in all ranks
-    if (rank == 0) say(error.what());
+    if (const Place here{rank, ranks}; place != here) {
+      error = try_to_prepare(made, *read.options, here);
+    }
+    status = replay(made, error, *read.options, rank, provided, shared_folder);
+  } catch (const std::exception& thrown) {  // the same in all ranks
+    if (rank == 0) say(thrown.what());
     status = 1;
   }
   MPI_Finalize();

@@ -18,6 +18,7 @@ bool has_object_call(std::string_view category, const CallShape& shape, Function
   if (shape.comm == kNothing) return false;
   if (category == "communicator" || category == "topology" || category == "process") {
     return shape.object != kNothing || function == FunctionId::kComm_free || function == FunctionId::kComm_disconnect ||
+           function == FunctionId::kComm_idup || function == FunctionId::kComm_idup_with_info ||
            function == FunctionId::kComm_split || function == FunctionId::kComm_split_type ||
            function == FunctionId::kComm_create || function == FunctionId::kCart_create ||
            function == FunctionId::kGraph_create;

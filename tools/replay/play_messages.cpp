@@ -192,8 +192,14 @@ void Player::make_probe(const CallShape& shape) {
   MPI_Message message = MPI_MESSAGE_NULL;
   MPI_Status status{};
   if (!found) {
-    int flag = 0;  // one that would be taken now is not: who receives it probes for it
-    MPI_Iprobe(source_of(shape), tag_of(shape), comm, &flag, MPI_STATUS_IGNORE);
+    int flag = 0;
+    if (!takes) {
+      MPI_Iprobe(source_of(shape), tag_of(shape), comm, &flag, MPI_STATUS_IGNORE);
+      return;
+    }
+    // One that would be taken now is not: who receives it probes for it.
+    PMPI_Iprobe(source_of(shape), tag_of(shape), comm, &flag, MPI_STATUS_IGNORE);
+    MPI_Improbe(MPI_PROC_NULL, tag_of(shape), comm, &flag, &message, MPI_STATUS_IGNORE);
     return;
   }
   if (!takes) {
@@ -206,7 +212,13 @@ void Player::make_probe(const CallShape& shape) {
     if (flag == 0) PMPI_Probe(source_of(shape), tag_of(shape), comm, MPI_STATUS_IGNORE);
     return;
   }
-  MPI_Mprobe(source_of(shape), tag_of(shape), comm, &message, &status);
+  if (asks) {
+    int flag = 0;
+    MPI_Improbe(source_of(shape), tag_of(shape), comm, &flag, &message, &status);
+    if (flag == 0) PMPI_Mprobe(source_of(shape), tag_of(shape), comm, &message, &status);
+  } else {
+    MPI_Mprobe(source_of(shape), tag_of(shape), comm, &message, &status);
+  }
   const std::lock_guard guard(stage_.messages_lock);
   stage_.messages[{shape.comm, shape.source, stage_.rank, shape.receive_tag}].push_back(message);
 }

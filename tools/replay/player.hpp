@@ -39,7 +39,8 @@ struct Prepared {
 // Of a process.
 struct Stage {
   Stage(const ArchiveWorld& archive, std::int32_t own_rank, CallScript& calls, const ReplayOptions& how,
-        const std::set<std::uint32_t>& made, std::vector<std::string>& not_made)
+        const std::set<std::uint32_t>& made, const std::filesystem::path& shared_folder,
+        std::vector<std::string>& not_made)
       : world(archive),
         rank(own_rank),
         script(calls),
@@ -47,7 +48,7 @@ struct Stage {
         types(calls.texts(), not_made),
         comms(archive, own_rank, made, calls.threads() > 1),
         windows(archive, comms),
-        files(archive, how.scratch),
+        files(archive, how.scratch, shared_folder),
         slots(calls.slots),
         prepared(calls.prepared),
         done(calls.threads()) {}

@@ -136,10 +136,13 @@ MPI_Comm ReplayComms::make(const CallShape& shape, const ReplayComm* made, MPI_C
       return comm;
     case FunctionId::kComm_idup:
     case FunctionId::kComm_idup_with_info:
-      if (request == nullptr) {
-        MPI_Comm_dup(parent, &comm);
-      } else {
-        MPI_Comm_idup(parent, &comm, request);
+      // Which one it makes is known only when that is used, so that one is there before; this one is for nothing.
+      // Its request is not in the trace; the program had waited for it before it made another one.
+      finish_duplicates();
+      {
+        const std::lock_guard guard(lock_);
+        auto& [duplicate, own] = duplicates_.emplace_back(MPI_COMM_NULL, MPI_REQUEST_NULL);
+        MPI_Comm_idup(parent, &duplicate, request != nullptr ? request : &own);
       }
       return comm;
     case FunctionId::kComm_create:
@@ -195,6 +198,11 @@ MPI_Comm ReplayComms::make(const CallShape& shape, const ReplayComm* made, MPI_C
   }
 }
 
+void ReplayComms::finish_duplicates() {
+  const std::lock_guard guard(lock_);
+  for (auto& [duplicate, request] : duplicates_) PMPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 void ReplayComms::play(const CallShape& shape, MPI_Request* request) {
   const auto function = static_cast<FunctionId>(shape.function);
   if (function == FunctionId::kComm_free || function == FunctionId::kComm_disconnect) {
@@ -211,11 +219,11 @@ void ReplayComms::play(const CallShape& shape, MPI_Request* request) {
   alone_.push_back(comm);
 }
 
-// To be freed; MPI_COMM_NULL: no call of the trace has made it.
+// To be freed; MPI_COMM_NULL: it is not known.
 MPI_Comm ReplayComms::take(std::uint32_t number) {
   const ReplayComm* const known = world_.comm(number);
   const bool is_alone = known != nullptr && known->is_self;
-  if (!is_alone && !is_made_by_call(number)) return MPI_COMM_NULL;
+  if (known == nullptr || number == world_.number()) return MPI_COMM_NULL;
   MPI_Comm comm = is_alone ? MPI_COMM_NULL : get(number);
   const std::lock_guard guard(lock_);
   if (!is_alone) {

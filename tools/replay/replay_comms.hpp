@@ -6,9 +6,11 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tools/replay/archive_world.hpp"
@@ -29,6 +31,8 @@ class ReplayComms {
     if (!has_threads_ && number < comms_.size() && comms_[number] != MPI_COMM_NULL) return comms_[number];
     return wait_for(number);
   }
+  // Before MPI_Finalize.
+  void finish_duplicates();
   [[nodiscard]] bool is_made_by_call(std::uint32_t number) const { return by_calls_.contains(number); }
 
   // Makes again the call that made shape.object of shape.comm, or frees shape.comm.
@@ -51,7 +55,8 @@ class ReplayComms {
   std::mutex lock_;
   std::condition_variable made_;
   const bool has_threads_;
-  std::vector<MPI_Comm> comms_;  // by number; MPI_COMM_NULL: not made so far
+  std::vector<MPI_Comm> comms_;                              // by number; MPI_COMM_NULL: not made so far
+  std::deque<std::pair<MPI_Comm, MPI_Request>> duplicates_;  // by MPI_Comm_idup, for nothing
   std::vector<MPI_Comm> alone_;  // made by calls, of this process only: calls on them use MPI_COMM_SELF
 };
 

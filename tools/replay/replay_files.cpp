@@ -3,11 +3,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace ardoise::replay {
 
@@ -26,35 +29,73 @@ ReplayFiles::~ReplayFiles() {
   }
 }
 
-void ReplayFiles::open(const CallShape& shape, const Lists&, ReplayComms& comms) {
+std::string ReplayFiles::name_of(std::uint32_t object) const {
+  return (shared_ / fmt::format("file-{}", object)).string();
+}
+
+void ReplayFiles::open(const CallShape& shape, ReplayComms& comms) {
   const MPI_Comm comm = comms.get(shape.comm);
-  const std::string path = (scratch_ / fmt::format("ardoise-replay-file-{}", shape.object)).string();
-  MPI_File file = MPI_FILE_NULL;
-  const int error = MPI_File_open(comm, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-                                  MPI_INFO_NULL, &file);
+  const std::string path = name_of(shape.object);
+  Shared opened;
+  const int error = MPI_File_open(comm, path.c_str(), MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &opened.file);
   if (error != MPI_SUCCESS)
     throw ReplayError(fmt::format("'{}' cannot be opened: all hosts must share the folder of --scratch", path));
+  PMPI_Comm_size(comm, &opened.ranks);
   const std::lock_guard guard(lock_);
-  files_.insert_or_assign(shape.object, file);
+  files_.insert_or_assign(shape.object, opened);
+}
+
+void ReplayFiles::extend(const CallShape& shape, const Shared& file, MPI_Offset offset,
+                         const ReplayTypes& types) const {
+  const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[shape.function];
+  const std::string_view name = traits.name;
+  if (traits.role != vmpi::Role::kFileRead || name.ends_with("_end")) return;
+  // How much came is not known of one that was not completed, or in another call.
+  const bool is_known = shape.receive_count != 0 || !(name.starts_with("MPI_File_i") || name.ends_with("_begin"));
+  const std::int64_t bytes = is_known ? shape.receive_count : shape.count * types[shape.type].size;
+  if (bytes <= 0) return;
+  MPI_Offset units = (bytes + file.etype_bytes - 1) / file.etype_bytes;
+  if (name.find("_shared") != name.npos || name.find("_ordered") != name.npos) {
+    PMPI_File_get_position_shared(file.file, &offset);
+    units *= file.ranks;  // all may read before this one does
+  } else if (name.find("_at") == name.npos) {
+    PMPI_File_get_position(file.file, &offset);
+  }
+  MPI_Offset last = 0;  // etype, in bytes
+  if (PMPI_File_get_byte_offset(file.file, offset + units - 1, &last) != MPI_SUCCESS) return;
+  const MPI_Offset end = last + file.etype_bytes;
+  // By system calls, which who measures the replay does not take for the program's. A zero among zeros does no harm to
+  // what others write.
+  const long descriptor = ::syscall(SYS_openat, AT_FDCWD, name_of(shape.object).c_str(), O_WRONLY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  struct stat status {};
+  const char zero = 0;
+  if (::fstat(static_cast<int>(descriptor), &status) == 0 && status.st_size < end)
+    (void)::syscall(SYS_pwrite64, descriptor, &zero, 1, end - 1);
+  ::syscall(SYS_close, descriptor);
 }
 
 void ReplayFiles::play(const CallShape& shape, const Lists& lists, const ReplayTypes& types, ReplayComms& comms,
                        void* buffer, MPI_Request* request) {
   const auto function = static_cast<FunctionId>(shape.function);
-  if (function == FunctionId::kFile_open) return open(shape, lists, comms);
-  MPI_File file = MPI_FILE_NULL;
+  if (function == FunctionId::kFile_open) return open(shape, comms);
+  Shared shared;
   {
     const std::lock_guard guard(lock_);
     const auto found = files_.find(shape.object);
     if (found == files_.end()) return;
-    file = found->second;
+    if (function == FunctionId::kFile_set_view)
+      found->second.etype_bytes = std::max<std::int64_t>(types[shape.other_type].size, 1);
+    shared = found->second;
     if (function == FunctionId::kFile_close) files_.erase(found);
   }
+  MPI_File file = shared.file;
   const auto offsets = lists.find(list_of(ArgumentKind::kOffset));
   const auto integers = lists.find(list_of(ArgumentKind::kInteger));
   const MPI_Offset offset = offsets.empty() ? 0 : static_cast<MPI_Offset>(offsets[0]);
   const auto count = static_cast<int>(shape.count);
   const MPI_Datatype type = types[shape.type].handle;
+  extend(shape, shared, offset, types);
   MPI_Status status;
   switch (function) {
 #define ARDOISE_FILE(name, ...)         \

@@ -1,5 +1,5 @@
-// Files of a replay: of MPI-IO, shared by all processes, and of POSIX, of each process its own. They are in the scratch
-// folder under numbers, hold nothing of the program's, and are gone afterwards.
+// Files of a replay: of MPI-IO, shared by all processes, in a folder of their own under numbers, and of POSIX, of each
+// process its own, without names. They hold zeros, as many as were written or are read, and are gone afterwards.
 #pragma once
 
 #include <mpi.h>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -19,7 +20,9 @@ namespace ardoise::replay {
 
 class ReplayFiles {
  public:
-  ReplayFiles(const ArchiveWorld& world, const std::filesystem::path& scratch) : world_(world), scratch_(scratch) {}
+  // shared: for those of MPI-IO. What was written in a file is there when it is opened again.
+  ReplayFiles(const ArchiveWorld& world, const std::filesystem::path& scratch, const std::filesystem::path& shared)
+      : world_(world), scratch_(scratch), shared_(shared) {}
   ~ReplayFiles();
   ReplayFiles(const ReplayFiles&) = delete;
   ReplayFiles& operator=(const ReplayFiles&) = delete;
@@ -35,13 +38,21 @@ class ReplayFiles {
     int descriptor = -1;
     std::int64_t read_at = 0, size = 0;
   };
-  void open(const CallShape& shape, const Lists& lists, ReplayComms& comms);
+  struct Shared {
+    MPI_File file = MPI_FILE_NULL;
+    std::int64_t etype_bytes = 1;
+    int ranks = 1;
+  };
+  void open(const CallShape& shape, ReplayComms& comms);
+  [[nodiscard]] std::string name_of(std::uint32_t object) const;
+  // What a read of MPI-IO is to find, and nobody has written.
+  void extend(const CallShape& shape, const Shared& file, MPI_Offset offset, const ReplayTypes& types) const;
   [[nodiscard]] Posix& posix(std::uint32_t handle);
 
   const ArchiveWorld& world_;
-  const std::filesystem::path scratch_;
+  const std::filesystem::path scratch_, shared_;
   std::mutex lock_;
-  std::unordered_map<std::uint32_t, MPI_File> files_;  // by handle of the archive
+  std::unordered_map<std::uint32_t, Shared> files_;  // by handle of the archive
   std::unordered_map<std::uint32_t, Posix> posix_;
   std::vector<char> buffer_;
 };

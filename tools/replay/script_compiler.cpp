@@ -54,6 +54,13 @@ void set_flag(CallShape& shape, CallShape::Flag flag, bool is_set = true) {
   if (is_set) shape.flags = static_cast<std::uint8_t>(shape.flags | flag);
 }
 
+// CallShape::receive_count has the bytes that came.
+bool moves_file_bytes(std::uint16_t function) {
+  if (is_posix(function)) return false;
+  const Role role = vmpi::kFunctionTraits[function].role;
+  return role == Role::kFileRead || role == Role::kFileWrite;
+}
+
 bool frees_object(std::uint16_t function) {
   switch (static_cast<FunctionId>(function)) {
     case FunctionId::kComm_free:
@@ -337,6 +344,8 @@ void ScriptCompiler::take(Thread& thread, const Event& event) {
       if (call.function == kPosix) {
         call.function = posix_call(event.mode, call.shape.region);
         shape.count = static_cast<std::int64_t>(event.bytes);
+      } else {
+        call.moved = event.bytes;
       }
       if ((event.flags & OTF2_IO_OPERATION_FLAG_NON_BLOCKING) != 0) start(Started::kFile, event.request & UINT32_MAX);
       return;
@@ -417,6 +426,8 @@ void ScriptCompiler::complete(Thread& thread, const Event& event, std::uint64_t 
         if ((shape.flags & CallShape::kAsBytes) != 0)
           shape.count = shape.receive_count = static_cast<std::int64_t>(std::max(event.bytes, event.bytes_received));
       });
+    case Kind::kIoOperationComplete:
+      return change(request, [&](CallShape& shape) { shape.receive_count = static_cast<std::int64_t>(event.bytes); });
     default:
       return;
   }
@@ -468,6 +479,8 @@ void ScriptCompiler::leave(Thread& thread, const Event& event) {
     }
     ++thread.calls;
     call.shape.function = call.function;
+    summary_.has_files = summary_.has_files || call.function == static_cast<std::uint16_t>(FunctionId::kFile_open);
+    if (moves_file_bytes(call.function)) call.shape.receive_count = static_cast<std::int64_t>(call.moved);
     const std::uint32_t shape = script_.add_shape(call.shape, call.lists);
     const std::uint64_t step = script_.add_step(thread.index, shape, nanoseconds(before, call.begin),
                                                 nanoseconds(call.begin, event.time), is_single ? slots[0] : kNothing);

@@ -35,6 +35,7 @@ struct ScriptSummary {
   std::map<std::string, std::uint64_t> left_out;       // calls that cannot be made again, by function
   std::uint64_t calls = 0;
   bool has_arguments = false;  // of any call
+  bool has_files = false;      // of MPI-IO
 };
 
 // Not thread safe. Of each thread events in their order, of all threads by time.
@@ -72,10 +73,10 @@ class ScriptCompiler : public knowledge_sources::EventConsumer {
     CallShape shape;
     std::vector<CallScript::List> lists;
     std::vector<Start> starts;
-    std::vector<std::uint64_t> completed;  // requests
-    std::vector<std::uint32_t> freed;      // slots, when the call has ended
-    std::uint64_t sent = 0, received = 0;
-    bool has_absent = false;  // completes something whose other end is absent
+    std::vector<std::uint64_t> completed;             // requests
+    std::vector<std::uint32_t> freed;                 // slots, when the call has ended
+    std::uint64_t sent = 0, received = 0, moved = 0;  // moved: by MPI-IO
+    bool has_absent = false;                          // completes something whose other end is absent
     bool has_sent = false, has_received = false, has_collective = false, has_arguments = false;
   };
   struct Thread {

@@ -1,0 +1,44 @@
+// What a knowledge source keeps of packs that it can't use yet, in bytes on the blackboard: ingest takes no further
+// pack while that is full, so what is waited for, which came before, is used first.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "blackboard/blackboard.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// Not thread safe. Counts nothing without a board.
+class KeptBytes {
+ public:
+  KeptBytes() = default;
+  KeptBytes(KeptBytes&& other) noexcept
+      : board_(std::exchange(other.board_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  KeptBytes& operator=(KeptBytes&& other) noexcept {
+    std::swap(board_, other.board_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~KeptBytes() { clear(); }
+
+  // Before the first byte. The board outlives the use of this.
+  void count_on(blackboard::Blackboard& board) { board_ = &board; }
+  void add(std::size_t bytes) {
+    if (board_ == nullptr) return;
+    bytes_ += bytes;
+    board_->keep(bytes);
+  }
+  void remove(std::size_t bytes) {
+    if (board_ == nullptr) return;
+    bytes_ -= bytes;
+    board_->let_go(bytes);
+  }
+  void clear() { remove(bytes_); }
+
+ private:
+  blackboard::Blackboard* board_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -112,6 +112,7 @@ bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> thr
   if (!recorder.ready() || ::pthread_key_create(&thread_end_key, on_thread_end) != 0) return false;
   recorder.on_failure = on_transport_failure;
   recorder.requests.set_shared(find_shared_request());
+  learn_completion();
   calibrate(recorder.cost, sampling);
   main_thread_ = static_cast<std::uint32_t>(::syscall(SYS_gettid));
   usage_before_ = read_usage(main_thread_);

@@ -347,6 +347,10 @@ void say(std::string_view sentence) noexcept {
   const int saved = errno;
   const auto length = fmt::format_to_n(line.data(), line.size() - 1, "ardoise: {}", sentence).size;
   const std::size_t end = std::min(length, line.size() - 1);
+  // Names of programs may hold anything.
+  std::replace_if(
+      line.begin(), line.begin() + static_cast<std::ptrdiff_t>(end),
+      [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; }, '?');
   line[end] = '\n';
   (void)::syscall(SYS_write, 2, line.data(), end + 1);
   errno = saved;

@@ -22,6 +22,7 @@
 #include "instrument/settings/changes.hpp"
 #include "instrument/settings/control_file.hpp"
 #include "instrument/settings/number_ranges.hpp"
+#include "reports/findings/findings.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -69,7 +70,8 @@ Answer answer_of(const fs::path& folder, const Process& process) {
 std::string named(const std::vector<Process>& processes) {
   std::string text;
   for (std::size_t i = 0; i < std::min(processes.size(), kProcessesNamed); ++i)
-    text += fmt::format("{}rank {} of {}", i == 0 ? "" : ", ", processes[i].rank, processes[i].program);
+    text += fmt::format("{}rank {} of {}", i == 0 ? "" : ", ", processes[i].rank,
+                        reports::in_sentence(processes[i].program));
   return processes.size() > kProcessesNamed ? text + fmt::format(" … ({})", processes.size()) : text;
 }
 
@@ -80,7 +82,7 @@ int print_history(const fs::path& folder) {
     is_any = true;
     std::cout << fmt::format("{:>3}  {}  ranks {}  program {}{}\n", command.number, command.settings,
                              command.ranks == "*" ? "all" : command.ranks,
-                             command.program == "*" ? "all" : command.program,
+                             command.program == "*" ? "all" : reports::in_sentence(std::string(command.program)),
                              command.rule != 0 ? fmt::format("  by rule {}", command.rule) : "");
   });
   if (!is_any) std::cout << "nothing was changed so far.\n";

@@ -1,8 +1,5 @@
-// Why processes that all stand cannot go on: who waits for whom, and whether anybody can be released. The model is that
-// of AND and OR waits (Hilbrich, de Supinski, Schulz, Müller: A Graph Based Approach for MPI Deadlock Detection, ICS
-// 2009): a receive waits for its source, MPI_Waitall for all its operations, a receive from any source or MPI_Waitany
-// for one of several, a collective for the members of its communicator that are not in it. A rank that computes may
-// still do anything; one that has called MPI_Finalize does nothing any more.
+// Why processes that all stand cannot go on, in words; or who of them may, if nothing is wrong. Who waits for whom, and
+// whether anybody can be released, is decided in wait_graph.hpp.
 #pragma once
 
 #include <span>
@@ -15,7 +12,9 @@ namespace ardoise::analyzer {
 
 struct HangReason {
   bool is_fault = false;
-  std::string text;  // "rank 0 waits in MPI_Recv in main (ring.c:12) for rank 1, which waits …", or "no fault seen: …"
+  // "rank 0 waits in MPI_Recv in main (ring.c:12) for rank 1, which waits …", or "no fault seen: rank 1 computes in …
+  // for 64 s, the others wait for it". Names in it are printable.
+  std::string text;
 };
 
 // Of all processes of one world that have not ended.

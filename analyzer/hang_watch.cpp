@@ -9,6 +9,7 @@
 
 #include "analyzer/deadlock.hpp"
 #include "analyzer/safe_state_files.hpp"
+#include "reports/findings/findings.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::analyzer {
@@ -69,7 +70,8 @@ std::string HangWatch::sentence(const std::vector<ProcessStand>& stands) const {
   for (const auto& [world, of_world] : worlds) {
     const auto program = std::ranges::find(programs_, world, &knowledge_sources::Program::world);
     HangReason reason = reason_of_hang(of_world);
-    if (worlds.size() > 1 && program != programs_.end()) reason.text += " (in " + program->name + ")";
+    if (worlds.size() > 1 && program != programs_.end())
+      reason.text += " (in " + reports::in_sentence(program->name) + ")";
     if (reason.is_fault && !best.is_fault) best = reason;
     if (best.text.empty()) best = reason;
   }

@@ -26,7 +26,8 @@ void KeepSafe::write() {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  child_ = ::fork();
+  // Not fork(): that copies pages that a network writes into (registered_memory.hpp). Nothing but system calls follows.
+  child_ = ::vfork();
   if (child_ != 0) return;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   (void)::nice(10);

@@ -13,12 +13,13 @@
 #include "reports/document/sections.hpp"
 #include "reports/render.hpp"
 #include "reports/text/text_document.hpp"
+#include "reports/text/utf8.hpp"
 
 namespace ardoise::analyzer {
 
 void say(const std::string& sentence) {
-  // One write, so that lines of several ranks do not mix.
-  std::cerr << fmt::format("ardoise-analyzer: {}\n", sentence) << std::flush;
+  // One write, so that lines of several ranks do not mix. Names in it may hold anything.
+  std::cerr << fmt::format("ardoise-analyzer: {}\n", reports::printable(sentence)) << std::flush;
 }
 
 void leave_state(std::string_view state, const Options& options) {

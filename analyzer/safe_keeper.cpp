@@ -10,6 +10,8 @@
 #include <csignal>
 #include <exception>
 
+#include "analyzer/registered_memory.hpp"
+
 namespace ardoise::analyzer {
 namespace {
 
@@ -21,6 +23,7 @@ std::chrono::nanoseconds in_time(const ::timeval& time) {
 
 bool SafeKeeper::keep(AnalyzerRun& run, const std::function<void()>& write) {
   wait();
+  if (!is_fork_safe()) return false;
   const auto begin = std::chrono::steady_clock::now();
   run.while_still([&] { child_ = ::fork(); });
   if (child_ != 0) {

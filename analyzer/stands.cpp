@@ -17,21 +17,36 @@ namespace {
 namespace fs = std::filesystem;
 using instrument::RecentCall;
 
-std::vector<std::int32_t> members_of(std::span<const instrument::RankRange> ranges, std::size_t first,
-                                     std::size_t count) {
+std::vector<std::int32_t> members_of(std::span<const instrument::RankRange> ranges) {
   std::vector<std::int32_t> members;
-  for (const auto& range : ranges.subspan(std::min(first, ranges.size()))) {
-    if (count-- == 0) break;
+  for (const auto& range : ranges) {
     for (std::uint32_t i = 0; i < range.count; ++i)
       members.push_back(range.start + static_cast<std::int32_t>(i) * range.stride);
   }
   return members;
 }
 
+// Of a world: the same object for all its processes.
+using KnownComms = std::map<std::pair<std::uint32_t, StandComm::Key>, std::shared_ptr<const StandComm>>;
+
+std::shared_ptr<const StandComm> comm_of(const instrument::DecodedCommunicator& decoded) {
+  const auto& fixed = decoded.fixed;
+  auto comm = std::make_shared<StandComm>();
+  comm->key = {fixed.group_hash, fixed.instance};
+  comm->name = decoded.name;
+  comm->is_inter = fixed.kind == instrument::CommunicatorKind::kInter;
+  comm->is_whole = fixed.first_range == 0 && fixed.range_count == fixed.ranges + fixed.remote_ranges;
+  if (!comm->is_whole) return comm;
+  comm->members = members_of(decoded.ranges.subspan(comm->is_inter ? fixed.ranges : 0));
+  // An intercommunicator's own group may lie outside of the world as well as the other one.
+  comm->is_whole = std::ranges::none_of(members_of(decoded.ranges), [](std::int32_t rank) { return rank < 0; });
+  return comm;
+}
+
 // Puts the definitions of one file together.
 class Reader {
  public:
-  explicit Reader(const instrument::PackHeader& header) : header_(header) {
+  Reader(const instrument::PackHeader& header, KnownComms& known) : header_(header), known_(known) {
     stand_.process = {header.partition, header.rank};
   }
 
@@ -44,13 +59,35 @@ class Reader {
       stand_.cpu_share = static_cast<double>(stand.fixed.cpu_ns) / static_cast<double>(stand.fixed.wall_ns);
     stand_.in_finalize = (stand.fixed.flags & instrument::kInFinalize) != 0;
     stand_.is_stopped = (stand.fixed.flags & instrument::kStopped) != 0;
+    stand_.sleeps = (stand.fixed.flags & instrument::kSleeps) != 0;
+    stand_.has_free_threads = (stand.fixed.flags & instrument::kFreeThreads) != 0;
+    stand_.knows_all_collectives = (stand.fixed.flags & instrument::kCollectivesMissing) == 0;
   }
   void operator()(const instrument::DecodedCommunicator& comm) {
     const auto& fixed = comm.fixed;
-    const bool inter = fixed.kind == instrument::CommunicatorKind::kInter;
-    comms_[fixed.comm] = {{fixed.group_hash, fixed.instance},
-                          members_of(comm.ranges, inter ? fixed.ranges : 0, inter ? fixed.remote_ranges : fixed.ranges),
-                          std::string(comm.name)};
+    const StandComm::Key key{fixed.group_hash, fixed.instance};
+    keys_[fixed.comm] = key;
+    if (fixed.range_count == 0) return;
+    if (fixed.kind == instrument::CommunicatorKind::kInter) {  // its members depend on the side
+      comms_[fixed.comm] = comm_of(comm);
+      return;
+    }
+    auto& known = known_[{header_.partition, key}];
+    if (known == nullptr || !known->is_whole || (known->name.empty() && !comm.name.empty())) known = comm_of(comm);
+    comms_[fixed.comm] = known;
+  }
+  void operator()(const instrument::DecodedCollectives& decoded) {
+    const auto& fixed = decoded.fixed;
+    const auto key = keys_.find(fixed.comm);
+    if (key == keys_.end()) return;
+    StandCollectives& all = stand_.collectives[key->second];
+    all.begun = fixed.begun;
+    constexpr std::uint32_t kLast = instrument::CollectivesDefinition::kLast;
+    for (std::uint32_t number = fixed.begun - std::min(fixed.begun, kLast); number != fixed.begun; ++number) {
+      const std::uint32_t word = fixed.last[number % kLast];
+      all.last.push_back({function_name(instrument::PackClass::kMpi, instrument::function_of_collective(word)),
+                          static_cast<std::int32_t>(instrument::root_of_collective(word))});
+    }
   }
   void operator()(const instrument::DecodedModule& module) { modules_[module.fixed.module] = std::string(module.path); }
   void operator()(const instrument::DecodedRecentCalls& recent) {
@@ -63,19 +100,25 @@ class Reader {
   }
 
   ProcessStand take() {
-    for (const auto& [number, thread] : threads_) {
+    for (auto& [number, thread] : threads_) {
       if (thread.sampled && stand_.computes.module.empty()) stand_.computes = place_of(*thread.sampled);
       const auto open = std::ranges::find_if(
           thread.calls, [](const RecentCall& call) { return (call.flags & instrument::kOpenCall) != 0; });
       if (open == thread.calls.end()) continue;
       const bool is_io = (open->flags & instrument::kPosixCallFlag) != 0;
-      auto& into = is_io ? stand_.io : stand_.mpi;
-      if (into && into->seconds >= seconds(open->ticks)) continue;
-      StandCall& call = into.emplace();
+      StandCall call;
       call.operation = operation_of(*open, is_io);
       call.seconds = seconds(open->ticks);
+      call.parts_missing = (open->flags & instrument::kPartsMissing) != 0;
       if (thread.place) call.place = place_of(*thread.place);
       for (auto part = open + 1; part != thread.calls.end(); ++part) call.parts.push_back(operation_of(*part, false));
+      auto& into = is_io ? stand_.io : stand_.mpi;
+      if (into && into->seconds < call.seconds) std::swap(*into, call);
+      if (!into) {
+        into = std::move(call);
+      } else if (!is_io) {
+        stand_.others.push_back(std::move(call));
+      }
     }
     return std::move(stand_);
   }
@@ -87,14 +130,19 @@ class Reader {
   [[nodiscard]] StandOperation operation_of(const RecentCall& call, bool is_io) const {
     StandOperation operation;
     const auto pack_class = is_io ? instrument::PackClass::kPosix : instrument::PackClass::kMpi;
-    operation.function = knowledge_sources::function_info(pack_class, instrument::function_of(call.word)).name;
+    operation.function = function_name(pack_class, instrument::function_of(call.word));
     if (is_io) return operation;
     operation.shape = instrument::shape_of(call.word);
     operation.peer = call.peer;
     operation.tag = call.tag;
     if (const auto comm = comms_.find(instrument::comm_of(call.word)); comm != comms_.end())
       operation.comm = comm->second;
+    if (call.collective != 0) operation.number = call.collective - 1;
+    operation.may_be_done = (call.flags & instrument::kMayBeDone) != 0;
     return operation;
+  }
+  static std::string function_name(instrument::PackClass pack_class, std::uint32_t function) {
+    return knowledge_sources::function_info(pack_class, function).name;
   }
   [[nodiscard]] reports::StackPlace place_of(const instrument::StackFrame& frame) const {
     const auto module = modules_.find(frame.module);
@@ -103,8 +151,10 @@ class Reader {
   }
 
   const instrument::PackHeader& header_;
+  KnownComms& known_;
   ProcessStand stand_;
-  std::map<std::uint32_t, StandComm> comms_;
+  std::map<std::uint32_t, StandComm::Key> keys_;
+  std::map<std::uint32_t, std::shared_ptr<const StandComm>> comms_;
   std::map<std::uint32_t, std::string> modules_;
   struct Thread {
     std::vector<RecentCall> calls;
@@ -128,12 +178,13 @@ std::vector<fs::path> stand_files(const fs::path& folder) {
 
 std::vector<ProcessStand> read_stands(const fs::path& folder) {
   std::vector<ProcessStand> stands;
+  KnownComms known;
   for (const fs::path& path : stand_files(folder)) {
     const instrument::PackFile file = instrument::read_pack_file(path);
     instrument::PackSequence packs(file.bytes());
     const auto pack = packs.next();
     if (!pack || pack->pack_class() != instrument::PackClass::kDefinitions) continue;  // it goes on just now
-    Reader reader(pack->header());
+    Reader reader(pack->header(), known);
     instrument::DefinitionReader definitions(pack->payload());
     while (const auto definition = definitions.next()) std::visit(reader, *definition);
     stands.push_back(reader.take());
@@ -153,6 +204,7 @@ void find_places(std::vector<ProcessStand>& stands) {
   for (ProcessStand& stand : stands) {
     find(stand.computes);
     if (stand.mpi) find(stand.mpi->place);
+    for (StandCall& call : stand.others) find(call.place);
     if (stand.io) find(stand.io->place);
   }
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,12 +21,14 @@ namespace ardoise::analyzer {
 struct StandComm {
   struct Key {
     std::uint64_t hash = 0;
-    std::uint32_t instance = 0;
+    std::uint32_t instance = 0;  // among those of the same ranks, in the order in which they were made
     friend auto operator<=>(const Key&, const Key&) = default;
   };
   Key key;
   std::vector<std::int32_t> members;  // ranks of the program's world, of the group that peers are numbered in
   std::string name;
+  bool is_inter = false;
+  bool is_whole = true;  // all members are known, and in the program's world
 };
 
 // An operation that does not come to its end.
@@ -34,15 +37,30 @@ struct StandOperation {
   instrument::Shape shape = instrument::Shape::kLocal;
   std::int32_t peer = instrument::kNoPeer;  // as in a record: in the communicator
   std::int32_t tag = 0;
-  std::optional<StandComm> comm;
+  std::shared_ptr<const StandComm> comm = nullptr;  // nullptr: none, or not known
+  // Of a collective: how many its process had begun before on the communicator.
+  std::optional<std::uint32_t> number = std::nullopt;
+  bool may_be_done = false;  // of a part, or of a call with parts, for all that is known
 };
 
 // The call of MPI, or of I/O, that a process is in.
 struct StandCall {
   StandOperation operation;
-  std::vector<StandOperation> parts;  // that it waits for: requests, the receiving half of MPI_Sendrecv
+  // That it waits for: requests that are not complete, the receiving half of MPI_Sendrecv.
+  std::vector<StandOperation> parts;
+  bool parts_missing = false;  // and for more
   reports::StackPlace place;
   double seconds = 0;
+};
+
+// What a process has called on a communicator.
+struct StandCollectives {
+  std::uint32_t begun = 0;  // without a call that it is in
+  struct Call {
+    std::string function;
+    std::int32_t root = instrument::kNoPeer;  // as far as collective_word() holds it
+  };
+  std::vector<Call> last;  // of the numbers before `begun`, in their order
 };
 
 struct ProcessStand {
@@ -51,8 +69,13 @@ struct ProcessStand {
   double seconds = 0;                      // between these
   std::optional<double> cpu_share;         // CPU time ÷ time, of late
   bool in_finalize = false, is_stopped = false;
+  bool sleeps = false;               // its first thread slept or was blocked at the look
+  bool has_free_threads = false;     // that may call MPI, and are in no call of it
   reports::StackPlace computes;      // in no call: where it was sampled last
   std::optional<StandCall> mpi, io;  // of its threads the one that has been in its call longest
+  std::vector<StandCall> others;     // of MPI, of its other threads
+  std::map<StandComm::Key, StandCollectives> collectives;
+  bool knows_all_collectives = true;  // on other communicators it has begun none
 };
 
 // Of all files in the folder that can be read; of places only module and offset are known.

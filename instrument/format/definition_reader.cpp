@@ -177,6 +177,8 @@ Decoded decode(const DefinitionHeader& header, Cursor& in) {
     }
     case DefinitionKind::kStand:
       return {DecodedStand{in.fixed<StandDefinition>()}};
+    case DefinitionKind::kCollectives:
+      return {DecodedCollectives{in.fixed<CollectivesDefinition>()}};
     case DefinitionKind::kMarkName:
       return {DecodedMarkName{in.fixed<MarkNameDefinition>(), in.string()}};
     case DefinitionKind::kDatatype:

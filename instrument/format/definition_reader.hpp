@@ -90,6 +90,9 @@ struct DecodedStack {
 struct DecodedStand {
   StandDefinition fixed;
 };
+struct DecodedCollectives {
+  CollectivesDefinition fixed;
+};
 struct DecodedMarkName {
   MarkNameDefinition fixed;
   std::string_view name;
@@ -107,7 +110,7 @@ using Definition =
     std::variant<UnknownDefinition, DecodedProcess, DecodedClock, DecodedModule, DecodedCallSite, DecodedCommunicator,
                  DecodedTopology, DecodedFile, DecodedThread, DecodedNotice, DecodedSampling, DecodedCounters,
                  DecodedSamplerTotals, DecodedUsage, DecodedPythonCode, DecodedMemory, DecodedFileAccess, DecodedEnd,
-                 DecodedRecentCalls, DecodedStack, DecodedStand, DecodedMarkName, DecodedDatatype>;
+                 DecodedRecentCalls, DecodedStack, DecodedStand, DecodedMarkName, DecodedDatatype, DecodedCollectives>;
 
 // for (DefinitionReader reader(payload); auto definition = reader.next();) std::visit(…, *definition);
 //

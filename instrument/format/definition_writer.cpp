@@ -139,4 +139,8 @@ bool DefinitionWriter::add(const StandDefinition& stand) {
   return add(DefinitionKind::kStand, bytes_of(stand), {}, {});
 }
 
+bool DefinitionWriter::add(const CollectivesDefinition& collectives) {
+  return add(DefinitionKind::kCollectives, bytes_of(collectives), {}, {});
+}
+
 }  // namespace ardoise::instrument

@@ -54,6 +54,7 @@ class DefinitionWriter {
   // frames.size() must be stack.frames.
   [[nodiscard]] bool add(const StackDefinition& stack, std::span<const StackFrame> frames);
   [[nodiscard]] bool add(const StandDefinition& stand);
+  [[nodiscard]] bool add(const CollectivesDefinition& collectives);
 
   [[nodiscard]] std::size_t bytes() const { return used_; }
   [[nodiscard]] std::uint32_t count() const { return count_; }

@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "instrument/format/event_format.hpp"
+
 namespace ardoise::instrument {
 
 enum class DefinitionKind : std::uint16_t {
@@ -36,6 +38,7 @@ enum class DefinitionKind : std::uint16_t {
   kStand = 20,
   kMarkName = 21,
   kDatatype = 22,
+  kCollectives = 23,
 };
 
 struct DefinitionHeader {
@@ -300,6 +303,8 @@ enum RecentCallFlags : std::uint32_t {
   kPosixCallFlag = 1,  // `word` has a PosixFunction for its function, `peer` is a file
   kOpenCall = 2,       // has not ended: `ticks` so far
   kPendingPart = 4,    // of the open call before it: the operation of a request, or the receiving half of MPI_Sendrecv
+  kMayBeDone = 8,      // a part, or an open call with parts: it may be complete, for all that is known
+  kPartsMissing = 16,  // an open call: it waits for more than follows
 };
 struct RecentCall {
   std::uint64_t begin;  // tick
@@ -309,7 +314,7 @@ struct RecentCall {
   std::uint32_t call_site;
   std::int32_t peer, tag;
   std::uint32_t flags;
-  std::uint32_t reserved;
+  std::uint32_t collective;  // 1 + its number on its communicator (CollectivesDefinition); 0: none, or not known
 };
 static_assert(sizeof(RecentCall) == 48);
 
@@ -334,8 +339,11 @@ struct StackFrame {
 
 // A living process, with a file of its own (stands.hpp): where its threads are. Strings: none.
 enum StandFlags : std::uint32_t {
-  kInFinalize = 1,  // it has called MPI_Finalize
-  kStopped = 2,     // by a signal or a debugger
+  kInFinalize = 1,           // it has called MPI_Finalize
+  kStopped = 2,              // by a signal or a debugger
+  kSleeps = 4,               // at the look its first thread was asleep or blocked
+  kFreeThreads = 8,          // threads that may call MPI are in no call of it (MPI_THREAD_MULTIPLE)
+  kCollectivesMissing = 16,  // the file has not the collectives of all communicators, or their numbers are not sure
 };
 struct StandDefinition {
   std::uint64_t tick;        // when this was so
@@ -345,5 +353,22 @@ struct StandDefinition {
   std::uint32_t flags;
   std::uint32_t reserved;
 };
+
+// The collectives that a living process has begun on a communicator, the creations of communicators from it and
+// non-blocking ones among them: they are numbered 0, 1, 2 … in the order of the calls, which is the same in all its
+// ranks. Those of a call that has not ended are not counted yet. Strings: none.
+struct CollectivesDefinition {
+  static constexpr std::uint32_t kLast = 8;
+  std::uint32_t comm;
+  std::uint32_t begun;
+  std::uint32_t last[kLast];  // collective_word() of number n at n % kLast, of the last so many
+};
+// Function and root. A root beyond the field is cut, in all ranks alike.
+inline constexpr std::uint32_t kRootBits = 32 - kFunctionBits;
+constexpr std::uint32_t collective_word(std::uint32_t function, std::int32_t root) {
+  return function << kRootBits | (static_cast<std::uint32_t>(root) & ((1u << kRootBits) - 1));
+}
+constexpr std::uint32_t function_of_collective(std::uint32_t word) { return word >> kRootBits; }
+constexpr std::uint32_t root_of_collective(std::uint32_t word) { return word & ((1u << kRootBits) - 1); }
 
 }  // namespace ardoise::instrument

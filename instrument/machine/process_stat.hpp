@@ -13,13 +13,14 @@ namespace ardoise::instrument {
 
 struct ProcessStat {
   char state = 0;               // 'R', 'S', 'T', 't', 'Z' …; 0: there is no such process
+  std::uint64_t threads = 0;
   std::uint64_t cpu_ticks = 0;  // of all its threads, in the kernel's ticks for user space (10 ms)
   int wait_status = 0;          // of a zombie, as waitpid(2) gives it
 };
 
 [[nodiscard]] inline ProcessStat process_stat(const char* path) noexcept {
   // Fields behind the name, which may hold anything.
-  constexpr int kUserTime = 11, kKernelTime = 12, kExitCode = 49;
+  constexpr int kUserTime = 11, kKernelTime = 12, kThreads = 17, kExitCode = 49;
   std::array<char, 1024> text;
   const long file = call_kernel(SYS_openat, AT_FDCWD, argument(path), O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
@@ -38,6 +39,7 @@ struct ProcessStat {
       if (digit >= '0' && digit <= '9') number = 10 * number + static_cast<std::uint64_t>(digit - '0');
     }
     if (field == kUserTime || field == kKernelTime) stat.cpu_ticks += number;
+    if (field == kThreads) stat.threads = number;
     if (field == kExitCode) stat.wait_status = static_cast<int>(number);
   }
   return stat;

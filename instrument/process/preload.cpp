@@ -92,8 +92,10 @@ void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {
     return;
   try {
     ThreadRecorder* const thread = current->thread();
-    if (thread == nullptr) [[unlikely]]
+    if (thread == nullptr) [[unlikely]] {
+      current->mpi.miss_call();
       return current->recorder.lose_call(PackClass::kMpi);
+    }
     // Refused: the recorder's own call of MPI came back here.
     const Stay stay(thread->activity, Activity::kRecording, current->recorder.active);
     if (!stay.entered()) [[unlikely]]
@@ -141,6 +143,14 @@ void write_remains(int wait_status) noexcept {
   vmpi::remove_window_folder();
 }
 
+// Threads that MPI and this library have started. 0: not known.
+std::size_t count_helpers() {
+  if (threads_before_init.empty()) return 0;
+  return static_cast<std::size_t>(std::ranges::count_if(running_tasks(), [](std::uint32_t task) {
+    return std::ranges::find(threads_before_init, task) == threads_before_init.end();
+  }));
+}
+
 // Where a launch has a folder for it.
 void prepare_for_death(Session& made, const PackIdentity& identity, const char* analyzer_command, double hang_seconds) {
   const std::string folder = remains_folder(analyzer_command);
@@ -148,7 +158,7 @@ void prepare_for_death(Session& made, const PackIdentity& identity, const char* 
   session_of_the_dead = &made;
   remains_path = new std::string(fmt::format("{}/{}", folder, remains_name(identity.partition, identity.rank)));
   const double seconds = hang_seconds > 0 ? stand_seconds(hang_seconds) : 0;
-  standing = new Standing(made, identity, folder, seconds);
+  standing = new Standing(made, identity, folder, seconds, count_helpers());
   control = new Control(made, identity, own_program().name, folder);
   constexpr long kLookMilliseconds = 500;
   static const long stand_milliseconds =

@@ -5,7 +5,6 @@
 #include <fmt/core.h>
 #include <pthread.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -114,6 +113,7 @@ bool Session::start(std::uint64_t init_begin, std::span<const std::uint32_t> thr
   if (!recorder.ready() || ::pthread_key_create(&thread_end_key, on_thread_end) != 0) return false;
   recorder.on_failure = on_transport_failure;
   recorder.requests.set_shared(find_shared_request());
+  learn_completion();
   calibrate(recorder.cost, sampling);
   main_thread_ = static_cast<std::uint32_t>(::syscall(SYS_gettid));
   usage_before_ = read_usage(main_thread_);
@@ -344,13 +344,17 @@ RecordTime measure_record() {
 }
 
 void say(std::string_view sentence) noexcept {
-  // In one call, so that lines of ranks do not mix, whatever its length.
-  static constexpr char kName[] = "ardoise: ", kEnd[] = "\n";
+  // Written in one call, so that lines of ranks do not mix.
+  std::array<char, 4096> line{};
   const int saved = errno;
-  const std::array<iovec, 3> parts{{{const_cast<char*>(kName), sizeof kName - 1},
-                                    {const_cast<char*>(sentence.data()), sentence.size()},
-                                    {const_cast<char*>(kEnd), sizeof kEnd - 1}}};
-  (void)::syscall(SYS_writev, 2, parts.data(), parts.size());
+  const auto length = fmt::format_to_n(line.data(), line.size() - 1, "ardoise: {}", sentence).size;
+  const std::size_t end = std::min(length, line.size() - 1);
+  // Names of programs may hold anything.
+  std::replace_if(
+      line.begin(), line.begin() + static_cast<std::ptrdiff_t>(end),
+      [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; }, '?');
+  line[end] = '\n';
+  (void)::syscall(SYS_write, 2, line.data(), end + 1);
   errno = saved;
 }
 

@@ -55,6 +55,7 @@ class Session {
   [[nodiscard]] ThreadRecorder* thread();
   // The same, if it was made already. Async-signal-safe.
   [[nodiscard]] ThreadRecorder* known_thread() noexcept;
+  [[nodiscard]] int thread_level() const { return thread_level_; }
   const bool has_call_stacks;       // each call's calling context is recorded with it
   const bool any_thread_calls_mpi;  // at the same time as others: MPI_THREAD_MULTIPLE
   Recorder recorder;

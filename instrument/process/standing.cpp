@@ -25,7 +25,7 @@ namespace ardoise::instrument {
 namespace {
 
 constexpr double kRefreshSeconds = 5;
-constexpr std::size_t kThreadsShown = 8, kMostFrames = 48;
+constexpr std::size_t kThreadsShown = 8, kMostFrames = 48, kCommsShown = 128;
 
 // The loaded object of an address, by the loader's lock-free table (glibc 2.35). Empty: not known.
 struct LoadedObject {
@@ -52,7 +52,8 @@ std::string path_of_program() {
 
 }  // namespace
 
-Standing::Standing(Session& of, const PackIdentity& identity, const std::string& folder, double seconds)
+Standing::Standing(Session& of, const PackIdentity& identity, const std::string& folder, double seconds,
+                   std::size_t helpers)
     : session_(of),
       identity_(identity),
       path_(fmt::format("{}/{}", folder, stand_name(identity.partition, identity.rank))),
@@ -61,7 +62,8 @@ Standing::Standing(Session& of, const PackIdentity& identity, const std::string&
       program_(path_of_program()),
       stat_path_(fmt::format("/proc/{}/stat", ::getpid())),
       start_tick_(now()),
-      ticks_(seconds > 0 ? static_cast<std::uint64_t>(seconds * identity.ticks_per_second) : UINT64_MAX / 2) {}
+      ticks_(seconds > 0 ? static_cast<std::uint64_t>(seconds * identity.ticks_per_second) : UINT64_MAX / 2),
+      helpers_(helpers) {}
 
 std::uint64_t Standing::last_progress() const noexcept {
   std::uint64_t last = std::max(start_tick_, finalizes_since.load(std::memory_order_relaxed));
@@ -112,6 +114,30 @@ Standing::CpuTime Standing::take_cpu_time(std::uint64_t tick, std::uint64_t cpu_
   return lately;
 }
 
+// False: not those of all communicators. described: those whose definitions are there.
+bool Standing::add_collectives(DefinitionWriter& out, std::span<const std::uint32_t> described) noexcept {
+  const Communicators& all = session_.mpi.communicators();
+  std::size_t added = 0;
+  const auto add = [&](std::uint32_t comm) {
+    const Communicators::Known* const known = all.known(comm);
+    if (known == nullptr || (all.begun(comm) == 0 && comm != kWorldComm)) return true;
+    if (++added > kCommsShown) return false;
+    if (std::find(described.begin(), described.end(), comm) == described.end()) {
+      CommunicatorDefinition definition = known->definition;  // says which it is, not who is in it
+      definition.range_count = 0;
+      if (!out.add(definition, {}, {})) return false;
+    }
+    return out.add(all.collectives(comm));
+  };
+  bool is_whole = !all.is_unsure();
+  for (const std::uint32_t comm : described) is_whole = add(comm) && is_whole;
+  for (std::uint32_t comm = 0; comm < Communicators::kKept; ++comm) {
+    if (std::find(described.begin(), described.end(), comm) != described.end()) continue;
+    if (!add(comm)) return false;
+  }
+  return is_whole && all.defined() <= Communicators::kKept;
+}
+
 std::size_t Standing::write_definitions(std::uint64_t tick, std::uint64_t since) noexcept {
   constexpr std::size_t kRoom = std::size_t{48} << 10;
   DefinitionWriter out{std::span<std::byte>(room_).first(kRoom).subspan(sizeof(PackHeader))};
@@ -119,12 +145,17 @@ std::size_t Standing::write_definitions(std::uint64_t tick, std::uint64_t since)
   const ProcessStat state = process_stat(stat_path_.c_str());
   const CpuTime lately = take_cpu_time(tick, state.cpu_ticks);
   const bool is_stopped = state.state == 'T' || state.state == 't';
-  StandDefinition stand{
-      tick, since, lately.cpu_ns, lately.wall_ns, (finalizes != 0 ? kInFinalize : 0u) | (is_stopped ? kStopped : 0u),
-      0};
+  const bool is_asleep = state.state == 'S' || state.state == 'D';
+  StandDefinition stand{tick,
+                        since,
+                        lately.cpu_ns,
+                        lately.wall_ns,
+                        (finalizes != 0 ? kInFinalize : 0u) | (is_stopped ? kStopped : 0u) | (is_asleep ? kSleeps : 0u),
+                        0};
   bool fits = out.add(stand);
   ThreadStand thread_stand(session_, unwinder_, tick);
-  std::size_t threads = 0;
+  std::size_t threads = 0, in_mpi = 0, comms = 0;
+  std::array<std::uint32_t, kCommsShown> described{};
   std::array<std::uint32_t, kThreadsShown * kMostFrames> defined{};
   std::size_t modules = 0;
   const auto add_stack = [&](std::uint32_t thread, StackOf of, std::span<const std::uint64_t> path) {
@@ -148,12 +179,17 @@ std::size_t Standing::write_definitions(std::uint64_t tick, std::uint64_t since)
   session_.recorder.threads.for_each_owned([&](const ThreadRecorder& thread) {
     if (++threads > kThreadsShown || finalizes != 0) return;
     thread_stand.look_at(thread);
+    in_mpi += thread_stand.is_in_mpi() ? 1 : 0;
     const auto calls = thread_stand.calls();
     for (const RecentCall& call : calls) {
       if ((call.flags & (kOpenCall | kPendingPart)) == 0 || (call.flags & kPosixCallFlag) != 0) continue;
       const std::uint32_t comm = comm_of(call.word);
-      if (const Communicators::Known* const known = session_.mpi.known_communicator(comm))
+      const auto end = described.begin() + static_cast<std::ptrdiff_t>(comms);
+      if (comms == described.size() || std::find(described.begin(), end, comm) != end) continue;
+      if (const Communicators::Known* const known = session_.mpi.communicators().known(comm)) {
         fits = fits && out.add(known->definition, std::span<const RankRange>(known->ranges), known->name);
+        described[comms++] = comm;
+      }
     }
     if (!calls.empty())
       fits = fits &&
@@ -161,6 +197,11 @@ std::size_t Standing::write_definitions(std::uint64_t tick, std::uint64_t since)
     add_stack(thread.number(), StackOf::kOpenCall, thread_stand.path());
     add_stack(thread.number(), StackOf::kSample, thread_stand.sampled());
   });
+  if (session_.thread_level() == MPI_THREAD_MULTIPLE && state.threads > helpers_ + in_mpi) stand.flags |= kFreeThreads;
+  if (!add_collectives(out, std::span(described).first(comms))) stand.flags |= kCollectivesMissing;
+  // The first of all, whose flags are known now.
+  std::copy_n(reinterpret_cast<const std::byte*>(&stand), sizeof stand,
+              room_.begin() + static_cast<std::ptrdiff_t>(sizeof(PackHeader) + sizeof(DefinitionHeader)));
   write_header(0, PackClass::kDefinitions, out.bytes(), out.count(), tick);
   return sizeof(PackHeader) + out.bytes();
 }

@@ -9,8 +9,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
+#include "instrument/format/definition_writer.hpp"
 #include "instrument/process/session.hpp"
 #include "instrument/unwind/unwinder.hpp"
 
@@ -18,8 +20,9 @@ namespace ardoise::instrument {
 
 class Standing {
  public:
-  // seconds: without progress, from then on there is a file. 0: only for who asks.
-  Standing(Session& of, const PackIdentity& identity, const std::string& folder, double seconds);
+  // seconds: without progress, from then on there is a file. 0: only for who asks. helpers: threads of MPI and of this
+  // library, which call no MPI.
+  Standing(Session& of, const PackIdentity& identity, const std::string& folder, double seconds, std::size_t helpers);
 
   void look() noexcept;
   // The program goes on, or has ended.
@@ -37,6 +40,7 @@ class Standing {
   [[nodiscard]] std::uint64_t last_progress() const noexcept;
   [[nodiscard]] bool is_asked() const noexcept;
   void write(std::uint64_t tick, std::uint64_t since) noexcept;
+  bool add_collectives(DefinitionWriter& out, std::span<const std::uint32_t> described) noexcept;
   std::size_t write_definitions(std::uint64_t tick, std::uint64_t since) noexcept;
   std::size_t write_totals(std::size_t at, std::uint64_t tick) noexcept;
   void write_header(std::size_t at, PackClass pack_class, std::size_t payload_bytes, std::size_t records,
@@ -45,7 +49,7 @@ class Standing {
   Session& session_;
   const PackIdentity identity_;
   const std::string path_, beside_, ask_path_, program_, stat_path_;
-  const std::uint64_t start_tick_, ticks_;
+  const std::uint64_t start_tick_, ticks_, helpers_;
   std::uint64_t written_ = 0, written_since_ = 0;   // ticks; 0: there is no file
   std::uint64_t cpu_before_ = 0, time_before_ = 0;  // at the look before
   Unwinder unwinder_;

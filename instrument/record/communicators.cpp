@@ -31,7 +31,7 @@ bool Communicators::send(std::uint32_t comm, std::uint32_t instance, const Commu
                                     0,
                                     0};
   ranges.insert(ranges.end(), remote.begin(), remote.end());
-  keep(definition, ranges, facts.name);
+  if (!is_unsure() || known(comm) != nullptr) keep(definition, ranges, facts.name);
   const bool all = ranges.size() <= kRangesSentByAll || facts.rank == 0;
   std::span<const RankRange> rest(ranges.data(), all ? ranges.size() : 0);
   const std::string_view name = facts.name;
@@ -57,14 +57,25 @@ void Communicators::keep(CommunicatorDefinition definition, const std::vector<Ra
   kept_.push_back(std::move(known));
 }
 
-std::uint32_t Communicators::define(const CommunicatorFacts& facts) {
+CollectivesDefinition Communicators::collectives(std::uint32_t comm) const noexcept {
+  CollectivesDefinition all{comm, begun(comm), {}};
+  for (std::size_t i = 0; i < CollectivesDefinition::kLast; ++i)
+    all.last[i] = collectives_[comm].last[i].load(std::memory_order_relaxed);
+  return all;
+}
+
+std::uint32_t Communicators::define(const CommunicatorFacts& facts, std::uint32_t thread) {
   std::uint32_t comm = 0, instance = 0;
   {
     const MutexLock guard(lock_);
+    if (thread_ == kNoThread) thread_ = thread;
+    if (thread != thread_) become_unsure();
     if (instances_.size() >= kUnnamedComm) return kUnnamedComm;
     comm = static_cast<std::uint32_t>(instances_.size());
     instance = created_[hash_of(facts)]++;
     instances_.push_back(instance);
+    defined_.store(comm + 1, std::memory_order_relaxed);
+    if (comm < kKept) collectives_[comm].begun.store(0, std::memory_order_relaxed);
   }
   return send(comm, instance, facts) ? comm : kUnnamedComm;
 }

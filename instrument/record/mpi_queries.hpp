@@ -11,4 +11,8 @@ namespace ardoise::instrument {
 // sends to nobody.
 [[nodiscard]] std::uint64_t find_shared_request();
 
+// Finds out where a request of this MPI library says that it is complete, for MpiQueries::is_complete. Completes a
+// request of its own.
+void learn_completion();
+
 }  // namespace ardoise::instrument

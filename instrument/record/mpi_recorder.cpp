@@ -26,6 +26,7 @@ struct Plan {
   bool persistent;
   bool is_query;
   bool makes_or_ends_objects;  // communicators, windows, files
+  bool is_collective;          // is numbered on its communicator
 };
 
 constexpr bool handles_objects(const vmpi::FunctionTraits& traits) {
@@ -35,12 +36,41 @@ constexpr bool handles_objects(const vmpi::FunctionTraits& traits) {
           category == "io" || name == "MPI_Cancel" || name == "MPI_Type_free");
 }
 
+// Beside operations on data: what all ranks of a communicator call in the same order as those.
+constexpr FunctionId kNumbered[] = {FunctionId::kComm_dup,
+                                    FunctionId::kComm_dup_with_info,
+                                    FunctionId::kComm_idup,
+                                    FunctionId::kComm_idup_with_info,
+                                    FunctionId::kComm_split,
+                                    FunctionId::kComm_split_type,
+                                    FunctionId::kComm_create,
+                                    FunctionId::kIntercomm_create,
+                                    FunctionId::kIntercomm_merge,
+                                    FunctionId::kCart_create,
+                                    FunctionId::kCart_sub,
+                                    FunctionId::kGraph_create,
+                                    FunctionId::kDist_graph_create,
+                                    FunctionId::kDist_graph_create_adjacent,
+                                    FunctionId::kWin_create,
+                                    FunctionId::kWin_allocate,
+                                    FunctionId::kWin_allocate_shared,
+                                    FunctionId::kWin_create_dynamic,
+                                    FunctionId::kFile_open};
+
+// Starts of persistent collectives need no order.
+constexpr bool is_numbered(const vmpi::FunctionTraits& traits) {
+  return !traits.persistent &&
+         (traits.role == Role::kCollective || traits.role == Role::kRooted || traits.role == Role::kNeighbour);
+}
+
 constexpr auto kPlans = [] {
   std::array<Plan, vmpi::kFunctionCount> plans{};
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[i];
-    plans[i] = {traits.role, traits.starts_request, traits.persistent, traits.is_query, handles_objects(traits)};
+    plans[i] = {traits.role,     traits.starts_request,   traits.persistent,
+                traits.is_query, handles_objects(traits), is_numbered(traits)};
   }
+  for (const FunctionId function : kNumbered) plans[static_cast<std::size_t>(function)].is_collective = true;
   return plans;
 }();
 
@@ -62,6 +92,11 @@ std::uint32_t extension_word(ExtensionKind kind, FunctionId function) {
 // Only its word: what the operation is.
 MpiRecord operation_of(const Request& request) { return {0, 0, 0, 0, 0, 0, request.operation}; }
 
+std::uint32_t word_of_collective(const Plan& plan, const Call& call) {
+  return collective_word(static_cast<std::uint32_t>(call.function),
+                         plan.role == Role::kRooted ? format_peer(call.peer) : kNoPeer);
+}
+
 WindowAct act_of(const Call& call) {
   if (call.result != MPI_SUCCESS) return WindowAct::kNone;
   if (call.function == FunctionId::kWin_lock)
@@ -82,6 +117,7 @@ struct MpiRecorder::Event {
   std::int32_t peer, tag;
   Shape shape;
   bool has_receive_half = false;
+  std::uint32_t collective = 0;  // as RecentCall's
 
   [[nodiscard]] std::uint64_t duration() const { return end - call.begin; }
   void is_from(const MPI_Status& status) {
@@ -126,6 +162,8 @@ void MpiRecorder::record(ThreadRecorder& thread, const Call& call, std::uint64_t
     if (plan.role != Role::kRooted) event.peer = kNoPeer;
   }
 
+  if (plan.is_collective && call.comm != MPI_COMM_NULL)
+    event.collective = 1 + communicators_.begin_collective(event.comm, word_of_collective(plan, call));
   if (plan.makes_or_ends_objects) [[unlikely]] {
     const std::uint32_t file = file_of(thread, call);  // before it is closed
     follow_objects(event);
@@ -227,7 +265,7 @@ std::size_t MpiRecorder::open_call(const Call& call, std::uint64_t tick, std::sp
               format_peer(call.peer),
               format_tag(call.tag),
               kOpenCall,
-              0};
+              plan.is_collective && comm != kNoComm ? 1 + communicators_.begun(comm) : 0};
   std::size_t count = 1;
   if (plan.role == Role::kSendReceive && count < parts.size()) {
     parts[count++] = {call.begin,
@@ -237,13 +275,22 @@ std::size_t MpiRecorder::open_call(const Call& call, std::uint64_t tick, std::sp
                       0,
                       format_peer(call.source),
                       format_tag(call.receive_tag),
-                      kPendingPart,
+                      kPendingPart | kMayBeDone,
                       0};
+    parts[0].flags |= kMayBeDone;
   }
   if (plan.role != Role::kCompletes || call.requests == nullptr) return count;
-  for (int i = 0; i < call.request_count && count < parts.size(); ++i) {
-    const std::optional<Request> request = recorder_.requests.look_up(handle_value(call.requests[i]), call.begin);
-    if (!request || !request->active) continue;
+  for (int i = 0; i < call.request_count; ++i) {
+    const std::uint64_t handle = handle_value(call.requests[i]);
+    if (call.requests[i] == MPI_REQUEST_NULL || recorder_.requests.is_shared(handle)) continue;
+    const std::optional<Request> request = recorder_.requests.look_up(handle, call.begin);
+    if (request && !request->active) continue;
+    const std::optional<bool> is_complete = queries_.is_complete(handle);
+    if (is_complete == true) continue;
+    if (count == parts.size() || !request) {  // one that was made unseen says nothing
+      parts[0].flags |= kPartsMissing;
+      continue;
+    }
     parts[count++] = {request->post_begin,
                       tick - request->post_begin,
                       std::max(request->sent, request->received),
@@ -251,8 +298,8 @@ std::size_t MpiRecorder::open_call(const Call& call, std::uint64_t tick, std::sp
                       request->call_site,
                       request->peer,
                       request->tag,
-                      kPendingPart,
-                      0};
+                      kPendingPart | (is_complete ? 0u : kMayBeDone),
+                      request->collective};
   }
   return count;
 }
@@ -321,6 +368,7 @@ void MpiRecorder::post(const Event& event, std::uint64_t handle, bool persistent
   request.peer = event.peer;
   request.tag = event.tag;
   request.thread = event.thread.number();
+  request.collective = event.collective;
   request.persistent = persistent;
   request.active = !persistent;
   (void)recorder_.requests.post(handle, request);
@@ -533,7 +581,8 @@ std::uint32_t MpiRecorder::comm_of(ThreadRecorder& thread, const Call& call) {
     // Made unseen (MPI_Comm_idup, MPI_Comm_get_parent): valid now, since the program has just used it. But a call that
     // has freed it must not ask.
     if (call.function == FunctionId::kComm_free || call.function == FunctionId::kComm_disconnect) return kNoComm;
-    define(call.comm);
+    communicators_.become_unsure();
+    define(call.comm, thread.number());
     return id_of(thread, HandleKind::kComm, handle, kUnnamedComm);
   }
   if (call.window != MPI_WIN_NULL) return id_of(thread, HandleKind::kWindow, handle_value(call.window), kNoComm);
@@ -560,9 +609,9 @@ std::uint32_t MpiRecorder::id_of(ThreadRecorder& thread, HandleKind kind, std::u
   return id;
 }
 
-void MpiRecorder::define(MPI_Comm comm) {
+void MpiRecorder::define(MPI_Comm comm, std::uint32_t thread) {
   recorder_.handles.put(handle_key(HandleKind::kComm, handle_value(comm)),
-                        communicators_.define(queries_.describe(comm)));
+                        communicators_.define(queries_.describe(comm), thread));
 }
 
 void MpiRecorder::follow_objects(const Event& event) {
@@ -578,9 +627,11 @@ void MpiRecorder::follow_objects(const Event& event) {
       communicators_.rename(event.comm, queries_.describe(call.comm));
       return;
     case FunctionId::kComm_get_parent:
+      return;  // not new: defined when first used
     case FunctionId::kComm_idup:
     case FunctionId::kComm_idup_with_info:
-      return;  // not new, or not usable yet: defined when first used
+      communicators_.become_unsure();
+      return;  // not usable yet: defined when first used
     case FunctionId::kWin_allocate:
     case FunctionId::kWin_allocate_c:
     case FunctionId::kWin_allocate_shared:
@@ -614,7 +665,7 @@ void MpiRecorder::follow_objects(const Event& event) {
       datatypes_.forget_handles();
       return;
     default:
-      if (call.new_comm != MPI_COMM_NULL) define(call.new_comm);
+      if (call.new_comm != MPI_COMM_NULL) define(call.new_comm, event.thread.number());
   }
 }
 

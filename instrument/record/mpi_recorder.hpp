@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -24,6 +25,8 @@ struct MpiQueries {
   std::size_t (*window_ranks)(MPI_Win window, MPI_Group group, std::size_t first, std::span<int> ranks);
   // Of a datatype's word (vmpi::handle_word); no text: there is none.
   DatatypeFacts (*describe_type)(std::int64_t word);
+  // Whether an active request is complete, by a look at it; empty: it cannot be seen. Allowed to who may not call MPI.
+  std::optional<bool> (*is_complete)(std::uint64_t request) = [](std::uint64_t) { return std::optional<bool>(); };
 };
 
 // One word from a handle, whatever the MPI library makes handles of.
@@ -44,8 +47,8 @@ class MpiRecorder {
         communicators_(recorder.definitions),
         datatypes_(recorder.definitions, queries.describe_type) {}
 
-  // The program's world first: it gets number kWorldComm.
-  void define(MPI_Comm comm);
+  // The program's world first: it gets number kWorldComm. thread: that made it.
+  void define(MPI_Comm comm, std::uint32_t thread = 0);
 
   // Call.begin is set, the call has ended at `end`. The thread stays in kRecording.
   void record(ThreadRecorder& thread, const vmpi::Call& call, std::uint64_t end);
@@ -54,9 +57,9 @@ class MpiRecorder {
   // are and fit; at least one does. Changes nothing.
   std::size_t open_call(const vmpi::Call& call, std::uint64_t tick, std::span<RecentCall> parts);
 
-  [[nodiscard]] const Communicators::Known* known_communicator(std::uint32_t comm) const noexcept {
-    return communicators_.known(comm);
-  }
+  [[nodiscard]] const Communicators& communicators() const noexcept { return communicators_; }
+  // A call was not told: it may have been a collective.
+  void miss_call() noexcept { communicators_.become_unsure(); }
 
  private:
   struct Event;

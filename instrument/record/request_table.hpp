@@ -32,6 +32,7 @@ struct Request {
   std::int32_t peer = 0;
   std::int32_t tag = 0;
   std::uint32_t thread = 0;  // that posted it
+  std::uint32_t collective = 0;  // as RecentCall's
   bool persistent = false;
   bool active = true;  // false: a persistent request that is not started
 };

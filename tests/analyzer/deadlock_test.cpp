@@ -12,26 +12,28 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-StandComm world(std::int32_t ranks) {
+using Comm = std::shared_ptr<const StandComm>;
+
+Comm world(std::int32_t ranks) {
   StandComm comm{{1, 0}, {}, "MPI_COMM_WORLD"};
   for (std::int32_t rank = 0; rank < ranks; ++rank) comm.members.push_back(rank);
-  return comm;
+  return std::make_shared<StandComm>(comm);
 }
-StandComm named(const std::string& name, std::uint32_t instance, std::vector<std::int32_t> members) {
-  return {{2, instance}, std::move(members), name};
+Comm named(const std::string& name, std::uint32_t instance, std::vector<std::int32_t> members) {
+  return std::make_shared<StandComm>(StandComm{{2, instance}, std::move(members), name});
 }
 
-StandOperation receive(std::int32_t from, std::int32_t tag, const StandComm& comm) {
+StandOperation receive(std::int32_t from, std::int32_t tag, const Comm& comm) {
   return {"MPI_Recv", Shape::kReceive, from, tag, comm};
 }
-StandOperation send(std::int32_t to, std::int32_t tag, const StandComm& comm) {
+StandOperation send(std::int32_t to, std::int32_t tag, const Comm& comm) {
   return {"MPI_Send", Shape::kSend, to, tag, comm};
 }
-StandOperation collective(const std::string& name, const StandComm& comm) {
-  return {name, Shape::kCollective, -1, 0, comm};
+StandOperation collective(const std::string& name, const Comm& comm, std::uint32_t number = 0) {
+  return {name, Shape::kCollective, -1, 0, comm, number};
 }
-StandOperation rooted(const std::string& name, std::int32_t root, const StandComm& comm) {
-  return {name, Shape::kRooted, root, 0, comm};
+StandOperation rooted(const std::string& name, std::int32_t root, const Comm& comm, std::uint32_t number = 0) {
+  return {name, Shape::kRooted, root, 0, comm, number};
 }
 StandOperation waiting(const std::string& name) { return {name, Shape::kCompletes, -1, 0, {}}; }
 
@@ -60,6 +62,12 @@ class Hang {
     ++next_;
     return *this;
   }
+  // The last one has called these on the communicator before.
+  Hang& after(const Comm& comm, const std::vector<StandCollectives::Call>& calls) {
+    stands_.back().collectives[comm->key] = {static_cast<std::uint32_t>(calls.size()), calls};
+    return *this;
+  }
+  ProcessStand& last() { return stands_.back(); }
   [[nodiscard]] HangReason reason() const { return reason_of_hang(stands_); }
 
  private:
@@ -105,7 +113,7 @@ TEST(Deadlock, OneThatComputesMayReleaseAll) {
   hang.add().cpu_share = 0.99;
   const auto reason = hang.reason();
   EXPECT_FALSE(reason.is_fault);
-  EXPECT_EQ(reason.text, "no fault seen: rank 2 computes for 63.0 s");
+  EXPECT_EQ(reason.text, "no fault seen: rank 2 computes for 63.0 s, the others wait for it");
 }
 
 TEST(Deadlock, ASleeperAStoppedOneAndOneInIoAreNamedAsSuch) {
@@ -115,7 +123,11 @@ TEST(Deadlock, ASleeperAStoppedOneAndOneInIoAreNamedAsSuch) {
     change(hang.add());
     return hang.reason().text;
   };
-  EXPECT_THAT(text_of([](ProcessStand& stand) { stand.cpu_share = 0.0; }), HasSubstr("rank 1 sleeps or is blocked"));
+  EXPECT_THAT(text_of([](ProcessStand& stand) {
+                stand.cpu_share = 0.0;
+                stand.sleeps = true;
+              }),
+              HasSubstr("rank 1 sleeps or is blocked"));
   EXPECT_THAT(text_of([](ProcessStand& stand) { stand.is_stopped = true; }), HasSubstr("rank 1 is stopped"));
   EXPECT_THAT(text_of([](ProcessStand& stand) {
                 stand.io.emplace().operation.function = "write";
@@ -161,11 +173,15 @@ TEST(Deadlock, DifferentCollectivesAndDifferentRoots) {
 }
 
 TEST(Deadlock, ANonBlockingCollectiveThatOneDoesNotStart) {
-  const StandComm comm = world(3);
+  const Comm comm = world(3);
   Hang wrong;
   for (int i = 0; i < 2; ++i) wrong.in(waiting("MPI_Wait"), {collective("MPI_Ibarrier", comm)});
-  wrong.in(collective("MPI_Barrier", comm));
+  wrong.in(receive(0, 5, comm));
   EXPECT_THAT(wrong.reason().text, AllOf(StartsWith("deadlock: "), HasSubstr("of MPI_Ibarrier for rank 2")));
+  Hang other;
+  for (int i = 0; i < 2; ++i) other.in(waiting("MPI_Wait"), {collective("MPI_Ibarrier", comm)});
+  other.in(collective("MPI_Barrier", comm));
+  EXPECT_THAT(other.reason().text, StartsWith("different collectives on one communicator: rank 2 is in MPI_Barrier"));
   // It may have started it before it received.
   Hang right;
   for (int i = 0; i < 2; ++i) right.in(waiting("MPI_Wait"), {collective("MPI_Ibarrier", comm)});
@@ -222,6 +238,180 @@ TEST(Deadlock, WhatIsNotKnownIsNoFault) {
   Hang other;
   other.in(unknown).in(receive(0, 5, world(2)));
   EXPECT_FALSE(other.reason().is_fault);
+}
+
+// "if (rank == 1) sleep(64); MPI_Reduce(… 0 …); MPI_Barrier(…);"
+TEST(Deadlock, RanksThatLeaveARootedCollectiveEarlyAreNotInAnother) {
+  const Comm comm = world(3);
+  Hang hang;
+  hang.in(rooted("MPI_Reduce", 0, comm));
+  hang.add().computes = {"work", "/src/a.c", 3, "/bin/a", 0};
+  hang.in(collective("MPI_Barrier", comm, 1)).after(comm, {{"MPI_Reduce", 0}});
+  const auto reason = hang.reason();
+  EXPECT_FALSE(reason.is_fault);
+  EXPECT_EQ(reason.text, "no fault seen: rank 1 computes in work (a.c:3) for 63.0 s, the others wait for it");
+}
+
+TEST(Deadlock, WhoLeftADifferentCollectiveIsNamed) {
+  const Comm comm = world(3);
+  Hang hang;
+  hang.in(collective("MPI_Barrier", comm, 2)).after(comm, {{"MPI_Reduce", 0}, {"MPI_Bcast", 0}});
+  for (int i = 0; i < 2; ++i) hang.in(collective("MPI_Barrier", comm, 1)).after(comm, {{"MPI_Reduce", 0}});
+  EXPECT_EQ(hang.reason().text,
+            "different collectives on one communicator: ranks 1 and 2 are in MPI_Barrier in main (a.c:11); rank 0 has "
+            "called MPI_Bcast");
+}
+
+TEST(Deadlock, ARankThatIsBehindAndBlockedIsADeadlock) {
+  const Comm comm = world(3);
+  Hang hang;
+  hang.in(collective("MPI_Barrier", comm, 1)).after(comm, {{"MPI_Reduce", 1}});
+  hang.in(receive(0, 5, comm));
+  hang.add();
+  EXPECT_THAT(hang.reason().text, StartsWith("deadlock: rank 0 waits in MPI_Barrier"));
+}
+
+TEST(Deadlock, OfACollectiveWithARootSomeMayNotBeNeeded) {
+  const Comm comm = world(3);
+  Hang spread;  // from rank 0, through rank 2 perhaps
+  spread.in(receive(1, 5, comm)).in(rooted("MPI_Bcast", 0, comm)).add();
+  EXPECT_THAT(spread.reason().text, StartsWith("deadlock: rank 0 waits in MPI_Recv"));
+  Hang at_root;
+  at_root.in(rooted("MPI_Bcast", 0, comm)).in(receive(0, 5, comm)).add();
+  EXPECT_FALSE(at_root.reason().is_fault);
+}
+
+TEST(Deadlock, WithoutTheStateOfRequestsOneOfThemIsPending) {
+  const Comm comm = world(3);
+  auto of_1 = receive(1, 5, comm), of_2 = receive(2, 5, comm);
+  of_1.may_be_done = of_2.may_be_done = true;
+  Hang right;
+  right.in(waiting("MPI_Waitall"), {of_1, of_2}).in(receive(0, 5, comm)).add();
+  EXPECT_FALSE(right.reason().is_fault);
+  Hang wrong;
+  wrong.in(waiting("MPI_Waitall"), {of_1, of_2}).in(receive(0, 5, comm)).in(receive(0, 6, comm));
+  EXPECT_TRUE(wrong.reason().is_fault);
+  Hang missing;  // one may be among the rest
+  missing.in(waiting("MPI_Waitall"), {of_1}).last().mpi->parts_missing = true;
+  missing.in(receive(0, 5, comm)).in(receive(0, 6, comm));
+  EXPECT_FALSE(missing.reason().is_fault);
+}
+
+TEST(Deadlock, EitherHalfOfASendrecvMayBeDone) {
+  const Comm comm = world(4);
+  const auto exchange = [&](std::int32_t to, std::int32_t from) {
+    StandOperation half = send(to, 5, comm);
+    half.function = "MPI_Sendrecv";
+    StandOperation other = receive(from, 5, comm);
+    half.may_be_done = other.may_be_done = true;
+    return std::pair(half, std::vector{other});
+  };
+  Hang ring;
+  for (const std::int32_t rank : {0, 1, 2}) {
+    const auto [half, other] = exchange(rank + 1, (rank + 3) % 4);
+    ring.in(half, other);
+  }
+  ring.add();
+  EXPECT_FALSE(ring.reason().is_fault);
+  Hang stuck;
+  const auto [half, other] = exchange(1, 1);
+  stuck.in(half, other).in(receive(0, 6, comm));
+  EXPECT_THAT(stuck.reason().text, StartsWith("deadlock: rank 0 waits in MPI_Sendrecv"));
+}
+
+TEST(Deadlock, AnotherThreadMaySend) {
+  const Comm comm = world(2);
+  Hang hang;
+  hang.in(receive(1, 5, comm)).in(receive(0, 5, comm)).last().has_free_threads = true;
+  EXPECT_EQ(hang.reason().text,
+            "no fault seen: rank 1 is in MPI_Recv in main (a.c:11), and has threads that are not in MPI, for 63.0 s, "
+            "the other waits for it");
+  Hang all_inside;
+  all_inside.in(receive(1, 5, comm)).in(receive(0, 5, comm));
+  StandCall second;
+  second.operation = receive(0, 6, comm);
+  all_inside.last().others.push_back(second);
+  EXPECT_TRUE(all_inside.reason().is_fault);
+  all_inside.last().others[0].operation = {"MPI_Win_fence", Shape::kWindow, -1, 0};
+  EXPECT_FALSE(all_inside.reason().is_fault);
+}
+
+// A spawned child, a program that was connected.
+TEST(Deadlock, WhatIsOutsideOfTheWorldIsNotJudged) {
+  StandComm bridge{{3, 0}, {-1}, ""};
+  bridge.is_inter = true;
+  bridge.is_whole = false;
+  const auto comm = std::make_shared<StandComm>(bridge);
+  Hang hang;
+  hang.in(receive(0, 5, comm)).in(collective("MPI_Barrier", world(2)));
+  const auto reason = hang.reason();
+  EXPECT_FALSE(reason.is_fault);
+  EXPECT_THAT(reason.text, AllOf(HasSubstr("rank 0 is in MPI_Recv in main (a.c:10) with tag 5"),
+                                 HasSubstr("for another program, for 63.0 s, the other waits for it")));
+  Hang any;
+  any.in(receive(instrument::kAnySource, 5, comm)).in(receive(0, 5, world(2)));
+  EXPECT_FALSE(any.reason().is_fault);
+}
+
+TEST(Deadlock, CommunicatorsWithoutNamesHaveNumbers) {
+  const Comm one = named("", 0, {0, 1}), two = named("", 1, {0, 1});
+  Hang hang;
+  hang.in(collective("MPI_Barrier", one)).in(collective("MPI_Barrier", two));
+  EXPECT_THAT(hang.reason().text, AllOf(HasSubstr("on communicator 1 of ranks 0 and 1 for rank 1"),
+                                        HasSubstr("on communicator 2 of ranks 0 and 1 for rank 0")));
+  Hang same;  // names that say nothing
+  same.in(collective("MPI_Barrier", named("row", 0, {0, 1}))).in(collective("MPI_Barrier", named("row", 1, {0, 1})));
+  EXPECT_THAT(same.reason().text, AllOf(HasSubstr("on row (communicator 1 of ranks 0 and 1) for rank 1"),
+                                        HasSubstr("on row (communicator 2 of ranks 0 and 1) for rank 0")));
+}
+
+TEST(Deadlock, NamesArePrintable) {
+  const Comm row = named("\x1B[2Jrow\n", 0, {0, 1});
+  Hang hang;
+  hang.in(receive(1, 5, row)).in(receive(0, 5, row));
+  EXPECT_THAT(hang.reason().text,
+              AllOf(HasSubstr("[2Jrow"), ::testing::Not(HasSubstr("\x1B")), ::testing::Not(HasSubstr("\n"))));
+}
+
+TEST(Deadlock, OnlyWhoSleepsIsSaidToSleep) {
+  const auto text_of = [](std::optional<double> share, bool sleeps) {
+    Hang hang;
+    hang.in(receive(1, 5, world(2)));
+    ProcessStand& stand = hang.add();
+    stand.cpu_share = share;
+    stand.sleeps = sleeps;
+    return hang.reason().text;
+  };
+  EXPECT_THAT(text_of(0.2, false), HasSubstr("rank 1 computes for"));  // on a full host
+  EXPECT_THAT(text_of(0.9, true), HasSubstr("rank 1 computes for"));
+  EXPECT_THAT(text_of(0.2, true), HasSubstr("rank 1 is outside MPI for"));
+  EXPECT_THAT(text_of(std::nullopt, true), HasSubstr("rank 1 is outside MPI for"));
+  EXPECT_THAT(text_of(0.0, true), HasSubstr("rank 1 sleeps or is blocked outside MPI for"));
+}
+
+TEST(Deadlock, WhereNothingIsKnownItIsSaidWhereTheRanksAre) {
+  Hang hang;
+  for (int i = 0; i < 2; ++i) hang.in({"MPI_Win_fence", Shape::kWindow, -1, 0});
+  hang.in(receive(0, 5, world(3)));
+  EXPECT_EQ(hang.reason().text,
+            "no fault seen: rank 0 is in MPI_Win_fence in main (a.c:10) for 63.0 s; rank 1 is in MPI_Win_fence in main "
+            "(a.c:11) for 63.0 s, the other waits for them");
+}
+
+// In time that grows with the ranks: each of these waits for one or all of the others.
+TEST(Deadlock, ManyRanksAreJudgedAtOnce) {
+  constexpr std::int32_t kRanks = 20'000;
+  const Comm comm = world(kRanks);
+  Hang hang;
+  for (std::int32_t rank = 0; rank + 1 < kRanks; ++rank) {
+    if (rank % 2 == 0) {
+      hang.in(collective("MPI_Barrier", comm));
+    } else {
+      hang.in(receive(rank % 3 == 0 ? instrument::kAnySource : rank - 1, 5, comm));
+    }
+  }
+  hang.in(receive(0, 5, comm));
+  EXPECT_TRUE(hang.reason().is_fault);
 }
 
 }  // namespace

@@ -74,6 +74,18 @@ TEST(Definitions, EndsCallsAndStacksComeBackAsWritten) {
   EXPECT_EQ(reader.error(), "");
 }
 
+TEST(Definitions, CollectivesComeBackAsWritten) {
+  Written out;
+  const CollectivesDefinition all{3, 1000, {1, 2, 3, 4, 5, 6, 7, collective_word(41, 17)}};
+  ASSERT_TRUE(out.writer.add(all));
+  DefinitionReader reader(out.payload());
+  const auto read = std::get<DecodedCollectives>(reader.next().value());
+  EXPECT_EQ(read.fixed.comm, 3u);
+  EXPECT_EQ(read.fixed.begun, 1000u);
+  EXPECT_EQ(function_of_collective(read.fixed.last[7]), 41u);
+  EXPECT_EQ(root_of_collective(read.fixed.last[7]), 17u);
+}
+
 TEST(Definitions, EndsAndStacksThatNobodyWouldWriteAreRefused) {
   const auto refused = [](const auto&... arguments) {
     Written out;

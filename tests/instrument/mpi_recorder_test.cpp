@@ -121,6 +121,77 @@ class MpiRecorderTest : public testing::Test {
   std::uint64_t tick_ = 0, last_begin_ = 0;
 };
 
+// Who looks from beside.
+TEST_F(MpiRecorderTest, CollectivesAreNumberedOnTheirCommunicator) {
+  Call reduce = on_world(FunctionId::kReduce), receive = on_world(FunctionId::kRecv);
+  reduce.peer = 2;
+  for (int i = 0; i < 9; ++i) record(on_world(FunctionId::kBarrier));
+  record(receive);
+  record(reduce);
+  record(on_world(FunctionId::kComm_dup));
+  post(FunctionId::kIallreduce, 7, 8, 8);
+  const CollectivesDefinition all = mpi_.communicators().collectives(kWorldComm);
+  ASSERT_EQ(all.begun, 12u);
+  EXPECT_EQ(all.last[8 % 8], collective_word(static_cast<std::uint32_t>(FunctionId::kBarrier), kNoPeer));
+  EXPECT_EQ(all.last[9 % 8], collective_word(static_cast<std::uint32_t>(FunctionId::kReduce), 2));
+  EXPECT_EQ(root_of_collective(all.last[9 % 8]), 2u);
+  EXPECT_EQ(function_of_collective(all.last[11 % 8]), static_cast<std::uint32_t>(FunctionId::kIallreduce));
+
+  std::array<RecentCall, 4> parts{};
+  Call open = on_world(FunctionId::kBarrier);
+  EXPECT_EQ(mpi_.open_call(open, 5000, parts), 1u);
+  EXPECT_EQ(parts[0].collective, 1 + 12u);
+  EXPECT_EQ(mpi_.open_call(receive, 5000, parts), 1u);
+  EXPECT_EQ(parts[0].collective, 0u);
+  auto request = handle<MPI_Request>(7);
+  Call wait{FunctionId::kWait};
+  wait.begin = 4000;
+  wait.requests = &request;
+  wait.request_count = 1;
+  EXPECT_EQ(mpi_.open_call(wait, 5000, parts), 2u);
+  EXPECT_EQ(parts[1].collective, 1 + 11u);
+}
+
+TEST_F(MpiRecorderTest, WhatAWaitWaitsForIsWhatIsNotComplete) {
+  static constexpr std::uint64_t kDone = 0x20;
+  const MpiQueries seeing{
+      answer_bytes, answer_cancelled, answer_describe,
+      answer_ranks, answer_type,      [](std::uint64_t request) -> std::optional<bool> { return request == kDone; }};
+  MpiRecorder sees(recorder_, seeing);
+  std::vector<MPI_Request> requests;
+  for (const std::uintptr_t request : {0x10, 0x20, 0x30, 0x40}) requests.push_back(handle<MPI_Request>(request));
+  for (const std::uintptr_t request : {0x10, 0x20, 0x30}) post(FunctionId::kIrecv, request, 0, 8);
+  Call wait{FunctionId::kWaitall};
+  wait.begin = 5000;
+  wait.requests = requests.data();
+  wait.request_count = 3;
+  std::array<RecentCall, 5> parts{};
+  ASSERT_EQ(sees.open_call(wait, 6000, parts), 3u);
+  EXPECT_EQ(parts[0].flags, kOpenCall);
+  EXPECT_EQ(parts[1].flags, kPendingPart);
+  EXPECT_EQ(parts[1].begin + 200, parts[2].begin);
+  // Where it cannot be seen.
+  ASSERT_EQ(mpi_.open_call(wait, 6000, parts), 4u);
+  EXPECT_EQ(parts[2].flags, kPendingPart | kMayBeDone);
+  // More than there is room for, and one that is not known.
+  ASSERT_EQ(mpi_.open_call(wait, 6000, std::span(parts).first(2)), 2u);
+  EXPECT_EQ(parts[0].flags, kOpenCall | kPartsMissing);
+  wait.request_count = 4;
+  ASSERT_EQ(sees.open_call(wait, 6000, parts), 3u);
+  EXPECT_EQ(parts[0].flags, kOpenCall | kPartsMissing);
+}
+
+// Other ranks may have made them in another order.
+TEST_F(MpiRecorderTest, CommunicatorsThatAreSeenAtTheirFirstUseMakeNumbersUnsure) {
+  EXPECT_FALSE(mpi_.communicators().is_unsure());
+  Call call{FunctionId::kBarrier};
+  call.comm = kOther;
+  record(call);
+  EXPECT_TRUE(mpi_.communicators().is_unsure());
+  EXPECT_EQ(mpi_.communicators().known(1), nullptr);
+  EXPECT_NE(mpi_.communicators().known(kWorldComm), nullptr);
+}
+
 TEST_F(MpiRecorderTest, SendHasItsPeerTagAndBytes) {
   Call call = on_world(FunctionId::kSend);
   call.peer = 2;

@@ -16,9 +16,18 @@
 
 namespace ardoise::analyzer {
 
+namespace {
+std::string& own_name() {
+  static std::string name = "ardoise-analyzer";
+  return name;
+}
+}  // namespace
+
+void speak_as(const std::string& name) { own_name() = name; }
+
 void say(const std::string& sentence) {
   // One write, so that lines of several ranks do not mix.
-  std::cerr << fmt::format("ardoise-analyzer: {}\n", sentence) << std::flush;
+  std::cerr << fmt::format("{}: {}\n", own_name(), sentence) << std::flush;
 }
 
 void leave_state(std::string_view state, const Options& options) {

@@ -221,6 +221,7 @@ int main(int argc, char** argv) {
   const auto parsed = parse_options(argc, argv);
   if (!parsed.options) return parsed.status;
   const auto& options = *parsed.options;
+  if (!options.called_by.empty()) speak_as(options.called_by);
   try {
     if (options.check) return check(options);
     if (!options.replay.empty()) return replay(options);

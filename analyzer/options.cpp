@@ -56,6 +56,8 @@ ParsedOptions parse_options(int argc, char** argv) {
     if (row.of_analyzer()) add_row(app, row, values);
   }
   app.add_option("--command", options.command, "the launch line, as the report shows it");
+  app.add_option("--called-by", options.called_by,
+                 "name to begin messages with, that of the command that runs this one");
   app.add_option("--status-file", options.status_file, "write the exit status into this file and exit with 0");
   std::vector<std::string> on_command_line;
   app.add_option("--on-command-line", on_command_line,

@@ -35,6 +35,7 @@ struct Options {
   double keep_safe_seconds = 0;   // between two of these while the programs run; 0: none
   std::optional<int> job_status;  // of mpirun, for the report of a launch that was ended
   std::string ended_by;           // of that launch, as reports::Run::ended_by
+  std::string called_by;          // the command of ardoise in whose name this process speaks; "": its own
   std::string status_file;        // see ardoise_analyzer.cpp
   std::vector<std::string> replay;
   std::vector<reports::RunSetting> settings;  // of the run, for the record; empty when replaying

@@ -37,6 +37,8 @@ void leave_state(std::string_view state, const Options& options);
 // Ends with `status`, or, with --status-file, writes it there and returns 0.
 [[nodiscard]] int exit_status(int status, const Options& options);
 
+// From now on say() begins with this name.
+void speak_as(const std::string& name);
 // "ardoise-analyzer: sentence" on standard error.
 void say(const std::string& sentence);
 

@@ -1,6 +1,7 @@
 // The POSIX and stdio functions that are recorded: numbers of PosixRecord::function, their names and categories. Used
 // by the hooks (posix_*_hooks.cpp) and by every reader. Variants are recorded under the plain name: open64 as open,
-// pread64 as pread, __read_chk as read, vfprintf and printf as fprintf …
+// pread64 as pread, __read_chk as read, vfprintf and printf as fprintf … Copies within the kernel are two calls:
+// sendfile, with the time, reads, and sendfile_to, of no time, writes.
 #pragma once
 
 #include <array>
@@ -40,6 +41,10 @@ enum class PosixFunction : std::uint16_t {
   kMmap,
   kMsync,
   kSendfile,
+  kCopyFileRange,
+  // The other end of a copy within the kernel: a call has one file, and these have two.
+  kSendfileTo,
+  kCopyFileRangeTo,
 };
 
 // Bytes of kRead and kWrite calls moved; those of kMapping were only mapped.
@@ -50,21 +55,31 @@ struct PosixFunctionInfo {
   PosixCategory category;
 };
 
+[[nodiscard]] constexpr bool copies_in_the_kernel(PosixFunction function) {
+  return function >= PosixFunction::kSendfile;
+}
+
 // In the order of the enumeration.
 inline constexpr auto kPosixFunctions = std::to_array<PosixFunctionInfo>({
-    {"open", PosixCategory::kMetadata},   {"close", PosixCategory::kMetadata},     {"read", PosixCategory::kRead},
-    {"write", PosixCategory::kWrite},     {"pread", PosixCategory::kRead},         {"pwrite", PosixCategory::kWrite},
-    {"readv", PosixCategory::kRead},      {"writev", PosixCategory::kWrite},       {"preadv", PosixCategory::kRead},
-    {"pwritev", PosixCategory::kWrite},   {"lseek", PosixCategory::kMetadata},     {"fsync", PosixCategory::kSync},
-    {"fdatasync", PosixCategory::kSync},  {"ftruncate", PosixCategory::kMetadata}, {"fopen", PosixCategory::kMetadata},
-    {"fdopen", PosixCategory::kMetadata}, {"freopen", PosixCategory::kMetadata},   {"fclose", PosixCategory::kMetadata},
-    {"fread", PosixCategory::kRead},      {"fwrite", PosixCategory::kWrite},       {"fflush", PosixCategory::kSync},
-    {"fgets", PosixCategory::kRead},      {"fputs", PosixCategory::kWrite},        {"fprintf", PosixCategory::kWrite},
-    {"getline", PosixCategory::kRead},    {"fseek", PosixCategory::kMetadata},     {"mmap", PosixCategory::kMapping},
-    {"msync", PosixCategory::kSync},      {"sendfile", PosixCategory::kRead},
+    {"open", PosixCategory::kMetadata},     {"close", PosixCategory::kMetadata},
+    {"read", PosixCategory::kRead},         {"write", PosixCategory::kWrite},
+    {"pread", PosixCategory::kRead},        {"pwrite", PosixCategory::kWrite},
+    {"readv", PosixCategory::kRead},        {"writev", PosixCategory::kWrite},
+    {"preadv", PosixCategory::kRead},       {"pwritev", PosixCategory::kWrite},
+    {"lseek", PosixCategory::kMetadata},    {"fsync", PosixCategory::kSync},
+    {"fdatasync", PosixCategory::kSync},    {"ftruncate", PosixCategory::kMetadata},
+    {"fopen", PosixCategory::kMetadata},    {"fdopen", PosixCategory::kMetadata},
+    {"freopen", PosixCategory::kMetadata},  {"fclose", PosixCategory::kMetadata},
+    {"fread", PosixCategory::kRead},        {"fwrite", PosixCategory::kWrite},
+    {"fflush", PosixCategory::kSync},       {"fgets", PosixCategory::kRead},
+    {"fputs", PosixCategory::kWrite},       {"fprintf", PosixCategory::kWrite},
+    {"getline", PosixCategory::kRead},      {"fseek", PosixCategory::kMetadata},
+    {"mmap", PosixCategory::kMapping},      {"msync", PosixCategory::kSync},
+    {"sendfile", PosixCategory::kRead},     {"copy_file_range", PosixCategory::kRead},
+    {"sendfile_to", PosixCategory::kWrite}, {"copy_file_range_to", PosixCategory::kWrite},
 });
 inline constexpr std::size_t kPosixFunctionCount = kPosixFunctions.size();
-static_assert(kPosixFunctionCount == static_cast<std::size_t>(PosixFunction::kSendfile) + 1);
+static_assert(kPosixFunctionCount == static_cast<std::size_t>(PosixFunction::kCopyFileRangeTo) + 1);
 
 // "" and kMetadata for a number that is none (records come from outside).
 [[nodiscard]] constexpr PosixFunctionInfo posix_function_info(std::uint16_t function) {

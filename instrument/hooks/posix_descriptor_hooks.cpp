@@ -42,6 +42,15 @@ auto record_transfer_at(PosixFunction function, const void* caller, int descript
   return call.end_with_bytes(move());
 }
 
+// What was written is a call of its own, of no time.
+template <class Move>
+[[gnu::always_inline]] inline ssize_t record_copy(PosixFunction reads, PosixFunction writes, const void* caller,
+                                                  int from, int to, Move&& move) {
+  const ssize_t moved = record_transfer(reads, caller, from, move);
+  if (moved > 0) (void)record_transfer(writes, caller, to, [=] { return moved; });
+  return moved;
+}
+
 template <class Act>
 auto record_other(PosixFunction function, const void* caller, int descriptor, Act&& act) {
   PosixCall call(function, caller);
@@ -177,13 +186,19 @@ ARDOISE_VECTOR_AT_HOOK(preadv64, kPreadv)
 ARDOISE_VECTOR_AT_HOOK(pwritev, kPwritev)
 ARDOISE_VECTOR_AT_HOOK(pwritev64, kPwritev)
 
-#define ARDOISE_SENDFILE_HOOK(name)                                               \
-  ARDOISE_HOOK(ssize_t, name, int to, int from, off_t* offset, size_t bytes) {    \
-    return record_transfer(PosixFunction::kSendfile, ARDOISE_CALLER, from,        \
-                           [=] { return real_##name(to, from, offset, bytes); }); \
+#define ARDOISE_SENDFILE_HOOK(name)                                                                    \
+  ARDOISE_HOOK(ssize_t, name, int to, int from, off_t* offset, size_t bytes) {                         \
+    return record_copy(PosixFunction::kSendfile, PosixFunction::kSendfileTo, ARDOISE_CALLER, from, to, \
+                       [=] { return real_##name(to, from, offset, bytes); });                          \
   }
 ARDOISE_SENDFILE_HOOK(sendfile)
 ARDOISE_SENDFILE_HOOK(sendfile64)
+ARDOISE_HOOK(ssize_t, copy_file_range, int from, off64_t* from_offset, int to, off64_t* to_offset, size_t bytes,
+             unsigned flags) {
+  return record_copy(PosixFunction::kCopyFileRange, PosixFunction::kCopyFileRangeTo, ARDOISE_CALLER, from, to,
+                     [=] { return real_copy_file_range(from, from_offset, to, to_offset, bytes, flags); });
+}
+// No hook of splice(): it would win over a library of the program's that gives its own function this name.
 
 // ---- positions, sizes, durability
 

@@ -31,7 +31,7 @@ void PosixCall::opened_stream(std::FILE* stream) noexcept {
 void PosixCall::count_access(std::uint64_t bytes) noexcept {
   const PosixCategory category = kPosixFunctions[static_cast<std::size_t>(open_.function)].category;
   const bool write = category == PosixCategory::kWrite;
-  if ((!write && category != PosixCategory::kRead) || open_.function == PosixFunction::kSendfile) return;
+  if ((!write && category != PosixCategory::kRead) || copies_in_the_kernel(open_.function)) return;
   session_->recorder.accesses.add(open_.file, descriptor_, position_, bytes, write);
 }
 

@@ -200,6 +200,11 @@ TEST_F(PreloadTest, PosixCallsAreCountedWithFileAndBytes) {
   // UCX, which MPICH may use, puts its own mmap in front of ours.
   EXPECT_EQ(capture.posix_bytes("mmap", "/raw"), MPI_IS_MPICH ? 0u : 4096u);
   EXPECT_EQ(capture.posix_bytes("write", "/other"), 10u);
+  EXPECT_EQ(capture.posix_bytes("sendfile", "/raw"), 3000u);
+  EXPECT_EQ(capture.posix_bytes("sendfile_to", "/sent"), 3000u);
+  EXPECT_EQ(capture.posix_bytes("copy_file_range", "/sent"), 2500u);
+  EXPECT_EQ(capture.posix_bytes("copy_file_range_to", "/copied"), 2500u);
+  EXPECT_EQ(capture.posix_count("sendfile_to", "/sent"), 1u) << "a copy that failed";
   EXPECT_EQ(std::filesystem::file_size(directory_ / "raw"), 11020u);
   EXPECT_EQ(capture.posix_bytes("fwrite", "/stream") + capture.posix_bytes("fprintf", "/stream") +
                 capture.posix_bytes("fputs", "/stream"),
@@ -216,7 +221,7 @@ TEST_F(PreloadTest, PosixCallsAreCountedWithFileAndBytes) {
   for (const auto& event : capture.posix) {
     if (event.failed) errors.push_back(event.error);
   }
-  EXPECT_EQ(errors, (std::vector{ENOENT, EBADF}));
+  EXPECT_EQ(errors, (std::vector{EBADF, ENOENT, EBADF}));
 }
 
 TEST_F(PreloadTest, AllocatorThatDoesIoIsSafe) {

@@ -57,7 +57,8 @@ TEST_F(ControlTest, TheRateChangesWhileRanksCompute) {
   EXPECT_THAT(second.output, StartsWith("rate=80 flush=0.25: done on 2 of 2 ranks in "));
   EXPECT_THAT(history.output, AllOf(HasSubstr("1  rate=50  ranks all"), HasSubstr("2  rate=80 flush=0.25  ranks 1-5")));
   EXPECT_EQ(unknown.status, 2);
-  EXPECT_THAT(unknown.output, HasSubstr("there is no option 'speed'; what can change while a launch runs: rate,"));
+  EXPECT_THAT(unknown.output,
+              StartsWith("ardoise control: there is no option 'speed'; what can change while a launch runs: rate,"));
   EXPECT_THAT(fixed.output, HasSubstr("'policy' cannot change while a launch runs"));
   EXPECT_THAT(range.output, HasSubstr("a number from 0.1 to 100000"));
   EXPECT_THAT(ranks.output, HasSubstr("this launch has no rank '7'"));

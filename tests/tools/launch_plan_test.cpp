@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "tests/tools/parsed_line.hpp"
+#include "tools/ardoise/commands.hpp"
 #include "tools/ardoise/mpi_launcher.hpp"
 
 namespace ardoise::launcher {
@@ -183,6 +184,30 @@ TEST(MpiLauncher, RefusesWhatIsNone) {
   EXPECT_THROW(check_launcher_name("srun"), UsageError);
   EXPECT_THROW(check_launcher_name("./solver"), UsageError);
   EXPECT_THROW(check_launcher_name("--analyser"), UsageError);
+}
+
+std::string why_not_begin_with(const std::string& word) {
+  try {
+    check_first_word(word);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(FirstWord, ACommandThatWasMeantIsNamed) {
+  EXPECT_EQ(typing_errors("status", "status"), 0u);
+  EXPECT_EQ(typing_errors("staus", "status"), 1u);
+  EXPECT_EQ(typing_errors("repotr", "report"), 1u) << "swapped";
+  EXPECT_EQ(typing_errors("", "show"), 4u);
+  EXPECT_EQ(why_not_begin_with("staus"), "there is no command 'staus'; did you mean status?");
+  EXPECT_EQ(why_not_begin_with("snapshot"), "there is no command 'snapshot'; did you mean snapshots?");
+  EXPECT_EQ(why_not_begin_with("mpiru"), "there is no launcher 'mpiru'; did you mean mpirun?");
+  EXPECT_EQ(why_not_begin_with("frobnicate"),
+            "there is no command and no program 'frobnicate': the commands are status, control, report, show, "
+            "snapshots, trace, export, help, and a launch begins with its launcher, ardoise mpirun -n 4 ./program.");
+  for (const char* other : {"./staus", "/opt/bin/mpiexec.openmpi", "sh", "--analyser"})
+    EXPECT_EQ(why_not_begin_with(other), "") << other;
 }
 
 TEST(LaunchPlan, RankFilesHaveToPlaceTheAnalyzers) {

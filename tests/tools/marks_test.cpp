@@ -272,6 +272,9 @@ TEST_P(MarksTest, AFileHasAllSnapshotsOfAllRanks) {
   const auto several = run_and_read({ARDOISE, "snapshots", "profile", output_});
   EXPECT_EQ(several.status, 2);
   EXPECT_THAT(several.output, HasSubstr("--trigger phase --name 'solve'"));
+  const auto none = run_and_read({ARDOISE, "snapshots", "counters", output_, "--trigger", "snapshot"});
+  EXPECT_EQ(none.output,
+            "ardoise snapshots: these snapshots have no counters: a run counts the events that --counters names.\n");
 }
 
 // What a second thread does is told apart, and where it was sampled with its callers.

@@ -70,13 +70,15 @@ class StatusTest : public LaunchFixture, public ::testing::WithParamInterface<st
 
 TEST_P(StatusTest, ASnapshotHasAllCallsAndSaysWhereTheRanksAre) {
   reports::Run then;
-  std::string status;
+  std::string status, from_its_place, shown;
   std::uint64_t broadcast_calls = 0, exchange_calls = 0;
   const auto launch = paused_launch({"--analyzers", GetParam()}, [&] {
     const auto kept = run_and_read({ANALYZER, "--snapshot", "--keep", "--no-report", "--quiet", "--output", output_});
     EXPECT_EQ(kept.status, 0) << kept.output;
     then = profile();
     status = run_and_read({ARDOISE, "status", output_}).output;
+    from_its_place = run_and_read({"sh", "-c", "cd '" + folder_.string() + "' && '" ARDOISE "' status"}).output;
+    shown = run_and_read({ARDOISE, "show", output_, "calls"}).output;
     broadcast_calls = broadcasts();
     exchange_calls = exchanges();
   });
@@ -102,6 +104,8 @@ TEST_P(StatusTest, ASnapshotHasAllCallsAndSaysWhereTheRanksAre) {
   EXPECT_THAT(status, HasSubstr("still running"));
   EXPECT_THAT(status, HasSubstr("Where the ranks are"));
   EXPECT_THAT(status, HasSubstr("in relax (mpi_counted.c:"));
+  EXPECT_THAT(from_its_place, HasSubstr("in relax (mpi_counted.c:")) << "its folder, no usual one, was not named";
+  EXPECT_THAT(shown, HasSubstr("MPI_Bcast"));
 
   const reports::Run last = profile();
   EXPECT_FALSE(last.running);

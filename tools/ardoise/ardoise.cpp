@@ -4,16 +4,17 @@
 // traces, `ardoise export` writes call stacks of a profile for other tools. The options of the first are in
 // options.cpp.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <iostream>
 #include <string>
 #include <string_view>
 
 #include "reports/atomic_file.hpp"
 #include "reports/model_json.hpp"
 #include "reports/stack_export.hpp"
+#include "tools/ardoise/commands.hpp"
 #include "tools/ardoise/control.hpp"
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/launch_line.hpp"
@@ -46,14 +47,14 @@ int report(int argc, char** argv) {
 int export_profile(int argc, char** argv) {
   CLI::App app{"Writes the call stacks of a profile for other tools.", "ardoise export"};
   std::string profile, format, program, output = "-";
-  app.add_option("profile", profile, "profile.json of a run")->required();
+  app.add_option("profile", profile, "profile.json of a run, or its folder")->required();
   app.add_option("--format", format, "folded (flamegraph.pl, inferno) or speedscope (speedscope.app)")
       ->required()
       ->check(CLI::IsMember({"folded", "speedscope"}));
   app.add_option("--program", program, "only this program of the run");
   app.add_option("-o,--output", output, "file to write [standard output]");
   if (const auto status = parse_or_end(app, argc, argv)) return *status;
-  const auto run = reports::read_profile_json(profile);
+  const auto run = reports::read_profile_json(profile_in(profile));
   if (!run) return say("{}", run.error), kFailedStatus;
   const bool folded = format == "folded";
   const auto text = reports::export_stacks(*run.value, program,
@@ -74,20 +75,31 @@ int export_profile(int argc, char** argv) {
   return 0;
 }
 
+int run_command(std::string_view name, int argc, char** argv) {
+  if (name == "report") return report(argc, argv);
+  if (name == "export") return export_profile(argc, argv);
+  if (name == "show") return show(argc, argv);
+  if (name == "status") return status(argc, argv);
+  if (name == "snapshots") return snapshots(argc, argv);
+  if (name == "trace") return trace(argc, argv);
+  return control(argc, argv);
+}
+
 int run(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "report") return report(argc - 1, argv + 1);
-  if (argc > 1 && std::string_view(argv[1]) == "export") return export_profile(argc - 1, argv + 1);
-  if (argc > 1 && std::string_view(argv[1]) == "show") return show(argc - 1, argv + 1);
-  if (argc > 1 && std::string_view(argv[1]) == "status") return status(argc - 1, argv + 1);
-  if (argc > 1 && std::string_view(argv[1]) == "snapshots") return snapshots(argc - 1, argv + 1);
-  if (argc > 1 && std::string_view(argv[1]) == "trace") return trace(argc - 1, argv + 1);
-  if (argc > 1 && std::string_view(argv[1]) == "control") return control(argc - 1, argv + 1);
   char help[] = "--help";
-  if (argc == 2 && std::string_view(argv[1]) == "help") argv[1] = help;
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    argv[1] = help;
+    argc = 2;
+  }
+  if (argc > 1 && std::ranges::find(kCommands, std::string_view(argv[1])) != kCommands.end()) {
+    speaker() += ' ' + std::string(argv[1]);
+    return run_command(argv[1], argc - 1, argv + 1);
+  }
   const auto parsed = parse_command_line(argc, argv, [](const char* name) -> const char* { return std::getenv(name); });
   if (parsed.status) return *parsed.status;
   if (parsed.launch_line.empty())
     throw UsageError("no launch line is given: ardoise mpirun -n 4 ./program; see ardoise --help.");
+  check_first_word(parsed.launch_line.front());
   return measure(parsed.options, parsed.launch_line);
 }
 
@@ -97,7 +109,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {
-    std::cerr << "ardoise: " << error.what() << std::endl;
+    say("{}", error.what());
     return kUsageStatus;
   }
 }

@@ -14,6 +14,7 @@
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/installation.hpp"
 #include "tools/ardoise/launch_line.hpp"
+#include "tools/ardoise/measure.hpp"
 #include "tools/ardoise/message.hpp"
 #include "tools/ardoise/options.hpp"
 #include "tools/ardoise/status.hpp"
@@ -27,8 +28,9 @@ int control(int argc, char** argv) {
       "ardoise control"};
   std::vector<std::string> settings;
   std::string ranks = "*", program = "*", wait = "10";
-  app.add_option("settings", settings,
-                 "folder of its report (--output) [the last ardoise-report… here], and NAME=VALUE ...");
+  app.add_option(
+      "settings", settings,
+      "folder of its report (--output) [that of the last launch here, else of yours on this host], and NAME=VALUE ...");
   app.add_option("--ranks", ranks, "of these ranks in MPI_COMM_WORLD only: 0-3,8 [all]");
   app.add_option("--program", program, "of this program only [all]");
   app.add_option("--wait", wait, "seconds, for the answers of the ranks [10]");
@@ -40,8 +42,9 @@ int control(int argc, char** argv) {
   }
   if (folder.empty()) folder = find_running_folder();
   const std::string analyzer = find_installation().analyzer, set = fmt::format("{}", fmt::join(settings, " "));
-  ::execl(analyzer.c_str(), analyzer.c_str(), "--control", "--set", set.c_str(), "--ranks", ranks.c_str(), "--program",
-          program.c_str(), "--wait", wait.c_str(), "--output", folder.c_str(), nullptr);
+  ::execl(analyzer.c_str(), analyzer.c_str(), "--called-by", speaker().c_str(), "--control", "--set", set.c_str(),
+          "--ranks", ranks.c_str(), "--program", program.c_str(), "--wait", wait.c_str(), "--output", folder.c_str(),
+          nullptr);
   say("'{}' cannot be started: {}.", analyzer, std::strerror(errno));
   return kFailedStatus;
 }

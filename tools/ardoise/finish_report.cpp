@@ -87,8 +87,8 @@ void make_profile(const std::vector<std::string>& merge) {
 // Of a launch that runs, else of one that ended without ardoise.
 void make_profile_of_any(const fs::path& folder) {
   const std::string analyzer = find_installation().analyzer;
-  const auto snapshot = run_and_read_undisturbed(
-      {analyzer, "--snapshot", "--keep", "--no-report", "--quiet", "--output", folder.string()});
+  const auto snapshot = run_and_read_undisturbed({analyzer, "--called-by", speaker(), "--snapshot", "--keep",
+                                                  "--no-report", "--quiet", "--output", folder.string()});
   if (snapshot.status == analyzer::kNotRunning) {
     make_profile(merge_command(analyzer, folder));
     if (!has_states(folder)) (void)remove_claim(folder);
@@ -125,7 +125,7 @@ void add_ended_by(const fs::path& profile, const std::string& ended_by) {
 }  // namespace
 
 std::vector<std::string> merge_command(const std::string& analyzer, const fs::path& output) {
-  return {analyzer, "--merge", "--no-report", "--quiet", "--output", output.string()};
+  return {analyzer, "--called-by", speaker(), "--merge", "--no-report", "--quiet", "--output", output.string()};
 }
 
 void finish_report(const FinishOptions& options, const fs::path& output, int job_status, const std::string& ended_by) {
@@ -155,13 +155,15 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
        options.quiet);
 }
 
-int render_again(std::string profile, const std::string& output, bool short_report, bool quiet) {
+std::string profile_in(const std::string& path) {
   std::error_code ignored;
-  if (fs::is_directory(profile, ignored)) {
-    const fs::path folder = profile;
-    profile = (folder / "profile.json").string();
-    if (has_states(folder)) make_profile_of_any(folder);
-  }
+  if (!fs::is_directory(path, ignored)) return path;
+  if (has_states(path)) make_profile_of_any(path);
+  return (fs::path(path) / "profile.json").string();
+}
+
+int render_again(const std::string& path, const std::string& output, bool short_report, bool quiet) {
+  const std::string profile = profile_in(path);
   std::string summary;
   const InterruptibleRendering rendering(std::array{SIGINT, SIGTERM, SIGHUP});
   const auto result = reports::report_again(profile, {.output = output, .length = length_of(short_report)}, summary);

@@ -26,7 +26,11 @@ void finish_report(const FinishOptions& options, const std::filesystem::path& ou
 // The command for FinishOptions::merge.
 [[nodiscard]] std::vector<std::string> merge_command(const std::string& analyzer, const std::filesystem::path& output);
 
-// `ardoise report`: renders again from the data; profile: the file, or its folder. SIGINT, SIGTERM and SIGHUP end it.
-[[nodiscard]] int render_again(std::string profile, const std::string& output, bool short_report, bool quiet);
+// The profile.json that a user names: by its path, or by the folder of a report. Of a launch that runs, or that ended
+// without ardoise, it is made now.
+[[nodiscard]] std::string profile_in(const std::string& path);
+
+// `ardoise report`: renders again from the data of profile_in(path). SIGINT, SIGTERM and SIGHUP end it.
+[[nodiscard]] int render_again(const std::string& path, const std::string& output, bool short_report, bool quiet);
 
 }  // namespace ardoise::launcher

@@ -23,13 +23,14 @@ constexpr const char* kDescription =
     "  ardoise [options] mpirun -n 4 ./solver in.cfg : -n 2 ./post\n"
     "  ardoise status [folder]\n"
     "  ardoise control [folder] rate=1000 ... [--ranks 0-3,8] [--program name]\n"
-    "  ardoise report profile.json [--output folder]\n"
-    "  ardoise show profile.json "
+    "  ardoise report profile.json|folder [--output folder]\n"
+    "  ardoise show profile.json|folder "
     "calls|sites|waits|causes|path|edges|functions|files|snapshots|snapshot-calls|snapshot-ranks [--rank "
     "R] [--csv]\n"
-    "  ardoise snapshots list|each|calls|values|profile|merge|extract|tau file.ards ... [--csv] [-o file]\n"
+    "  ardoise snapshots list|each|calls|values|counters|profile|stacks|merge|extract|tau file.ards ... [--csv] [-o "
+    "file]\n"
     "  ardoise trace info|check|export|from-capture trace ... [--format csv|perfetto] [-o file]\n"
-    "  ardoise export --format folded|speedscope [--program name] profile.json [-o file]\n";
+    "  ardoise export --format folded|speedscope [--program name] profile.json|folder [-o file]\n";
 
 constexpr const char* kFooter =
     "Options but --plugin, --snapshot-when and --partition are also variables, e.g. ARDOISE_SAMPLE_SHARE for "

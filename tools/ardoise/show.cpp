@@ -9,6 +9,7 @@
 #include <cstdio>
 
 #include "reports/model_json.hpp"
+#include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/launch_line.hpp"
 #include "tools/ardoise/measure.hpp"
 #include "tools/ardoise/message.hpp"
@@ -112,7 +113,7 @@ int show(int argc, char** argv) {
   CLI::App app{"Prints a table of a profile, whole.", "ardoise show"};
   std::string profile;
   ShowRequest request;
-  app.add_option("profile", profile, "profile.json of a run")->required();
+  app.add_option("profile", profile, "profile.json of a run, or its folder")->required();
   app.add_option("table", request.table, names_of(shown_tables()))->required();
   app.add_option("--rank", request.rank, "only this rank of the world (edges, functions)");
   app.add_option("--program", request.program, "only this program of the run");
@@ -121,7 +122,7 @@ int show(int argc, char** argv) {
   app.add_option("--limit", request.limit, "rows at most [all]");
   if (const auto status = parse_or_end(app, argc, argv)) return *status;
   (void)table_named(request.table);
-  const auto run = reports::read_profile_json(profile);
+  const auto run = reports::read_profile_json(profile_in(profile));
   if (!run) return say("{}", run.error), kFailedStatus;
   const std::string text = shown_table(*run.value, request);
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;

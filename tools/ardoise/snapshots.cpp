@@ -164,12 +164,22 @@ int print(const std::string& text) {
   return written ? 0 : kFailedStatus;
 }
 
+std::string why_empty(const std::string& action) {
+  if (action == "counters") return "these snapshots have no counters: a run counts the events that --counters names.";
+  if (action == "values") return "these snapshots have no values: a program tells them with ardoise_value().";
+  return "there are no such snapshots; ardoise snapshots list says which there are.";
+}
+
 int act(const Request& request) {
   if (request.action == "merge") return merge(request);
   if (request.action == "extract") return extract(request);
   const SnapshotTable table = table_of(request.files);
   const SnapshotSelection& selection = request.selection;
-  if (request.action == "stacks") return print(folded_stacks(table, selection));
+  if (request.action == "stacks") {
+    const std::string stacks = folded_stacks(table, selection);
+    if (stacks.empty()) say("these snapshots have no call stacks: none was sampled in them.");
+    return print(stacks);
+  }
   if (request.action == "tau") return write_tau_profiles(table, selection, request.output);
   SnapshotRows rows;
   if (request.action == "list") rows = rows_of_series(table, selection);
@@ -178,7 +188,7 @@ int act(const Request& request) {
   if (request.action == "values") rows = rows_of_values(table, selection);
   if (request.action == "counters") rows = rows_of_counters(table, selection);
   if (request.action == "profile") rows = rows_of_profile(table, selection);
-  if (rows.rows.empty() && !request.csv) return say("there are no such snapshots."), 0;
+  if (rows.rows.empty() && !request.csv) return say("{}", why_empty(request.action)), 0;
   return print(request.csv ? csv_text(rows.columns, rows.rows) : plain_text(rows.columns, rows.rows));
 }
 

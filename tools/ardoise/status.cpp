@@ -1,6 +1,7 @@
 // See status.hpp.
 #include "tools/ardoise/status.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +12,8 @@
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/safe_state_files.hpp"
@@ -18,6 +21,7 @@
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/installation.hpp"
 #include "tools/ardoise/launch_line.hpp"
+#include "tools/ardoise/measure.hpp"
 #include "tools/ardoise/message.hpp"
 #include "tools/ardoise/options.hpp"
 
@@ -30,35 +34,99 @@ bool is_running(const fs::path& folder) {
   return !analyzer::safe_state_files(folder, analyzer::kFirstStatePrefix).empty();
 }
 
+// The words of a command line that has one of ardoise-analyzer in it: that of an analyzer, or of the mpirun that starts
+// it. "": it has not, or no folder.
+std::string folder_on(const std::vector<std::string>& words) {
+  const auto analyzer =
+      std::ranges::find_if(words, [](const fs::path& word) { return word.filename() == "ardoise-analyzer"; });
+  const auto option = std::find(analyzer, words.end(), "--output");
+  return option == words.end() || option + 1 == words.end() ? "" : *(option + 1);
+}
+
+std::vector<std::string> words_of_process(const fs::path& process) {
+  std::ifstream file(process / "cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+// Folders of launches of this user with a process on this host.
+std::vector<fs::path> folders_of_processes() {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename().string();
+    struct stat info;
+    if (name.find_first_not_of("0123456789") != std::string::npos || ::stat(entry.path().c_str(), &info) != 0 ||
+        info.st_uid != ::geteuid())
+      continue;
+    const std::string folder = folder_on(words_of_process(entry.path()));
+    if (folder.empty()) continue;
+    std::error_code gone;
+    const fs::path there = fs::read_symlink(entry.path() / "cwd", gone);
+    if (!gone) folders.push_back(there / folder);
+  }
+  return folders;
+}
+
+std::vector<fs::path> usual_folders_here(std::string_view usual) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(".", error)) {
+    if (entry.path().filename().string().starts_with(usual)) folders.push_back(entry.path());
+  }
+  return folders;
+}
+
 }  // namespace
 
 std::string find_running_folder() {
   const std::string_view usual = instrument::option("output")->initial;
-  std::vector<std::pair<fs::file_time_type, fs::path>> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(".", error)) {
-    const fs::path folder = entry.path().filename();
-    if (!folder.string().starts_with(usual) || !is_running(folder)) continue;
-    const auto first = analyzer::safe_state_files(folder, analyzer::kFirstStatePrefix).front();
-    found.emplace_back(fs::last_write_time(first, error), folder);
+  struct Launch {
+    bool is_here;
+    fs::file_time_type last_state;
+    fs::path folder;
+  };
+  std::vector<Launch> found;
+  std::vector<fs::path> folders = usual_folders_here(usual);
+  for (fs::path& folder : folders_of_processes()) folders.push_back(std::move(folder));
+  for (const fs::path& each : folders) {
+    std::error_code error;
+    const fs::path folder = fs::proximate(each, error);
+    const bool is_here = !folder.is_absolute() && *folder.begin() != "..";
+    const fs::path shown = is_here ? folder : fs::weakly_canonical(each, error);
+    const auto states = analyzer::safe_state_files(shown, analyzer::kFirstStatePrefix);
+    if (states.empty() || std::ranges::any_of(found, [&](const Launch& other) { return other.folder == shown; }))
+      continue;
+    found.push_back({is_here, fs::last_write_time(states.front(), error), shown});
   }
-  if (found.empty())
-    throw UsageError(fmt::format("no launch is running whose folder, {}…, is here: name its folder.", usual));
-  std::ranges::sort(found, std::greater<>());
-  if (found.size() > 1) say("this is '{}', the last of {}.", found.front().second.string(), found.size());
-  return found.front().second.string();
+  if (found.empty()) {
+    throw UsageError(fmt::format(
+        "no launch of yours runs on this host, and none has its folder, {}…, here: name the folder.", usual));
+  }
+  std::ranges::sort(found, std::greater<>(),
+                    [](const Launch& launch) { return std::pair(launch.is_here, launch.last_state); });
+  if (found.size() > 1) {
+    std::string others;
+    for (std::size_t i = 1; i < found.size(); ++i)
+      others += fmt::format("{}'{}'", i == 1 ? "" : ", ", found[i].folder.string());
+    say("this is '{}'; name the folder to see another launch that runs: {}.", found.front().folder.string(), others);
+  }
+  return found.front().folder.string();
 }
 
 int status(int argc, char** argv) {
   CLI::App app{"Prints where the ranks of a running launch are, and the summary of what was measured so far.",
                "ardoise status"};
   std::string folder;
-  app.add_option("folder", folder, "folder of its report (--output) [the last ardoise-report… here]");
+  app.add_option("folder", folder,
+                 "folder of its report (--output) [that of the last launch here, else of yours on this host]");
   if (const auto ended = parse_or_end(app, argc, argv)) return *ended;
   if (folder.empty()) folder = find_running_folder();
   if (is_running(folder)) {
     const std::string analyzer = find_installation().analyzer;
-    ::execl(analyzer.c_str(), analyzer.c_str(), "--snapshot", "--output", folder.c_str(), nullptr);
+    ::execl(analyzer.c_str(), analyzer.c_str(), "--called-by", speaker().c_str(), "--snapshot", "--output",
+            folder.c_str(), nullptr);
     say("'{}' cannot be started: {}.", analyzer, std::strerror(errno));
     return kFailedStatus;
   }

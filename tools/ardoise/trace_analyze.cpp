@@ -38,7 +38,8 @@ int analyze_trace(const TraceAnalysis& analysis) {
     say("{}", fault.what());
     return kFailedStatus;
   }
-  std::vector<std::string> words{find_installation().analyzer, "--replay", analysis.trace, "--output", analysis.output};
+  std::vector<std::string> words{
+      find_installation().analyzer, "--called-by", speaker(), "--replay", analysis.trace, "--output", analysis.output};
   if (analysis.result != TraceResult::kReport) words.emplace_back("--no-report");
   if (analysis.result == TraceResult::kSnapshots)
     words.insert(words.end(), {"--quiet", "--snapshot-every", analysis.every});

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,6 +57,14 @@ int main(int argc, char** argv) {
   REQUIRE(mapped != MAP_FAILED);
   REQUIRE(munmap(mapped, 4096) == 0);
   REQUIRE(close(raw) == 0);
+
+  /* Copies within the kernel. */
+  const int source = open(path("raw"), O_RDONLY), sent = open(path("sent"), O_RDWR | O_CREAT | O_TRUNC, 0600),
+            copied = open(path("copied"), O_RDWR | O_CREAT | O_TRUNC, 0600);
+  REQUIRE(sendfile(sent, source, NULL, 3000) == 3000);
+  REQUIRE(copy_file_range(sent, &(off64_t){0}, copied, NULL, 2500, 0) == 2500);
+  REQUIRE(sendfile(sent, 4711, NULL, 800) == -1 && errno == EBADF);
+  REQUIRE(close(source) == 0 && close(sent) == 0 && close(copied) == 0);
 
   FILE* stream = fopen(path("stream"), "w+");
   REQUIRE(stream != NULL);

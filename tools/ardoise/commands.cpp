@@ -1,0 +1,83 @@
+// See commands.hpp.
+#include "tools/ardoise/commands.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <vector>
+
+#include "tools/ardoise/launch_line.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostErrors = 2;
+
+bool is_executable_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+}
+
+bool is_some_program(const std::string& word) {
+  if (word.find('/') != std::string::npos || is_executable_file(word)) return true;
+  const char* const variable = std::getenv("PATH");
+  std::istringstream folders(variable == nullptr ? "" : variable);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (!folder.empty() && is_executable_file(fs::path(folder) / word)) return true;
+  }
+  return false;
+}
+
+// The nearest command or launcher; "": none is near.
+std::string_view probably_meant(const std::string& word) {
+  std::vector<std::string_view> known(kCommands.begin(), kCommands.end());
+  known.insert(known.end(), {"mpirun", "mpiexec"});
+  const auto nearest =
+      std::ranges::min_element(known, {}, [&](std::string_view each) { return typing_errors(word, each); });
+  const std::size_t errors = typing_errors(word, *nearest);
+  return errors <= kMostErrors && 2 * errors < word.size() ? *nearest : "";
+}
+
+}  // namespace
+
+// Optimal string alignment: Levenshtein's distance with swaps of neighbours.
+std::size_t typing_errors(std::string_view typed, std::string_view meant) {
+  const std::size_t columns = meant.size() + 1;
+  std::vector<std::size_t> table((typed.size() + 1) * columns);
+  const auto at = [&](std::size_t i, std::size_t j) -> std::size_t& { return table[i * columns + j]; };
+  for (std::size_t i = 0; i <= typed.size(); ++i) {
+    for (std::size_t j = 0; j <= meant.size(); ++j) {
+      if (i == 0 || j == 0) {
+        at(i, j) = i + j;
+        continue;
+      }
+      const bool equal = typed[i - 1] == meant[j - 1];
+      at(i, j) = std::min({at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + (equal ? 0 : 1)});
+      if (i > 1 && j > 1 && typed[i - 1] == meant[j - 2] && typed[i - 2] == meant[j - 1])
+        at(i, j) = std::min(at(i, j), at(i - 2, j - 2) + 1);
+    }
+  }
+  return table.back();
+}
+
+void check_first_word(const std::string& word) {
+  if (word.starts_with('-') || is_some_program(word)) return;
+  const std::string_view meant = probably_meant(word);
+  if (meant == "mpirun" || meant == "mpiexec") {
+    throw UsageError(fmt::format("there is no launcher '{}'; did you mean {}?", word, meant));
+  }
+  if (!meant.empty()) throw UsageError(fmt::format("there is no command '{}'; did you mean {}?", word, meant));
+  throw UsageError(fmt::format(
+      "there is no command and no program '{}': the commands are {}, and a launch begins with its launcher, "
+      "ardoise mpirun -n 4 ./program.",
+      word, fmt::join(kCommands, ", ")));
+}
+
+}  // namespace ardoise::launcher

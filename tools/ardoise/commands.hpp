@@ -1,0 +1,21 @@
+// The commands of `ardoise`, and what is said of a first word that is none, no launcher and no program either.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace ardoise::launcher {
+
+inline constexpr std::array<std::string_view, 8> kCommands{"status",    "control", "report", "show",
+                                                           "snapshots", "trace",   "export", "help"};
+
+// Throws UsageError for a word that is no option, no path and no program in PATH or here: it names the command that was
+// probably meant, or all of them. mpi_launcher.hpp judges the other words.
+void check_first_word(const std::string& word);
+
+// How many letters differ, are missing, are too many or are swapped with their neighbour.
+[[nodiscard]] std::size_t typing_errors(std::string_view typed, std::string_view meant);
+
+}  // namespace ardoise::launcher

@@ -194,7 +194,7 @@ class Explanation {
       const std::string call = call_in_words(*stand.io);
       return {"is in " + call, "are in " + call};
     }
-    constexpr double kBusy = 0.5, kIdle = 0.02;
+    constexpr double kBusy = 0.5, kIdle = 0.05;
     const bool is_busy = stand.cpu_share && *stand.cpu_share >= kBusy;
     if (stand.sleeps && stand.cpu_share && *stand.cpu_share < kIdle)
       return {"sleeps or is blocked outside MPI", "sleep or are blocked outside MPI"};

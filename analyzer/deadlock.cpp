@@ -55,6 +55,7 @@ class Explanation {
 
   // " on row", " on communicator 2 of ranks 0–1"; "" for the world, where that is the only one.
   [[nodiscard]] std::string comm_in_words(const StandComm& comm) const {
+    if (comm.name.empty() && !comm.is_whole) return "";
     const std::string name = reports::in_sentence(comm.name);
     const bool is_unique = keys_of_.at(comm.name).size() == 1;
     if (comm.name == "MPI_COMM_WORLD" && is_unique) return keys_of_.size() == 1 ? "" : " on MPI_COMM_WORLD";
@@ -194,7 +195,7 @@ class Explanation {
       const std::string call = call_in_words(*stand.io);
       return {"is in " + call, "are in " + call};
     }
-    constexpr double kBusy = 0.5, kIdle = 0.02;
+    constexpr double kBusy = 0.5, kIdle = 0.05;
     const bool is_busy = stand.cpu_share && *stand.cpu_share >= kBusy;
     if (stand.sleeps && stand.cpu_share && *stand.cpu_share < kIdle)
       return {"sleeps or is blocked outside MPI", "sleep or are blocked outside MPI"};

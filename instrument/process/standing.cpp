@@ -131,7 +131,9 @@ bool Standing::add_collectives(DefinitionWriter& out, std::span<const std::uint3
   };
   bool is_whole = !all.is_unsure();
   for (const std::uint32_t comm : described) is_whole = add(comm) && is_whole;
-  for (std::uint32_t comm = 0; comm < Communicators::kKept; ++comm) {
+  // Then the world, and the newest first: old ones may have been freed.
+  for (std::uint32_t i = 0; i < Communicators::kKept; ++i) {
+    const std::uint32_t comm = i == 0 ? kWorldComm : Communicators::kKept - i;
     if (std::find(described.begin(), described.end(), comm) != described.end()) continue;
     if (!add(comm)) return false;
   }

@@ -117,16 +117,7 @@ class EveryHang : public LaunchFixture, public ::testing::WithParamInterface<Han
 
 // The launch is ended when it has been told.
 TEST_P(EveryHang, IsToldWithItsReasonWhileItLasts) {
-  std::jthread ender([&] {
-    while (!std::filesystem::exists(output_ + "/.analyzer-hangs-0")) ::usleep(10'000);
-    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-      std::ifstream file(entry.path() / "stat");
-      std::string number, name, state, parent;
-      if (file >> number >> name >> state >> parent && parent == std::to_string(::getpid()))
-        ::kill(std::stoi(number), SIGTERM);
-    }
-  });
-  const auto result = ardoise({"--hang", "1"}, {"-n", "3", HANGS_PROGRAM, GetParam().argument});
+  const auto result = ardoise_until_it_hangs({"--hang", "1"}, {"-n", "3", HANGS_PROGRAM, GetParam().argument});
   EXPECT_THAT(result.output, HasSubstr("no rank has made progress in MPI for"));
   EXPECT_THAT(result.output, HasSubstr(GetParam().sentence));
   EXPECT_THAT(profile().notices, Contains(HasSubstr(GetParam().sentence)));

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "reports/model_json.hpp"
@@ -73,6 +75,20 @@ class LaunchFixture : public ::testing::Test {
     Words words{ARDOISE, "--no-report", "--output", output_};
     words.insert(words.end(), options.begin(), options.end());
     return launched(words, launch);
+  }
+
+  // The same, ended by SIGTERM when an analyzer has found that all its programs stand.
+  [[nodiscard]] Captured ardoise_until_it_hangs(const Words& options, const Words& launch) const {
+    const std::jthread ender([this] {
+      while (!std::filesystem::exists(output_ + "/.analyzer-hangs-0")) ::usleep(10'000);
+      for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+        std::ifstream file(entry.path() / "stat");
+        std::string number, name, state, parent;
+        if (file >> number >> name >> state >> parent && parent == std::to_string(::getpid()))
+          ::kill(std::stoi(number), SIGTERM);
+      }
+    });
+    return ardoise(options, launch);
   }
 
   [[nodiscard]] reports::Run profile() const {

@@ -27,7 +27,8 @@ std::string read_all(const fs::path& path) {
   return text.str();
 }
 
-// Parent of a process, nothing when it is gone or only waits for its parent to notice that.
+// Parent of a process, nothing when it is gone or only waits for its parent to notice that. One whose first thread has
+// left, and others run, looks as if it waited, but for their number.
 std::optional<pid_t> parent_of_living(const fs::path& process) {
   const auto stat = read_all(process / "stat");
   const auto name_end = stat.rfind(')');
@@ -35,7 +36,13 @@ std::optional<pid_t> parent_of_living(const fs::path& process) {
   std::istringstream fields(stat.substr(name_end + 1));
   char state = 0;
   pid_t parent = 0;
-  if (!(fields >> state >> parent) || state == 'Z' || state == 'X') return std::nullopt;
+  if (!(fields >> state >> parent) || state == 'X') return std::nullopt;
+  if (state != 'Z') return parent;
+  constexpr int kThreads = 20, kParent = 4;  // of the fields, from 1
+  std::string skipped;
+  for (int field = kParent + 1; field < kThreads; ++field) fields >> skipped;
+  unsigned threads = 0;
+  if (!(fields >> threads) || threads <= 1) return std::nullopt;
   return parent;
 }
 

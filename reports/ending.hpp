@@ -36,8 +36,9 @@ struct LastCall {
 
 // Ranks that ended alike. What is more than the cause is of the first of them.
 struct RankEnd {
-  // "signal", "exit" (or return from main), "immediate exit" (_exit), "abort" (MPI_Abort), "error" (an MPI call ended
-  // the program), "launcher" (its connection broke), "killed" (by a signal that it did not see), "unknown".
+  // "signal", "exit" (or return from main), "immediate exit" (_exit), "exec" (of `call.file`), "abort" (MPI_Abort),
+  // "error" (an MPI call ended the program), "launcher" (its connection broke), "killed" (by a signal that it did not
+  // see), "unknown".
   std::string cause;
   std::string signal;       // "SIGSEGV"; "" none
   std::int32_t status = 0;  // of the exit, or the code given to MPI_Abort

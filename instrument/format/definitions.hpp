@@ -275,8 +275,9 @@ enum class EndCause : std::uint32_t {
   kSignal = 1,     // `signal`, which it caught or which was about to end it
   kExit = 2,       // exit(status), or main returned
   kImmediate = 3,  // _exit(status)
+  kExec = 4,       // another program took the process over
 };
-inline constexpr std::uint32_t kEndCauses = 4;
+inline constexpr std::uint32_t kEndCauses = 5;
 inline constexpr std::uint32_t kNoThread = 0xFFFFFFFF;
 struct EndDefinition {
   EndCause cause;
@@ -289,7 +290,7 @@ struct EndDefinition {
   std::int32_t sender;       // process that sent the signal; 0: none
   std::int32_t status;       // of the exit
   std::int32_t wait_status;  // as waitpid(2) gives it; -1: not known
-  std::uint32_t reserved;
+  std::uint32_t program;     // kExec: FileId of what took over; 0: not known
 };
 
 // The last calls of a thread, `calls` times RecentCall, in the order of their begin; then, where the thread is in a

@@ -36,15 +36,15 @@ std::uint64_t number_after(std::string_view text, std::string_view name) {
   return number;
 }
 
-// The least of the limits of this group and those that it is in: "0::/user.slice/job" of /proc/self/cgroup. Version 1
-// has the same files under another name.
+// The least of the limits of this group and those that it is in: "0::/user.slice/job" of /proc/thread-self/cgroup.
+// Version 1 has the same files under another name.
 std::uint64_t group_limit() {
   std::uint64_t least = 0;
   const auto consider = [&](const std::string& file) {
     const std::uint64_t limit = number_after(content_of(file), "");
     if (limit != 0 && (least == 0 || limit < least)) least = limit;
   };
-  const std::string groups = content_of("/proc/self/cgroup");
+  const std::string groups = content_of("/proc/thread-self/cgroup");
   std::string path;
   if (const std::size_t unified = groups.find("0::"); unified != std::string::npos)
     path = groups.substr(unified + 3, groups.find('\n', unified) - unified - 3);

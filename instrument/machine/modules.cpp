@@ -54,7 +54,7 @@ std::string build_id_in(const std::byte* notes, std::size_t bytes) {
 // The loader leaves the name of the main program empty. A direct system call, because readlink's neighbours are hooked.
 std::string path_of_program() {
   std::array<char, 4096> path{};
-  const long length = ::syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path.data(), path.size());
+  const long length = ::syscall(SYS_readlinkat, AT_FDCWD, "/proc/thread-self/exe", path.data(), path.size());
   return length > 0 ? std::string(path.data(), static_cast<std::size_t>(length)) : std::string("(program)");
 }
 

@@ -9,6 +9,7 @@
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/vfork_child.hpp"
 #include "instrument/process/session.hpp"
+#include "vmpi/loader/exec_observer.hpp"
 
 namespace ardoise::instrument {
 
@@ -32,7 +33,10 @@ void note_place(const void* ucontext) noexcept {
 
 }  // namespace
 
-void begin_end_notes() noexcept { noting_process.store(::getpid(), std::memory_order_relaxed); }
+void begin_end_notes() noexcept {
+  noting_process.store(::getpid(), std::memory_order_relaxed);
+  vmpi::observe_exec({note_exec, forget_exec});
+}
 void finish_end_notes() noexcept { noting_process.store(0, std::memory_order_relaxed); }
 void forget_end_note() noexcept { end_note.cause = EndCause::kUnknown; }
 
@@ -61,6 +65,17 @@ void note_exit(EndCause cause, int status) noexcept {
   end_note.frame_count = exit_unwinder.walk(end_note.registers, {}, end_note.frames).frames;
   end_note.status = status;
   end_note.cause = cause;
+}
+
+void note_exec(const char* program) noexcept {
+  note_exit(EndCause::kExec, 0);
+  if (!is_noting() || end_note.cause != EndCause::kExec) return;
+  Session* const current = session.load(std::memory_order_acquire);
+  end_note.program = current != nullptr && program != nullptr ? current->recorder.files.of_path(program) : 0;
+}
+
+void forget_exec() noexcept {
+  if (is_noting() && end_note.cause == EndCause::kExec) forget_end_note();
 }
 
 }  // namespace ardoise::instrument

@@ -30,6 +30,7 @@ struct EndNote {
   std::uint64_t address = 0;
   int signal = 0, signal_code = 0, status = 0;
   pid_t sender = 0;
+  std::uint32_t program = 0;  // FileId of what is executed
 };
 
 // Of this process; what is noted later replaces it.
@@ -43,6 +44,9 @@ void finish_end_notes() noexcept;
 // Both async-signal-safe. False: it is known already what this signal is a consequence of, or nothing is to be noted.
 bool note_signal(const siginfo_t& information, const void* ucontext) noexcept;
 void note_exit(EndCause cause, int status) noexcept;
+// The process is about to become another program, by this path or name.
+void note_exec(const char* program) noexcept;
+void forget_exec() noexcept;
 // It was not the end.
 void forget_end_note() noexcept;
 

@@ -29,6 +29,7 @@ class LastMoment {
     end.sender = note.sender;
     end.status = note.status;
     end.wait_status = wait_status;
+    end.program = note.program;
     (void)session_.recorder.definitions.add(end);
     if (note.cause == EndCause::kUnknown) return;
     std::span<const std::uint64_t> frames(note.frames.data(), note.frame_count);

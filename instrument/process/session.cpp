@@ -55,7 +55,7 @@ void say_sentence(std::string_view sentence) { say(sentence); }
 void keep_silent(std::string_view) {}
 
 std::string read_command_line() {
-  const long descriptor = ::syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  const long descriptor = ::syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/cmdline", O_RDONLY | O_CLOEXEC);
   std::string text(kMaxStringBytes, '\0');
   const long got = descriptor < 0 ? 0 : ::syscall(SYS_read, descriptor, text.data(), text.size());
   if (descriptor >= 0) ::syscall(SYS_close, descriptor);
@@ -219,12 +219,14 @@ void Session::write_remains(const std::string& path, int wait_status) noexcept {
   own_activity = nullptr;
   recorder.free_from_the_dead();
   sampling.free_from_the_dead();
-  const ClockSample end = sample_clocks();
-  define_last_moment(*this, end_note, wait_status, end.tick);
-  sampling.finish(end.tick);
-  define_clock(end.tick, ticks_per_second(loaded_, end));
+  const ClockSample now_seen = sample_clocks();
+  // What took the process over is not the program any more.
+  const std::uint64_t end = end_note.cause == EndCause::kExec ? end_note.tick : now_seen.tick;
+  define_last_moment(*this, end_note, wait_status, end);
+  sampling.finish(end);
+  define_clock(end, ticks_per_second(loaded_, now_seen));
   recorder.accesses.define(recorder.definitions);
-  const std::vector<Bin*> packs = recorder.take_remains(end.tick);
+  const std::vector<Bin*> packs = recorder.take_remains(end);
   const std::string beside = path + kUnfinishedRemains;
   CaptureTransport file(beside, nullptr);
   for (Bin* const pack : packs) {

@@ -45,7 +45,7 @@ LoadedObject object_of([[maybe_unused]] std::uint64_t address) noexcept {
 
 std::string path_of_program() {
   std::array<char, 4096> path{};
-  const long length = call_kernel(SYS_readlinkat, AT_FDCWD, argument("/proc/self/exe"), argument(path.data()),
+  const long length = call_kernel(SYS_readlinkat, AT_FDCWD, argument("/proc/thread-self/exe"), argument(path.data()),
                                   static_cast<long>(path.size() - 1));
   return {path.data(), length > 0 ? static_cast<std::size_t>(length) : 0};
 }

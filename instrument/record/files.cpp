@@ -58,7 +58,7 @@ Files::~Files() {
 }
 
 std::uint32_t Files::look_up(int descriptor) noexcept {
-  std::array<char, 32> name{"/proc/self/fd/"};
+  std::array<char, 32> name{"/proc/thread-self/fd/"};
   char* const digits = name.data() + std::string_view(name.data()).size();
   *std::to_chars(digits, name.data() + name.size() - 1, descriptor).ptr = '\0';
   std::uint32_t used = scratches_used_.load(std::memory_order_relaxed), mine = 0;

@@ -1,7 +1,8 @@
 // File numbers: which path a descriptor stands for. Used by the POSIX hooks (descriptors) and by MPI-IO (names).
 //
-// A descriptor is looked up in /proc/self/fd when it is first used after it was opened, closed or replaced: that names
-// files opened before MPI_Init, inherited, relative to a directory or duplicated by calls we do not see, all alike.
+// A descriptor is looked up in /proc/thread-self/fd when it is first used after it was opened, closed or replaced: that
+// names files opened before MPI_Init, inherited, relative to a directory or duplicated by calls we do not see, all
+// alike.
 //
 //   descriptor ──numbers_──▶ number = place in a hash table of paths ──push list──▶ define_new() ──▶ DefinitionQueue
 #pragma once
@@ -84,9 +85,9 @@ class Files final : public DefinitionSource {
   PushList new_;
 };
 
-// What a link in /proc/self/fd says, as the user should read it: sockets, pipes and the like are told by kind only, the
-// standard streams by their names unless they lead to a file. A part of `link`, a constant, or written into `room`
-// (at least as long as `link` and two more). Async-signal-safe.
+// What a link in /proc/thread-self/fd says, as the user should read it: sockets, pipes and the like are told by kind
+// only, the standard streams by their names unless they lead to a file. A part of `link`, a constant, or written into
+// `room` (at least as long as `link` and two more). Async-signal-safe.
 [[nodiscard]] std::string_view display_path(int descriptor, std::string_view link, std::span<char> room) noexcept;
 
 }  // namespace ardoise::instrument

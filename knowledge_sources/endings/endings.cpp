@@ -123,7 +123,8 @@ class Teller {
   void add_end(std::vector<RankEnd>& ends, std::uint32_t rank, const RankEnding& ending, const EndDefinition& end) {
     RankEnd fresh = end_of(rank, ending, end);
     const auto key = [](const RankEnd& e) {
-      return std::tie(e.cause, e.signal, e.status, e.call.function, e.call.place.symbol, e.call.place.line);
+      return std::tie(e.cause, e.signal, e.status, e.call.function, e.call.file, e.call.place.symbol,
+                      e.call.place.line);
     };
     const auto same = std::ranges::find_if(ends, [&](const RankEnd& other) { return key(other) == key(fresh); });
     if (same == ends.end()) {
@@ -157,6 +158,11 @@ class Teller {
     } else if (in_mpi && out.call.function == "MPI_Abort") {
       out.cause = "abort";
       out.status = open->tag;
+    } else if (end.cause == EndCause::kExec) {
+      out.cause = "exec";
+      out.call = LastCall();
+      out.call.function = "exec";
+      out.call.file = resolver_.file(rank, end.program);
     } else if (end.cause == EndCause::kSignal) {
       out.cause = "signal";
       out.signal = signal_name(end.signal);

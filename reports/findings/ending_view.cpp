@@ -79,6 +79,10 @@ std::string how_in_words(const RankEnd& end) {
                              : fmt::format("called exit({}) without MPI_Finalize", end.status);
   }
   if (end.cause == "immediate exit") return fmt::format("called _exit({}) without MPI_Finalize", end.status);
+  if (end.cause == "exec") {
+    return end.call.file.empty() ? "became another program (exec) without MPI_Finalize"
+                                 : fmt::format("became {} (exec) without MPI_Finalize", in_sentence(end.call.file));
+  }
   if (end.cause == "launcher") return "was ended by MPI, whose connection to the launcher broke";
   if (end.cause == "killed" && end.signal == "SIGKILL") return "was killed (SIGKILL)";
   if (end.cause == "killed") return "was ended by " + end.signal;
@@ -92,7 +96,7 @@ std::string how_in_words(const RankEnd& end) {
 
 std::string where_in_words(const RankEnd& end) {
   std::string place = place_in_words(end.stack);
-  if (!end.call.function.empty() && !end.has_address) {
+  if (!end.call.function.empty() && !end.has_address && end.cause != "exec") {
     place = place_in_words(end.call.place);
     if (end.cause != "abort" && end.cause != "error") {
       place = place.empty() ? end.call.function : fmt::format("{} in {}", end.call.function, place);

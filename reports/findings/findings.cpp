@@ -110,7 +110,7 @@ std::string in_sentence(const std::string& name) { return shortened(printable(na
 std::string without_parameters(const std::string& symbol) {
   const std::size_t bracket = symbol.find('(', 1);
   const std::size_t region = symbol.rfind(" [OpenMP");
-  const bool plain = bracket != std::string::npos && symbol[0] != '(' &&
+  const bool plain = bracket != std::string::npos && symbol[0] != '(' && symbol[0] != '[' &&
                      symbol.find("(anonymous") == std::string::npos && symbol.find("operator()") == std::string::npos;
   if (!plain) return symbol;
   return symbol.substr(0, bracket) + (region == std::string::npos ? "" : symbol.substr(region));

@@ -82,7 +82,7 @@ template <class Place>
 }
 
 // A C++ name without its parameters, which make it unreadable in a sentence. "(anonymous namespace)" and operator()
-// keep theirs, and so does what begins with a bracket.
+// keep theirs, and so does what begins with a bracket, as "[program (deleted)]".
 [[nodiscard]] std::string without_parameters(const std::string& symbol);
 
 // A name from a program, fit for a sentence: printable and not too long.

@@ -23,6 +23,7 @@ std::string for_several(std::string how, std::size_t ranks) {
 const char* advice_for(const RankEnd& end) {
   if (end.cause == "exit" || end.cause == "immediate exit")
     return "Call MPI_Finalize in every rank before the program ends.";
+  if (end.cause == "exec") return "Call MPI_Finalize before, or start it as a child process.";
   if (end.cause == "error") return "What MPI printed on standard error says which error it was.";
   if (end.signal == "SIGKILL")
     return "Out of memory, a batch system's limit, or a user: the kernel's log (dmesg) says which.";

@@ -19,6 +19,8 @@ void append_escaped(std::string& out, char32_t c) {
     out += "\\textasciitilde{}";
   } else if (c == '^') {
     out += "\\textasciicircum{}";
+  } else if (c == '[' || c == '*') {  // else an argument of the line end or \item before it
+    out += fmt::format("{{{}}}", static_cast<char>(c));
   } else if (c < 0x20 || c >= 0x7F) {
     out += fmt::format("\\U{{{:04X}}}", static_cast<std::uint32_t>(c));
   } else {

@@ -46,6 +46,23 @@ reports::Ending ending_of(const std::vector<std::pair<EndDefinition, std::vector
   return session.application().ending;
 }
 
+TEST(Endings, AProgramThatBecameAnotherOneSaysWhich) {
+  Session session({{0, "solver", 1}});
+  PackMaker maker({.rank = 0, .origin_tick = kOrigin});
+  EndDefinition end = end_by(EndCause::kExec, 2'000'000'000);
+  end.program = 7;
+  end.wait_status = 0;
+  maker.define(instrument::FileDefinition{7, 0}, std::string_view("/bin/sleep"));
+  maker.define(end);
+  maker.finish();
+  session.submit(maker.take());
+  const auto ending = session.application().ending;
+  ASSERT_THAT(ending.ends, SizeIs(1));
+  EXPECT_EQ(ending.ends[0].cause, "exec");
+  EXPECT_EQ(ending.ends[0].call.file, "/bin/sleep");
+  EXPECT_NEAR(ending.ends[0].seconds, 2.0, 1e-5);
+}
+
 TEST(Endings, TheFirstToEndComesFirstAndThoseThatEndedAlikeAreOne) {
   const auto ending = ending_of({{end_by(EndCause::kSignal, 3'000'000'000, SIGTERM), {}},
                                  {end_by(EndCause::kSignal, 2'000'001'000, SIGSEGV), {}},

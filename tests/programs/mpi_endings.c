@@ -14,6 +14,10 @@ __attribute__((noinline)) static void crash(const char* how) {
   if (!strcmp(how, "mpi_abort")) MPI_Abort(MPI_COMM_WORLD, 42);
   if (!strcmp(how, "exit")) exit(3);
   if (!strcmp(how, "_exit")) _exit(4);
+  if (!strcmp(how, "exec")) {
+    execl("/nowhere/at/all", "all", (char*)NULL);
+    execlp("sh", "sh", "-c", "exit 6", (char*)NULL);
+  }
   if (!strcmp(how, "kill")) raise(SIGKILL);
   if (!strcmp(how, "user")) raise(SIGUSR1);
   if (!strcmp(how, "error")) MPI_Send(&rank, 1, MPI_INT, size, 7, MPI_COMM_WORLD);

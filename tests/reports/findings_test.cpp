@@ -1097,6 +1097,7 @@ TEST(CallSiteName, SaysWhatIsKnown) {
   EXPECT_EQ(name_of(s), "(anonymous namespace)::f(int) (grid.cpp:7)");
   s.symbol = "f(int) [OpenMP region 2]";
   EXPECT_EQ(name_of(s), "f [OpenMP region 2] (grid.cpp:7)");
+  for (const char* module : {"[solver (deleted)]", "[(program)]"}) EXPECT_EQ(without_parameters(module), module);
   EXPECT_EQ(base_name("/a/b//"), "b");
   EXPECT_EQ(base_name("///"), "///");
 }

@@ -1,6 +1,7 @@
 // The folder a user gets: complete with LaTeX, without it, and when it fails.
 #include "reports/render.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -130,6 +131,34 @@ class RealLatex : public Render {
 
 TEST_F(RealLatex, TwoProgramsGiveAReport) { expect_report(testing::synthetic_run(64)); }
 TEST_F(RealLatex, NastyNamesBreakNothing) { expect_report(testing::nasty_run()); }
+// In a heading, the head of a column, a cell after the head and one after a line, an item of a list: they are all
+// there, as they are.
+TEST_F(RealLatex, EveryCharacterMayBeTheFirst) {
+  reports::Run run = testing::synthetic_run(4);
+  run.applications.resize(1);
+  std::vector<std::string> expected;
+  const auto told = [&](std::string text) { return expected.emplace_back(std::move(text)); };
+  for (char c = '!'; c <= '~'; ++c) {
+    const std::string first(1, c);
+    const auto number = static_cast<int>(c);
+    const auto row = [&](const char* name, int value) {
+      return nlohmann::json::array({told(fmt::format("{}1]{}{}", first, name, number)), value});
+    };
+    auto& table = run.applications[0].extensions[fmt::format("plug-in {}", number)];
+    table["title"] = told(fmt::format("{}title{}", first, number));
+    table["columns"] = nlohmann::json::array({told(fmt::format("{}column{}", first, number)), "other"});
+    table["rows"] = nlohmann::json::array({row("row", 1), row("next", 2)});
+    run.notices.push_back(told(fmt::format("{}1]item{}", first, number)));
+  }
+  expect_report(run);
+  const std::string text = (folder_ / "report.txt").string();
+  const ChildResult read = run_child({"pdftotext", "-raw", (folder_ / "report.pdf").string(), text}, {});
+  if (read.end == ChildResult::End::not_found) GTEST_SKIP() << "pdftotext is not installed";
+  ASSERT_TRUE(read.ok());
+  const std::string shown = content(text);
+  for (const std::string& each : expected) EXPECT_NE(shown.find(each), std::string::npos) << each;
+}
+
 TEST_F(RealLatex, NothingRecordedGivesAReport) { expect_report(testing::empty_run()); }
 TEST_F(RealLatex, NoProgramGivesAReport) { expect_report({}); }
 

@@ -144,6 +144,15 @@ TEST(Latex, AnyBytesGiveBalancedAsciiWithoutActiveCharacters) {
   }
 }
 
+// Behind a line end or \\item these begin an argument: "[" that of a length or label, "*" a variant.
+TEST(Latex, NothingIsTakenForAnArgumentOfWhatIsBefore) {
+  for (const char c : {'[', '*'}) {
+    const std::string text(3, c), safe = fmt::format("{{{0}}}{{{0}}}{{{0}}}", c);
+    EXPECT_EQ(latex(text), safe);
+    EXPECT_EQ(latex_code(text), "\\code{" + safe + "}");
+  }
+}
+
 TEST(Latex, LongWordsMayBreak) { EXPECT_THAT(latex_code(std::string(200, 'x')), HasSubstr("\\C{}")); }
 
 TEST(Summary, FitsTheTerminalWhateverTheNames) {

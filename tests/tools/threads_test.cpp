@@ -120,6 +120,20 @@ TEST_F(ThreadsTest, ShortThreadsAreCountedExactlyAndShareTheirPlaces) {
   }
 }
 
+TEST_F(ThreadsTest, AProgramWhoseFirstThreadHasLeftHasItsNameAndLives) {
+  const auto result = ardoise({}, {"-n", "2", LEFT_PROGRAM});
+  ASSERT_EQ(result.status, 0) << result.output;
+  const auto found = profile();
+  ASSERT_EQ(found.applications.size(), 1U);
+  application_ = found.applications[0];
+  EXPECT_EQ(application_.name, "mpi_left");
+  EXPECT_THAT(application_.command, HasSubstr(LEFT_PROGRAM));
+  EXPECT_EQ(application_.quality.ranks_complete, 2U);
+  EXPECT_EQ(mpi("MPI_Allreduce").calls, 200U);
+  ASSERT_FALSE(application_.call_sites.empty());
+  EXPECT_EQ(application_.call_sites[0].symbol, "work") << "its binary is known";
+}
+
 // Most of them are only counted; none is missing, and few are records.
 TEST_F(ThreadsTest, QueriesAreCountedExactly) {
   const auto result = ardoise({}, {"-n", "2", QUERIES_PROGRAM, "100000"});

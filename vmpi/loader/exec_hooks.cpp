@@ -9,12 +9,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 
 #include "vmpi/export.hpp"
+#include "vmpi/loader/exec_observer.hpp"
 #include "vmpi/loader/preload_environment.hpp"
 
 namespace ardoise::vmpi {
@@ -110,22 +112,70 @@ int started(char* const* environment, const Start& start) {
   return position < 0 ? start(environment) : start_with_us(environment, position, start);
 }
 
+// Relaxed: there is one observer, which is set once.
+constinit std::atomic<void (*)(const char*) noexcept> exec_begins = nullptr;
+constinit std::atomic<void (*)() noexcept> exec_failed = nullptr;
+
+template <class Execute>
+int executed(const char* program, char* const* environment, const Execute& execute) {
+  if (const auto begins = exec_begins.load(std::memory_order_relaxed)) begins(program);
+  const int result = started(environment, execute);  // it is back: the process is what it was
+  if (const auto failed = exec_failed.load(std::memory_order_relaxed)) failed();
+  return result;
+}
+
+// The arguments of execl() and the like from `first` on, with the null pointer that ends them, on the caller's stack;
+// `rest` stands behind it. volatile: the declaration promises that `first` is none, which callers may not keep.
+#define ARDOISE_LIST_ARGUMENTS(listed, rest, first)                                         \
+  const char* const volatile own_##first = first;                                           \
+  std::size_t count = own_##first == nullptr ? 0 : 1;                                       \
+  va_list rest;                                                                             \
+  va_start(rest, first);                                                                    \
+  while (count != 0 && va_arg(rest, char*) != nullptr) ++count;                             \
+  va_end(rest);                                                                             \
+  auto** const listed = static_cast<char**>(__builtin_alloca((count + 1) * sizeof(char*))); \
+  va_start(rest, first);                                                                    \
+  listed[0] = const_cast<char*>(own_##first);                                               \
+  for (std::size_t i = 1; i <= count; ++i) listed[i] = va_arg(rest, char*)
+
 }  // namespace
 
 void stop_passing_preload_on() noexcept { own_entry[0] = '\0'; }
+
+void observe_exec(const ExecObserver& observer) noexcept {
+  exec_begins.store(observer.begin, std::memory_order_relaxed);
+  exec_failed.store(observer.failed, std::memory_order_relaxed);
+}
 
 }  // namespace ardoise::vmpi
 
 using namespace ardoise::vmpi;
 
 VMPI_EXPORT int execve(const char* path, char* const argv[], char* const envp[]) noexcept {
-  return started(envp, [&](char* const* environment) { return execve_behind_us(path, argv, environment); });
+  return executed(path, envp, [&](char* const* environment) { return execve_behind_us(path, argv, environment); });
 }
 VMPI_EXPORT int execv(const char* path, char* const argv[]) noexcept { return execve(path, argv, environ); }
 VMPI_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[]) noexcept {
-  return started(envp, [&](char* const* environment) { return next_execvpe()(file, argv, environment); });
+  return executed(file, envp, [&](char* const* environment) { return next_execvpe()(file, argv, environment); });
 }
 VMPI_EXPORT int execvp(const char* file, char* const argv[]) noexcept { return execvpe(file, argv, environ); }
+// The C library's own would not come by here.
+VMPI_EXPORT int execl(const char* path, const char* first, ...) noexcept {
+  ARDOISE_LIST_ARGUMENTS(arguments, rest, first);
+  va_end(rest);
+  return execve(path, arguments, environ);
+}
+VMPI_EXPORT int execlp(const char* file, const char* first, ...) noexcept {
+  ARDOISE_LIST_ARGUMENTS(arguments, rest, first);
+  va_end(rest);
+  return execvpe(file, arguments, environ);
+}
+VMPI_EXPORT int execle(const char* path, const char* first, ...) noexcept {
+  ARDOISE_LIST_ARGUMENTS(arguments, rest, first);
+  char* const* const environment = va_arg(rest, char* const*);
+  va_end(rest);
+  return execve(path, arguments, environment);
+}
 VMPI_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                             const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
   return started(envp, [&](char* const* environment) {

@@ -61,7 +61,7 @@ std::vector<std::string> read_command_line(int argc, char** argv) {
   std::vector<std::string> arguments;
   std::string text;
   // Not stdio: instrument counts the program's own I/O, and this is not the program's.
-  if (const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC); file >= 0) {
+  if (const int file = ::open("/proc/thread-self/cmdline", O_RDONLY | O_CLOEXEC); file >= 0) {
     char chunk[4096];
     for (ssize_t got; text.size() < 16 * kMaxCommand && (got = ::read(file, chunk, sizeof chunk)) > 0;)
       text.append(chunk, static_cast<std::size_t>(got));
@@ -80,7 +80,7 @@ std::vector<std::string> read_command_line(int argc, char** argv) {
 
 std::string read_executable() {
   char path[4096];
-  const auto length = ::readlink("/proc/self/exe", path, sizeof path);
+  const auto length = ::readlink("/proc/thread-self/exe", path, sizeof path);
   return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : std::string();
 }
 

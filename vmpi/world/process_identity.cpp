@@ -25,18 +25,25 @@ std::string first_line(const std::string& path) {
 }
 
 struct Status {
-  char state = '?';         // 'Z' and 'X': ended
+  char state = '?';  // 'X': ended; 'Z': likewise, unless the first thread has left and others run
+  std::uint32_t threads = 0;
   std::uint32_t start = 0;  // in clock ticks since the machine's start, 0: no such process
 };
 
-// Fields 3 and 22 of the stat file, counted behind the program's name, which is in parentheses and may hold anything.
+// Fields 3, 20 and 22 of the stat file, counted behind the program's name, which is in parentheses and may hold
+// anything.
 Status status_of(std::int32_t process) {
   const auto stat = first_line("/proc/" + std::to_string(process) + "/stat");
   auto at = stat.rfind(')');
   if (at == std::string::npos || at + 2 >= stat.size()) return {};
-  Status status{stat[at + 2], 0};
-  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
-  if (at != std::string::npos) status.start = static_cast<std::uint32_t>(std::strtoull(stat.c_str() + at, nullptr, 10));
+  Status status{.state = stat[at + 2]};
+  const auto number_at = [&] { return static_cast<std::uint32_t>(std::strtoull(stat.c_str() + at, nullptr, 10)); };
+  for (int field = 3; field <= 22; ++field) {
+    at = stat.find(' ', at + 1);
+    if (at == std::string::npos) return status;
+    if (field == 20) status.threads = number_at();
+    if (field == 22) status.start = number_at();
+  }
   return status;
 }
 
@@ -47,7 +54,7 @@ ProcessIdentity own_identity() {
   own.process = ::getpid();
   own.start = status_of(own.process).start;
   char name[256] = "";
-  if (::readlink("/proc/self/ns/pid", name, sizeof name - 1) > 0)
+  if (::readlink("/proc/thread-self/ns/pid", name, sizeof name - 1) > 0)
     own.space = std::hash<std::string>()(first_line("/proc/sys/kernel/random/boot_id") + name);
   return own;
 }
@@ -65,7 +72,8 @@ bool is_running(std::int64_t process) {
     const auto status = status_of(id);
     const bool same = status.start == static_cast<std::uint32_t>(static_cast<std::uint64_t>(process) >> 32);
     // Where /proc tells nothing, the signal's answer stands.
-    if (status.state != '?') runs = same && status.state != 'Z' && status.state != 'X';
+    const bool has_ended = status.state == 'X' || (status.state == 'Z' && status.threads <= 1);
+    if (status.state != '?') runs = same && !has_ended;
   }
   errno = saved;
   return runs;

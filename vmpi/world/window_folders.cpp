@@ -19,7 +19,7 @@ constexpr const char* kPrefix = "ardoise.";
 
 unsigned long process_namespace() {
   struct stat found;
-  return stat("/proc/self/ns/pid", &found) == 0 ? static_cast<unsigned long>(found.st_ino) : 0;
+  return stat("/proc/thread-self/ns/pid", &found) == 0 ? static_cast<unsigned long>(found.st_ino) : 0;
 }
 
 bool is_stale(const char* name) {

@@ -1,0 +1,13 @@
+// Who hears of each attempt to become another program (exec), in this process or a child of it.
+#pragma once
+
+namespace ardoise::vmpi {
+
+// Both async-signal-safe.
+struct ExecObserver {
+  void (*begin)(const char* program) noexcept = nullptr;  // a path, or a name to look for in PATH
+  void (*failed)() noexcept = nullptr;
+};
+void observe_exec(const ExecObserver& observer) noexcept;
+
+}  // namespace ardoise::vmpi

@@ -1,17 +1,13 @@
 // See snapshot_log.hpp.
 #include "analyzer/snapshot_log.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
-#include <vector>
 
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/snapshots/rank_marks.hpp"
@@ -36,7 +32,7 @@ void SnapshotLog::remove_old(const std::string& folder) {
 
 void SnapshotLog::begin(const std::string& folder, std::uint32_t analyzer, std::uint64_t run) {
   const MutexLock lock(mutex_);
-  path_ = fmt::format("{}/{}{}{}", folder, kPrefix, analyzer, kEnding);
+  writer_.emplace(fmt::format("{}/{}{}{}", folder, kPrefix, analyzer, kEnding), complain_);
   process_ = ::getpid();
   builder_ = BlockBuilder(run);
 }
@@ -195,46 +191,19 @@ void SnapshotLog::finish() {
   const MutexLock lock(mutex_);
   settle_until(Clock::time_point::max());
   write();
-  if (left_out_ != 0)
-    complain_(fmt::format("'{}' has reached its greatest size, {} GiB: {} snapshots are not in it.", path_,
-                          kMostBytes >> 30, left_out_));
-  if (file_ >= 0 && ::close(file_) != 0) fail(std::strerror(errno));
-  file_ = -1;
+  if (writer_ && process_ == ::getpid()) writer_->finish();
 }
 
 void SnapshotLog::write() {
   const Block& block = builder_.block();
-  if (!block.records.empty() || !block.calls.empty()) write_block(block);
-  builder_.clear();
+  // A copy of the process writes nothing: what is its writer's is in any state.
+  const bool has_some = !block.records.empty() || !block.calls.empty();
+  if (has_some && writer_ && process_ == ::getpid()) {
+    writer_->write(builder_.take());
+  } else {
+    builder_.clear();
+  }
   call_ids_.clear();
-}
-
-void SnapshotLog::write_block(const Block& block) {
-  if (has_failed_ || path_.empty() || process_ != ::getpid()) return;
-  if (bytes_ >= kMostBytes) {
-    left_out_ += block.records.size();
-    return;
-  }
-  if (file_ < 0) file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file_ < 0) return fail(std::strerror(errno));
-  const std::vector<std::byte> bytes = encode(block);
-  for (std::size_t done = 0; done < bytes.size();) {
-    const ssize_t more = ::write(file_, bytes.data() + done, bytes.size() - done);
-    if (more < 0 && errno == EINTR) continue;
-    if (more < 0) {
-      fail(std::strerror(errno));
-      // Whole blocks only.
-      [[maybe_unused]] const int cut = ::ftruncate(file_, static_cast<off_t>(bytes_));
-      return;
-    }
-    done += static_cast<std::size_t>(more);
-  }
-  bytes_ += bytes.size();
-}
-
-void SnapshotLog::fail(const std::string& reason) {
-  has_failed_ = true;
-  complain_(fmt::format("'{}' cannot be written: {}. The snapshots from here on are not in it.", path_, reason));
 }
 
 }  // namespace ardoise::analyzer

@@ -1,5 +1,6 @@
 // The file of this analyzer's snapshots, snapshots-N.ards in the folder of the report (docs/snapshots.md): written
-// while the programs run, a block at a time, whole blocks only.
+// while the programs run, a block at a time, whole blocks only. A worker that brings a snapshot never waits for the
+// disk (block_writer.hpp).
 //
 // A snapshot waits here for calls that come late, those of I/O and of other threads, before it is written: two seconds,
 // or until much waits. What comes later yet is written by itself.
@@ -11,12 +12,14 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "analyzer/block_writer.hpp"
 #include "analyzer/options.hpp"
 #include "blackboard/mutex.hpp"
 #include "knowledge_sources/level.hpp"
@@ -27,9 +30,7 @@ namespace ardoise::analyzer {
 
 class SnapshotLog final : public knowledge_sources::SnapshotSink {
  public:
-  static constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // of the file; what comes then is counted
-
-  // complain: gets a sentence, once, where the file cannot be written. patience: how long a snapshot waits.
+  // complain: gets a sentence, in any thread, of what is not in the file. patience: how long a snapshot waits.
   explicit SnapshotLog(std::function<void(const std::string&)> complain,
                        std::chrono::milliseconds patience = std::chrono::seconds(2))
       : complain_(std::move(complain)), patience_(patience) {}
@@ -75,8 +76,6 @@ class SnapshotLog final : public knowledge_sources::SnapshotSink {
   void settle(const Series& series, const Waiting& waiting) REQUIRES(mutex_);
   void settle_until(Clock::time_point time) REQUIRES(mutex_);
   void write() REQUIRES(mutex_);
-  void write_block(const Block& block) REQUIRES(mutex_);
-  void fail(const std::string& sentence) REQUIRES(mutex_);
   [[nodiscard]] Block::Call call_of(std::uint32_t program, std::uint32_t rank, std::uint64_t key) const
       REQUIRES(mutex_);
   [[nodiscard]] std::uint32_t id_of(const Block::Program& program, std::uint32_t rank, std::uint64_t key)
@@ -86,12 +85,8 @@ class SnapshotLog final : public knowledge_sources::SnapshotSink {
   const std::function<void(const std::string&)> complain_;
   const std::chrono::milliseconds patience_;
   Mutex mutex_;
-  std::string path_ GUARDED_BY(mutex_);
+  std::optional<BlockWriter> writer_ GUARDED_BY(mutex_);
   std::int64_t process_ GUARDED_BY(mutex_) = 0;  // a copy of the process writes nothing
-  int file_ GUARDED_BY(mutex_) = -1;
-  std::uint64_t bytes_ GUARDED_BY(mutex_) = 0;
-  std::uint64_t left_out_ GUARDED_BY(mutex_) = 0;  // snapshots
-  bool has_failed_ GUARDED_BY(mutex_) = false;
   knowledge_sources::BlockBuilder builder_ GUARDED_BY(mutex_){0};
   // By program, rank and key; of the block that is made.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t> call_ids_ GUARDED_BY(mutex_);

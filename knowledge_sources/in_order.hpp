@@ -1,8 +1,8 @@
 // Puts the packs of one thread back into the order in which they were recorded: workers take packs in any order, and an
 // analysis that follows what a thread did needs them one after the other. The number is PackHeader::order.
 //
-// What came too early is kept, and counts on the blackboard (count_on): a blackboard that is full takes no more packs,
-// and the one that is missing is among those that it has. It is given up, and named, only where it is not: by
+// A pack that came too early is kept, and counts on the blackboard (count_on): a blackboard that is full takes no more
+// packs, and the one that is missing is among those that it has. It is given up, and named, only where it is not: by
 // give_up_missing(), at LevelSources::at_no_room.
 #pragma once
 

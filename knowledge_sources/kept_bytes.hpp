@@ -1,5 +1,5 @@
-// What a knowledge source keeps of packs that it can't use yet, in bytes on the blackboard: ingest takes no further
-// pack while that is full, so what is waited for, which came before, is used first.
+// The bytes that a knowledge source keeps of packs that it can't use yet, counted on the blackboard: ingest takes no
+// further pack while that is full, so what is waited for, which came before, is used first.
 #pragma once
 
 #include <cstddef>

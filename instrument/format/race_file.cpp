@@ -23,10 +23,11 @@ bool read(std::span<const std::byte> bytes, T& value) {
 
 }  // namespace
 
-RaceFile::RaceFile(std::span<const std::byte> file_untrusted, std::span<const std::byte> open_untrusted) {
+RaceFile::RaceFile(std::span<const std::byte> file_untrusted, std::optional<std::span<const std::byte>> open_untrusted)
+    : has_open_(open_untrusted.has_value()) {
   if (!read_header(file_untrusted)) return;
   read_blocks(file_untrusted.subspan(sizeof(RaceFileHeader) + header_.text_bytes));
-  if (!end_) read_open(open_untrusted);
+  if (!end_ && open_untrusted) read_open(*open_untrusted);
 }
 
 bool RaceFile::read_header(std::span<const std::byte> bytes) {
@@ -93,6 +94,22 @@ void RaceFile::read_open(std::span<const std::byte> slots) {
     into->open = slots.subspan(sizeof(RaceSlot), bytes);
     into->repeats = static_cast<std::uint32_t>(state >> 32);
   }
+}
+
+std::string RaceFile::fault_inside() const {
+  if (!damage_.empty()) return damage_;
+  if (!end_ && !has_open_) return "is cut off: it has no end";
+  std::uint64_t decisions = 0;
+  for (std::uint32_t number = 0; number < streams_.size(); ++number) {
+    RaceStream stream(*this, number);
+    while (stream.next() != nullptr) decisions += number == 0 ? 0 : 1;
+    if (!stream.is_sound()) return fmt::format("is damaged in what it has of thread {}", number);
+  }
+  if (end_ && end_->why == RaceEndReason::kFinalized && last_stream() > end_->streams)
+    return fmt::format("is damaged: it has {} threads of {}", last_stream(), end_->streams);
+  if (end_ && end_->why == RaceEndReason::kFinalized && end_->decisions != decisions)
+    return fmt::format("is damaged: it has {} of {} decisions", decisions, end_->decisions);
+  return "";
 }
 
 RaceStream::RaceStream(const RaceFile& file, std::uint32_t number) : decoder_(*this) {

@@ -16,8 +16,8 @@ namespace ardoise::instrument {
 
 class RaceFile {
  public:
-  // Both spans outlive this. `open`: the file beside, or nothing.
-  RaceFile(std::span<const std::byte> file_untrusted, std::span<const std::byte> open_untrusted);
+  // Both spans outlive this. `open`: the file beside, if there is one.
+  RaceFile(std::span<const std::byte> file_untrusted, std::optional<std::span<const std::byte>> open_untrusted);
 
   // "": it can be used; else a clause without subject: "is cut off in its header".
   [[nodiscard]] const std::string& error() const { return error_; }
@@ -29,6 +29,9 @@ class RaceFile {
   [[nodiscard]] const std::optional<RaceEnd>& end() const { return end_; }
   // "": all blocks are whole; else a clause about the first one that is not. What comes before it can be used.
   [[nodiscard]] const std::string& damage() const { return damage_; }
+  // "": all decisions up to its end, or up to the death of the process, can be read; else a clause as those above.
+  // Reads them all.
+  [[nodiscard]] std::string fault_inside() const;
   // Number of the last stream: streams of threads are 1 ... last_stream().
   [[nodiscard]] std::uint32_t last_stream() const {
     return streams_.empty() ? 0 : static_cast<std::uint32_t>(streams_.size()) - 1;
@@ -53,6 +56,7 @@ class RaceFile {
   RaceFileHeader header_;
   std::string program_, build_id_, mpi_library_, error_, damage_;
   std::optional<RaceEnd> end_;
+  bool has_open_;
   std::vector<Stream> streams_;
 };
 

@@ -92,4 +92,10 @@ inline constexpr const char* kRaceSites = "sites.txt";  // of the launcher: name
 // between tabs. The launcher says what the process could not: file and line.
 inline constexpr const char* kRaceDepartures = ".departures";
 
+// Beside it: which processes of a forced run have come to MPI_Finalize, in any order. The launcher removes it.
+inline constexpr const char* kRaceEnded = ".departures.ended";
+struct RaceEnded {
+  std::int32_t partition, rank;
+};
+
 }  // namespace ardoise::instrument

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "instrument/format/analyzer_partition.hpp"
@@ -130,10 +131,10 @@ const vmpi::Steering* start_recording(const RaceSettings& settings, const Identi
   return &kRecording;
 }
 
-// The whole file, for the life of the process; empty: errno says why.
-std::span<const std::byte> map_file(const std::string& path) {
+// The whole file, for the life of the process. nullopt: it cannot be opened; errno says why. Empty: likewise, or it is.
+std::optional<std::span<const std::byte>> map_file(const std::string& path) {
   const long file = ::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
+  if (file < 0) return std::nullopt;
   struct stat status {};
   std::span<const std::byte> bytes;
   if (::fstat(static_cast<int>(file), &status) == 0 && status.st_size > 0) {
@@ -150,8 +151,8 @@ std::span<const std::byte> map_file(const std::string& path) {
 // "": the record is of this program.
 std::string what_is_wrong(const RaceFile& file, const Identity& own, const std::string& path, int thread_level) {
   const auto header = file.header();
-  if (!file.error().empty())
-    return fmt::format("the record of races '{}' {}; record the program again.", path, file.error());
+  if (const std::string fault = !file.error().empty() ? file.error() : file.fault_inside(); !fault.empty())
+    return fmt::format("the record of races '{}' {}; record the program again.", path, fault);
   if (header.ranks != static_cast<std::uint32_t>(own.ranks))
     return fmt::format("the record of races '{}' is of {} ranks, and {} has {}; start it with as many.", path,
                        header.ranks, own.program, own.ranks);
@@ -173,7 +174,7 @@ std::string what_is_wrong(const RaceFile& file, const Identity& own, const std::
 
 // Once, what cannot be promised. Collective.
 void say_limits(const RaceFile& file, const Identity& own) {
-  const bool is_whole = file.end() && file.end()->why == RaceEndReason::kFinalized && file.damage().empty();
+  const bool is_whole = file.end() && file.end()->why == RaceEndReason::kFinalized;
   constexpr unsigned kHasThreads = 1u << 31;
   const std::array<unsigned, 2> mine{(file.end() ? file.end()->seen : 0) | (file.last_stream() > 1 ? kHasThreads : 0),
                                      is_whole ? 0u : 1u};
@@ -199,7 +200,7 @@ const vmpi::Steering* start_forcing(const RaceSettings& settings, const Identity
   const std::string path =
       fmt::format("{}/{}", settings.force,
                   race_file_name(static_cast<std::uint32_t>(own.partition), static_cast<std::uint32_t>(own.rank)));
-  const std::span<const std::byte> bytes = map_file(path);
+  const std::span<const std::byte> bytes = map_file(path).value_or(std::span<const std::byte>());
   std::string error;
   std::unique_ptr<RaceFile> file;
   if (bytes.empty()) {
@@ -212,9 +213,11 @@ const vmpi::Steering* start_forcing(const RaceSettings& settings, const Identity
   say_limits(*file, own);
   const VMPI_Partition_desc* const analyzer = VMPI_Get_desc_by_name(kAnalyzerPartition);
   const std::string output = analyzer != nullptr ? remains_folder(analyzer->command) : "";
-  auto* const made = new RaceForcer({say_of_races, own.rank, settings.stops_when_departing, settings.patience_seconds,
-                                     settings.force, output.empty() ? "" : output + "/" + kRaceDepartures},
-                                    std::move(file));
+  const auto in_output = [&](const char* name) { return output.empty() ? "" : output + "/" + name; };
+  auto* const made = new RaceForcer(
+      {say_of_races, own.partition, own.rank, own.ranks, VMPI_Comm_partition(), settings.stops_when_departing,
+       settings.patience_seconds, settings.force, in_output(kRaceDepartures), in_output(kRaceEnded)},
+      std::move(file));
   if (const std::string clause = made->start();
       says_anyone(own, clause.empty() ? "" : fmt::format("the record of races '{}' {}.", path, clause)))
     PMPI_Abort(MPI_COMM_WORLD, kRefusedStatus);

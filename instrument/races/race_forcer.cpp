@@ -165,6 +165,61 @@ bool RaceForcer::has_other_departed() const {
   return !settings_.departures.empty() && ::syscall(SYS_faccessat, AT_FDCWD, settings_.departures.c_str(), F_OK) == 0;
 }
 
+void RaceForcer::note_end() const {
+  if (settings_.ended.empty()) return;
+  const RaceEnded own{settings_.partition, settings_.rank};
+  const long file =
+      ::syscall(SYS_openat, AT_FDCWD, settings_.ended.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file < 0) return;
+  (void)::syscall(SYS_write, file, &own, sizeof own);
+  ::syscall(SYS_close, file);
+}
+
+int RaceForcer::world_rank(MPI_Comm comm, int rank) const {
+  if (comm == settings_.world) return rank;
+  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  int is_inter = 0, in_world = MPI_UNDEFINED;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  if ((is_inter != 0 ? PMPI_Comm_remote_group(comm, &group) : PMPI_Comm_group(comm, &group)) != MPI_SUCCESS) return -1;
+  PMPI_Comm_group(settings_.world, &world);
+  PMPI_Group_translate_ranks(group, 1, &rank, world, &in_world);
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  return in_world == MPI_UNDEFINED ? -1 : in_world;
+}
+
+std::string RaceForcer::who_has_ended(const Wait& wait) const {
+  if (settings_.ended.empty()) return "";
+  const int sender = wait.comm != MPI_COMM_NULL ? world_rank(wait.comm, wait.source) : wait.sender;
+  const long file = ::syscall(SYS_openat, AT_FDCWD, settings_.ended.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "";
+  std::array<RaceEnded, 512> some{};
+  int others = 0;
+  bool has_sender = false;
+  for (long bytes; (bytes = ::syscall(SYS_read, file, some.data(), sizeof some)) > 0;) {
+    for (const RaceEnded& each : std::span(some).first(static_cast<std::size_t>(bytes) / sizeof(RaceEnded))) {
+      if (each.partition != settings_.partition || each.rank == settings_.rank) continue;
+      ++others;
+      has_sender = has_sender || each.rank == sender;
+    }
+  }
+  ::syscall(SYS_close, file);
+  if (has_sender) return fmt::format("rank {}, whose message it waits for, has ended MPI", sender);
+  return others == settings_.ranks - 1 && others != 0 ? "all other ranks have ended MPI" : "";
+}
+
+void RaceForcer::depart_from_wait(Thread& thread, const std::string& who) {
+  const RaceKey here = RacePlaces::describe(*thread.wait.call);
+  const bool stops = settings_.stops || thread.wait.is_posted;
+  note_departure(here);
+  settings_.say(fmt::format(
+      "rank {} departs from the record in {}: {}. {}", settings_.rank, named(here), who,
+      settings_.stops ? "The program is stopped (--when-departing stop)."
+      : stops         ? "The receive was posted for that message and cannot get another one: the program is stopped."
+                      : "Nothing is forced on this rank from here on."));
+  if (stops) PMPI_Abort(MPI_COMM_WORLD, kDepartedStatus);
+}
+
 // The call goes on as the program made it. Receives that are posted keep what was forced on them.
 void RaceForcer::give_up(Thread& thread) {
   Steer& steer = *thread.wait.steer;
@@ -194,6 +249,15 @@ void RaceForcer::look_at_clock(Thread& thread) {
   if (wait.begin_ns == 0) wait.begin_ns = wait.looked_ns = now;
   if (now - wait.looked_ns > kBetweenDepartures) {
     wait.looked_ns = now;
+    // Its last message may still be on its way when its end is seen first.
+    const std::string who = who_has_ended(wait);
+    const bool is_hopeless = !who.empty() && wait.sender_has_ended;
+    wait.sender_has_ended = !who.empty();
+    if (is_hopeless) {
+      if (wait.is_posted || !departed_.load(std::memory_order_relaxed)) depart_from_wait(thread, who);
+      departed_.store(true, std::memory_order_relaxed);
+      return give_up(thread);
+    }
     if (has_other_departed()) return give_up(thread);
   }
   if (wait.told || settings_.patience_seconds <= 0) return;
@@ -227,6 +291,7 @@ void RaceForcer::pin_message(Thread& thread, const RaceEntry& entry, std::size_t
   begin_wait(thread, call, steer);
   thread.wait.source = steer.source;
   thread.wait.tag = steer.tag;
+  thread.wait.comm = call.comm;
   thread.wait.knows_message = true;
 }
 
@@ -256,6 +321,7 @@ void RaceForcer::force_post(Thread& thread, Call& call, Steer& steer) {
     pin(steer, outcome->source, outcome->tag);
     posted.source = outcome->source;
     posted.tag = outcome->tag;
+    posted.sender = world_rank(call.comm, outcome->source);
   }
 }
 
@@ -311,6 +377,11 @@ void RaceForcer::force_start(Thread& thread, Call& call, Steer& steer) {
   }
 }
 
+int RaceForcer::sender_of(MPI_Request request) {
+  const auto receive = receives_.find(race_handle(request), own_->number);
+  return receive ? receive->sender : -1;
+}
+
 MPI_Request RaceForcer::behind(MPI_Request request) {
   if (request == MPI_REQUEST_NULL) return request;
   const auto receive = receives_.find(race_handle(request), own_->number);
@@ -341,6 +412,7 @@ void RaceForcer::force_any(Thread& thread, Call& call, Steer& steer) {
   steer.until_true = true;
   begin_wait(thread, call, steer);
   if (call.function == vmpi::FunctionId::kWaitany) {
+    thread.wait.sender = sender_of(call.requests[index]);
     MPI_Request request = behind(call.requests[index]);
     wait_until(thread, [&] {
       int flag = 0;
@@ -367,11 +439,31 @@ void RaceForcer::force_some(Thread& thread, Call& call, Steer& steer) {
   steer.kept_count = static_cast<int>(thread.kept.size());
   begin_wait(thread, call, steer);
   for (const int index : thread.kept) {
+    thread.wait.sender = sender_of(call.requests[index]);
     MPI_Request request = behind(call.requests[index]);
     wait_until(thread, [&] {
       int flag = 0;
       return PMPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
     });
+  }
+}
+
+// For receives that are forced, where a message may never come; also when the rank has departed since.
+void RaceForcer::wait_for_posted(Thread& thread, Call& call, Steer& steer) {
+  if (receives_.empty()) return;
+  for (int i = 0; i < call.request_count; ++i) {
+    if (call.requests[i] == MPI_REQUEST_NULL) continue;
+    const auto receive = receives_.find(race_handle(call.requests[i]), own_->number);
+    if (!receive || !receive->is_active || !receive->has_wildcard) continue;
+    begin_wait(thread, call, steer);
+    thread.wait.is_posted = true;
+    thread.wait.sender = receive->sender;
+    thread.wait.knows_message = receive->cancel_tried && !receive->is_persistent;
+    thread.wait.source = receive->source;
+    thread.wait.tag = receive->tag;
+    MPI_Request request = receive->instead != MPI_REQUEST_NULL ? receive->instead : call.requests[i];
+    for (int flag = 0; PMPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS && flag == 0;)
+      look_at_clock(thread);
   }
 }
 
@@ -391,6 +483,7 @@ void RaceForcer::before(Call& call, Steer& steer) {
     }
     return;
   }
+  if (kind == RaceKind::kWait) return wait_for_posted(own, call, steer);
   if (departed_.load(std::memory_order_relaxed)) return;
   switch (kind) {
     case RaceKind::kReceive:
@@ -430,24 +523,6 @@ void RaceForcer::before(Call& call, Steer& steer) {
       return force_any(own, call, steer);
     case RaceKind::kSome:
       return force_some(own, call, steer);
-    case RaceKind::kWait:
-      if (receives_.empty()) return;
-      // What waits for a receive that is forced, where a message may never come.
-      for (int i = 0; i < call.request_count; ++i) {
-        if (call.requests[i] == MPI_REQUEST_NULL) continue;
-        const auto receive = receives_.find(race_handle(call.requests[i]), own_->number);
-        if (!receive || !receive->is_active || !receive->has_wildcard) continue;
-        begin_wait(own, call, steer);
-        own.wait.knows_message = receive->cancel_tried && !receive->is_persistent;
-        own.wait.source = receive->source;
-        own.wait.tag = receive->tag;
-        MPI_Request request = receive->instead != MPI_REQUEST_NULL ? receive->instead : call.requests[i];
-        wait_until(own, [&] {
-          int flag = 0;
-          return PMPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE) != MPI_SUCCESS || flag != 0;
-        });
-      }
-      return;
     case RaceKind::kCancel:
       if (const auto receive = receives_.find(race_handle(call.requests[0]), own_->number);
           receive && receive->cancel_tried)
@@ -456,6 +531,7 @@ void RaceForcer::before(Call& call, Steer& steer) {
     case RaceKind::kNone:
     case RaceKind::kPrepare:
     case RaceKind::kFree:
+    case RaceKind::kWait:
       return;
   }
 }
@@ -508,6 +584,7 @@ void RaceForcer::after(Call& call, const Steer& steer) {
 }
 
 void RaceForcer::finish() {
+  note_end();
   if (departed_.load(std::memory_order_relaxed)) return;
   const MutexLock guard(lock_);
   // A program that died in the recorded run may come through now; what it does then is not in the record.
@@ -518,6 +595,7 @@ void RaceForcer::finish() {
         "rank {} departs from the record after decision {} of its thread {}: recorded: {}; now: MPI_Finalize.",
         settings_.rank, thread->decisions, thread->number, named(thread->stream.keys()[entry->key])));
     departed_.store(true, std::memory_order_relaxed);
+    note_departure({"MPI_Finalize", "", 0, 0});
     return;
   }
 }

@@ -32,11 +32,13 @@ class RaceForcer {
   using Say = void (*)(std::string_view);
   struct Settings {
     Say say;
-    int rank;
+    int partition, rank, ranks;
+    MPI_Comm world;           // the program's
     bool stops;               // where the program departs
     double patience_seconds;  // after which a wait is told; 0: never
     std::string folder;       // of the record: names of call sites
     std::string departures;   // file for kRaceDepartures; "": none
+    std::string ended;        // likewise, for kRaceEnded
   };
 
   RaceForcer(Settings settings, std::unique_ptr<RaceFile> file);
@@ -64,7 +66,11 @@ class RaceForcer {
     std::uint64_t begin_ns = 0, looked_ns = 0;
     std::uint64_t rounds = 0;
     std::int32_t source = 0, tag = 0;
+    MPI_Comm comm = MPI_COMM_NULL;  // in which `source` is a rank; MPI_COMM_NULL: see sender
+    int sender = -1;                // rank in the world; -1: not known
     bool knows_message = false, told = false;
+    bool is_posted = false;         // for a receive that keeps what was forced on it
+    bool sender_has_ended = false;  // when that was looked at last
   };
   struct Thread {
     Thread(const RaceFile& file, std::uint32_t its_number) : stream(file, its_number), number(its_number) {}
@@ -106,6 +112,13 @@ class RaceForcer {
   // Another rank has departed from the record: it may never send what this one waits for.
   [[nodiscard]] bool has_other_departed() const;
   void give_up(Thread& thread);
+  void note_end() const;
+  [[nodiscard]] int world_rank(MPI_Comm comm, int rank) const;
+  // The sender has ended, or, where that is not known, all other ranks have: a clause. "": not yet.
+  [[nodiscard]] std::string who_has_ended(const Wait& wait) const;
+  void depart_from_wait(Thread& thread, const std::string& who);
+  [[nodiscard]] int sender_of(MPI_Request request);
+  void wait_for_posted(Thread& thread, vmpi::Call& call, vmpi::Steer& steer);
   void look_at_clock(Thread& thread);
 
   const Settings settings_;

@@ -23,6 +23,7 @@ struct PostedReceive {
   bool is_persistent = false;
   bool is_active = true;
   bool cancel_tried = false;
+  int sender = -1;  // that was forced on it, by its rank in the world
   // Of persistent ones that are forced: what MPI_Start needs, and what has been started instead.
   void* buffer = nullptr;
   MPI_Count count = 0;

@@ -59,6 +59,11 @@ class BlockBuilder {
 
   [[nodiscard]] const SnapshotBlock& block() const { return block_; }
   void clear() { *this = BlockBuilder(block_.run); }
+  [[nodiscard]] SnapshotBlock take() {
+    SnapshotBlock block = std::move(block_);
+    *this = BlockBuilder(block.run);
+    return block;
+  }
 
  private:
   static constexpr std::size_t kEnoughCells = 16384;

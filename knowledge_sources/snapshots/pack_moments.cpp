@@ -39,7 +39,7 @@ std::span<const Moment> moments_of(const MpiSpan& span, const PackTime& time, st
                    .key = key_of_call(false, record.function(), record.call_site, header.thread),
                    .sums = {header.weight, ns * header.weight, moved(event).size * header.weight}};
       },
-      // What arrived is of the call that posted it, at the time when it is known.
+      // The bytes are of the call that posted the receive, at the time when they are known.
       [&](const instrument::CompletionRecord& completion) {
         if (!tells_bytes(completion)) return;
         *next++ = {

@@ -493,6 +493,7 @@ void TracedThread::write_record(std::uint64_t duration) {
   }
   if (call_.send && shape != Shape::kSend) call_.further_sends.push_back(*call_.send);
   if (own != nullptr) own->record = number;
+  if (shape == Shape::kNeighbour) ++rank_.losses.neighbourhoods;
   const MessageKind kind = message_kind(call_.function);
   if (kind.takes_message) {
     if (probe_) (void)rank_.packs.settle(number_, *probe_);  // it has found nothing

@@ -19,6 +19,7 @@ void TracedLosses::add(const TracedLosses& more) {
   values += more.values;
   flushes += more.flushes;
   others += more.others;
+  neighbourhoods += more.neighbourhoods;
   untimely += more.untimely;
 }
 
@@ -38,6 +39,9 @@ std::vector<std::string> TracedLosses::sentences() const {
   say_if(values, "values of metrics and parameters are not shown");
   say_if(flushes, "times a buffer was written by who made it, which delayed the program");
   say_if(others, "events of threads, tasks and locks, or of kinds that are not known, are not shown");
+  say_if(neighbourhoods,
+         "calls of neighbourhood collectives do not tell who sends to whom; waiting in them, and what they send to "
+         "each rank, is not shown");
   say_if(untimely, "operations took so long that the communicator of their start is not shown");
   return list;
 }

@@ -26,6 +26,7 @@ struct TracedLosses {
   std::uint64_t values = 0;            // of metrics and parameters
   std::uint64_t flushes = 0;           // of the buffers of who wrote the trace
   std::uint64_t others = 0;            // events of threads, tasks, locks and of kinds that are not known
+  std::uint64_t neighbourhoods = 0;    // calls of their collectives, without their neighbours
   std::uint64_t untimely = 0;          // operations that were sent on before it was known what they are
   void add(const TracedLosses& more);
   [[nodiscard]] std::vector<std::string> sentences() const;

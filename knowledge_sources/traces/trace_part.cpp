@@ -117,7 +117,7 @@ void TracePart::close(TraceTables tables) {
   is_good_.store(false, std::memory_order_relaxed);
   std::unique_lock lock(mutex_);
   if (!has_folder_) return;
-  // What another thread was just writing is there now.
+  // Another thread may have been writing then.
   if (has_failed_) return give_space_back();
   tables.partition = partition_;
   tables.regions = regions_;

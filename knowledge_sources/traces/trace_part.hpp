@@ -26,10 +26,10 @@
 
 namespace ardoise::knowledge_sources {
 
-// Of the folder of a part, and of one that could not be written; six characters follow.
+// Names of the folder of a part, and of one that could not be written; six characters follow.
 inline constexpr std::string_view kPartName = "part-", kFailedName = "failed-";
 
-// Those below the folder take no space from then on, also where somebody has them open.
+// Files below the folder take no space from then on, also where they are open.
 void empty_files(const std::filesystem::path& folder);
 
 class TracePart {

@@ -166,7 +166,7 @@ void TraceRank::take(const Span<Record>& span, Stream<Record>& stream, std::uint
   }
 }
 
-// What it waits for: the process has sent it, and it has not come here.
+// The process has sent something that the thread waits for, and it has not come here.
 bool TraceRank::may_be_on_the_way(const Thread& thread) const {
   const bool has_definition = has_begun_ || process_;
   return !has_definition || !thread.mpi.marks.empty() || !thread.posix.marks.empty();

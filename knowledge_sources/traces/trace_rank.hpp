@@ -14,7 +14,7 @@
 //
 // Samples go to locations of their own (trace_samples.hpp).
 //
-// Memory: what waits, copied, which counts on the blackboard. Where all that the process has sent is here, at most
+// Memory: copies of what waits count on the blackboard. When all that the process has sent is here, at most
 // kMostWaiting records of a rank wait; then they go on as they are, and what comes too late is moved, and counted. Not
 // thread safe.
 #pragma once
@@ -66,7 +66,7 @@ class TraceRank {
   void add(const ContextSpan& span);
   void add(const instrument::SamplingDefinition& sampling);
   void add(const instrument::DecodedCounters& counters);
-  // What waits goes on without packs that are missing.
+  // Goes on without packs that are missing.
   void give_up_missing();
   // Nothing more comes: adds what is known of the rank.
   void end(TraceTables& tables);

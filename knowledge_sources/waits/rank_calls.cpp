@@ -495,7 +495,7 @@ std::vector<RankCalls::Early> RankCalls::take_early(std::uint32_t comm) {
   return std::move(found.mapped());
 }
 
-// Of messages, or of calls.
+// messages: else of calls.
 Unresolved RankCalls::early(bool messages) const {
   Unresolved sum;
   for (const auto& [comm, list] : early_) {

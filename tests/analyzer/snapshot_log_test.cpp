@@ -3,11 +3,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
+#include <fstream>
 #include <random>
+#include <thread>
 
 #include "knowledge_sources/snapshot_file/snapshot_reader.hpp"
 #include "knowledge_sources/snapshot_file/snapshot_table.hpp"
@@ -114,6 +118,33 @@ TEST_F(SnapshotLogTest, SumsAreThoseOfTheCallsHoweverLateTheyCome) {
       EXPECT_EQ(call.symbol, "main");
     }
   }
+}
+
+// A FIFO without a reader is the slowest of all disks.
+TEST_F(SnapshotLogTest, WorkersDoNotWaitForTheDisk) {
+  const std::string path = (folder_ / "snapshots-0.ards").string(), copy = path + ".copy";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0666), 0);
+  log_.begin(folder_.string(), 0, 1);
+  log_.add_program({.partition = 3, .name = "solver", .ranks = 1});
+  constexpr std::uint64_t kSnapshots = 40'000;  // some blocks
+  const std::array<std::uint64_t, 1> keys{key_of_call(false, 1, 7)};
+  for (std::uint64_t i = 0; i < kSnapshots; ++i) {
+    Snapshot snapshot;
+    snapshot.number = snapshot.begin = static_cast<std::int64_t>(i);
+    snapshot.end = snapshot.begin + 1;
+    snapshot.calls.push_back({0, 0, {1, 1, 1}});
+    log_.take({3, 0, SeriesKind::kSnapshot, 9}, {i}, snapshot, keys, {});
+    if (i % 1000 == 0) log_.flush();
+  }
+  std::thread reader([&] {
+    std::ifstream from(path, std::ios::binary);
+    std::ofstream(copy, std::ios::binary) << from.rdbuf();
+  });
+  log_.finish();
+  reader.join();
+  fs::rename(copy, path);
+  EXPECT_THAT(complaints_, SizeIs(0));
+  EXPECT_EQ(sums(table(), SeriesKind::kSnapshot).calls, kSnapshots);
 }
 
 // Of one rank: a wait that is told long after its call, or before it, is in the snapshot of the call.

@@ -288,7 +288,7 @@ TEST(BytesOfSnapshots, AreThoseOfTheProfileInEachFunction) {
       EXPECT_EQ(bytes_of(*series), expected) << trigger;
     }
     for (const reports::CallSite& each : application.call_sites) of_sites[each.function] += each.bytes;
-    // Where the rest of what a call starts is in the next pack, its place is not known.
+    // The place of a call is not known where the rest of what it starts is in the next pack.
     of_sites["MPI_Startall"] = expected["MPI_Startall"];
     EXPECT_EQ(of_sites, expected);
   }

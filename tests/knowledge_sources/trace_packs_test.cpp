@@ -195,6 +195,16 @@ TEST_F(TracePacksRoundTrip, WaitsShorterThanTheErrorOfTheClocksAreNotToldApartEi
   EXPECT_NEAR(traced.application.quality.clock_error_seconds, 1e-6, 1e-12);
 }
 
+TEST_F(TracePacksRoundTrip, NeighboursAreSaidToBeMissing) {
+  PackMaker maker({});
+  maker.call(FunctionId::kNeighbor_allgather, Shape::kNeighbour, 2000, 100, instrument::kNoPeer, 8, 8);
+  maker.call(FunctionId::kNeighbor_alltoall, Shape::kNeighbour, 3000, 100, instrument::kNoPeer, 8, 8);
+  maker.flush();
+  const auto [direct, traced] = both_ways(1, {maker.take()});
+  EXPECT_EQ(functions_of(traced.application.mpi), functions_of(direct.mpi));
+  EXPECT_THAT(traced.notices, ElementsAre(HasSubstr("In the trace, 2 calls of neighbourhood collectives do not tell")));
+}
+
 TEST_F(TracePacksRoundTrip, APartOfARunIsSaidToBeOne) {
   for (const std::string selection : {"all,attributes=messages", "ranks=0"}) {
     PackMaker maker({});

@@ -1,10 +1,12 @@
 /* A master that hands out tasks and adds up what comes back, in the order in which it comes: a floating-point sum that
    differs from run to run. Prints it, and how long that took.
 
-   mpi_farm TASKS MICROSECONDS [wildcard|test|waitany [lost]]
+   mpi_farm TASKS MICROSECONDS [wildcard|test|waitany|stream|posted [lost]]
      wildcard: MPI_Recv from any source (default)
      test:     MPI_Irecv from any source and MPI_Test
      waitany:  a receive for each worker and MPI_Waitany
+     stream:   each worker does all tasks without being asked, and says when it has done them; MPI_Recv from any source
+     posted:   likewise; MPI_Irecv from any source and MPI_Wait
      lost:     nothing comes back of task 3, so that the master waits for ever */
 #include <mpi.h>
 #include <stdio.h>
@@ -62,6 +64,24 @@ static double master(int tasks, int workers, const char* way) {
   return sum;
 }
 
+static double gather(int workers, int posts) {
+  double sum = 0;
+  for (int working = workers; working > 0;) {
+    double value = 0;
+    MPI_Status status;
+    if (posts) {
+      MPI_Request request;
+      MPI_Irecv(&value, 1, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request);
+      MPI_Wait(&request, &status);
+    } else {
+      MPI_Recv(&value, 1, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+    }
+    sum += value;
+    if (status.MPI_TAG == 2) --working;
+  }
+  return sum;
+}
+
 int main(int argc, char** argv) {
   int rank, ranks;
   MPI_Init(&argc, &argv);
@@ -71,7 +91,15 @@ int main(int argc, char** argv) {
   const int lost = argc > 4 && strcmp(argv[4], "lost") == 0 ? 3 : -1;
   MPI_Barrier(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
-  if (rank == 0) {
+  const int posts = argc > 3 && strcmp(argv[3], "posted") == 0;
+  if (posts || (argc > 3 && strcmp(argv[3], "stream") == 0)) {
+    const int tasks = atoi(argv[1]);
+    if (rank == 0) printf("sum %a\n", gather(ranks - 1, posts));
+    for (int task = 1; rank != 0 && task <= tasks; ++task) {
+      const double value = work(task, atof(argv[2]) * 1e-6);
+      MPI_Send(&value, 1, MPI_DOUBLE, 0, task == tasks ? 2 : 1, MPI_COMM_WORLD);
+    }
+  } else if (rank == 0) {
     const double sum = master(atoi(argv[1]), ranks - 1, argc > 3 ? argv[3] : "wildcard");
     printf("sum %a\n", sum);
     fprintf(stderr, "%.4f s\n", MPI_Wtime() - begin);

@@ -101,6 +101,27 @@ TEST_F(RacesTest, WhereAProgramDepartsIsNamed) {
   EXPECT_THAT(longer.output, HasSubstr("recorded: no further decision; now: MPI_"));
 }
 
+// Each worker has sent all that it sends, and is in MPI_Finalize.
+TEST_F(RacesTest, ARecordWhoseSendersHaveEndedIsDepartedFrom) {
+  ASSERT_EQ(recorded({"-n", "3", FARM_PROGRAM, "50", "100", "stream"}).status, 0);
+  const auto shorter = forced({"-n", "3", FARM_PROGRAM, "10", "100", "stream"});
+  EXPECT_EQ(shorter.status, 0) << shorter.output;
+  EXPECT_EQ(seen(shorter.output).size(), 1u) << shorter.output;
+  EXPECT_THAT(shorter.output, ContainsRegex("ardoise: rank 0 departs from the record in MPI_Recv at .*mpi_farm.c:.*: "
+                                            "rank [12], whose message it waits for, has ended MPI[.] "
+                                            "Nothing is forced on this rank from here on[.]"));
+  fs::remove_all(record_);
+  ASSERT_EQ(recorded({"-n", "3", FARM_PROGRAM, "50", "100", "posted"}).status, 0);
+  const auto posted = forced({"-n", "3", FARM_PROGRAM, "10", "100", "posted"});
+  EXPECT_EQ(posted.status, 3) << posted.output;
+  EXPECT_THAT(posted.output,
+              AllOf(ContainsRegex(
+                        "rank 0 departs from the record in MPI_Wait at .*: rank [12], whose message it waits for, has "
+                        "ended MPI[.] The receive was posted for that message and cannot get another one: the "
+                        "program is stopped[.]"),
+                    HasSubstr("rank 0 has departed from the record in MPI_Wait at gather in mpi_farm.c:")));
+}
+
 TEST_F(RacesTest, AMessageThatNeverComesIsTold) {
   ASSERT_EQ(recorded({"-n", "3", FARM_PROGRAM, "10", "0", "wildcard"}).status, 0);
   const auto waits = forced({"-n", "3", FARM_PROGRAM, "10", "0", "wildcard", "lost"},
@@ -143,6 +164,14 @@ TEST_F(RacesTest, RecordsOfAnotherLaunchAreRefusedBeforeItStarts) {
   fs::copy_file(FARM_PROGRAM, other);
   expect_refused(forced({"-n", "2", other.string(), "1", "2"}), "is of another build of mpi_races");
   const fs::path one = fs::path(record_) / "0-1.races";
+  std::ifstream file(one, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  std::string garbled = whole;
+  garbled[garbled.size() - 60] ^= 1;  // in front of the end
+  std::ofstream(one, std::ios::binary) << garbled;
+  expect_refused(forced(launch), "is damaged");
+  fs::resize_file(one, whole.size() - 5);
+  expect_refused(forced(launch), "is cut off");
   fs::resize_file(one, 20);
   expect_refused(forced(launch), "is cut off in its header");
   fs::remove(one);

@@ -90,7 +90,7 @@ TEST_F(TraceReplayTest, EveryCallIsMadeAgain) {
   EXPECT_THAT(result.output, ContainsRegex("The run took [0-9.]+ s, recorded [0-9.]+ s"));
 }
 
-// Those that were there before the program, and what it wrote in them when it had them open before.
+// Files that were there before the program, and files that it had written before it opened them again.
 TEST_F(TraceReplayTest, FilesHaveWhatIsReadOfThem) {
   const fs::path files = folder_ / "files", scratch = folder_ / "scratch";
   fs::create_directories(files);

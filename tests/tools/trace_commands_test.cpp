@@ -103,7 +103,7 @@ class TraceCommands : public ::testing::Test {
   }
   std::vector<std::string> check(std::uint32_t ranks = 2, std::uint32_t threads = 0) {
     const ArchiveReader& archive = read(ranks, threads);
-    TraceCheck check(archive.definitions());
+    TraceCheck check(archive.definitions(), most_ends_);
     ArchiveFaults faults = knowledge_sources::read_in_order(archive, check);
     check.finish();
     faults.merge(check.faults());
@@ -151,6 +151,7 @@ class TraceCommands : public ::testing::Test {
   std::map<std::uint64_t, std::uint64_t> events_;
   std::unique_ptr<ArchiveReader> reader_;
   std::uint64_t messages_ = 0, collectives_ = 0;
+  std::size_t most_ends_ = knowledge_sources::MessageMatcher::kMost;
   std::vector<std::string> remarks_;
   ExportedTrace exported_;
 };
@@ -175,6 +176,18 @@ TEST_F(TraceCommands, ThreadsOfAProcessAreSeenInTheOrderOfTime) {
   }
   EXPECT_THAT(check(2, 1), IsEmpty());
   EXPECT_EQ(messages_, 1000u);
+}
+
+// The channel with most of them keeps no end any more; those of the others are still put together.
+TEST_F(TraceCommands, EndsWithoutRoomAreCounted) {
+  for (std::uint64_t i = 0; i < 40; ++i) send(0, 100 + 10 * i, 1, 7);
+  send(0, 900, 1, 8);
+  for (std::uint64_t i = 0; i < 30; ++i) receive(1, 1000 + 10 * i, 0, 7);
+  receive(1, 2000, 0, 8);
+  most_ends_ = 10;
+  EXPECT_THAT(check(), ElementsAre(AllOf(HasSubstr("messages that nobody receives (10)"), HasSubstr("tag 7: 10"))));
+  EXPECT_EQ(messages_, 1u);
+  EXPECT_THAT(remarks_, ElementsAre(HasSubstr("70 ends of messages were so many")));
 }
 
 TEST_F(TraceCommands, MessagesWithoutTheOtherEndAreCountedByChannel) {

@@ -230,10 +230,30 @@ void CausalOrder::run() {
         --steps_;
       }
     }
-    if (steps_ * (sizeof(Step) + sizeof(ReceivedMessage)) <= kMostBytes) return;
-    force_oldest();
+    if (bytes() <= kMostBytes) return;
+    if (arrivals_ > steps_) {
+      close_oldest();
+    } else {
+      force_oldest();
+    }
     ++without_room_;
   }
+}
+
+std::size_t CausalOrder::bytes() const {
+  return steps_ * (sizeof(Step) + sizeof(ReceivedMessage)) + arrivals_ * (96 + 4 * std::size_t{components_});
+}
+
+// The one of the group that has most open; ranks that have not left it yet do so by themselves.
+void CausalOrder::close_oldest() {
+  const auto fullest = std::ranges::max_element(groups_, {}, [](const auto& each) { return each.second.open.size(); });
+  if (fullest == groups_.end() || fullest->second.open.empty()) return;
+  Group& group = fullest->second;
+  const Instance oldest = std::move(group.open.front());
+  group.open.pop_front();
+  ++group.first;
+  arrivals_ -= oldest.arrived.size();
+  for (const std::uint64_t each : oldest.waiting) wake(each);
 }
 
 void CausalOrder::force_oldest() {
@@ -346,7 +366,7 @@ bool CausalOrder::take_collective(Location& location, Step& step, std::uint64_t 
   Instance& instance = group.open[static_cast<std::size_t>(step.number - group.first)];
   if (step.arrives) {
     step.arrives = false;
-    instance.arrived.insert_or_assign(process, location.clock);
+    arrivals_ += instance.arrived.insert_or_assign(process, location.clock).second ? 1u : 0u;
     instance.all.join(location.clock);
     for (const std::uint64_t each : std::exchange(instance.waiting, {})) wake(each);
   }
@@ -370,6 +390,7 @@ bool CausalOrder::take_collective(Location& location, Step& step, std::uint64_t 
   }
   ++instance.left;
   while (!group.open.empty() && group.open.front().left >= group.members.size()) {
+    arrivals_ -= group.open.front().arrived.size();
     group.open.pop_front();
     ++group.first;
   }

@@ -24,7 +24,8 @@
 namespace ardoise::launcher {
 
 // Not thread safe. Events of each location come in their order, locations side by side. What waits for events that were
-// not read yet is kept, up to a gigabyte; then the oldest no longer waits, which is counted.
+// not read yet is kept, up to a gigabyte; then the oldest no longer waits, which is counted. So do collectives that not
+// all members take part in.
 class CausalOrder {
  public:
   using Take = std::function<void(const ReceivedMessage&)>;
@@ -117,6 +118,8 @@ class CausalOrder {
                                         std::uint32_t process);
   void reach(CausalPoint& point, Location& location, bool is_counted);
   void force_oldest();
+  [[nodiscard]] std::size_t bytes() const;  // of steps, and of what open collectives keep
+  void close_oldest();
 
   const knowledge_sources::ArchiveDefinitions& definitions_;
   const knowledge_sources::CommRanks& ranks_;
@@ -126,7 +129,7 @@ class CausalOrder {
   std::map<Place, Message> messages_;  // whose receive is still to come
   std::unordered_map<std::uint64_t, Group> groups_;
   std::vector<std::uint64_t> ready_;
-  std::size_t steps_ = 0;
+  std::size_t steps_ = 0, arrivals_ = 0;  // arrivals: in collectives that some have not left yet
   std::uint32_t components_ = 0;
   bool is_finished_ = false;
   std::uint64_t without_room_ = 0, without_sends_ = 0, incomplete_ = 0, matched_ = 0;

@@ -42,13 +42,21 @@ std::vector<char> content_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+std::optional<std::vector<char>> content_if_there(const fs::path& path) {
+  std::error_code none;
+  if (!fs::exists(path, none)) return std::nullopt;
+  return content_of(path);
+}
+
 // With its bytes, which RaceFile refers to.
 struct ReadRaces {
   explicit ReadRaces(const fs::path& path)
       : bytes(content_of(path)),
-        beside(content_of(path.string() + instrument::kRaceOpenEnd)),
-        file(std::as_bytes(std::span(bytes)), std::as_bytes(std::span(beside))) {}
-  std::vector<char> bytes, beside;
+        beside(content_if_there(path.string() + instrument::kRaceOpenEnd)),
+        file(std::as_bytes(std::span(bytes)),
+             beside ? std::optional(std::as_bytes(std::span(*beside))) : std::nullopt) {}
+  std::vector<char> bytes;
+  std::optional<std::vector<char>> beside;
   RaceFile file;
 };
 
@@ -88,9 +96,9 @@ void check_race_folder(const fs::path& folder, std::optional<unsigned> ranks,
   std::map<std::string, std::string> recorded;                             // program: its build
   for (const auto& path : files) {
     const ReadRaces read(path);
-    if (!read.file.error().empty())
-      throw UsageError(
-          fmt::format("the record of races '{}' {}; record the program again.", path.string(), read.file.error()));
+    const std::string fault = !read.file.error().empty() ? read.file.error() : read.file.fault_inside();
+    if (!fault.empty())
+      throw UsageError(fmt::format("the record of races '{}' {}; record the program again.", path.string(), fault));
     const auto& header = read.file.header();
     found[header.partition].first = header.ranks;
     ++found[header.partition].second;
@@ -170,6 +178,7 @@ std::vector<std::string> take_departures(const fs::path& output) {
   }
   std::error_code ignored;
   fs::remove(notes, ignored);
+  fs::remove(output / instrument::kRaceEnded, ignored);
   return clauses;
 }
 

@@ -18,12 +18,20 @@ using knowledge_sources::kUndefined32;
 using knowledge_sources::kUndefined64;
 using knowledge_sources::MessageChannel;
 
-TraceCheck::TraceCheck(const knowledge_sources::ArchiveDefinitions& definitions)
+TraceCheck::TraceCheck(const knowledge_sources::ArchiveDefinitions& definitions, std::size_t most_ends)
     : definitions_(definitions),
       ranks_(definitions),
-      matcher_([this](const Half& send, const Half& receive) { pair(send, receive); }),
+      matcher_([this](const Half& send, const Half& receive) { pair(send, receive); }, most_ends),
       tracker_(
-          definitions, ranks_, [this](const Half& half) { matcher_.take(half); },
+          definitions, ranks_,
+          [this](const Half& half) {
+            const auto events = events_of_process_.find(half.is_send ? half.channel.receiver : half.channel.sender);
+            if (events == events_of_process_.end() || events->second == 0) {
+              ++unseen_messages_;
+            } else {
+              matcher_.take(half);
+            }
+          },
           [this](const Half& half) { matcher_.cancel(half); }) {
   for (const ArchivedLocation& each : definitions.locations)
     events_of_process_[definitions.process_of(each)] += each.events;
@@ -310,23 +318,25 @@ void TraceCheck::finish_messages() {
   };
   std::vector<Unmatched> sends, receives;
   for (const auto& [key, channel] : matcher_.channels()) {
-    const auto note = [&, &of = key](const std::deque<Half>& halves, std::vector<Unmatched>& list,
+    const auto note = [&, &of = key](const std::deque<Half>& halves, std::uint64_t count, std::vector<Unmatched>& list,
                                      std::uint32_t other) {
-      if (halves.empty()) return;
+      if (count == 0) return;
       if (const auto events = events_of_process_.find(other);
           events == events_of_process_.end() || events->second == 0) {
-        unseen_messages_ += halves.size();
+        unseen_messages_ += count;
         return;
       }
+      std::string text = fmt::format("{}, {} to {}, tag {}: {}", name_of_comm(of.comm), name_of_process(of.sender),
+                                     name_of_process(of.receiver), of.tag, count);
       const auto first =
           std::min_element(halves.begin(), halves.end(), [](const Half& a, const Half& b) { return a.time < b.time; });
-      list.push_back(
-          {halves.size(), fmt::format("{}, {} to {}, tag {}: {}, the first at {:.9f} s in {}", name_of_comm(of.comm),
-                                      name_of_process(of.sender), name_of_process(of.receiver), of.tag, halves.size(),
-                                      definitions_.clock.seconds(first->time), name_of_region(first->region))});
+      if (first != halves.end() && !channel.is_counted)
+        text += fmt::format(", the first at {:.9f} s in {}", definitions_.clock.seconds(first->time),
+                            name_of_region(first->region));
+      list.push_back({count, std::move(text)});
     };
-    note(channel.sends, sends, key.receiver);
-    note(channel.receives, receives, key.sender);
+    note(channel.sends, channel.unpaired_sends(), sends, key.receiver);
+    note(channel.receives, channel.unpaired_receives(), receives, key.sender);
   }
   const auto tell = [&](std::vector<Unmatched>& list, const char* kind) {
     std::stable_sort(list.begin(), list.end(),
@@ -393,6 +403,9 @@ std::vector<std::string> TraceCheck::remarks() const {
   if (unseen_messages_ != 0)
     all.push_back(fmt::format("{} ends of messages are of ranks without events in this trace, and are not checked",
                               reports::with_separators(unseen_messages_)));
+  if (const std::uint64_t ends = matcher_.without_room(); ends != 0)
+    all.push_back(fmt::format("{} ends of messages were so many without the other one that they are only counted",
+                              reports::with_separators(ends)));
   if (const std::uint64_t early = tracker_.numbered_as_completed(); early != 0)
     all.push_back(
         fmt::format("{} receives are matched in the order in which they completed, since one that was posted "

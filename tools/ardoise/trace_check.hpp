@@ -17,7 +17,9 @@ namespace ardoise::launcher {
 // Takes all events of an archive (read_in_order). Keeps what has no other end yet.
 class TraceCheck : public knowledge_sources::EventConsumer {
  public:
-  explicit TraceCheck(const knowledge_sources::ArchiveDefinitions& definitions);
+  // most_ends: of messages that wait for the other one.
+  explicit TraceCheck(const knowledge_sources::ArchiveDefinitions& definitions,
+                      std::size_t most_ends = knowledge_sources::MessageMatcher::kMost);
 
   [[nodiscard]] bool event(const knowledge_sources::ArchivedEvent& event) override;
   void finish();

@@ -161,7 +161,8 @@ std::string TraceRaces::notes() const {
       "receives that are matched in the order in which they completed, since one that was posted before them does not "
       "complete for long",
       tracker_.numbered_as_completed());
-  note("messages and waiting ends without room; more may race than is found, or less", order_.without_room());
+  note("messages and waiting ends without room; more may race than is found, or less",
+       order_.without_room() + matcher_.without_room());
   note("messages that may race with receives for which there was no room any more", windows_.without_room());
   return text;
 }

@@ -282,7 +282,8 @@ class MessageTable : public EventConsumer {
   void finish() {
     tracker_.finish();
     for (const auto& [key, channel] : matcher_.channels())
-      without_other_end += channel.sends.size() + channel.receives.size();
+      without_other_end += channel.is_counted ? channel.counted_sends + channel.counted_receives
+                                              : channel.sends.size() + channel.receives.size();
     without_other_end += tracker_.unknown_ends();
   }
   std::uint64_t rows = 0, without_other_end = 0;

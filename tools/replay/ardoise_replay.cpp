@@ -62,8 +62,8 @@ struct Preparation {
   std::optional<ScriptCompiler> compiler;
 };
 
-// As the launcher says it. Before MPI_Init, since from then on what this process reads is taken for the program's by
-// who measures the replay.
+// As the launcher says it. Before MPI_Init: a tool that measures the replay takes what it reads later for the
+// program's.
 struct Place {
   int rank = 0, ranks = 0;
   friend bool operator==(const Place&, const Place&) = default;
@@ -142,7 +142,7 @@ bool has_threads(const std::optional<ReplayOptions>& options) {
   return false;
 }
 
-// What went wrong, or "".
+// "": it is prepared; else why not.
 std::string try_to_prepare(Preparation& made, const ReplayOptions& options, const Place& place) {
   made.compiler.reset();
   made.script.reset();

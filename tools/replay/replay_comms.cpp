@@ -136,7 +136,7 @@ MPI_Comm ReplayComms::make(const CallShape& shape, const ReplayComm* made, MPI_C
       return comm;
     case FunctionId::kComm_idup:
     case FunctionId::kComm_idup_with_info:
-      // Which one it makes is known only when that is used, so that one is there before; this one is for nothing.
+      // The communicator that it makes is known only when it is used, so it is there before; this one is for nothing.
       // Its request is not in the trace; the program had waited for it before it made another one.
       finish_duplicates();
       {

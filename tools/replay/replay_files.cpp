@@ -64,8 +64,8 @@ void ReplayFiles::extend(const CallShape& shape, const Shared& file, MPI_Offset 
   MPI_Offset last = 0;  // etype, in bytes
   if (PMPI_File_get_byte_offset(file.file, offset + units - 1, &last) != MPI_SUCCESS) return;
   const MPI_Offset end = last + file.etype_bytes;
-  // By system calls, which who measures the replay does not take for the program's. A zero among zeros does no harm to
-  // what others write.
+  // By system calls, which a tool that measures the replay does not take for the program's. The byte is a zero among
+  // zeros, so it does no harm to the writes of others.
   const long descriptor = ::syscall(SYS_openat, AT_FDCWD, name_of(shape.object).c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) return;
   struct stat status {};

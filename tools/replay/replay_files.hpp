@@ -20,7 +20,7 @@ namespace ardoise::replay {
 
 class ReplayFiles {
  public:
-  // shared: for those of MPI-IO. What was written in a file is there when it is opened again.
+  // shared: for those of MPI-IO. A file keeps what was written in it when it is opened again.
   ReplayFiles(const ArchiveWorld& world, const std::filesystem::path& scratch, const std::filesystem::path& shared)
       : world_(world), scratch_(scratch), shared_(shared) {}
   ~ReplayFiles();
@@ -45,7 +45,7 @@ class ReplayFiles {
   };
   void open(const CallShape& shape, ReplayComms& comms);
   [[nodiscard]] std::string name_of(std::uint32_t object) const;
-  // What a read of MPI-IO is to find, and nobody has written.
+  // As far as a read of MPI-IO had got, which may be more than was written.
   void extend(const CallShape& shape, const Shared& file, MPI_Offset offset, const ReplayTypes& types) const;
   [[nodiscard]] Posix& posix(std::uint32_t handle);
 

@@ -10,7 +10,7 @@ class SharedFolder {
  public:
   // Collective, in MPI_COMM_WORLD: rank 0 makes it. Without need there is none. Throws ReplayError, in all ranks.
   SharedFolder(const std::filesystem::path& scratch, bool is_needed);
-  // In rank 0: removes it, with all that is in it. Others must be done with it.
+  // In rank 0: removes it, with all that is in it. The others no longer use it then.
   ~SharedFolder();
   SharedFolder(const SharedFolder&) = delete;
   SharedFolder& operator=(const SharedFolder&) = delete;

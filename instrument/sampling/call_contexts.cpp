@@ -5,20 +5,6 @@
 
 namespace ardoise::instrument {
 
-// Writes down what a walk depends on, from `first` on.
-class CallContexts::Recording final : public WalkWitness {
- public:
-  explicit Recording(Witness* first) : first_(first) {}
-  void depends_on(std::uint64_t address, std::uint64_t value) noexcept override {
-    if (count_ < kWitnessesPerEntry) first_[count_++] = {address, value};
-  }
-  [[nodiscard]] std::uint32_t count() const { return count_; }
-
- private:
-  Witness* const first_;
-  std::uint32_t count_ = 0;
-};
-
 void CallContexts::put_out(Entry& entry) noexcept {
   const CallSums sums = entry.sums;
   entry.sums = {};
@@ -43,57 +29,113 @@ void CallContexts::put_out(Entry& entry) noexcept {
   record->bytes_received += sums.bytes_received;
 }
 
-std::uint32_t CallContexts::add_new(const ObservedFrame& frame, const CallSums& sums, const StackBounds& stack,
-                                    Unwinder& unwinder, CallingContexts& contexts,
-                                    python::Interpreter::Scratch* scratch) noexcept {
-  if (used_witnesses_ + kWitnessesPerEntry > kWitnesses) {
-    // All entries lose their witnesses at once: simpler than a free list, and as rare as the table is too small.
-    used_witnesses_ = 0;
-    forget();
-  }
-  Recording recording(&witnesses_[used_witnesses_]);
-  const WalkResult walk = unwinder.walk(frame.registers, stack, frames_, &recording);
+void CallContexts::remove(std::uint32_t place) noexcept {
+  Entry& entry = entries_[place];
+  if (entry.function == 0) return;
+  std::uint32_t* link = &chains_[entry.chain];
+  while (*link != place + 1) link = &entries_[*link - 1].next;
+  *link = entry.next;
+  put_out(entry);
+  entry.function = 0;
+}
+
+CallContexts::Entry& CallContexts::make(const ObservedFrame& frame) noexcept {
+  const std::uint32_t place = next_entry_;
+  next_entry_ = (next_entry_ + 1) % kEntries;
+  remove(place);
+  Entry& entry = entries_[place];
+  entry = {};
+  entry.function = frame.function;
+  entry.chain = chain_of(frame);
+  entry.next = chains_[entry.chain];
+  chains_[entry.chain] = place + 1;
+  return entry;
+}
+
+std::uint32_t CallContexts::context_of_trail(const ObservedFrame& frame, CallingContexts& contexts,
+                                             python::Interpreter::Scratch* scratch) noexcept {
   // The wrapper's own frames are not the program's.
-  const auto end = frames_.begin() + static_cast<std::ptrdiff_t>(walk.frames);
-  const auto call = std::find(frames_.begin(), end, frame.return_address);
-  const std::array alone{frame.return_address};
-  std::span<const std::uint64_t> path = alone;
-  if (call != end) path = {call, end};
-  if (frame.python != 0 && scratch != nullptr) {
+  std::size_t call = 0;
+  while (call < trail_.size() && (trail_.level(call).is_hidden || trail_.level(call).pc != frame.return_address))
+    ++call;
+  if (call == trail_.size()) return contexts.find_or_add(std::array{frame.return_address}, 0).context;
+
+  const bool is_python = frame.python != 0 && scratch != nullptr;
+  // Contexts of the levels further out are known from the last time, but for those of a path that begins elsewhere.
+  std::size_t known = call;
+  while (known < trail_.size() && trail_.level(known).context == TrailLevel::kNoContext) ++known;
+  if (!is_python && !trail_.is_cut()) {
+    std::uint32_t context = known == trail_.size() ? 0 : trail_.level(known).context;
+    bool has_room = true;
+    for (std::size_t number = known; number-- > call && has_room;) {
+      TrailLevel& level = trail_.level(number);
+      if (!level.is_hidden) {
+        const std::uint32_t child = contexts.child_of(context, level.pc);
+        has_room = child != 0;
+        if (!has_room) break;
+        context = child;
+      }
+      level.context = context;
+    }
+    return context;
+  }
+  std::size_t count = 0;
+  for (std::size_t number = call; number < trail_.size(); ++number) {
+    if (!trail_.level(number).is_hidden) frames_[count++] = trail_.level(number).pc;
+  }
+  std::span<const std::uint64_t> path(frames_.data(), count);
+  if (is_python) {
     python::Interpreter* const interpreter = python::interpreter.load(std::memory_order_acquire);
     path = interpreter->merge(path, *scratch, frame.function <= kPosixCalls).frames;
   }
-  const std::uint32_t context = contexts.find_or_add(path, 0).context;
+  return contexts.find_or_add(path, 0).context;
+}
 
-  Entry& entry = entries_[index(frame)];
-  if (entry.context != context || entry.function != frame.function) {
-    if (entry.function != 0) put_out(entry);
-    entry.sums = {};
-  }
+std::uint32_t CallContexts::add_new(const ObservedFrame& frame, const CallSums& sums, const StackBounds& stack,
+                                    Unwinder& unwinder, CallingContexts& contexts,
+                                    python::Interpreter::Scratch* scratch) noexcept {
+  const std::uint32_t generation = generation_.load(std::memory_order_relaxed);
+  if (std::exchange(trail_generation_, generation) != generation) trail_.clear();
+  (void)unwinder.walk(frame.registers, stack, trail_);
+  const std::uint32_t context = context_of_trail(frame, contexts, scratch);
+
+  Entry& entry = make(frame);
+  // Witnesses of one entry lie in a row.
+  const std::size_t offset = used_witnesses_ % kWitnesses;
+  if (offset + kWitnessesPerEntry > kWitnesses) used_witnesses_ += kWitnesses - offset;
+  entry.first = used_witnesses_;
+  Witness* const first = &witnesses_[entry.first % kWitnesses];
+  std::uint32_t count = 0;
+  trail_.dependencies([&](std::uint64_t address, std::uint64_t value) {
+    first[count] = {address, value};
+    return ++count < kWitnessesPerEntry;
+  });
+  used_witnesses_ += count;
   entry.return_address = frame.return_address;
   entry.pc = frame.registers.pc;
   entry.sp = frame.registers.sp;
   entry.rbp = frame.registers.rbp;
   entry.rbx = frame.registers.rbx;
   entry.python = frame.python;
-  entry.generation = generation_.load(std::memory_order_relaxed);
-  entry.first = used_witnesses_;
-  entry.count = recording.count() | (walk.used_rbp ? kUsedRbp : 0) | (walk.used_rbx ? kUsedRbx : 0);
+  entry.generation = generation;
+  entry.count = count;
+  if (trail_.size() != 0) {
+    const TrailLevel& wrapper = trail_.level(0);
+    entry.count |= (wrapper.needs_rbp ? kUsedRbp : 0) | (wrapper.needs_rbx ? kUsedRbx : 0);
+  }
   entry.context = context;
-  entry.function = frame.function;
-  used_witnesses_ += recording.count();
   add(entry, sums);
   return context;
 }
 
 void CallContexts::add_unknown(const ObservedFrame& frame, const CallSums& sums) noexcept {
-  Entry& entry = entries_[index(frame)];
-  if (entry.context != 0 || entry.function != frame.function) {
-    if (entry.function != 0) put_out(entry);
-    entry = {};
-    entry.function = frame.function;  // generation 0: never found
+  std::uint32_t link = chains_[chain_of(frame)];
+  for (std::uint32_t looks = 0; link != 0 && looks < kLongestSearch; ++looks) {
+    Entry& entry = entries_[link - 1];
+    if (entry.generation == 0 && entry.function == frame.function) return add(entry, sums);
+    link = entry.next;
   }
-  add(entry, sums);
+  add(make(frame), sums);  // generation 0, context 0
 }
 
 std::size_t CallContexts::drain(std::span<ContextTotalsRecord> records) noexcept {

@@ -1,12 +1,17 @@
 // The calling contexts of one thread's MPI and POSIX calls and their exact sums. Walking the stack for every call would
 // cost more than recording it; but most calls come from where an earlier one came from, with the same frames on the
-// stack. So the result of a walk is kept together with what it depended on (WalkWitness), and used again as long as all
-// of that is unchanged: exact, and a few loads for each frame.
+// stack. So the result of a walk is kept together with what it depended on (its witnesses), and used again as long as
+// all of that is unchanged: exact, and a few loads for each frame. A call that is new walks only as far as the stack
+// differs from that of the last new one (walk_trail.hpp).
 //
-//   return address, sp ──▶ Entry ──all witnesses unchanged──▶ context, sums
-//                            └──else: walk, CallingContexts, a new entry; the old one's sums become a record
+//   return address, sp ──▶ entries ──one with all witnesses unchanged──▶ context, sums
+//                            └──else: walk, CallingContexts, a new entry; the oldest one's sums become a record
 //
-// Owned by its thread, in kContexts and kSampling (machine/activity.hpp).
+// Entries of one place in the code with one stack pointer differ in who called it: they are a chain, the last one found
+// in front. Entries and their witnesses lie in rings of their own, and the oldest entries make room for new ones.
+//
+// Owned by its thread, in kContexts and kSampling (machine/activity.hpp). Lives in memory that was zero, of which only
+// what is used is touched: most threads make few calls.
 #pragma once
 
 #include <array>
@@ -45,21 +50,21 @@ struct ObservedFrame {
 
 class CallContexts {
  public:
-  static constexpr std::size_t kEntries = 256, kWitnesses = 2048;
+  static constexpr std::size_t kEntries = 512, kWitnesses = 8192;
   // A deeper stack is checked this far; its outer part is taken to be the same then.
   static constexpr std::uint32_t kWitnessesPerEntry = 64;
 
   // Whether the call of `frame` is known: then adds to it. False: call add_new().
   [[nodiscard]] bool add_known(const ObservedFrame& frame, const CallSums& sums) noexcept {
-    Entry& entry = entries_[index(frame)];
-    if (!is_unchanged(entry, frame)) return false;
-    add(entry, sums);
+    const std::uint32_t found = find(frame);
+    if (found == kNone) return false;
+    add(entries_[found], sums);
     return true;
   }
   // Its context, where it is known (0: there was no room for it); nothing is added.
-  [[nodiscard]] std::optional<std::uint32_t> find_known(const ObservedFrame& frame) const noexcept {
-    const Entry& entry = entries_[index(frame)];
-    return is_unchanged(entry, frame) ? std::optional(entry.context) : std::nullopt;
+  [[nodiscard]] std::optional<std::uint32_t> find_known(const ObservedFrame& frame) noexcept {
+    const std::uint32_t found = find(frame);
+    return found != kNone ? std::optional(entries_[found].context) : std::nullopt;
   }
   // Walks; the call's context. Requires !must_drain(): an entry that has to go leaves a record.
   std::uint32_t add_new(const ObservedFrame& frame, const CallSums& sums, const StackBounds& stack, Unwinder& unwinder,
@@ -81,24 +86,56 @@ class CallContexts {
 
  private:
   struct Entry {
-    std::uint64_t return_address = 0, pc = 0, sp = 0, rbp = 0, rbx = 0, python = 0;
-    std::uint32_t generation = 0;
-    std::uint32_t first = 0, count = 0;  // its witnesses; count with bits kUsedRbp, kUsedRbx
-    std::uint32_t context = 0;
-    CalledFunction function = 0;  // 0: no entry
+    std::uint64_t return_address, pc, sp, rbp, rbx, python;
+    std::uint32_t generation;  // 0: never found
+    std::uint32_t count;       // of its witnesses, with bits kUsedRbp, kUsedRbx
+    std::uint64_t first;       // of them, counted from the first there ever was
+    std::uint32_t context;
+    CalledFunction function;    // 0: no entry
+    std::uint32_t chain, next;  // next: its place + 1, 0: the last
     CallSums sums;
   };
   struct Witness {
     std::uint64_t address, value;
   };
-  class Recording;
+  static constexpr std::size_t kEvicted = 256;
+  static constexpr std::uint32_t kNone = 0xFFFF'FFFF, kChains = 256;
+  // Looked at of one chain: of what is further back, a new entry is made.
+  static constexpr std::uint32_t kLongestSearch = 32;
   static constexpr std::uint32_t kUsedRbp = 1u << 31, kUsedRbx = 1u << 30;
 
-  static std::size_t index(const ObservedFrame& frame) {
-    return static_cast<std::size_t>(
-        (frame.return_address ^ frame.registers.sp << 20 ^ frame.python) * 0x9E3779B97F4A7C15u >> 56);
+  static std::uint32_t chain_of(const ObservedFrame& frame) {
+    return static_cast<std::uint32_t>(
+        (frame.return_address ^ frame.registers.sp << 20 ^ frame.python ^ frame.function) * 0x9E3779B97F4A7C15u >> 56);
   }
-  static_assert(kEntries == 256);
+  static_assert(kChains == 256);
+
+  // The entry of the call, which is then the first of its chain, or kNone.
+  [[nodiscard]] std::uint32_t find(const ObservedFrame& frame) noexcept {
+    std::uint32_t& first = chains_[chain_of(frame)];
+    std::uint32_t* link = &first;
+    for (std::uint32_t looks = 0; *link != 0 && looks < kLongestSearch; ++looks) {
+      const std::uint32_t place = *link - 1;
+      Entry& entry = entries_[place];
+      if (is_unchanged(entry, frame)) [[likely]] {
+        if (link != &first) {
+          *link = entry.next;
+          entry.next = first;
+          first = place + 1;
+        }
+        return place;
+      }
+      link = &entry.next;
+    }
+    return kNone;
+  }
+  // An entry for the call, the oldest one, in front of its chain.
+  Entry& make(const ObservedFrame& frame) noexcept;
+  void remove(std::uint32_t place) noexcept;
+  // Of the path that ends at the program's call, by the levels of the trail.
+  [[nodiscard]] std::uint32_t context_of_trail(const ObservedFrame& frame, CallingContexts& contexts,
+                                               python::Interpreter::Scratch* scratch) noexcept;
+
   void add(Entry& entry, const CallSums& sums) noexcept {
     entry.sums.calls += sums.calls;
     entry.sums.ticks += sums.ticks;
@@ -109,12 +146,13 @@ class CallContexts {
   [[nodiscard]] bool is_unchanged(const Entry& entry, const ObservedFrame& frame) const noexcept {
     if (entry.return_address != frame.return_address || entry.sp != frame.registers.sp ||
         entry.pc != frame.registers.pc || entry.function != frame.function || entry.python != frame.python ||
-        entry.generation != generation_.load(std::memory_order_relaxed)) {
+        entry.generation != generation_.load(std::memory_order_relaxed) ||
+        used_witnesses_ - entry.first > kWitnesses) {  // its witnesses have been overwritten
       return false;
     }
     if ((entry.count & kUsedRbp) != 0 && entry.rbp != frame.registers.rbp) return false;
     if ((entry.count & kUsedRbx) != 0 && entry.rbx != frame.registers.rbx) return false;
-    const Witness* witness = &witnesses_[entry.first];
+    const Witness* witness = &witnesses_[entry.first % kWitnesses];
     const Witness* const end = witness + (entry.count & ~(kUsedRbp | kUsedRbx));
     // The words lie in live frames of this thread: at or above sp, on a stack that was read before.
     for (; witness != end; ++witness) {
@@ -125,14 +163,18 @@ class CallContexts {
   void put_out(Entry& entry) noexcept;
 
   bool added_ = false;
-  std::array<Entry, kEntries> entries_{};
-  std::array<Witness, kWitnesses> witnesses_{};
-  std::uint32_t used_witnesses_ = 0;
+  std::array<Entry, kEntries> entries_;
+  std::array<Witness, kWitnesses> witnesses_;
+  std::array<std::uint32_t, kChains> chains_;  // the first entry's place + 1, 0: none
+  std::uint32_t next_entry_ = 0;               // the oldest
+  std::uint64_t used_witnesses_ = 0;           // all that ever were
+  WalkTrail trail_;
+  std::uint32_t trail_generation_ = 0;
   // Relaxed: whoever changes it keeps the thread out meanwhile, or is the thread.
   std::atomic<std::uint32_t> generation_ = 1;
-  std::array<ContextTotalsRecord, kEntries> evicted_{};
+  std::array<ContextTotalsRecord, kEvicted> evicted_;
   std::size_t evicted_count_ = 0;
-  std::array<std::uint64_t, CallingContexts::kMaxDepth> frames_{};
+  std::array<std::uint64_t, CallingContexts::kMaxDepth> frames_;
 };
 
 }  // namespace ardoise::instrument

@@ -52,6 +52,9 @@ class CallingContexts {
   // start of the interrupted function, told apart from return addresses.
   Found find_or_add(std::span<const std::uint64_t> frames, std::uint64_t leaf) noexcept;
 
+  // The context of a call at `pc` in `parent` (0: the root); 0: there is no room for it.
+  [[nodiscard]] std::uint32_t child_of(std::uint32_t parent, std::uint64_t pc) noexcept { return child(parent, pc, 0); }
+
   struct Node {
     std::uint64_t pc = 0;      // in this process
     std::uint32_t parent = 0;  // 0: the root

@@ -16,7 +16,7 @@ extern "C" int _dl_find_object(void*, struct dl_find_object*) noexcept __attribu
 #endif
 
 namespace ardoise::instrument {
-namespace {
+namespace unwinding {
 
 constexpr std::uint64_t kSmallestPage = 4096;
 
@@ -45,22 +45,43 @@ class StackReader {
   std::uint64_t good_page_ = 1;  // no page's address
 };
 
-#if defined(__x86_64__)
-
-// The registers that are followed from frame to frame. rbp and rbx are restored from the stack without being needed for
-// it in most code; which stack word they came from is kept, so that only needed ones are told to the witness.
+// The registers that are followed from frame to frame.
 struct Frame {
-  std::uint64_t pc, sp;
-  std::uint64_t rbp, rbx;
-  std::uint64_t rbp_at, rbx_at;  // the words they were restored from; 0: still as in the beginning
-  bool in_call;
-  const std::uint64_t* others;  // valid in an interrupted frame
+  std::uint64_t pc = 0, sp = 0, rbp = 0, rbx = 0;
+  bool in_call = true;
+  const std::uint64_t* others = nullptr;  // valid in an interrupted frame
+
+  Frame(const FrameRegisters& from)
+      : pc(from.pc),
+        sp(from.sp),
+        rbp(from.rbp),
+        rbx(from.rbx),
+        in_call(from.pc_is_return_address),
+        others(from.others) {}
+  Frame(const TrailLevel& level) : pc(level.pc), sp(level.sp), rbp(level.rbp), rbx(level.rbx), in_call(level.in_call) {}
+  Frame(std::uint64_t its_pc, std::uint64_t its_sp, std::uint64_t its_rbp, std::uint64_t its_rbx)
+      : pc(its_pc), sp(its_sp), rbp(its_rbp), rbx(its_rbx) {}
 };
 
+#if defined(__x86_64__)
+
+// Goes from a frame to its caller and writes down what that depended on. rbp and rbx are restored from the stack
+// without being needed for it in most code; where they came from is kept, so that only needed ones count
+// (walk_trail.hpp).
 class Walker {
  public:
-  Walker(const StackBounds& stack, WalkWitness* witness, WalkResult& result)
-      : reader_(stack), witness_(witness), result_(result) {}
+  explicit Walker(const StackBounds& stack) : reader_(stack) {}
+
+  // The level of `frame` before a step.
+  TrailLevel& level_of(const Frame& frame) {
+    made_ = {};
+    made_.pc = frame.pc;
+    made_.sp = frame.sp;
+    made_.rbp = frame.rbp;
+    made_.rbx = frame.rbx;
+    made_.in_call = frame.in_call;
+    return made_;
+  }
 
   // The caller of frame. False: it can't be found.
   bool step(Frame& frame, const UnwindRule& rule) {
@@ -68,25 +89,27 @@ class Walker {
     if (rule.cfa == CfaKind::kUnknown || !use_register(frame, rule.cfa_register, base)) return false;
     std::uint64_t cfa = base + static_cast<std::uint64_t>(std::int64_t{rule.cfa_offset});
     if (rule.cfa == CfaKind::kMemory) {
-      if (!read(cfa, cfa)) return false;
+      made_.base_at = cfa;
+      if (!read(made_.base_at, cfa)) return false;
+      made_.base_value = cfa;
       cfa += static_cast<std::uint64_t>(std::int64_t{rule.cfa_add});
     }
     if (cfa <= frame.sp) return false;
-    Frame caller{0, cfa, frame.rbp, frame.rbx, frame.rbp_at, frame.rbx_at, true, nullptr};
-    if (!read(cfa + static_cast<std::uint64_t>(std::int64_t{rule.return_offset}), caller.pc)) return false;
-    if (!restore(rule.rbp, rule.rbp_offset, frame, cfa, caller.rbp, caller.rbp_at)) return false;
-    if (!restore(rule.rbx, rule.rbx_offset, frame, cfa, caller.rbx, caller.rbx_at)) return false;
+    Frame caller(0, cfa, frame.rbp, frame.rbx);
+    if (!read_return(cfa + static_cast<std::uint64_t>(std::int64_t{rule.return_offset}), caller.pc)) return false;
+    if (!restore(rule.rbp, rule.rbp_offset, frame, cfa, caller.rbp, made_.rbp_at)) return false;
+    if (!restore(rule.rbx, rule.rbx_offset, frame, cfa, caller.rbx, made_.rbx_at)) return false;
     frame = caller;
     return true;
   }
 
   // Without unwind information: the chain of frame pointers, if there is one.
   bool step_by_frame_pointer(Frame& frame) {
-    std::uint64_t rbp = 0, pc = 0;
+    std::uint64_t rbp = 0;
     if (!use_register(frame, kDwarfRbp, rbp) || rbp < frame.sp || rbp - frame.sp > kMaxFrame) return false;
-    Frame caller{0, rbp + 16, 0, frame.rbx, rbp, frame.rbx_at, true, nullptr};
-    if (!reader_.read(rbp, caller.rbp) || !read(rbp + 8, pc)) return false;
-    caller.pc = pc;
+    Frame caller(0, rbp + 16, 0, frame.rbx);
+    made_.rbp_at = rbp;
+    if (!read(rbp, caller.rbp) || !read_return(rbp + 8, caller.pc)) return false;
     frame = caller;
     return true;
   }
@@ -94,13 +117,17 @@ class Walker {
   // What the kernel saved when it called a signal handler, whose return trampoline `frame` is.
   bool step_out_of_signal(Frame& frame) {
     const std::uint64_t saved = frame.sp + offsetof(ucontext_t, uc_mcontext.gregs);
-    const auto get = [&](int which, std::uint64_t& value) {
-      return read(saved + static_cast<std::uint64_t>(which) * 8, value);
-    };
-    Frame outer{0, 0, 0, 0, saved, saved, false, nullptr};
-    if (!get(REG_RIP, outer.pc) || !get(REG_RSP, outer.sp) || !get(REG_RBP, outer.rbp) || !get(REG_RBX, outer.rbx)) {
+    const auto place = [&](int which) { return saved + static_cast<std::uint64_t>(which) * 8; };
+    Frame outer(0, 0, 0, 0);
+    outer.in_call = false;
+    made_.is_hidden = true;
+    made_.base_at = place(REG_RSP);
+    made_.rbp_at = place(REG_RBP);
+    made_.rbx_at = place(REG_RBX);
+    if (!read_return(place(REG_RIP), outer.pc) || !read(made_.base_at, outer.sp) || !read(made_.rbp_at, outer.rbp) ||
+        !read(made_.rbx_at, outer.rbx))
       return false;
-    }
+    made_.base_value = outer.sp;
     frame = outer;
     return true;
   }
@@ -108,9 +135,11 @@ class Walker {
  private:
   static constexpr std::uint64_t kMaxFrame = std::uint64_t{1} << 30;
 
-  bool read(std::uint64_t address, std::uint64_t& value) {
-    if (!reader_.read(address, value)) return false;
-    if (witness_ != nullptr) witness_->depends_on(address, value);
+  bool read(std::uint64_t address, std::uint64_t& value) { return reader_.read(address, value); }
+  bool read_return(std::uint64_t address, std::uint64_t& value) {
+    if (!read(address, value)) return false;
+    made_.return_at = address;
+    made_.return_value = value;
     return true;
   }
   bool use_register(const Frame& frame, std::uint8_t number, std::uint64_t& value) {
@@ -120,11 +149,11 @@ class Walker {
         return true;
       case kDwarfRbp:
         value = frame.rbp;
-        use(frame.rbp_at, frame.rbp, result_.used_rbp);
+        made_.uses_rbp = true;
         return true;
       case kDwarfRbx:
         value = frame.rbx;
-        use(frame.rbx_at, frame.rbx, result_.used_rbx);
+        made_.uses_rbx = true;
         return true;
       default:
         if (frame.others == nullptr || number > 15) return false;
@@ -132,31 +161,23 @@ class Walker {
         return true;
     }
   }
-  void use(std::uint64_t at, std::uint64_t value, bool& used_initial) {
-    if (at == 0) {
-      used_initial = true;
-    } else if (witness_ != nullptr) {
-      witness_->depends_on(at, value);
-    }
-  }
   bool restore(SavedKind kind, std::int32_t offset, const Frame& frame, std::uint64_t cfa, std::uint64_t& value,
                std::uint64_t& at) {
     if (kind == SavedKind::kSame) [[likely]]
       return true;
-    const auto distance = static_cast<std::uint64_t>(std::int64_t{offset});
     if (kind == SavedKind::kLost) {
+      at = TrailLevel::kLost;
       value = 0;
       return true;
     }
     std::uint64_t base = cfa;
     if (kind == SavedKind::kAtRbp && !use_register(frame, kDwarfRbp, base)) return false;
-    at = base + distance;
-    return reader_.read(at, value);
+    at = base + static_cast<std::uint64_t>(std::int64_t{offset});
+    return read(at, value);
   }
 
   StackReader reader_;
-  WalkWitness* const witness_;
-  WalkResult& result_;
+  TrailLevel made_{};
 };
 
 bool rule_from_module(std::uint64_t pc, UnwindRule& rule) {
@@ -176,7 +197,9 @@ bool rule_from_module(std::uint64_t pc, UnwindRule& rule) {
 
 #endif  // __x86_64__
 
-}  // namespace
+}  // namespace unwinding
+
+using namespace unwinding;
 
 #if defined(__x86_64__)
 
@@ -188,11 +211,11 @@ bool Unwinder::rule_of(std::uint64_t pc, UnwindRule& rule) noexcept {
   return true;
 }
 
-WalkResult Unwinder::walk(const FrameRegisters& from, const StackBounds& stack, std::span<std::uint64_t> frames,
-                          WalkWitness* witness) noexcept {
+WalkResult Unwinder::walk(const FrameRegisters& from, const StackBounds& stack,
+                          std::span<std::uint64_t> frames) noexcept {
   WalkResult result;
-  Walker walker(stack, witness, result);
-  Frame frame{from.pc, from.sp, from.rbp, from.rbx, 0, 0, from.pc_is_return_address, from.others};
+  Walker walker(stack);
+  Frame frame(from);
   while (frame.pc != 0 && result.frames < frames.size()) {
     UnwindRule rule;
     // A return address may be the first byte after the function: one less is inside the call.
@@ -214,6 +237,46 @@ WalkResult Unwinder::walk(const FrameRegisters& from, const StackBounds& stack, 
   return result;
 }
 
+// False: `frame` is the outermost one, or its caller can't be found.
+bool Unwinder::step(Walker& walker, Frame& frame) noexcept {
+  UnwindRule rule;
+  const bool known = rule_of(frame.in_call ? frame.pc - 1 : frame.pc, rule);
+  if (!known) return walker.step_by_frame_pointer(frame);
+  if (rule.frame == FrameKind::kSignal) return walker.step_out_of_signal(frame);
+  return rule.frame != FrameKind::kOutermost && walker.step(frame, rule);
+}
+
+std::size_t Unwinder::walk(const FrameRegisters& from, const StackBounds& stack, WalkTrail& trail) noexcept {
+  Walker walker(stack);
+  Frame frame(from);
+  trail.begin();
+  bool met = false, ended = false;
+  std::size_t inner = 0;
+  while (!ended && inner < WalkTrail::kMost) {
+    TrailLevel& level = walker.level_of(frame);
+    if ((met = trail.meets(level))) break;
+    ended = !step(walker, frame) || frame.pc == 0;
+    trail.add_inner(level);
+    ++inner;
+  }
+  const TrailLevel rest = walker.level_of(frame);
+  trail.finish(met, ended ? nullptr : &rest);
+  if (!met || !trail.is_cut() || trail.size() == WalkTrail::kMost) return inner;
+
+  // The trail was cut from a deeper stack.
+  Frame outer(trail.next());
+  for (ended = false; !ended && trail.size() < WalkTrail::kMost;) {
+    TrailLevel& level = walker.level_of(outer);
+    ended = !step(walker, outer) || outer.pc == 0;
+    level.needs_rbp = level.needs_rbx = true;  // of what is further out, nothing is known
+    level.context = TrailLevel::kNoContext;
+    trail.add_outer(level);
+  }
+  const TrailLevel next = walker.level_of(outer);
+  trail.set_next(ended ? nullptr : &next);
+  return trail.size();
+}
+
 FrameRegisters interrupted_registers(const void* ucontext, std::span<std::uint64_t, 16> general) noexcept {
   const auto& registers = static_cast<const ucontext_t*>(ucontext)->uc_mcontext.gregs;
   // By DWARF number: rax rdx rcx rbx rsi rdi rbp rsp r8 … r15.
@@ -230,25 +293,49 @@ FrameRegisters interrupted_registers(const void* ucontext, std::span<std::uint64
 
 #else  // frame pointers only
 
-WalkResult Unwinder::walk(const FrameRegisters& from, const StackBounds& stack, std::span<std::uint64_t> frames,
-                          WalkWitness* witness) noexcept {
+static bool step_by_frame_pointer(StackReader& reader, TrailLevel& level, TrailLevel& caller) {
+  if (level.rbp < level.sp) return false;
+  level.uses_rbp = true;
+  level.rbp_at = level.rbp;
+  if (!reader.read(level.rbp, caller.rbp) || !reader.read(level.rbp + 8, caller.pc)) return false;
+  level.return_at = level.rbp + 8;
+  level.return_value = caller.pc;
+  caller.sp = level.rbp + 16;
+  return true;
+}
+
+WalkResult Unwinder::walk(const FrameRegisters& from, const StackBounds& stack,
+                          std::span<std::uint64_t> frames) noexcept {
   WalkResult result;
   StackReader reader(stack);
-  std::uint64_t pc = from.pc, frame = from.rbp, below = from.sp;
-  while (pc != 0 && result.frames < frames.size()) {
-    frames[result.frames++] = pc;
-    std::uint64_t next = 0;
-    if (frame < below || !reader.read(frame, next) || !reader.read(frame + 8, pc)) return result;
-    if (witness != nullptr) {
-      witness->depends_on(frame, next);
-      witness->depends_on(frame + 8, pc);
-    }
-    result.used_rbp = true;
-    below = frame + 16;
-    frame = next;
+  TrailLevel level{};
+  level.pc = from.pc, level.sp = from.sp, level.rbp = from.rbp;
+  while (level.pc != 0 && result.frames < frames.size()) {
+    frames[result.frames++] = level.pc;
+    TrailLevel caller{};
+    if (!step_by_frame_pointer(reader, level, caller)) return result;
+    level = caller;
   }
-  result.complete = pc == 0;
+  result.complete = level.pc == 0;
   return result;
+}
+
+std::size_t Unwinder::walk(const FrameRegisters& from, const StackBounds& stack, WalkTrail& trail) noexcept {
+  StackReader reader(stack);
+  TrailLevel level{};
+  level.pc = from.pc, level.sp = from.sp, level.rbp = from.rbp;
+  trail.begin();
+  bool met = false, ended = false;
+  std::size_t inner = 0;
+  while (!ended && inner < WalkTrail::kMost && !(met = trail.meets(level))) {
+    TrailLevel caller{};
+    ended = !step_by_frame_pointer(reader, level, caller) || caller.pc == 0;
+    trail.add_inner(level);
+    ++inner;
+    level = caller;
+  }
+  trail.finish(met, nullptr);
+  return inner;
 }
 
 bool Unwinder::rule_of(std::uint64_t, UnwindRule&) noexcept { return false; }

@@ -13,6 +13,7 @@
 #include <span>
 
 #include "instrument/unwind/unwind_rule.hpp"
+#include "instrument/unwind/walk_trail.hpp"
 
 namespace ardoise::instrument {
 
@@ -33,33 +34,30 @@ struct StackBounds {
 };
 
 struct WalkResult {
-  std::size_t frames = 0;                   // written
-  std::uint32_t function_distance = 0;      // from the start of the innermost function to its pc, 0: not known
-  bool complete = false;                    // the outermost frame was reached
-  bool used_rbp = false, used_rbx = false;  // where the walk went depended on what these registers held at its begin
+  std::size_t frames = 0;               // written
+  std::uint32_t function_distance = 0;  // from the start of the innermost function to its pc, 0: not known
+  bool complete = false;                // the outermost frame was reached
 };
 
-// Is told what of the stack the walk depended on, for those who want to know later whether a new walk would go the same
-// way: it would if these words, the beginning pc and sp, and the registers named in the WalkResult are unchanged.
-class WalkWitness {
- public:
-  virtual void depends_on(std::uint64_t address, std::uint64_t value) noexcept = 0;
-
- protected:
-  ~WalkWitness() = default;
-};
+namespace unwinding {
+struct Frame;
+class Walker;
+}  // namespace unwinding
 
 class Unwinder {
  public:
   // Writes the innermost program counter and then return addresses into `frames`, at most its size.
-  WalkResult walk(const FrameRegisters& from, const StackBounds& stack, std::span<std::uint64_t> frames,
-                  WalkWitness* witness = nullptr) noexcept;
+  WalkResult walk(const FrameRegisters& from, const StackBounds& stack, std::span<std::uint64_t> frames) noexcept;
+  // Walks as far as `trail` does not know the stack, which it does then, in levels. How many of them are new; the
+  // others were there at the last walk of this trail. Not from an interrupted frame.
+  std::size_t walk(const FrameRegisters& from, const StackBounds& stack, WalkTrail& trail) noexcept;
 
   // A module was unloaded; nobody may walk at the same time.
   void forget_rules() noexcept { rules_.clear(); }
 
  private:
   bool rule_of(std::uint64_t pc, UnwindRule& rule) noexcept;
+  bool step(unwinding::Walker& walker, unwinding::Frame& frame) noexcept;
 
   UnwindRuleCache rules_;
 };

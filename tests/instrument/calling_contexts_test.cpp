@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "instrument/sampling/call_contexts.hpp"
@@ -106,11 +108,12 @@ TEST(CallingContexts, UnloadedModulesAreForgottenAndNumbersStay) {
 // ---- call contexts, of real frames of this test
 
 struct CallContextsTest : testing::Test {
-  ContextBudget budget{10'000};
+  ContextBudget budget{32'000};
   CallingContexts contexts{budget};
   std::unique_ptr<CallContexts> calls = std::make_unique<CallContexts>();
   std::unique_ptr<Unwinder> unwinder = std::make_unique<Unwinder>();
   int walks = 0;
+  bool checks = false;
 
   // What on_enter() does, for a "call" made by this function's caller.
   [[gnu::noinline]] void call(std::uint32_t function, const CallSums& more) {
@@ -122,10 +125,25 @@ struct CallContextsTest : testing::Test {
                    "=m"(frame.registers.rbx)
                  :
                  : "rax");
-    if (calls->add_known(frame, more)) return;
+    if (const auto known = calls->find_known(frame)) {
+      EXPECT_TRUE(calls->add_known(frame, more));
+      if (checks) expect_path(*known, frame);
+      return;
+    }
     ++walks;
     if (calls->must_drain()) drain();
-    calls->add_new(frame, more, {}, *unwinder, contexts);
+    const std::uint32_t context = calls->add_new(frame, more, {}, *unwinder, contexts);
+    if (checks) expect_path(context, frame);
+  }
+  // The context's path is what a walk of the whole stack finds.
+  void expect_path(std::uint32_t context, const ObservedFrame& frame) {
+    std::array<std::uint64_t, CallingContexts::kMaxDepth> frames{};
+    const auto walk = unwinder->walk(frame.registers, {}, frames);
+    const auto end = frames.begin() + static_cast<std::ptrdiff_t>(walk.frames);
+    const Path expected(std::find(frames.begin(), end, frame.return_address), end);
+    Path path;
+    for (; context != 0; context = contexts.node(context).parent) path.push_back(contexts.node(context).pc);
+    ASSERT_EQ(path, expected);
   }
   void drain() {
     std::array<ContextTotalsRecord, 64> records{};
@@ -209,6 +227,100 @@ TEST_F(CallContextsTest, MoreContextsThanEntriesLoseNothing) {
   std::uint64_t calls_in_all = 0;
   for (const auto& [key, sum] : sums) calls_in_all += sum.calls;
   EXPECT_EQ(calls_in_all, 3u * (60 * 19 + 19));
+}
+
+// Functions with frames of every kind, which call each other at random: frames of a known and of an unknown size, with
+// a realigned stack, and with registers that they save.
+struct RandomCalls {
+  CallContextsTest& fixture;
+  std::mt19937 random;
+  int left;
+
+  [[gnu::noinline]] void any(int depth) {
+    if (left <= 0 || fixture.HasFatalFailure()) return;
+    const auto choice = random() % 8;
+    if (depth == 0 || choice == 0) return leaf();
+    switch (choice % 4) {
+      case 0:
+        return plain(depth - 1);
+      case 1:
+        return of_any_size(depth - 1);
+      case 2:
+        return realigned(depth - 1);
+      default:
+        return with_registers(depth - 1);
+    }
+  }
+  [[gnu::noinline]] void leaf() {
+    --left;
+    if (random() % 2 == 0) {
+      caller_a(fixture, 5);
+    } else {
+      caller_b(fixture, 6);
+    }
+    asm volatile("" ::: "memory");
+  }
+  [[gnu::noinline]] void plain(int depth) {
+    any(depth);
+    any(depth);
+    asm volatile("" ::: "memory");
+  }
+  [[gnu::noinline]] void of_any_size(int depth) {
+    auto* const room = static_cast<volatile char*>(__builtin_alloca(16 + random() % 512));
+    room[0] = 1;
+    any(depth);
+    room[1] = room[0];
+    any(depth);
+  }
+  [[gnu::noinline]] void realigned(int depth) {
+    alignas(128) volatile char aligned[128];
+    aligned[0] = 1;
+    any(depth);
+    aligned[1] = aligned[0];
+  }
+  [[gnu::noinline]] void with_registers(int depth) {
+    for (unsigned i = 0; i < 1 + random() % 3; ++i) {
+      asm volatile("" ::: "rbx", "r12", "r13", "r14", "memory");
+      any(depth);
+    }
+    asm volatile("" ::: "memory");
+  }
+};
+
+TEST_F(CallContextsTest, AWalkThatStopsWhereTheStackIsKnownFindsTheSame) {
+  checks = true;
+  for (const int depth : {3, 12, 40, 120}) {
+    SCOPED_TRACE(depth);
+    for (unsigned seed = 0; seed < 8 && !HasFatalFailure(); ++seed)
+      RandomCalls{*this, std::mt19937(seed), 60}.any(depth);
+  }
+  // Deeper than a walk goes: each path begins elsewhere, and takes up to 256 contexts.
+  RandomCalls{*this, std::mt19937(1), 40}.any(400);
+  EXPECT_GT(walks, 100);
+}
+
+// The same function at the same stack pointer, called from eight others.
+template <int kNumber>
+[[gnu::noinline]] void one_of_many(CallContextsTest& fixture) {
+  caller_a(fixture, 5);
+  asm volatile("" ::"i"(kNumber) : "memory");
+}
+template <int... kNumbers>
+void each_of_many(CallContextsTest& fixture, std::integer_sequence<int, kNumbers...>) {
+  (one_of_many<kNumbers>(fixture), ...);
+}
+
+TEST_F(CallContextsTest, ContextsOfOnePlaceDoNotDriveEachOtherOut) {
+  for (int round = 0; round < 10; ++round) each_of_many(*this, std::make_integer_sequence<int, 8>());
+  EXPECT_EQ(walks, 8);
+}
+
+// Each call is deeper than all before it: what is walked is new.
+TEST_F(CallContextsTest, CallsFromEverNewDepthsAreKnownWhenTheyComeAgain) {
+  for (int round = 0; round < 3; ++round) {
+    for (int depth = 0; depth < 100; ++depth) at_depth(*this, depth);
+  }
+  EXPECT_EQ(walks, 100);
 }
 
 TEST_F(CallContextsTest, AfterUnloadingNothingOldIsUsed) {

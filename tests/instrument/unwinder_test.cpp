@@ -119,25 +119,29 @@ TEST(Unwinder, EndsWithoutHarmOnAStackThatCannotBeRead) {
   ::munmap(nothing, 8192);
 }
 
-TEST(Unwinder, WitnessTellsWhatTheWalkDependsOn) {
-  struct Words final : WalkWitness {
-    void depends_on(std::uint64_t address, std::uint64_t value) noexcept override { words[address] = value; }
-    std::map<std::uint64_t, std::uint64_t> words;
-  } words;
+// ---- trails
+
+TEST(Unwinder, TrailTellsWhatTheWalkDependsOn) {
   nested(5, [&] {
     ucontext_t context;
     ::getcontext(&context);
     std::array<std::uint64_t, 16> general{};
     std::array<std::uint64_t, 64> frames{};
-    const WalkResult result = unwinder.walk(interrupted_registers(&context, general), {}, frames, &words);
+    FrameRegisters registers = interrupted_registers(&context, general);
+    registers.others = nullptr;
+    const WalkResult result = unwinder.walk(registers, {}, frames);
     ASSERT_TRUE(result.complete);
+    const auto trail = std::make_unique<WalkTrail>();
+    EXPECT_EQ(unwinder.walk(registers, {}, *trail), result.frames);
+    std::map<std::uint64_t, std::uint64_t> words;
+    trail->dependencies([&](std::uint64_t address, std::uint64_t value) {
+      words[address] = value;
+      return true;
+    });
     for (std::size_t i = 1; i < result.frames; ++i) {
-      EXPECT_TRUE(std::any_of(words.words.begin(), words.words.end(),
-                              [&](const auto& word) { return word.second == frames[i]; }));
+      EXPECT_TRUE(std::any_of(words.begin(), words.end(), [&](const auto& word) { return word.second == frames[i]; }));
     }
-    for (const auto& [address, value] : words.words) {
-      EXPECT_EQ(*reinterpret_cast<const std::uint64_t*>(address), value);
-    }
+    for (const auto& [address, value] : words) EXPECT_EQ(*reinterpret_cast<const std::uint64_t*>(address), value);
   });
 }
 

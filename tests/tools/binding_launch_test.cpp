@@ -65,6 +65,9 @@ TEST_F(BindingLaunchTest, RanksAreWhereTheyAreNatively) {
                                {"--bind-to", "none", "-n", "2"},
                                {"--mca", "hwloc_base_binding_policy", "core", "-n", "2"}})
     expect_same(options);
+  const auto places = (folder_ / "places").string();
+  std::ofstream(places) << "rank 0=localhost slot=" << (usable_cores(false) - 1) << "\nrank 1=localhost slot=0\n";
+  expect_same({"--rankfile", places, "-n", "2"});
   ::setenv("OMPI_MCA_hwloc_base_binding_policy", "core", 1);
   expect_same({"-n", all});
   ::setenv("OMPI_MCA_rmaps_base_mapping_policy", "core", 1);

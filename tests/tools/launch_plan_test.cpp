@@ -2,11 +2,8 @@
 #include "tools/ardoise/launch_plan.hpp"
 
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 
 #include "tests/tools/parsed_line.hpp"
 #include "tools/ardoise/mpi_launcher.hpp"
@@ -183,21 +180,6 @@ TEST(MpiLauncher, RefusesWhatIsNone) {
   EXPECT_THROW(check_launcher_name("srun"), UsageError);
   EXPECT_THROW(check_launcher_name("./solver"), UsageError);
   EXPECT_THROW(check_launcher_name("--analyser"), UsageError);
-}
-
-TEST(LaunchPlan, RankFilesHaveToPlaceTheAnalyzers) {
-  const auto path = ::testing::TempDir() + "ardoise_rank_file_" + std::to_string(::getpid());
-  std::ofstream(path) << "rank 0=a slot=0\nrank 1=a slot=1 # rank 9\nrank 2=a slot=*\n";
-  const auto line = parsed_line("mpirun --rankfile " + path + " -n 2 ./a");
-  EXPECT_NO_THROW(check_rank_file(line, 2, 1));
-  try {
-    check_rank_file(line, 2, 3);
-    ADD_FAILURE() << "rank 3 is not placed";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("add the line 'rank 3=HOST slot=*' and so on to rank 4."));
-  }
-  EXPECT_NO_THROW(check_rank_file(parsed_line("mpirun -rf /no/such/file -n 2 ./a"), 2, 1));
-  std::filesystem::remove(path);
 }
 
 }  // namespace

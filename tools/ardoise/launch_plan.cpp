@@ -8,8 +8,6 @@
 #include <array>
 #include <cctype>
 #include <cstdlib>
-#include <fstream>
-#include <set>
 #include <sstream>
 
 #include "tools/ardoise/partition_option.hpp"
@@ -196,28 +194,6 @@ bool allows_oversubscription(const LaunchLine& line) {
 
 bool forbids_oversubscription(const LaunchLine& line) {
   return line.has({"nooversubscribe"}) || mentions(line, "nooversubscribe");
-}
-
-void check_rank_file(const LaunchLine& line, unsigned ranks, unsigned analyzers) {
-  for (const auto& context : line.contexts) {
-    const auto* const option = context.find({"rankfile", "rf"});
-    if (option == nullptr) continue;
-    std::set<unsigned> placed;
-    std::string word;
-    for (std::ifstream file(option->value()); file >> word;) {
-      if (unsigned rank = 0; word == "rank" && file >> rank) placed.insert(rank);
-    }
-    if (placed.empty()) continue;  // not there, or not as we know it: mpirun will say
-    for (unsigned rank = ranks; rank < ranks + analyzers; ++rank) {
-      if (placed.contains(rank)) continue;
-      throw UsageError(fmt::format(
-          "the rank file '{}' has to place the {}, too, behind the {} ranks of the programs: add the line 'rank "
-          "{}=HOST "
-          "slot=*'{}.",
-          option->value(), analyzers == 1 ? "analyzer" : fmt::format("{} analyzers", analyzers), ranks, rank,
-          rank + 1 < ranks + analyzers ? fmt::format(" and so on to rank {}", ranks + analyzers - 1) : ""));
-    }
-  }
 }
 
 std::vector<std::string> slot_question(const LaunchLine& line) {

@@ -45,10 +45,6 @@ struct Measurement {
 [[nodiscard]] bool allows_oversubscription(const LaunchLine& line);
 [[nodiscard]] bool forbids_oversubscription(const LaunchLine& line);
 
-// A rank file of the line has to place the analyzers, too, behind the `ranks` of the programs. Throws UsageError, which
-// says the lines that are missing.
-void check_rank_file(const LaunchLine& line, unsigned ranks, unsigned analyzers);
-
 // A launch of printenv(1) on the same hosts that prints how many slots mpirun has there, and on how many machines.
 [[nodiscard]] std::vector<std::string> slot_question(const LaunchLine& line);
 struct Slots {

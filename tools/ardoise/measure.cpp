@@ -29,6 +29,7 @@
 #include "tools/ardoise/process.hpp"
 #include "tools/ardoise/program_check.hpp"
 #include "tools/ardoise/race_folder.hpp"
+#include "tools/ardoise/rank_file.hpp"
 #include "tools/ardoise/report_signals.hpp"
 #include "vmpi/world/window_folders.hpp"
 
@@ -78,6 +79,7 @@ void check_analysis(const Options& options, const Installation& installation) {
 
 struct Room {
   unsigned analyzers = 1;
+  std::optional<unsigned> ranks;      // of all programs, where it can be known
   std::optional<unsigned> processes;  // of the only program, where the line does not say it: all slots
   bool oversubscribe = false;
   std::optional<BindingFacts> binding;  // nothing: the launcher binds by rank, or nothing
@@ -106,7 +108,7 @@ Room find_room(const Options& options, const LaunchLine& line, const MpiLauncher
   const auto all_slots = slots ? std::optional(slots->all) : std::nullopt;
   if (!ranks && (ranks = count_ranks(line, all_slots)) && line.contexts.size() == 1) room.processes = ranks;
   room.analyzers = options.analyzers != 0 ? options.analyzers : default_analyzers(ranks ? ranks : all_slots);
-  if (ranks) check_rank_file(line, *ranks, room.analyzers);
+  room.ranks = ranks;
   const bool lacks_slots = slots && (!ranks || *ranks + room.analyzers > slots->all);
   if (room.binding)
     *room.binding = {ranks, count_processors(line, slots), lacks_slots, slots && slots->machines == 1, mca_parameter};
@@ -265,6 +267,8 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   const char* preload = std::getenv("LD_PRELOAD");
   auto bound_line = line;
   if (room.binding) keep_binding(bound_line, *room.binding);
+  std::optional<RankFile> rank_file;
+  if (room.ranks && !mpirun.hydra) rank_file.emplace(bound_line, *room.ranks, room.analyzers, output.path());
   auto launch =
       to_words(plan_launch(bound_line, measurement, preload ? std::optional<std::string>(preload) : std::nullopt));
   if (options.verbose) say("{}", reports::shell_quote(launch));

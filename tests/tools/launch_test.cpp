@@ -18,6 +18,7 @@ namespace ardoise::launcher {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -332,7 +333,7 @@ TEST_F(LaunchTest, SlotsForTheAnalyzersAreNotNeeded) {
               "-H",    "localhost:2", "-n",       "2",     RING,        "20"};
   const auto result = run_and_read(words);
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_THAT(result.output, HasSubstr("mpirun --oversubscribe -H"));
+  EXPECT_THAT(result.output, AllOf(HasSubstr("mpirun --oversubscribe "), HasSubstr(" -H localhost:2 ")));
   words = {ARDOISE, "--no-report", "--output", output_, "mpirun", "--nooversubscribe",
            "-H",    "localhost:2", "-n",       "2",     RING,     "20"};
   EXPECT_EQ(run_and_read(words).status, kUsageStatus);

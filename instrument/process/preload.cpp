@@ -64,6 +64,7 @@ void count_call(Session& current, const ThreadRecorder& thread) {
   call.return_address = left.return_address;
   call.begin = left.begin;
   call.result = MPI_ERR_OTHER;
+  current.mpi.miss_call();  // it may have been a collective: their numbers are not sure from now on
   current.mpi.record(thread, call, left.end);
 }
 

@@ -45,7 +45,7 @@ class BlockWriter {
   bool is_finished_ GUARDED_BY(mutex_) = false;
   std::uint64_t too_late_ GUARDED_BY(mutex_) = 0;  // snapshots for which there was no room here
   std::thread thread_;                             // begins with the first block
-  // Of the thread, and after it.
+  // By the thread, and after it.
   int file_ = -1;
   std::uint64_t bytes_ = 0, left_out_ = 0;  // left_out: snapshots beyond kMostBytes
   bool has_failed_ = false;

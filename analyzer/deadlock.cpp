@@ -65,7 +65,7 @@ class Explanation {
     return comm.name.empty() ? " on " + number : fmt::format(" on {} ({})", name, number);
   }
 
-  // Of different collectives, or roots, on one communicator.
+  // For different collectives, or roots, on one communicator.
   [[nodiscard]] std::string mismatch(const WaitGraph::Variants& variants) const {
     const bool same_call = variants.begin()->first.first == variants.rbegin()->first.first;
     std::string text =

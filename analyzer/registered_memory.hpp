@@ -11,7 +11,7 @@ namespace ardoise::analyzer {
 
 // release: of the kernel, "4.18.0-553.el8". descriptors: /proc/<pid>/fd, which shows whether a device is open.
 [[nodiscard]] bool is_fork_safe(std::string_view release, const std::filesystem::path& descriptors);
-// Of this process now.
+// In this process, now.
 [[nodiscard]] bool is_fork_safe();
 
 }  // namespace ardoise::analyzer

@@ -26,7 +26,7 @@ std::vector<std::int32_t> members_of(std::span<const instrument::RankRange> rang
   return members;
 }
 
-// Of a world: the same object for all its processes.
+// A world's: the same object for all its processes.
 using KnownComms = std::map<std::pair<std::uint32_t, StandComm::Key>, std::shared_ptr<const StandComm>>;
 
 std::shared_ptr<const StandComm> comm_of(const instrument::DecodedCommunicator& decoded) {

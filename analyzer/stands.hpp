@@ -38,7 +38,7 @@ struct StandOperation {
   std::int32_t peer = instrument::kNoPeer;  // as in a record: in the communicator
   std::int32_t tag = 0;
   std::shared_ptr<const StandComm> comm = nullptr;  // nullptr: none, or not known
-  // Of a collective: how many its process had begun before on the communicator.
+  // For a collective: how many its process had begun before on the communicator.
   std::optional<std::uint32_t> number = std::nullopt;
   bool may_be_done = false;  // of a part, or of a call with parts, for all that is known
 };
@@ -53,7 +53,7 @@ struct StandCall {
   double seconds = 0;
 };
 
-// What a process has called on a communicator.
+// The collectives that a process has called on a communicator.
 struct StandCollectives {
   std::uint32_t begun = 0;  // without a call that it is in
   struct Call {

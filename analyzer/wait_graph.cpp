@@ -216,7 +216,7 @@ std::vector<WaitGraph::GroupId> WaitGraph::groups_of_collective(std::int32_t ran
   for (const std::string_view ending : {"_c", "_with_info"}) {
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
   }
-  // Of a non-blocking one, those that have begun it may have to come into MPI before it ends, also where others have
+  // In a non-blocking one, those that have begun it may have to come into MPI before it ends, also where others have
   // ended: whether these were in it has to be known.
   const bool is_request = blocking(name) != name;
   name = blocking(name);
@@ -270,7 +270,7 @@ const WaitGraph::Behind& WaitGraph::behind(const StandOperation& collective) {
     if (!stands_.contains(rank)) {
       others.ended.push_back(rank);
     } else if (const auto count = begun(rank, collective.comm->key); !count) {
-      // What it has ended without saying.
+      // Operations that it has ended without saying so.
       if (has_ended(rank)) {
         others.ended.push_back(rank);
       } else {

@@ -1,4 +1,4 @@
-// Who waits for whom, of processes that all stand, and who of them cannot be released any more. The model is that of
+// Waits between processes that all stand, and which of them cannot be released any more. The model is that of
 // AND and OR waits (Hilbrich, de Supinski, Schulz, Müller: A Graph Based Approach for MPI Deadlock Detection, ICS
 // 2009). A rank is stuck only where nothing that any other rank may still do releases it:
 //
@@ -41,7 +41,7 @@ class WaitGraph {
   };
   using Variants = std::map<std::pair<std::string, std::int32_t>, Variant>;  // by function and root; -1: it has none
 
-  // Of all processes of one world that have not ended.
+  // All processes of one world that have not ended.
   explicit WaitGraph(std::span<const ProcessStand> stands);
 
   [[nodiscard]] const std::map<std::int32_t, const ProcessStand*>& stands() const { return stands_; }
@@ -49,13 +49,13 @@ class WaitGraph {
   [[nodiscard]] bool is_stuck(std::int32_t rank) const;
   // It is free because others are.
   [[nodiscard]] bool waits(std::int32_t rank) const { return threads_.contains(rank); }
-  // Of a rank that is stuck: the first wait that does not end, and the call. Rather one for ranks that are stuck, too.
+  // For a rank that is stuck: the first wait that does not end, and the call. Rather one for ranks that are stuck, too.
   struct Stuck {
     const StandCall* call = nullptr;
     const Group* group = nullptr;
   };
   [[nodiscard]] Stuck why_stuck(std::int32_t rank) const;
-  // Of collectives that ranks wait in, those that differ.
+  // Collectives that ranks wait in, and that differ.
   [[nodiscard]] const std::vector<Variants>& mismatches() const { return mismatches_; }
 
   [[nodiscard]] static std::optional<std::int32_t> member(const StandOperation& operation, std::int32_t peer);
@@ -69,7 +69,7 @@ class WaitGraph {
     std::vector<GroupId> groups;  // each has to come; never empty
     std::size_t left;             // that may not
   };
-  // Of the members of a communicator, against one of its collectives.
+  // The members of a communicator, against one of its collectives.
   struct Behind {
     std::vector<std::int32_t> known;  // have not begun it
     std::vector<std::int32_t> ended;  // have ended, and may have been in it

@@ -36,7 +36,7 @@ unsigned default_workers() {
 }
 
 void take_processors_of_launcher() noexcept {
-  // Of as many processors as Linux may have; a set of its ordinary size is refused on machines with more than 1024.
+  // As many processors as Linux may have; a set of its ordinary size is refused on machines with more than 1024.
   constexpr std::size_t kSets = 8;
   cpu_set_t sets[kSets];
   const int bytes = static_cast<int>(::syscall(SYS_sched_getaffinity, ::getppid(), sizeof sets, sets));

@@ -42,7 +42,7 @@ auto record_transfer_at(PosixFunction function, const void* caller, int descript
   return call.end_with_bytes(move());
 }
 
-// What was written is a call of its own, of no time.
+// The written end is a call of its own, of no time.
 template <class Move>
 [[gnu::always_inline]] inline ssize_t record_copy(PosixFunction reads, PosixFunction writes, const void* caller,
                                                   int from, int to, Move&& move) {

@@ -14,7 +14,7 @@ struct LeftCall {
   vmpi::FunctionId function{};
 };
 
-// Of the calling thread.
+// The calling thread's.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local LeftCall left_call{};
 
 // A jump to the stack pointer `target` is about to be made. Async-signal-safe.

@@ -220,7 +220,7 @@ void Session::write_remains(const std::string& path, int wait_status) noexcept {
   recorder.free_from_the_dead();
   sampling.free_from_the_dead();
   const ClockSample now_seen = sample_clocks();
-  // What took the process over is not the program any more.
+  // The program that took the process over is another one.
   const std::uint64_t end = end_note.cause == EndCause::kExec ? end_note.tick : now_seen.tick;
   define_last_moment(*this, end_note, wait_status, end);
   sampling.finish(end);

@@ -85,7 +85,7 @@ class Files final : public DefinitionSource {
   PushList new_;
 };
 
-// What a link in /proc/thread-self/fd says, as the user should read it: sockets, pipes and the like are told by kind
+// A link in /proc/thread-self/fd as text, as the user should read it: sockets, pipes and the like are told by kind
 // only, the standard streams by their names unless they lead to a file. A part of `link`, a constant, or written into
 // `room` (at least as long as `link` and two more). Async-signal-safe.
 [[nodiscard]] std::string_view display_path(int descriptor, std::string_view link, std::span<char> room) noexcept;

@@ -132,7 +132,7 @@ class CallContexts {
   // An entry for the call, the oldest one, in front of its chain.
   Entry& make(const ObservedFrame& frame) noexcept;
   void remove(std::uint32_t place) noexcept;
-  // Of the path that ends at the program's call, by the levels of the trail.
+  // The path that ends at the program's call, by the levels of the trail.
   [[nodiscard]] std::uint32_t context_of_trail(const ObservedFrame& frame, CallingContexts& contexts,
                                                python::Interpreter::Scratch* scratch) noexcept;
 

@@ -8,7 +8,7 @@
 
 namespace ardoise::reports {
 
-// What a row says is then the sum of many files: nothing can be said of "it".
+// A row is then the sum of many files: nothing can be said of "it".
 [[nodiscard]] bool stands_for_many(const FileProfile& file);
 // "1 file", "more than 16,384 files": where some were not told apart.
 [[nodiscard]] std::string number_of_files(const std::vector<FileProfile>& files);

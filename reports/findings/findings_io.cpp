@@ -104,7 +104,7 @@ void shared_input(const Facts& facts, std::vector<Finding>& out) {
 
 void reopened(const Facts& facts, std::vector<Finding>& out) {
   const auto& files = facts.app.files;
-  // Of many files, each may have been opened once.
+  // Each of many files may have been opened once.
   const auto opens = [](const FileProfile& f) { return stands_for_many(f) ? 0 : f.opens; };
   const auto most = std::ranges::max_element(files, {}, opens);
   if (most == files.end() || stands_for_many(*most) || most->opens < 1000 ||

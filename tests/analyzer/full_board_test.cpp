@@ -25,7 +25,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// What every operation of the knowledge source below does first. Set while nothing runs.
+// Done first by every operation of the knowledge source below. Set while nothing runs.
 std::function<void(const blackboard::Context&, const instrument::PackHeader&)> slow_down;
 
 class Slow final : public ks::Analysis {

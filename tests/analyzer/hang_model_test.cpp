@@ -1,4 +1,4 @@
-// What is said of hangs of random programs of the model: of right ones with a rank that is late nothing wrong, of wrong
+// Sentences about hangs of random programs of the model: of right ones with a rank that is late nothing wrong, of wrong
 // ones nearly always that they are.
 #include "tests/analyzer/hang_model.hpp"
 

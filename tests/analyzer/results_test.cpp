@@ -1,4 +1,4 @@
-// What the analyzer says, as a terminal gets it.
+// The analyzer's sentences, as a terminal gets them.
 #include "analyzer/results.hpp"
 
 #include <gmock/gmock.h>

@@ -121,7 +121,7 @@ class MpiRecorderTest : public testing::Test {
   std::uint64_t tick_ = 0, last_begin_ = 0;
 };
 
-// Who looks from beside.
+// A reader from beside.
 TEST_F(MpiRecorderTest, CollectivesAreNumberedOnTheirCommunicator) {
   Call reduce = on_world(FunctionId::kReduce), receive = on_world(FunctionId::kRecv);
   reduce.peer = 2;
@@ -170,7 +170,7 @@ TEST_F(MpiRecorderTest, WhatAWaitWaitsForIsWhatIsNotComplete) {
   EXPECT_EQ(parts[0].flags, kOpenCall);
   EXPECT_EQ(parts[1].flags, kPendingPart);
   EXPECT_EQ(parts[1].begin + 200, parts[2].begin);
-  // Where it cannot be seen.
+  // On a machine where it cannot be seen.
   ASSERT_EQ(mpi_.open_call(wait, 6000, parts), 4u);
   EXPECT_EQ(parts[2].flags, kPendingPart | kMayBeDone);
   // More than there is room for, and one that is not known.

@@ -1,4 +1,4 @@
-// What programs may do and tools tend to break: names of their own, jumps out of MPI, MPI before main, threads that
+// Liberties of programs that tools tend to break: names of their own, jumps out of MPI, MPI before main, threads that
 // may not call MPI, sanitizers. libardoise.so in such programs; no analyzer but in one.
 #include "tests/instrument/preload_fixture.hpp"
 

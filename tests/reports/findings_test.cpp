@@ -1043,7 +1043,7 @@ TEST(Findings, ACollectiveThatIsWaitedForAtOnce) {
   EXPECT_EQ(find(findings_of(a), "no_overlap"), nullptr);
 }
 
-// What a file's row would say of many files is true of none of them.
+// A row that sums up many files is true of none of them.
 TEST(Findings, FilesThatWereNotToldApartAreNoFile) {
   for (const std::string_view name : {kFurtherFiles, kUnknownFile, kPythonModules}) {
     Application a = plain(2);

@@ -1,4 +1,4 @@
-// What is said of programs that hang for a while, or for ever: of right ones with a late rank nothing wrong, of wrong
+// Sentences about programs that hang for a while, or for ever: of right ones with a late rank nothing wrong, of wrong
 // ones what is wrong. A few of the patterns; all of them with --gtest_also_run_disabled_tests (ctest -L torture).
 #include <gmock/gmock.h>
 
@@ -83,7 +83,7 @@ TEST_F(HangsTest, DISABLED_AllWrongPatterns) {
   int named = 0;
   std::string missed;
   for (int number = 1; number <= kWrongPatterns; ++number) {
-    // Where nothing is said, it has to end, too.
+    // If nothing is said, it has to end, too.
     const auto result =
         ardoise({"--hang", "0.5", "--time-limit", "4"}, {"-n", "3", WRONG_PATTERNS, std::to_string(number)});
     std::filesystem::remove_all(output_);

@@ -40,7 +40,7 @@ char state_of(pid_t process) {
   return name_end == std::string::npos ? '?' : stat[name_end + 2];
 }
 
-// Its first thread looks like a process that nobody has waited for.
+// Its first thread looks like a process that its parent has not waited for.
 TEST(ProcessIdentity, AProcessRunsWhoseFirstThreadHasLeft) {
   int identities[2];
   ASSERT_EQ(::pipe(identities), 0);

@@ -58,7 +58,7 @@ std::string with_directive(const std::string& policy, std::string_view directive
   return fmt::format("{}{}{}", policy, policy.find(':') == std::string::npos ? ':' : ',', directive);
 }
 
-// What is said of one of the two policies: "" without directives is not said at all.
+// The text of one of the two policies: "" without directives is not said at all.
 struct Policy {
   std::string value;
   LauncherOption* option = nullptr;  // that says it; nullptr: a parameter from elsewhere, or nothing

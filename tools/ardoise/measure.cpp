@@ -186,7 +186,7 @@ Watch watch_for_unjoined(const fs::path& output, std::string& program) {
   };
 }
 
-// What a launch reads, for the one that starts again.
+// The input of a launch, for the one that starts again.
 class StandardInput {
  public:
   void begin_again() const {

@@ -1,4 +1,4 @@
-// What ardoise says, on standard error, a line each: "ardoise: …" of a launch, "ardoise status: …" of a command.
+// Sentences of ardoise, on standard error, a line each: "ardoise: …" of a launch, "ardoise status: …" of a command.
 // Standard output carries only the programs' own output, the summary and what commands print.
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace ardoise::launcher {
 
-// Who speaks; main() sets it before anything is said.
+// The speaker; main() sets it before anything is said.
 inline std::string& speaker() {
   static std::string name = "ardoise";
   return name;

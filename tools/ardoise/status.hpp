@@ -8,7 +8,7 @@ namespace ardoise::launcher {
 // The command; argv[0] is "status". Returns the exit status: 1 where no launch is running, or has run, there.
 [[nodiscard]] int status(int argc, char** argv);
 
-// Of the launches that run: those whose folder has the usual name and is in the current one, and those of this user
+// Launches that run: those whose folder has the usual name and is in the current one, and those of this user
 // with a process on this host. The last one whose folder is in the current one, else the last one. Throws UsageError
 // where there is none.
 [[nodiscard]] std::string find_running_folder();

@@ -1,4 +1,4 @@
-// Who hears of each attempt to become another program (exec), in this process or a child of it.
+// The observer of each attempt to become another program (exec), in this process or a child of it.
 #pragma once
 
 namespace ardoise::vmpi {

@@ -9,7 +9,7 @@ namespace ardoise::vmpi {
 // MPI_, MPIX_, mpi_, and with P or p in front.
 [[nodiscard]] bool is_mpi_name(const char* name) noexcept;
 
-// What the code around `caller` is to get in place of `found`: ours for a function of the MPI library that we serve,
+// The function that the code around `caller` gets in place of `found`: ours for a function of the MPI library that we serve,
 // else the same.
 [[nodiscard]] void* served_function(void* found, const char* name, const void* caller) noexcept;
 

@@ -180,7 +180,7 @@ void* answer(void* found, const char* name, const char* caller) noexcept {
   return given;
 }
 
-// Where the caller's own folders (RPATH, RUNPATH) and LD_LIBRARY_PATH have a file that it opens by its bare name;
+// The place where the caller's own folders (RPATH, RUNPATH) and LD_LIBRARY_PATH have a file that it opens by its bare name;
 // nothing: they do not have it, or one is loaded by this name. The real function would search those of our library.
 std::string found_by(const char* caller, const char* file) {
   if (std::strchr(file, '/') != nullptr) return {};
@@ -206,7 +206,7 @@ std::string found_by(const char* caller, const char* file) {
   return {};
 }
 
-// What of `file` the real dlopen is to be asked for from here.
+// The name by which the real dlopen finds `file` from here.
 std::string searched(const char* file, const char* caller) noexcept {
   try {
     if (file != nullptr) return found_by(caller, file);

@@ -18,7 +18,7 @@
 #include "vmpi/loader/loaded_library.hpp"
 #include "vmpi/loader/module_tables.hpp"
 
-// Of the linker: where this library begins in memory.
+// The linker's: where this library begins in memory.
 extern "C" {
 [[gnu::visibility("hidden")]] extern const ElfW(Ehdr) __ehdr_start;
 }
@@ -49,7 +49,7 @@ bool ends_with(const char* path, const char* name) noexcept {
   return is_same(last, name);
 }
 
-// Where a symbol of this library comes from.
+// The library and version that a symbol comes from.
 struct Origin {
   const char* library = nullptr;  // as its file is named
   const char* version = nullptr;

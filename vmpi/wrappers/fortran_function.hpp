@@ -12,7 +12,7 @@ namespace ardoise::vmpi {
 // of a Fortran routine has a library with it.
 void* find_fortran_function(const char* name, const char* twin, const void* caller) noexcept;
 
-// What the caller of `name` would have called without us; nullptr: nothing that is loaded.
+// The function that the caller of `name` would have called without us; nullptr: nothing that is loaded.
 struct Definition {
   void* address = nullptr;
   bool is_for_all = false;  // and not for this caller alone, by what its module, or another one, has loaded

@@ -25,7 +25,7 @@ bool is_mpi_routine(const void* definition, const FortranSpelling& spelling, con
 }  // namespace
 }  // namespace ardoise::vmpi
 
-// Where the stub's caller wants to go. Only one module's own function is looked for at each of its calls.
+// The function that the stub's caller wants. Only one module's own function is looked for at each of its calls.
 VMPI_INTERNAL void* vmpi_target_of_spelling(const ardoise::vmpi::FortranSpelling& spelling,
                                             const void* caller) noexcept {
   using namespace ardoise::vmpi;

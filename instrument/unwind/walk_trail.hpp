@@ -1,6 +1,6 @@
-// The frames that the last walk of a thread went through. Most of a stack is the same at the next walk: it stops at the first
-// frame that it has in common with the trail, if all words that the rest depends on are unchanged. So a walk costs what
-// is new on the stack, and a load or two for each frame that is not, up to a limit.
+// The frames that the last walk of a thread went through. Most of a stack is the same at the next walk: it stops at the
+// first frame that it has in common with the trail, if all words that the rest depends on are unchanged. So a walk
+// costs what is new on the stack, and a load or two for each frame that is not, up to a limit.
 //
 //   levels, outermost first:  [main][solve][step]…[exchange][wrapper]
 //                              └ unchanged: kept ┘└ walked again ┘

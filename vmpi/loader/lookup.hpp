@@ -9,8 +9,8 @@ namespace ardoise::vmpi {
 // MPI_, MPIX_, mpi_, and with P or p in front.
 [[nodiscard]] bool is_mpi_name(const char* name) noexcept;
 
-// The function that the code around `caller` gets in place of `found`: ours for a function of the MPI library that we serve,
-// else the same.
+// The function that the code around `caller` gets in place of `found`: ours for a function of the MPI library that we
+// serve, else the same.
 [[nodiscard]] void* served_function(void* found, const char* name, const void* caller) noexcept;
 
 // Has the module, which was opened with RTLD_DEEPBIND and whose own scope therefore stands ahead of us, call ours where

@@ -180,8 +180,9 @@ void* answer(void* found, const char* name, const char* caller) noexcept {
   return given;
 }
 
-// The place where the caller's own folders (RPATH, RUNPATH) and LD_LIBRARY_PATH have a file that it opens by its bare name;
-// nothing: they do not have it, or one is loaded by this name. The real function would search those of our library.
+// The place where the caller's own folders (RPATH, RUNPATH) and LD_LIBRARY_PATH have a file that it opens by its bare
+// name; nothing: they do not have it, or one is loaded by this name. The real function would search those of our
+// library.
 std::string found_by(const char* caller, const char* file) {
   if (std::strchr(file, '/') != nullptr) return {};
   const std::unique_ptr<void, int (*)(void*)> loaded(ardoise_find_next_dlopen()(file, RTLD_LAZY | RTLD_NOLOAD),

@@ -1,6 +1,6 @@
-// The places where a loaded module keeps the addresses of what it calls in others (ELF's relocations), and the part of it that the
-// loader has made read-only once these were written. For those who write them again: own_names.cpp, deep_bound.cpp.
-// Calls nothing.
+// The places where a loaded module keeps the addresses of what it calls in others (ELF's relocations), and the part of
+// it that the loader has made read-only once these were written. For those who write them again: own_names.cpp,
+// deep_bound.cpp. Calls nothing.
 #pragma once
 
 #include <elf.h>

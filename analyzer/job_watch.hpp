@@ -1,8 +1,8 @@
-// Waits with MPI_Init until all processes of the launch on this machine have called it. Neither Open MPI nor MPICH ends a
-// job of which one process has called MPI_Init and another never does: `ardoise mpirun hostname` would hang. Our library
-// in the programs sets a mark in MPI_Init (vmpi/world/init_mark.hpp); when all other processes have ended without that,
-// there is nothing to analyze. A process that has MPI without our library sets none, however late it comes, so its
-// MPI_Init still waits for us when it is found.
+// Waits with MPI_Init until all processes of the launch on this machine have called it. Neither Open MPI nor MPICH ends
+// a job of which one process has called MPI_Init and another never does: `ardoise mpirun hostname` would hang. Our
+// library in the programs sets a mark in MPI_Init (vmpi/world/init_mark.hpp); when all other processes have ended
+// without that, there is nothing to analyze. A process that has MPI without our library sets none, however late it
+// comes, so its MPI_Init still waits for us when it is found.
 #pragma once
 
 #include <string>

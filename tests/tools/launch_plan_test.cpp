@@ -155,7 +155,8 @@ TEST(LaunchPlan, SlotsAreAskedForOnTheSameHosts) {
   std::string text;
   for (const auto& word : slot_question(parsed_line("mpirun -H a:2 -x Q -n 2 ./a 1 : -n 7 --hostfile h ./b")))
     text += word + ' ';
-  EXPECT_EQ(text, "mpirun -H a:2 -n 1 printenv OMPI_UNIVERSE_SIZE OMPI_MCA_orte_num_nodes : --hostfile h -n 1 printenv "
+  EXPECT_EQ(text,
+            "mpirun -H a:2 -n 1 printenv OMPI_UNIVERSE_SIZE OMPI_MCA_orte_num_nodes : --hostfile h -n 1 printenv "
             "OMPI_UNIVERSE_SIZE OMPI_MCA_orte_num_nodes ");
   const auto slots = read_slot_answer("some warning\n16\n2\n16\n2\n");
   ASSERT_TRUE(slots);

@@ -8,8 +8,8 @@
 //   more                                   mapped by NUMA node, bound to NUMA node
 //   told to map by an object               ranked by that object, else by slot; bound to it unless told otherwise
 //   more processes than processors         told to bind: an error, else nothing is bound
-// A context for which no slot is free makes it bind nothing unless told to, and map the whole launch by slot, unless it is
-// mapped with ":span", which on one machine is otherwise the same.
+// A context for which no slot is free makes it bind nothing unless told to, and map the whole launch by slot, unless it
+// is mapped with ":span", which on one machine is otherwise the same.
 #pragma once
 
 #include <functional>

@@ -30,10 +30,10 @@ PreloadPath::PreloadPath(const fs::path& library) : path_(library) {
     if (!error) return;
     fs::remove(made_folder_, error);
   }
-  throw UsageError(
-      fmt::format("the path '{}' has a blank or colon, where the loader ends it in LD_PRELOAD, and no link to it can be "
-                  "made in '{}'; move Ardoise to a folder without one.",
-                  library.string(), folder.string()));
+  throw UsageError(fmt::format(
+      "the path '{}' has a blank or colon, where the loader ends it in LD_PRELOAD, and no link to it can be "
+      "made in '{}'; move Ardoise to a folder without one.",
+      library.string(), folder.string()));
 }
 
 PreloadPath::~PreloadPath() {

@@ -1,5 +1,5 @@
-// The path by which programs preload our library. The loader ends each entry of LD_PRELOAD at a blank or colon: a library
-// in such a folder is reached by a symbolic link in a folder without any.
+// The path by which programs preload our library. The loader ends each entry of LD_PRELOAD at a blank or colon: a
+// library in such a folder is reached by a symbolic link in a folder without any.
 #pragma once
 
 #include <filesystem>

@@ -20,17 +20,14 @@ struct FortranSpelling {
 #if defined(__x86_64__) && defined(__LP64__)
 
 // vmpi_choose_spelling (fortran_spelling.cpp) finds the FortranSpelling in r11.
-#define VMPI_FORTRAN_SPELLING(name, routine, wrapper)  \
-  asm(".text\n\t.p2align 4\n\t.globl " #name           \
-      "\n\t.type " #name ", @function\n" #name         \
-      ":\n\t.cfi_startproc\n\tendbr64\n\t"             \
-      "jmp *.Ltarget_" #name "(%rip)\n.Lfirst_" #name  \
-      ":\n\tleaq .Lspelling_" #name                    \
-      "(%rip), %r11\n\tjmp vmpi_choose_spelling\n\t"   \
-      ".cfi_endproc\n\t.size " #name ", . - " #name    \
-      "\n\t.section .rodata.str1.1, \"aMS\", @progbits, 1\n.Lname_" #name ":\n\t.string \"" #name "\"\n.Lroutine_" #name \
-      ":\n\t.string \"" #routine                       \
-      "\"\n\t.data\n\t.p2align 3\n.Ltarget_" #name     \
+#define VMPI_FORTRAN_SPELLING(name, routine, wrapper)                                                                 \
+  asm(".text\n\t.p2align 4\n\t.globl " #name "\n\t.type " #name ", @function\n" #name                                 \
+      ":\n\t.cfi_startproc\n\tendbr64\n\t"                                                                            \
+      "jmp *.Ltarget_" #name "(%rip)\n.Lfirst_" #name ":\n\tleaq .Lspelling_" #name                                   \
+      "(%rip), %r11\n\tjmp vmpi_choose_spelling\n\t"                                                                  \
+      ".cfi_endproc\n\t.size " #name ", . - " #name                                                                   \
+      "\n\t.section .rodata.str1.1, \"aMS\", @progbits, 1\n.Lname_" #name ":\n\t.string \"" #name                     \
+      "\"\n.Lroutine_" #name ":\n\t.string \"" #routine "\"\n\t.data\n\t.p2align 3\n.Ltarget_" #name                  \
       ":\n\t.quad .Lfirst_" #name "\n.Lspelling_" #name ":\n\t.quad .Lname_" #name ", .Lroutine_" #name ", " #wrapper \
       ", .Ltarget_" #name "\n\t.text\n");
 

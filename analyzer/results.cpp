@@ -28,8 +28,7 @@ void speak_as(const std::string& name) { own_name() = name; }
 
 void say(const std::string& sentence) {
   // One write, so that lines of several ranks do not mix. Names in it may hold anything.
-  std::cerr << fmt::format("{}: {}
-", own_name(), reports::printable(sentence)) << std::flush;
+  std::cerr << fmt::format("{}: {}\n", own_name(), reports::printable(sentence)) << std::flush;
 }
 
 void leave_state(std::string_view state, const Options& options) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "reports/latex/latex_text.hpp"
 #include "reports/text/utf8.hpp"
 
@@ -51,6 +53,9 @@ std::string heading(const std::string& title, std::size_t most_columns) {
 // What must not be torn from a section's title: a figure that stands first, as a whole.
 std::size_t lines_together(const Section& section) {
   constexpr double kLine = 12, kPage = 465, kTitle = 5;  // points, points, lines with the caption
+  // Up to three rows of a table are kept together, with its head and the section's.
+  if (const auto* table = std::get_if<Table>(&section.blocks.front()))
+    return std::max<std::size_t>(section.together, 8 + std::min<std::size_t>(table->rows.size(), 3));
   const auto* figures = std::get_if<Figures>(&section.blocks.front());
   if (figures == nullptr) return section.together;
   const Figure& f = figures->front();

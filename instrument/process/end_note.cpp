@@ -69,13 +69,17 @@ void note_exit(EndCause cause, int status) noexcept {
 
 void note_exec(const char* program) noexcept {
   note_exit(EndCause::kExec, 0);
-  if (!is_noting() || end_note.cause != EndCause::kExec) return;
+  if (!is_noting()) return;
   Session* const current = session.load(std::memory_order_acquire);
-  end_note.program = current != nullptr && program != nullptr ? current->recorder.files.of_path(program) : 0;
+  if (current != nullptr) current->sampling.before_exec();
+  if (end_note.cause == EndCause::kExec)
+    end_note.program = current != nullptr && program != nullptr ? current->recorder.files.of_path(program) : 0;
 }
 
 void forget_exec() noexcept {
-  if (is_noting() && end_note.cause == EndCause::kExec) forget_end_note();
+  if (!is_noting()) return;
+  if (end_note.cause == EndCause::kExec) forget_end_note();
+  if (Session* const current = session.load(std::memory_order_acquire)) current->sampling.after_failed_exec();
 }
 
 }  // namespace ardoise::instrument

@@ -81,6 +81,11 @@ class Sampler {
 
   // The program takes our signal for itself: its handler must not be disturbed.
   void signal_was_taken() noexcept;
+  // The calling thread is about to become another program (exec), which the timer would go on to interrupt, and our
+  // signal would end: the survivor keeps what a perf event is mapped into. Then it has not become one.
+  // Async-signal-safe.
+  void before_exec() noexcept;
+  void after_failed_exec() noexcept;
   // In a fork child: forgets everything without touching the parent's timers.
   void abandon() noexcept;
   [[nodiscard]] int signal() const noexcept { return trigger_.signal; }

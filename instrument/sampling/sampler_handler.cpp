@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <ctime>
 #include <utility>
 
 #include "instrument/machine/clock.hpp"
+#include "instrument/machine/kernel_call.hpp"
 #include "instrument/machine/thread_tasks.hpp"
 #include "instrument/sampling/sampler.hpp"
 
@@ -208,6 +210,27 @@ void Sampler::handle(const void* ucontext) noexcept {
   SamplerCounts::add(thread->counts.handler_ticks, spent);
   SamplerCounts::add(thread->counts.delivery_ticks, delivery);
   thread->recorder->samples.account(spent + delivery, end);
+}
+
+void Sampler::before_exec() noexcept {
+  SampledThread* const thread = current_sampled != nullptr ? current_sampled : attach();
+  if (thread == nullptr || !running_.load(std::memory_order_relaxed)) return;
+  const std::uint64_t ours = std::uint64_t{1} << (trigger_.signal - 1);
+  std::uint64_t before = 0;
+  call_kernel(SYS_rt_sigprocmask, SIG_BLOCK, argument(&ours), argument(&before), sizeof ours);
+  thread->timer.stop();
+  // A handler of the program may keep our signal out: what is pending would wait for the other program.
+  const timespec at_once{};
+  while (call_kernel(SYS_rt_sigtimedwait, argument(&ours), 0, argument(&at_once), sizeof ours) > 0) continue;
+  call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, argument(&before), 0, sizeof before);
+}
+
+void Sampler::after_failed_exec() noexcept {
+  SampledThread* const thread = current_sampled;
+  if (thread == nullptr || thread->timer.running() || !running_.load(std::memory_order_relaxed)) return;
+  const std::uint64_t period = base_period() << thread->recorder->samples.rate_shift();
+  if (thread->timer.start(trigger_for(*thread), thread->tid, period) != 0) return;
+  thread->armed_from = thread->timer.skips_kernel() ? read_clock() : 0;
 }
 
 SampledThread* Sampler::attach() noexcept {

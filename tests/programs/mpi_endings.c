@@ -16,7 +16,8 @@ __attribute__((noinline)) static void crash(const char* how) {
   if (!strcmp(how, "_exit")) _exit(4);
   if (!strcmp(how, "exec")) {
     execl("/nowhere/at/all", "all", (char*)NULL);
-    execlp("sh", "sh", "-c", "exit 6", (char*)NULL);
+    /* It computes for a while: no timer may interrupt it. */
+    execlp("sh", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; exit 6", (char*)NULL);
   }
   if (!strcmp(how, "kill")) raise(SIGKILL);
   if (!strcmp(how, "user")) raise(SIGUSR1);

@@ -77,10 +77,8 @@ void leak(const Facts& facts, std::vector<Finding>& out) {
   const bool is_short = a.wall_seconds < kLongRun;
   out.push_back(
       {"memory_growth",
-       is_short     ? Severity::note
-       : part > 0.5 ? Severity::high
-                    : Severity::medium,
-       is_short ? 0 : part,
+       part > 0.5 && !is_short ? Severity::high : Severity::medium,
+       part,
        fmt::format("Memory of {} grows steadily{}: that of rank {} by {} to {} in the last {}, {} a second.{}{}{}",
                    growing.size() == a.ranks ? "all ranks"
                    : growing.size() == 1     ? fmt::format("rank {}", growing[0])

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "instrument/api/ardoise.h"
@@ -26,6 +27,17 @@ __attribute__((noinline)) static void compute_beside(void) {
   const clock_t end = clock() + CLOCKS_PER_SEC / 5;
   while (clock() < end) {
     for (int i = 0; i < 100000; ++i) sum_beside += i * 0.5;
+  }
+}
+
+// 4 ms of CPU time, so that there are samples, in new memory, so that page faults are counted with them.
+__attribute__((noinline)) static void touch_pages(void) {
+  enum { kBytes = 1 << 20, kPage = 4096 };
+  const clock_t end = clock() + CLOCKS_PER_SEC / 250;
+  while (clock() < end) {
+    volatile char* const pages = mmap(NULL, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < kBytes; i += kPage) pages[i] = 1;
+    munmap((void*)pages, kBytes);
   }
 }
 
@@ -55,6 +67,7 @@ int main(int argc, char** argv) {
     snprintf(name, sizeof name, "solve");  // a name that is copied
     ardoise_phase_begin(name);
     if (step == 17) pass(300000);
+    if (strcmp(what, "thread") == 0) touch_pages();
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     ardoise_phase_end(name);
     ardoise_value("residual", 1.0 / (1 + step));

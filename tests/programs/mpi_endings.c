@@ -1,5 +1,7 @@
 /* Two or more ranks that count down together until rank 1 ends in the way of the first argument, in crash(). */
+#define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -18,6 +20,10 @@ __attribute__((noinline)) static void crash(const char* how) {
     execl("/nowhere/at/all", "all", (char*)NULL);
     /* It computes for a while: no timer may interrupt it. */
     execlp("sh", "sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; exit 6", (char*)NULL);
+  }
+  if (!strcmp(how, "fexecve")) {
+    char* const arguments[] = {"sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; exit 6", NULL};
+    fexecve(open("/bin/sh", O_RDONLY), arguments, environ);
   }
   if (!strcmp(how, "kill")) raise(SIGKILL);
   if (!strcmp(how, "user")) raise(SIGUSR1);

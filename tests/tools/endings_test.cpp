@@ -80,7 +80,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, EveryEnding,
                                            Kind{"abort", "signal", "SIGABRT", 0, 134},
                                            Kind{"mpi_abort", "abort", "", 42, 42}, Kind{"exit", "exit", "", 3, 3},
                                            Kind{"_exit", "immediate exit", "", 4, 4}, Kind{"exec", "exec", "", 0, 6},
-                                           Kind{"return", "exit", "", 7, 7}, Kind{"kill", "killed", "SIGKILL", 0, 137},
+                                           Kind{"fexecve", "exec", "", 0, 6}, Kind{"return", "exit", "", 7, 7},
+                                           Kind{"kill", "killed", "SIGKILL", 0, 137},
                                            Kind{"user", "killed", "SIGUSR1", 0, 138}),
                          [](const auto& kind) { return kind.param.argument; });
 

@@ -45,12 +45,14 @@ struct Next {
 };
 
 using Exec = int (*)(const char*, char* const*, char* const*);
+using ExecOpen = int (*)(int, char* const*, char* const*);
 using Spawn = int (*)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*, char* const*,
                       char* const*);
 
 // Ready before any constructor: those of other libraries may start programs before ours has run.
 constinit Next<Exec> next_execve{"execve"};
 constinit Next<Exec> next_execvpe{"execvpe"};
+constinit Next<ExecOpen> next_fexecve{"fexecve"};
 constinit Next<Spawn> next_posix_spawn{"posix_spawn"};
 constinit Next<Spawn> next_posix_spawnp{"posix_spawnp"};
 
@@ -63,6 +65,7 @@ int execve_behind_us(const char* path, char* const argv[], char* const environme
 [[gnu::constructor]] void prepare() {
   next_execve();
   next_execvpe();
+  next_fexecve();
   next_posix_spawn();
   next_posix_spawnp();
   const char* const list = std::getenv("LD_PRELOAD");
@@ -159,6 +162,10 @@ VMPI_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[]
   return executed(file, envp, [&](char* const* environment) { return next_execvpe()(file, argv, environment); });
 }
 VMPI_EXPORT int execvp(const char* file, char* const argv[]) noexcept { return execvpe(file, argv, environ); }
+VMPI_EXPORT int fexecve(int descriptor, char* const argv[], char* const envp[]) noexcept {
+  return executed(nullptr, envp,
+                  [&](char* const* environment) { return next_fexecve()(descriptor, argv, environment); });
+}
 // The C library's own would not come by here.
 VMPI_EXPORT int execl(const char* path, const char* first, ...) noexcept {
   ARDOISE_LIST_ARGUMENTS(arguments, rest, first);

@@ -5,7 +5,8 @@ namespace ardoise::vmpi {
 
 // Both async-signal-safe.
 struct ExecObserver {
-  void (*begin)(const char* program) noexcept = nullptr;  // a path, or a name to look for in PATH
+  // program: a path, or a name to look for in PATH; nullptr: an open file.
+  void (*begin)(const char* program) noexcept = nullptr;
   void (*failed)() noexcept = nullptr;
 };
 void observe_exec(const ExecObserver& observer) noexcept;

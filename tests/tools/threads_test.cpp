@@ -121,6 +121,7 @@ TEST_F(ThreadsTest, ShortThreadsAreCountedExactlyAndShareTheirPlaces) {
 }
 
 TEST_F(ThreadsTest, AProgramWhoseFirstThreadHasLeftHasItsNameAndLives) {
+  if (MPI_IS_MPICH) GTEST_SKIP() << "MPICH's MPI_Init_thread fails in such a program";
   const auto result = ardoise({}, {"-n", "2", LEFT_PROGRAM});
   ASSERT_EQ(result.status, 0) << result.output;
   const auto found = profile();

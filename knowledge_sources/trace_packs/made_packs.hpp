@@ -38,8 +38,10 @@ struct PacksOrigin {
 // Of one process. Not thread safe.
 class MadePacks {
  public:
-  static constexpr std::size_t kRecords = 2044;           // of a pack
-  static constexpr std::size_t kMostHeld = 8 * kRecords;  // of a thread, where some wait for what they say
+  static constexpr std::size_t kRecords = 2044;  // of a pack
+  // Of a thread, where some wait for what they say: 8 MiB. While a receive is open, hpcc calls MPI_Testany 98,909
+  // times.
+  static constexpr std::size_t kMostHeld = std::size_t{1} << 18;
 
   // take gets the packs, in their order, and outlives this.
   MadePacks(PacksOrigin origin, const TakePack& take) : origin_(origin), take_(take) {}

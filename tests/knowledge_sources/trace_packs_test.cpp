@@ -545,7 +545,7 @@ TEST(TracePacks, CollectivesWithinMpiInitAndMpiFinalizeAreNoCalls) {
 }
 
 TEST(TracePacks, OperationsThatNeverEndAreSentInTheEndAndThoseThatEndLateAreToldToBeLate) {
-  constexpr std::uint32_t kCalls = 20'000;
+  constexpr std::uint32_t kCalls = 300'000;
   const ScratchFolder scratch;
   MadeArchive made(scratch.path() / "late");
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
@@ -570,6 +570,42 @@ TEST(TracePacks, OperationsThatNeverEndAreSentInTheEndAndThoseThatEndLateAreTold
   EXPECT_EQ(find(traced.application.mpi, "MPI_Irecv").calls, 2U);
   EXPECT_EQ(traced.application.waiting.resolved_calls, 2U * kCalls);
   EXPECT_THAT(traced.notices, ElementsAre(HasSubstr("2 operations took so long")));
+}
+
+// A receive that is asked for again and again while it is open: its message still meets its send.
+TEST(TracePacks, AReceiveMayBeOpenForAHundredThousandCalls) {
+  constexpr std::uint64_t kTests = 100'000;
+  const ScratchFolder scratch;
+  MadeArchive made(scratch.path() / "asked");
+  auto* const sender = made.events(0);
+  OTF2_EvtWriter_Enter(sender, nullptr, 900'000, 3);
+  OTF2_EvtWriter_MpiSend(sender, nullptr, 900'001, 1, 0, 7, 40);
+  OTF2_EvtWriter_Leave(sender, nullptr, 900'010, 3);
+  for (std::uint64_t i = 0; i < 2 * kTests; ++i) {
+    OTF2_EvtWriter_Enter(sender, nullptr, 2'000'000 + 10 * i, 1);
+    OTF2_EvtWriter_Leave(sender, nullptr, 2'000'005 + 10 * i, 1);
+  }
+  auto* const receiver = made.events(1);
+  OTF2_EvtWriter_Enter(receiver, nullptr, 1000, 0);
+  OTF2_EvtWriter_MpiIrecvRequest(receiver, nullptr, 1001, 1);
+  OTF2_EvtWriter_Leave(receiver, nullptr, 1002, 0);
+  for (std::uint64_t i = 0; i < 2 * kTests; ++i) {
+    OTF2_EvtWriter_Enter(receiver, nullptr, 2000 + 4 * i, 1);
+    OTF2_EvtWriter_Leave(receiver, nullptr, 2002 + 4 * i, 1);
+  }
+  OTF2_EvtWriter_Enter(receiver, nullptr, 850'000, 2);
+  OTF2_EvtWriter_MpiIrecv(receiver, nullptr, 900'020, 0, 0, 7, 40, 1);
+  OTF2_EvtWriter_Leave(receiver, nullptr, 900'020, 2);
+  made.clock(1000, 6'000'000);
+  made.processes(2, 4 * kTests + 6);
+  made.region(0, "MPI_Irecv", OTF2_PARADIGM_MPI);
+  made.region(1, "MPI_Testany", OTF2_PARADIGM_MPI);
+  made.region(2, "MPI_Waitany", OTF2_PARADIGM_MPI);
+  made.region(3, "MPI_Send", OTF2_PARADIGM_MPI);
+  const Analysed traced = analyse(made.close());
+  EXPECT_EQ(traced.application.waiting.resolved_messages, 1U);
+  EXPECT_THAT(patterns_of(traced.application), ::testing::Contains(::testing::FieldsAre("late_sender", 1, 50'000)));
+  EXPECT_THAT(traced.notices, IsEmpty());
 }
 
 TEST(TracePacks, ALocationThatIsCutOffIsAnalysedAsFarAsItGoes) {

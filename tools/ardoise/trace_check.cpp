@@ -317,7 +317,8 @@ void TraceCheck::finish_messages() {
     std::string text;
   };
   std::vector<Unmatched> sends, receives;
-  for (const auto& [key, channel] : matcher_.channels()) {
+  for (const auto& [key, found] : matcher_.channels()) {
+    const auto& channel = found;  // clang 14 lets no lambda have a structured binding
     const auto note = [&, &of = key](const std::deque<Half>& halves, std::uint64_t count, std::vector<Unmatched>& list,
                                      std::uint32_t other) {
       if (count == 0) return;

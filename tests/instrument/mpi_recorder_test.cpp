@@ -159,8 +159,8 @@ TEST_F(MpiRecorderTest, WhatAWaitWaitsForIsWhatIsNotComplete) {
       answer_ranks, answer_type,      [](std::uint64_t request) -> std::optional<bool> { return request == kDone; }};
   MpiRecorder sees(recorder_, seeing);
   std::vector<MPI_Request> requests;
-  for (const std::uintptr_t request : {0x10, 0x20, 0x30, 0x40}) requests.push_back(handle<MPI_Request>(request));
-  for (const std::uintptr_t request : {0x10, 0x20, 0x30}) post(FunctionId::kIrecv, request, 0, 8);
+  for (const std::uintptr_t request : {0x10U, 0x20U, 0x30U, 0x40U}) requests.push_back(handle<MPI_Request>(request));
+  for (const std::uintptr_t request : {0x10U, 0x20U, 0x30U}) post(FunctionId::kIrecv, request, 0, 8);
   Call wait{FunctionId::kWaitall};
   wait.begin = 5000;
   wait.requests = requests.data();

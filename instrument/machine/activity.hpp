@@ -43,8 +43,8 @@
 // (stop recording, wait, drain). A thread either sees the flag cleared when it has set its activity, or is seen inside:
 // the barrier on the waiting side saves the hot path a fence (asymmetric Dekker).
 //
-// A program's handler that leaves by siglongjmp while its thread is inside leaves the state behind: from then on that
-// I/O of that thread is only counted, and its calls of MPI are in no sum (docs/instrument.md, limits).
+// A program's handler that leaves by siglongjmp while its thread is inside leaves the state behind: from then on the
+// thread's I/O is only counted, and its calls of MPI are in no sum (docs/instrument.md, limits).
 #pragma once
 
 #include <atomic>

@@ -39,8 +39,8 @@ struct PacksOrigin {
 class MadePacks {
  public:
   static constexpr std::size_t kRecords = 2044;  // of a pack
-  // Of a thread, where some wait for what they say: 8 MiB. While a receive is open, hpcc calls MPI_Testany 98,909
-  // times.
+  // A thread's records, while some of them wait for what they say: 8 MiB. hpcc calls MPI_Testany 98,909 times while a
+  // receive is open.
   static constexpr std::size_t kMostHeld = std::size_t{1} << 18;
 
   // take gets the packs, in their order, and outlives this.

@@ -6,7 +6,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-constexpr std::uint32_t kDefinitionsVersion = 4;
+constexpr std::uint32_t kDefinitionsVersion = 5;
 
 enum Present : std::uint8_t { kProcess = 1, kClock = 2, kLists = 4, kUsage = 8, kMemory = 16 };
 
@@ -22,6 +22,7 @@ std::vector<std::byte> DefinitionStore::partial() const {
   out.put(kDefinitionsVersion);
   out.put_count(strings_.size());
   for (TextId id = 0; id < strings_.size(); ++id) out.put_text(strings_.text(id));
+  out.put_array(std::span<const CommFacts>(comm_facts_));
   out.put_count(ranks_.size());
   for (const RankDefinitions& rank : ranks_) {
     const bool lists = !rank.modules.empty() || !rank.files.empty() || !rank.comms.empty() ||
@@ -49,6 +50,7 @@ std::vector<std::byte> DefinitionStore::partial() const {
     out.put_array(std::span<const PythonEntry>(rank.python));
     out.put_array(std::span<const instrument::FileAccessDefinition>(rank.accesses));
     out.put_array(std::span<const CommEntry>(rank.comms));
+    out.put_array(std::span<const CommNameEntry>(rank.comm_names));
     out.put_count(rank.topologies.size());
     for (const TopologyEntry& topology : rank.topologies) {
       out.put(topology.comm);
@@ -84,6 +86,7 @@ void DefinitionStore::absorb(std::span<const std::byte> partial) {
 
   std::vector<TextId> texts(in.get_count(sizeof(std::uint32_t)));
   for (TextId& id : texts) id = other.strings_.intern(in.get_text());
+  const auto comm_facts = in.get_array<CommFacts>();
   in.check(in.get_count(1) == ranks_.size(), "is of a program with another number of ranks");
   for (RankDefinitions& rank : other.ranks_) {
     const auto present = in.get<std::uint8_t>();
@@ -118,10 +121,12 @@ void DefinitionStore::absorb(std::span<const std::byte> partial) {
       other.add_python(rank, entry);
     }
     for (const auto& access : in.get_array<instrument::FileAccessDefinition>()) other.add_access(rank, access);
-    for (CommEntry entry : in.get_array<CommEntry>()) {
-      entry.name = known(entry.name);
-      other.add_comm(rank, entry);
+    for (const auto& entry : in.get_array<CommEntry>()) {
+      in.check(entry.facts < comm_facts.size(), "refers to a communicator that it doesn't hold");
+      other.add_comm(rank, entry.comm, comm_facts[entry.facts]);
     }
+    for (const auto& entry : in.get_array<CommNameEntry>())
+      other.add_comm_name(rank, {entry.comm, known(entry.name), entry.sequence});
     for (auto left = in.get_count(sizeof(std::uint32_t)); left != 0; --left) {
       const auto comm = in.get<std::uint32_t>();
       add_topology(rank, {comm, in.get_array<instrument::TopologyDimension>()});

@@ -20,7 +20,7 @@ void put(std::vector<Entry>& entries, const Entry& entry, std::uint32_t Entry::*
 
 }  // namespace
 
-GroupKey group_key(const CommEntry& comm, std::int32_t lead) {
+GroupKey group_key(const CommFacts& comm, std::int32_t lead) {
   const bool inter = comm.kind == instrument::CommunicatorKind::kInter;
   return {comm.group_hash,
           inter ? 1u : 0u,
@@ -72,24 +72,15 @@ class DefinitionReceiver {
   }
   void operator()(const instrument::DecodedCommunicator& comm) {
     const auto& fixed = comm.fixed;
-    const CommEntry entry{fixed.comm,
-                          fixed.kind,
-                          fixed.group_hash,
-                          fixed.instance,
-                          fixed.size,
-                          fixed.rank,
-                          fixed.remote_size,
-                          fixed.ranges,
-                          fixed.remote_ranges,
-                          intern(comm.name),
-                          0,
-                          comm.name.empty() ? 0 : header_.sequence + 1};
-    store_.add_comm(rank_, entry);
+    const CommFacts facts{fixed.group_hash,  fixed.kind,   fixed.instance,     fixed.size,
+                          fixed.remote_size, fixed.ranges, fixed.remote_ranges};
+    store_.add_comm(rank_, fixed.comm, facts);
+    if (!comm.name.empty()) store_.add_comm_name(rank_, {fixed.comm, intern(comm.name), header_.sequence + 1});
     if (!comm.ranges.empty()) {
       // A list in several parts comes from the group's first member.
       const std::int32_t lead = fixed.first_range == 0 ? comm.ranges.front().start
                                                        : static_cast<std::int32_t>(store_.first_rank_ + header_.rank);
-      store_.groups_[group_key(entry, lead)].try_emplace(fixed.first_range, comm.ranges.begin(), comm.ranges.end());
+      store_.groups_[group_key(facts, lead)].try_emplace(fixed.first_range, comm.ranges.begin(), comm.ranges.end());
     }
   }
   void operator()(const instrument::DecodedTopology& topology) {
@@ -147,12 +138,16 @@ void DefinitionStore::add_file(RankDefinitions& rank, const FileEntry& entry) {
   });
 }
 
-void DefinitionStore::add_comm(RankDefinitions& rank, const CommEntry& entry) {
-  const auto key = [&](const CommEntry& each) { return std::pair(each.name_sequence, text(each.name)); };
-  put(rank.comms, entry, &CommEntry::comm, [&](CommEntry& other) {
-    if (key(entry) <= key(other)) return;
-    other.name = entry.name;
-    other.name_sequence = entry.name_sequence;
+void DefinitionStore::add_comm(RankDefinitions& rank, std::uint32_t comm, const CommFacts& facts) {
+  const auto [number, is_new] = comm_facts_number_.insert(facts, static_cast<std::uint32_t>(comm_facts_.size()));
+  if (is_new) comm_facts_.push_back(facts);
+  put(rank.comms, CommEntry{comm, *number}, &CommEntry::comm, [](const CommEntry&) {});
+}
+
+void DefinitionStore::add_comm_name(RankDefinitions& rank, const CommNameEntry& entry) {
+  const auto key = [&](const CommNameEntry& each) { return std::pair(each.sequence, text(each.name)); };
+  put(rank.comm_names, entry, &CommNameEntry::comm, [&](CommNameEntry& other) {
+    if (key(entry) > key(other)) other = entry;
   });
 }
 
@@ -209,10 +204,8 @@ void DefinitionStore::merge(const DefinitionStore& other) {
       for (TextId* text : {&entry.name, &entry.file, &entry.lines}) *text = adopt(*text);
       add_python(into, entry);
     }
-    for (CommEntry entry : from.comms) {
-      entry.name = adopt(entry.name);
-      add_comm(into, entry);
-    }
+    for (const auto& entry : from.comms) add_comm(into, entry.comm, other.comm_facts(entry));
+    for (const auto& entry : from.comm_names) add_comm_name(into, {entry.comm, adopt(entry.name), entry.sequence});
     for (const auto& entry : from.topologies) add_topology(into, entry);
   }
   for (const auto& [id, entry] : other.call_sites_) add_call_site(id, entry);

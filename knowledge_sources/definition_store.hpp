@@ -1,6 +1,7 @@
 // Collects the definitions of a program as they arrive, in any order, on any worker, and merges what other analyzers
 // collected. It only keeps: LevelResolver gives the meaning, once everything is in. Texts and lists of members are kept
-// once; memory is linear in ranks and in the definitions that differ between them.
+// once, communicators, too, but for 8 bytes a rank; memory is linear in ranks and in the definitions that differ
+// between them.
 #pragma once
 
 #include <compare>
@@ -16,6 +17,7 @@
 #include "instrument/format/definition_reader.hpp"
 #include "knowledge_sources/analysis.hpp"
 #include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/flat_table.hpp"
 #include "knowledge_sources/sentences.hpp"
 #include "knowledge_sources/string_pool.hpp"
 
@@ -34,14 +36,24 @@ struct PythonEntry {
   std::uint32_t code, minor, first_line;
   TextId name, file, lines;
 };
-struct CommEntry {
-  std::uint32_t comm;
-  instrument::CommunicatorKind kind;
+// What all ranks of a communicator say of it.
+struct CommFacts {
   std::uint64_t group_hash;
-  std::uint32_t instance, size, rank, remote_size, ranges, remote_ranges;
+  instrument::CommunicatorKind kind;
+  std::uint32_t instance, size, remote_size, ranges, remote_ranges;
+  friend bool operator==(const CommFacts&, const CommFacts&) = default;
+};
+[[nodiscard]] inline std::uint64_t hash_of(const CommFacts& facts) {
+  return (facts.group_hash ^ (std::uint64_t{facts.instance} << 32 | facts.size)) * 0x9E3779B97F4A7C15u;
+}
+// A rank's number of a communicator.
+struct CommEntry {
+  std::uint32_t comm, facts;  // facts: for DefinitionStore::comm_facts()
+};
+struct CommNameEntry {
+  std::uint32_t comm;
   TextId name;
-  std::uint32_t reserved;
-  std::uint64_t name_sequence;  // of the pack that named it; the latest name counts
+  std::uint64_t sequence;  // of the pack that named it; the latest name counts
 };
 struct TopologyEntry {
   std::uint32_t comm;
@@ -64,6 +76,7 @@ struct RankDefinitions {
   std::vector<PythonEntry> python;
   std::vector<instrument::FileAccessDefinition> accesses;
   std::vector<CommEntry> comms;
+  std::vector<CommNameEntry> comm_names;
   std::vector<TopologyEntry> topologies;
 };
 
@@ -76,7 +89,7 @@ struct GroupKey {
   std::uint32_t reserved;
   friend constexpr auto operator<=>(const GroupKey&, const GroupKey&) = default;
 };
-[[nodiscard]] GroupKey group_key(const CommEntry& comm, std::int32_t lead);
+[[nodiscard]] GroupKey group_key(const CommFacts& comm, std::int32_t lead);
 
 struct CallSiteEntry {
   std::uint32_t rank, module;
@@ -97,6 +110,7 @@ class DefinitionStore {
 
   [[nodiscard]] const std::vector<RankDefinitions>& ranks() const { return ranks_; }
   [[nodiscard]] std::string_view text(TextId id) const { return strings_.text(id); }
+  [[nodiscard]] const CommFacts& comm_facts(const CommEntry& entry) const { return comm_facts_[entry.facts]; }
   [[nodiscard]] const std::unordered_map<std::uint32_t, CallSiteEntry>& call_sites() const { return call_sites_; }
   // Ids that stand for different places: hashes that collide. One of the places is in call_sites().
   [[nodiscard]] const std::set<std::uint32_t>& ambiguous_call_sites() const { return ambiguous_call_sites_; }
@@ -114,7 +128,8 @@ class DefinitionStore {
   void add_file(RankDefinitions& rank, const FileEntry& entry);
   static void add_access(RankDefinitions& rank, const instrument::FileAccessDefinition& access);
   static void add_python(RankDefinitions& rank, const PythonEntry& entry);
-  void add_comm(RankDefinitions& rank, const CommEntry& entry);
+  void add_comm(RankDefinitions& rank, std::uint32_t comm, const CommFacts& facts);
+  void add_comm_name(RankDefinitions& rank, const CommNameEntry& entry);
   void add_clock(RankDefinitions& rank, const instrument::ClockDefinition& clock, TextId name, TextId node);
   static void add_topology(RankDefinitions& rank, const TopologyEntry& entry);
   void add_call_site(std::uint32_t id, const CallSiteEntry& entry);
@@ -124,6 +139,8 @@ class DefinitionStore {
   std::mutex mutex_;          // of everything below; definitions are rare
   StringPool strings_;
   std::vector<RankDefinitions> ranks_;
+  std::vector<CommFacts> comm_facts_;                      // each once, however many ranks have it
+  FlatTable<CommFacts, std::uint32_t> comm_facts_number_;  // in comm_facts_
   std::unordered_map<std::uint32_t, CallSiteEntry> call_sites_;
   std::set<std::uint32_t> ambiguous_call_sites_;
   std::map<GroupKey, Parts> groups_;

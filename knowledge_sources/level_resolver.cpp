@@ -83,20 +83,25 @@ std::int64_t LevelResolver::world_rank(std::uint32_t rank, std::uint32_t comm, s
   if (peer < 0) return kOutsideWorld;
   if (comm == instrument::kWorldComm)
     return static_cast<std::uint32_t>(peer) < place_.world_ranks ? peer : kUnknownRank;
+  const CommFacts* const facts = comm_facts(rank, comm);
+  if (facts == nullptr) return kUnknownRank;
+  return member_of(rank, *facts, facts->kind == instrument::CommunicatorKind::kInter, static_cast<std::uint64_t>(peer));
+}
+
+const CommFacts* LevelResolver::comm_facts(std::uint32_t rank, std::uint32_t comm) const {
   const CommEntry* const entry = find(definitions_.ranks()[rank].comms, &CommEntry::comm, comm);
-  if (entry == nullptr) return kUnknownRank;
-  return member_of(rank, *entry, entry->kind == instrument::CommunicatorKind::kInter, static_cast<std::uint64_t>(peer));
+  return entry == nullptr ? nullptr : &definitions_.comm_facts(*entry);
 }
 
 // Of an intercommunicator the list of the side that the rank is on.
-const LevelResolver::Members* LevelResolver::members_of(std::uint32_t rank, const CommEntry& entry) const {
-  if (entry.kind == instrument::CommunicatorKind::kIntra) {
-    const auto found = groups_.find(group_key(entry, 0));
+const LevelResolver::Members* LevelResolver::members_of(std::uint32_t rank, const CommFacts& comm) const {
+  if (comm.kind == instrument::CommunicatorKind::kIntra) {
+    const auto found = groups_.find(group_key(comm, 0));
     return found == groups_.end() ? nullptr : &found->second;
   }
   const std::int64_t world_rank = std::int64_t{place_.first_rank} + rank;
-  auto found = groups_.lower_bound(group_key(entry, INT32_MIN));
-  for (const auto end = groups_.upper_bound(group_key(entry, INT32_MAX)); found != end; ++found) {
+  auto found = groups_.lower_bound(group_key(comm, INT32_MIN));
+  for (const auto end = groups_.upper_bound(group_key(comm, INT32_MAX)); found != end; ++found) {
     const auto own = std::span(found->second.ranges).first(found->second.own_ranges);
     const bool is_member = std::ranges::any_of(own, [world_rank](const instrument::RankRange& range) {
       if (range.start < 0 || range.count == 0) return false;
@@ -109,12 +114,12 @@ const LevelResolver::Members* LevelResolver::members_of(std::uint32_t rank, cons
   return nullptr;
 }
 
-std::int64_t LevelResolver::member_of(std::uint32_t rank, const CommEntry& entry, bool is_remote,
+std::int64_t LevelResolver::member_of(std::uint32_t rank, const CommFacts& comm, bool is_remote,
                                       std::uint64_t place) const {
-  const Members* const found = members_of(rank, entry);
+  const Members* const found = members_of(rank, comm);
   if (found == nullptr) return kUnknownRank;
   const Members& members = *found;
-  if (is_remote && members.own_ranges != entry.ranges) return kUnknownRank;
+  if (is_remote && members.own_ranges != comm.ranges) return kUnknownRank;
   if (is_remote) place += members.begins[members.own_ranges];
   if (place >= members.begins[is_remote ? members.ranges.size() : members.own_ranges]) return kUnknownRank;
   const auto range =
@@ -130,24 +135,25 @@ std::vector<CommunicatorOfRank> LevelResolver::communicators_of(std::uint32_t ra
   std::vector<CommunicatorOfRank> list;
   for (const CommEntry& each : definitions_.ranks()[rank].comms) {
     const TopologyEntry* const topology = find(definitions_.ranks()[rank].topologies, &TopologyEntry::comm, each.comm);
-    list.push_back({each.comm, each.kind == instrument::CommunicatorKind::kInter, each.group_hash, each.instance,
-                    each.size, each.remote_size, definitions_.text(each.name),
+    const CommFacts& facts = definitions_.comm_facts(each);
+    list.push_back({each.comm, facts.kind == instrument::CommunicatorKind::kInter, facts.group_hash, facts.instance,
+                    facts.size, facts.remote_size, communicator(rank, each.comm),
                     topology == nullptr ? std::span<const instrument::TopologyDimension>() : topology->dimensions});
   }
   return list;
 }
 
 std::vector<std::int64_t> LevelResolver::members(std::uint32_t rank, std::uint32_t comm, bool is_remote) const {
-  const CommEntry* const entry = find(definitions_.ranks()[rank].comms, &CommEntry::comm, comm);
+  const CommFacts* const facts = comm_facts(rank, comm);
   std::vector<std::int64_t> list;
-  if (entry == nullptr) return list;
-  for (std::uint64_t place = 0; place < (is_remote ? entry->remote_size : entry->size); ++place)
-    list.push_back(member_of(rank, *entry, is_remote, place));
+  if (facts == nullptr) return list;
+  for (std::uint64_t place = 0; place < (is_remote ? facts->remote_size : facts->size); ++place)
+    list.push_back(member_of(rank, *facts, is_remote, place));
   return list;
 }
 
 std::string_view LevelResolver::communicator(std::uint32_t rank, std::uint32_t comm) const {
-  const CommEntry* const entry = find(definitions_.ranks()[rank].comms, &CommEntry::comm, comm);
+  const auto* const entry = find(definitions_.ranks()[rank].comm_names, &CommNameEntry::comm, comm);
   return entry == nullptr ? std::string_view() : definitions_.text(entry->name);
 }
 
@@ -297,20 +303,22 @@ void add_group(std::vector<ApartGroups>& apart, const SameGroup& group, const st
 std::vector<CommunicatorFacts> LevelResolver::communicators() const {
   using Group = std::tuple<std::uint64_t, std::uint32_t>;                        // hash, kind
   std::map<std::tuple<Group, std::uint32_t>, std::set<std::string_view>> names;  // of each, by instance
-  for (const RankDefinitions& rank : definitions_.ranks()) {
-    for (const CommEntry& comm : rank.comms) {
+  for (std::uint32_t rank = 0; rank < definitions_.ranks().size(); ++rank) {
+    for (const CommEntry& entry : definitions_.ranks()[rank].comms) {
+      const CommFacts& comm = definitions_.comm_facts(entry);
       auto& of_one = names[{{comm.group_hash, static_cast<std::uint32_t>(comm.kind)}, comm.instance}];
-      if (comm.name != 0) of_one.insert(definitions_.text(comm.name));
+      if (const auto name = communicator(rank, entry.comm); !name.empty()) of_one.insert(name);
     }
   }
   std::map<std::tuple<Group, std::set<std::string_view>>, SameGroup> groups;
   for (const auto& [one, of_one] : names) ++groups[{std::get<0>(one), of_one}].instances;
   for (std::uint32_t rank = 0; rank < definitions_.ranks().size(); ++rank) {
-    for (const CommEntry& comm : definitions_.ranks()[rank].comms) {
+    for (const CommEntry& entry : definitions_.ranks()[rank].comms) {
+      const CommFacts& comm = definitions_.comm_facts(entry);
       const Group group{comm.group_hash, static_cast<std::uint32_t>(comm.kind)};
       SameGroup& same = groups[{group, names[{group, comm.instance}]}];
       same.size = std::max(same.size, comm.size);
-      same.number = std::min(same.number, comm.comm);
+      same.number = std::min(same.number, entry.comm);
       same.is_intra = comm.kind == instrument::CommunicatorKind::kIntra;
       if (same.ranks.empty() || same.ranks.back() != rank) same.ranks.push_back(rank);
     }

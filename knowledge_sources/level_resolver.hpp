@@ -57,9 +57,11 @@ class LevelResolver final : public Resolver {
     bool complete = false;              // no part is missing
   };
   // Of its own group, or of the remote one.
-  [[nodiscard]] std::int64_t member_of(std::uint32_t rank, const CommEntry& entry, bool is_remote,
+  [[nodiscard]] std::int64_t member_of(std::uint32_t rank, const CommFacts& comm, bool is_remote,
                                        std::uint64_t place) const;
-  [[nodiscard]] const Members* members_of(std::uint32_t rank, const CommEntry& entry) const;
+  [[nodiscard]] const Members* members_of(std::uint32_t rank, const CommFacts& comm) const;
+  // nullptr: the rank has none of that number.
+  [[nodiscard]] const CommFacts* comm_facts(std::uint32_t rank, std::uint32_t comm) const;
   static Members assemble(const GroupKey& key, const DefinitionStore::Parts& parts);
 
   WorldPart place_;

@@ -5,11 +5,13 @@
 // A rank in which records became sums for want of memory can't be counted on from there on, nor can one of which a pack
 // is missing: what follows in it is unresolved. Memory: operations that have not ended (post_order.hpp); counted on the
 // blackboard: what came too early (in_order.hpp), and what belongs to communicators whose definition has not come yet.
+// A communicator takes some 200 bytes until it is freed; see forget_freed().
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -121,6 +123,9 @@ class RankCalls {
     return (end.sends ? sends_ : receives_).label(end.queue);
   }
 
+  // That have been used or defined, and are not forgotten.
+  [[nodiscard]] std::size_t communicators() const { return comms_.size(); }
+
   // Its part in epochs of windows.
   [[nodiscard]] RankWindows& windows() { return windows_; }
   // Where the rank was sampled: Stretch::place.
@@ -219,6 +224,9 @@ class RankCalls {
   void place(const MessageEnd& message, const Part& part, Arrivals& out);
   void keep(std::uint32_t comm, const Early& early);
   [[nodiscard]] std::vector<Early> take_early(std::uint32_t comm);
+  // Forgets communicators that the program has freed, when nothing more can refer to them: their definition has come,
+  // no operation of the rank is under way, no window or file was made of them, and one thread makes all calls.
+  void forget_freed();
   [[nodiscard]] Unresolved early(bool messages) const;
   // The clock is defined before communicators are.
   [[nodiscard]] Part with_error(Part part) const {
@@ -243,6 +251,7 @@ class RankCalls {
   std::map<std::uint32_t, Comm> comms_;
   std::uint32_t last_comm_ = 0;  // most are of the communicator before
   Comm* last_known_ = nullptr;
+  std::deque<std::uint32_t> freed_;  // not forgotten yet
   PostOrder sends_{PostOrder::Of::kSends}, receives_{PostOrder::Of::kReceives};
   std::vector<EndInOrder> in_order_;  // of one call, to use its memory again
   StartedList<Started> started_;

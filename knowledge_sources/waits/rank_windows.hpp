@@ -56,6 +56,8 @@ class RankWindows {
   }
 
   void define(std::uint32_t comm, const CommIdentity& identity, std::uint32_t own_rank, bool within_program);
+  // A communicator that has no windows and is freed.
+  void forget(std::uint32_t comm) { comms_.erase(comm); }
   void set_clock_error(double ns) { clock_error_ = static_cast<float>(ns); }
   // What is known since the last time.
   [[nodiscard]] std::vector<WindowPart> take() { return std::exchange(parts_, {}); }

@@ -30,7 +30,7 @@ void KeepSafe::write() {
   child_ = ::vfork();
   if (child_ != 0) return;
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  (void)::nice(10);
+  [[maybe_unused]] const int niceness = ::nice(10);
   ::execv("/proc/self/exe", arguments.data());
   ::_exit(1);
 }

@@ -178,7 +178,7 @@ void LaunchWatch::renew_first_state() {
   renewed_ = EventLoop::Clock::now();
   renewed_with_ = stream_->arrived();
   (void)snapshots_.keep(run_, [&, time = seconds_now()] {
-    (void)::nice(10);
+    [[maybe_unused]] const int niceness = ::nice(10);
     run_.shorten();
     write(kNextStatePrefix, time);
     use_as_first_state(kNextStatePrefix, setting_.rank, options_);

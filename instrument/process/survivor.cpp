@@ -12,6 +12,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -56,6 +57,9 @@ struct Start {
   std::array<char, 32> stat_path{};
 };
 constinit Start start;
+// Of the survivor; the kernel sets it to 0 when the survivor has ended, and wakes who waits for that.
+constinit std::atomic<std::int32_t> survivor = 0;
+constinit std::atomic<pid_t> owner = 0;  // the program's id: a forked child has this memory, but no survivor
 
 // From /proc/<pid>/stat, while the process has ended and its parent has not waited for it; -1: it has.
 int status_of_zombie(const char* stat_path) noexcept {
@@ -134,7 +138,8 @@ int let_go(void*) noexcept {
   // While the program waits: it may end before the survivor has run.
   start.program = call_kernel(SYS_pidfd_open, start.program);
   if (start.program < 0) return 0;
-  (void)::clone(survive, start.inner_stack + kStackBytes, kShareMemory, nullptr);
+  (void)::clone(survive, start.inner_stack + kStackBytes, kShareMemory | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
+                nullptr, &survivor, nullptr, &survivor);
   return 0;
 }
 
@@ -161,12 +166,27 @@ void start_survivor(const SurvivorTasks& tasks) noexcept {
   while (child > 0 && call_kernel(SYS_wait4, child, 0, __WALL) == -EINTR) continue;
   errno = saved;
   call_kernel(SYS_rt_sigprocmask, SIG_SETMASK, argument(&before), 0, sizeof before);
+  owner.store(child > 0 ? program : 0, std::memory_order_relaxed);
   is_wanted.store(child > 0, std::memory_order_release);
+}
+
+void end_survivor() noexcept {
+  if (call_kernel(SYS_getpid) != owner.load(std::memory_order_relaxed)) return;
+  dismiss_survivor();
+  const std::int32_t id = survivor.load();
+  const long descriptor = id == 0 ? -1 : call_kernel(SYS_pidfd_open, id);
+  if (descriptor < 0) return;
+  // If it still lives it had the number all the time: the descriptor is of no other process.
+  if (survivor.load() == id && call_kernel(SYS_pidfd_send_signal, descriptor, SIGKILL) == 0) {
+    while (survivor.load() == id) call_kernel(SYS_futex, argument(&survivor), FUTEX_WAIT, id);
+  }
+  call_kernel(SYS_close, descriptor);
 }
 
 #else
 
 void start_survivor(const SurvivorTasks&) noexcept {}
+void end_survivor() noexcept {}
 
 #endif
 

@@ -36,6 +36,10 @@ void start_survivor(const SurvivorTasks& tasks) noexcept;
 // There is nothing to write any more.
 void dismiss_survivor() noexcept;
 
+// Before the program gives up rights that the survivor would keep, with the program's memory in reach. Returns when it
+// has ended: a process of its own that handles no signals; does nothing in children of the program.
+void end_survivor() noexcept;
+
 // From now on operator new takes from memory of its own, at most 1 GiB, and operator delete does nothing.
 void allocate_without_locks() noexcept;
 

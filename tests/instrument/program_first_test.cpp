@@ -1,5 +1,7 @@
 // Liberties of programs that tools tend to break: names of their own, jumps out of MPI, MPI before main, threads that
 // may not call MPI, sanitizers. libardoise.so in such programs; no analyzer but in one.
+#include <unistd.h>
+
 #include "tests/instrument/preload_fixture.hpp"
 
 namespace ardoise::instrument {
@@ -56,6 +58,20 @@ TEST_F(ProgramFirstTest, OnlyThreadsThatMayCallMpiSend) {
                         directory_.string(), MPIEXEC, PROGRAM_DIRECTORY, "funneled_queries"));
   EXPECT_EQ(outcome.status, 0) << outcome.output;
 }
+
+#if defined(__x86_64__)
+// Nothing with the program's memory keeps rights that the program has given up.
+TEST_F(ProgramFirstTest, TheSurvivorEndsBeforeRightsAreGivenUp) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root has rights to give up";
+  for (const char* const way :
+       {"setuid", "setresuid", "seteuid", "setgroups", "capset", "unshare", "sandbox", "child", "name"}) {
+    const Outcome outcome =
+        shell(fmt::format("timeout 100 '{}' --output '{}/report' --no-report {} -n 1 '{}'/drops_rights {}", ARDOISE,
+                          directory_.string(), MPIEXEC, PROGRAM_DIRECTORY, way));
+    EXPECT_EQ(outcome.status, 0) << way << ": " << outcome.output;
+  }
+}
+#endif
 
 #ifdef HAS_THREAD_SANITIZER
 TEST_F(ProgramFirstTest, AProgramUnderTheThreadSanitizerMayStartThreads) {

@@ -17,3 +17,6 @@ set_target_properties(slow_source PROPERTIES PREFIX "" OUTPUT_NAME slow LIBRARY_
 add_library(flooding_source MODULE flooding_source.cpp)
 target_link_libraries(flooding_source PRIVATE ardoise_analysis)
 set_target_properties(flooding_source PROPERTIES PREFIX "" OUTPUT_NAME flooding LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+
+# Runs a command that may hardly do anything.
+add_executable(confined confined.c)

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <otf2/otf2.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -50,7 +49,6 @@ TracePart::TracePart(const std::filesystem::path& folder, std::uint32_t partitio
   folder_ = name;
   failed_folder_ = folder / (std::string(kFailedName) + name.substr(name.size() - 6));
   has_folder_ = true;
-  ::chmod(name.c_str(), 0777 & ~::umask(0));
   allow_many_files();
   archive_ = open_otf2_archive(folder_);
   if (archive_ != nullptr) {

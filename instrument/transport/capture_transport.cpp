@@ -9,9 +9,11 @@
 
 namespace ardoise::instrument {
 
-CaptureTransport::CaptureTransport(const std::string& path, Transport* next)
-    : next_(next),
-      descriptor_(::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {}
+long CaptureTransport::make_file(const std::string& path) {
+  ::syscall(SYS_unlinkat, AT_FDCWD, path.c_str(), 0);
+  const long made = ::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  return made < 0 ? -errno : made;
+}
 
 bool CaptureTransport::write(const std::byte* data, std::size_t bytes) {
   while (bytes != 0) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <otf2/otf2.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "instrument/machine/own_folder.hpp"
 #include "knowledge_sources/traces/otf2_archive.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -39,11 +41,14 @@ void empty_files(const std::filesystem::path& folder) {
 TracePart::TracePart(const std::filesystem::path& folder, std::uint32_t partition,
                      std::function<void(const std::string&)> complain)
     : partition_(partition), complain_(std::move(complain)), process_(::getpid()), parts_(folder) {
-  std::error_code fault;
-  std::filesystem::create_directories(folder, fault);
+  if (instrument::OwnFolder(folder.parent_path().c_str()).error() == -EPERM) {
+    fail("the folder around it is not this user's alone");
+    return;
+  }
+  ::mkdir(folder.c_str(), 0700);  // by the first analyzer
   std::string name = (folder / (std::string(kPartName) + "XXXXXX")).string();
-  if (fault || ::mkdtemp(name.data()) == nullptr) {
-    fail(fault ? fault.message() : std::string(std::strerror(errno)));
+  if (::mkdtemp(name.data()) == nullptr) {
+    fail(std::strerror(errno));
     return;
   }
   folder_ = name;

@@ -490,6 +490,19 @@ TEST_F(Traces, ModesAreTheUmasksWhichStays) {
   }
 }
 
+TEST_F(Traces, AFolderThatOthersCanWriteToCostsTheTraceOnly) {
+  std::filesystem::permissions(folder_, std::filesystem::perms{0777});
+  PackMaker maker({});
+  maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 4, instrument::kNoPeer, 0, 0);
+  begin({{.name = "program", .ranks = 1}});
+  maker.flush();
+  session_->submit(maker.take());
+  finish();
+  EXPECT_THAT(complaints_, ElementsAre(HasSubstr("the folder around it is not this user's alone")));
+  EXPECT_THAT(finished_.archives, IsEmpty());
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
 TEST_F(Traces, AFullDiskCostsTheTraceOnly) {
   ::signal(SIGXFSZ, SIG_IGN);
   // Seen when the file is closed, and before that.

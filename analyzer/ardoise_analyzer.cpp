@@ -35,6 +35,7 @@
 #include "analyzer/merge_states.hpp"
 #include "analyzer/mpi_transport.hpp"
 #include "analyzer/options.hpp"
+#include "analyzer/own_files.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/replay.hpp"
 #include "analyzer/results.hpp"
@@ -49,6 +50,7 @@
 #include "instrument/format/analyzer_partition.hpp"
 #include "instrument/settings/settings.hpp"
 #include "knowledge_sources/traces/trace_archive.hpp"
+#include "reports/atomic_file.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/world/finalize_fence.hpp"
 
@@ -162,6 +164,7 @@ int serve(const Options& options, int argc, char** argv) {
     run.complain(fmt::format("There were no rules on {}: {}.", host_name(), options.rules_fault));
   const auto programs = programs_of_launch();
   if (ranks > 1) run.connect(transport.emplace(analyzers, run));
+  if (!options.trace.empty()) (void)ardoise::reports::make_own_folder(options.output);  // or its parts say why not
   if (rank == 0) {
     SnapshotLog::remove_old(options.output);
     ardoise::knowledge_sources::TraceArchive::remove_old(options.output);
@@ -224,10 +227,15 @@ int main(int argc, char** argv) {
   if (!options.called_by.empty()) speak_as(options.called_by);
   try {
     if (options.check) return check(options);
-    if (!options.replay.empty()) return replay(options);
-    if (options.merge) return merge_safe_states(options);
     if (options.snapshot) return take_snapshot(options);
     if (options.control) return control(options);
+    // The launcher has looked; another machine may have another folder of this name, where nothing is written then.
+    if (const auto fault = fault_of_folder(options.output); !fault.empty() && options.status_file.empty()) {
+      say(fmt::format("the folder '{}' {}; name another one with --output.", options.output, fault));
+      return kUsage;
+    }
+    if (!options.replay.empty()) return replay(options);
+    if (options.merge) return merge_safe_states(options);
     return exit_status(serve(options, argc, argv), options);
   } catch (const std::exception& error) {
     say(fmt::format("the analyzer stopped: {}.", error.what()));

@@ -1,7 +1,6 @@
 // See block_writer.hpp.
 #include "analyzer/block_writer.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -9,8 +8,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 #include <vector>
+
+#include "instrument/machine/own_folder.hpp"
 
 namespace ardoise::analyzer {
 
@@ -69,8 +71,11 @@ void BlockWriter::write_now(const knowledge_sources::SnapshotBlock& block) {
     left_out_ += block.records.size();
     return;
   }
-  if (file_ < 0) file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file_ < 0) return fail(std::strerror(errno));
+  if (file_ < 0) {
+    const std::filesystem::path path(path_);
+    file_ = static_cast<int>(instrument::OwnFolder(path.parent_path().c_str()).replace(path.filename().c_str(), 0666));
+  }
+  if (file_ < 0) return fail(std::strerror(-file_));
   const std::vector<std::byte> bytes = encode(block);
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t more = ::write(file_, bytes.data() + done, bytes.size() - done);

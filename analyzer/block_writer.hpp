@@ -20,9 +20,9 @@ class BlockWriter {
   static constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // of the file
   static constexpr std::size_t kMostWaiting = 64;                      // blocks, some 2 MB each at most
 
-  // complain: gets sentences, in any thread.
-  BlockWriter(std::string path, std::function<void(const std::string&)> complain)
-      : path_(std::move(path)), complain_(std::move(complain)) {}
+  // complain: gets sentences, in any thread. descriptor: is written to; -1: a new file.
+  BlockWriter(std::string path, std::function<void(const std::string&)> complain, int descriptor = -1)
+      : path_(std::move(path)), complain_(std::move(complain)), file_(descriptor) {}
   ~BlockWriter() { finish(); }
   BlockWriter(const BlockWriter&) = delete;
   BlockWriter& operator=(const BlockWriter&) = delete;
@@ -46,7 +46,7 @@ class BlockWriter {
   std::uint64_t too_late_ GUARDED_BY(mutex_) = 0;  // snapshots for which there was no room here
   std::thread thread_;                             // begins with the first block
   // By the thread, and after it.
-  int file_ = -1;
+  int file_;
   std::uint64_t bytes_ = 0, left_out_ = 0;  // left_out: snapshots beyond kMostBytes
   bool has_failed_ = false;
 };

@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 
+#include "analyzer/own_files.hpp"
 #include "instrument/format/definition_reader.hpp"
 
 namespace ardoise::analyzer {
@@ -52,13 +53,11 @@ void note_program(const instrument::PackView& pack, Programs& programs) {
 
 void keep(void*, std::span<std::byte>) noexcept {}  // the capture owns the bytes
 
-}  // namespace
-
-Capture read_capture(const std::vector<std::string>& paths) {
+Capture read_files(const std::vector<fs::path>& files, auto&& read) {
   Capture capture;
   Programs programs;
-  for (const auto& path : files_of(paths)) {
-    auto file = instrument::read_pack_file(path);
+  for (const auto& path : files) {
+    instrument::PackFile file = read(path);
     if (!file.error.empty()) {
       capture.complaints.push_back(file.error);
       continue;
@@ -76,6 +75,14 @@ Capture read_capture(const std::vector<std::string>& paths) {
   }
   return capture;
 }
+
+}  // namespace
+
+Capture read_capture(const std::vector<std::string>& paths) {
+  return read_files(files_of(paths), [](const fs::path& path) { return instrument::read_pack_file(path); });
+}
+
+Capture read_own_capture(const std::vector<fs::path>& files) { return read_files(files, read_own_pack_file); }
 
 PackSource::Next CaptureSource::next(SourcedPack& pack) {
   for (; file_ < capture_.files.size(); ++file_, packs_.reset()) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct Capture {
 
 // Files, and all files of folders, in alphabetical order.
 [[nodiscard]] Capture read_capture(const std::vector<std::string>& paths);
+// Files of this user in an output folder (own_files.hpp).
+[[nodiscard]] Capture read_own_capture(const std::vector<std::filesystem::path>& files);
 
 class CaptureSource final : public PackSource {
  public:

@@ -1,7 +1,6 @@
 // See command_file.hpp.
 #include "analyzer/command_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -9,8 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+
+#include "analyzer/own_files.hpp"
+#include "instrument/machine/own_folder.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -22,11 +22,6 @@ std::string line_of(const instrument::ControlCommand& command, std::uint32_t num
 
 }  // namespace
 
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 Appended append_command(const std::filesystem::path& folder, const instrument::ControlCommand& command,
                         WhenBusy when_busy, std::size_t most_bytes) {
   Appended appended;
@@ -34,15 +29,18 @@ Appended append_command(const std::filesystem::path& folder, const instrument::C
     appended.why = "the name of its program has a '/'";
     return appended;
   }
-  const std::filesystem::path path = folder / instrument::kControlName;
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (file < 0 || ::flock(file, LOCK_EX | (when_busy == WhenBusy::kReturn ? LOCK_NB : 0)) != 0) {
-    appended.is_busy = file >= 0 && errno == EWOULDBLOCK;
-    appended.why = std::strerror(errno);
-    if (file >= 0) ::close(file);
+  const auto file = static_cast<int>(instrument::OwnFolder(folder.c_str()).append(instrument::kControlName, 0600));
+  if (file < 0) {
+    appended.why = std::strerror(-file);
     return appended;
   }
-  const std::string before = content_of(path);
+  if (::flock(file, LOCK_EX | (when_busy == WhenBusy::kReturn ? LOCK_NB : 0)) != 0) {
+    appended.is_busy = errno == EWOULDBLOCK;
+    appended.why = std::strerror(errno);
+    ::close(file);
+    return appended;
+  }
+  const std::string before = read_own_file(folder / instrument::kControlName).value_or("");
   std::uint32_t number = 1;
   const bool is_good =
       before.empty() || instrument::for_each_command(before, [&](const instrument::ControlCommand& each) {

@@ -23,6 +23,4 @@ enum class WhenBusy : std::uint8_t { kWait, kReturn };
 [[nodiscard]] Appended append_command(const std::filesystem::path& folder, const instrument::ControlCommand& command,
                                       WhenBusy when_busy, std::size_t most_bytes = instrument::kMaxControlBytes);
 
-[[nodiscard]] std::string content_of(const std::filesystem::path& file);
-
 }  // namespace ardoise::analyzer

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,6 +16,7 @@
 
 #include "analyzer/command_file.hpp"
 #include "analyzer/ingest.hpp"
+#include "analyzer/own_files.hpp"
 #include "analyzer/results.hpp"
 #include "analyzer/safe_state.hpp"
 #include "analyzer/status_file.hpp"
@@ -62,7 +63,8 @@ struct Answer {
 };
 Answer answer_of(const fs::path& folder, const Process& process) {
   Answer answer;
-  std::ifstream in(folder / instrument::control_answer_name(process.world, process.rank));
+  std::istringstream in(
+      read_own_file(folder / instrument::control_answer_name(process.world, process.rank)).value_or(""));
   in >> answer.number >> answer.refused;
   return answer;
 }
@@ -76,7 +78,7 @@ std::string named(const std::vector<Process>& processes) {
 }
 
 int print_history(const fs::path& folder) {
-  const std::string text = content_of(folder / instrument::kControlName);
+  const std::string text = read_own_file(folder / instrument::kControlName).value_or("");
   bool is_any = false;
   (void)instrument::for_each_command(text, [&](const instrument::ControlCommand& command) {
     is_any = true;
@@ -101,6 +103,10 @@ int control(const Options& options) {
       (options.control_ranks != "*" && !instrument::are_ranges(options.control_ranks))) {
     say("--ranks takes numbers and ranges, 0-3,8, and --program a name.");
     return kUsage;
+  }
+  if (const std::string fault = fault_of_folder(folder); !fault.empty()) {
+    say(fmt::format("'{}' {}: only who started a launch can control it.", options.output, fault));
+    return kIncomplete;
   }
   const auto all = processes_of(folder);
   if (all.empty()) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <utility>
 
 #include "analyzer/deadlock.hpp"
@@ -37,11 +36,10 @@ bool HangWatch::do_all_stand(const std::map<ProcessKey, bool>& own, std::vector<
 void HangWatch::mark(bool all_stand) {
   if (all_stand == std::exchange(is_marked_, all_stand)) return;
   const fs::path file = safe_state_file(setting_.folder, kHangMarkPrefix, setting_.rank);
-  std::error_code ignored;
   if (all_stand) {
-    std::ofstream touch(file);
+    (void)write_own_file(file, "");
   } else {
-    fs::remove(file, ignored);
+    remove_own_file(file);
   }
 }
 

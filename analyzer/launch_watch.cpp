@@ -7,9 +7,6 @@
 #include <chrono>
 #include <csignal>
 #include <ctime>
-#include <filesystem>
-#include <fstream>
-#include <system_error>
 #include <utility>
 
 #include "analyzer/safe_state.hpp"
@@ -78,8 +75,7 @@ LaunchWatch::~LaunchWatch() {
   loop_.on_signal(SIGCONT, [] {});
   keeper_.wait();
   snapshots_.wait();
-  std::error_code ignored;
-  std::filesystem::remove(trace_mark(), ignored);
+  remove_own_file(trace_mark());
   remove_safe_state(setting_.rank, options_);
 }
 
@@ -110,19 +106,18 @@ std::string LaunchWatch::trace_mark() const {
 void LaunchWatch::save() {
   if (has_saved_ && stream_ != nullptr && stream_->rests()) return;  // nothing has come since
   // Removed when the report was made of them.
-  if (!std::filesystem::exists(safe_state_file(options_.output, kFirstStatePrefix, setting_.rank))) return;
+  if (!has_own_file(safe_state_file(options_.output, kFirstStatePrefix, setting_.rank))) return;
   if (first_gone_.empty() && stream_ != nullptr) first_gone_ = stream_->gone_peers();
   // What comes later stays with the programs, which leave it behind when they are ended.
   if (stream_ != nullptr) take_what_is_there(*stream_, run_);
   has_saved_ = true;
   // What waits on the blackboard may take the copy a while.
   const auto mark = safe_state_file(options_.output, kSavesMarkPrefix, setting_.rank);
-  std::ofstream(mark).close();
-  if (setting_.trace != nullptr) std::ofstream(trace_mark()).close();
+  (void)write_own_file(mark, "");
+  if (setting_.trace != nullptr) (void)write_own_file(trace_mark(), "");
   const auto write_all = [&, time = seconds_now()] {
     write(kSafeStatePrefix, time);
-    std::error_code ignored;
-    std::filesystem::remove(mark, ignored);
+    remove_own_file(mark);
   };
   if (!keeper_.keep(run_, write_all)) {
     run_.drain();
@@ -137,8 +132,7 @@ void LaunchWatch::end() {
   if (setting_.trace != nullptr) {
     run_.drain();
     setting_.trace->close_parts();
-    std::error_code ignored;
-    std::filesystem::remove(trace_mark(), ignored);
+    remove_own_file(trace_mark());
   }
   std::signal(SIGTERM, SIG_DFL);
   std::raise(SIGTERM);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/own_files.hpp"
 #include "instrument/format/event_format.hpp"
 #include "instrument/format/remains.hpp"
 
@@ -27,9 +28,8 @@ void Remains::note(const SourcedPack& pack) {
 }
 
 bool Remains::open(const fs::path& file) {
-  std::error_code error;
-  if (!fs::exists(file, error)) return false;
-  files_.emplace_back(read_capture({file.string()}));
+  if (!has_own_file(file)) return false;
+  files_.emplace_back(read_own_capture({file}));
   return true;
 }
 
@@ -66,15 +66,6 @@ std::vector<std::string> Remains::complaints() const {
 
 bool is_unfinished(const fs::path& file) { return file.string().ends_with(instrument::kUnfinishedRemains); }
 
-std::vector<fs::path> remains_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(instrument::kRemainsPrefix)) files.push_back(entry.path());
-  }
-  std::ranges::sort(files);
-  return files;
-}
+std::vector<fs::path> remains_files(const fs::path& folder) { return own_files(folder, instrument::kRemainsPrefix); }
 
 }  // namespace ardoise::analyzer

@@ -16,6 +16,7 @@
 #include "analyzer/snapshot_log.hpp"
 #include "analyzer/trace_source.hpp"
 #include "analyzer/workers.hpp"
+#include "reports/atomic_file.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -91,6 +92,7 @@ int replay(const Options& options) {
                    .traces = trace.settings(options.trace)});
   trace.begin([&run](const std::string& sentence) { run.complain(sentence); });
   for (const auto& complaint : plugins.complaints) run.complain(complaint);
+  if (!options.trace.empty()) (void)reports::make_own_folder(options.output);  // or its parts say why not
   SnapshotLog::remove_old(options.output);
   knowledge_sources::TraceArchive::remove_old(options.output);
   log.begin(options.output, 0, std::random_device{}());

@@ -7,6 +7,8 @@
 #include <iostream>
 #include <vector>
 
+#include "analyzer/live_process.hpp"
+#include "analyzer/own_files.hpp"
 #include "analyzer/safe_state_files.hpp"
 #include "analyzer/trace_markers.hpp"
 #include "reports/atomic_file.hpp"
@@ -95,6 +97,14 @@ int write_report(const AnalyzerRun& analyzed, const RunFacts& facts, const Optio
     }
     // Meanwhile all has ended, and the last profile is there.
     if (facts.running && safe_state_files(options.output, kFirstStatePrefix).empty()) return status;
+    if (const std::string fault = fault_of_folder(options.output); !fault.empty()) {
+      say(fmt::format("there is no report: the folder '{}' on {} {}.", options.output, host_name(), fault));
+      return kIncomplete;
+    }
+    if (const auto made = reports::make_own_folder(options.output); !made) {
+      say(made.error);
+      return kIncomplete;
+    }
     std::string summary;
     const auto written = reports::write_results(run, options.output, summary);
     if (!options.quiet) std::cout << summary << std::flush;

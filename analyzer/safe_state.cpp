@@ -2,18 +2,19 @@
 #include "analyzer/safe_state.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "analyzer/live_process.hpp"
 #include "analyzer/memory_kills.hpp"
+#include "analyzer/own_files.hpp"
 #include "analyzer/results.hpp"
+#include "instrument/machine/own_folder.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 #include "reports/atomic_file.hpp"
 
@@ -47,8 +48,7 @@ Program get_program(ByteReader& in) {
 }  // namespace
 
 SafeState read_safe_state(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = read_own_file(path).value_or("");
   const std::string name = path.filename().string();
   ByteReader in(std::as_bytes(std::span(text)), name);
   SafeState state;
@@ -118,35 +118,24 @@ void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned r
   out.put_bytes(run.partial());
   const auto bytes = out.take();
   // Not forced to the disk, which may take longer than there is time: it is this process that ends, not the machine.
-  const fs::path path = safe_state_file(options.output, facts.prefix, rank),
-                 beside = reports::half_written(path.string());
-  std::ofstream file(beside, std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  std::error_code error;
-  if (file) fs::rename(beside, path, error);
-  if (file && !error) return;
-  fs::remove(beside, error);
+  const fs::path path = safe_state_file(options.output, facts.prefix, rank);
+  if (write_own_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()})) return;
   if (facts.prefix == kSafeStatePrefix) say(fmt::format("what was measured cannot be written to {}.", path.string()));
 }
 
 void use_as_first_state(const std::string& prefix, unsigned rank, const Options& options) {
-  const fs::path first = safe_state_file(options.output, kFirstStatePrefix, rank),
-                 beside = reports::half_written(first.string());
-  std::error_code error;
-  fs::create_hard_link(safe_state_file(options.output, prefix, rank), beside, error);
-  if (error) return;
-  if (fs::exists(first, error)) {
-    fs::rename(beside, first, error);
-  } else {
-    fs::remove(beside, error);
-  }
+  const instrument::OwnFolder folder(options.output.c_str());
+  const auto name_of = [rank](const std::string& of) { return safe_state_file("", of, rank).string(); };
+  const std::string first = name_of(kFirstStatePrefix), beside = reports::half_written(first);
+  struct stat found {};
+  if (folder.link(name_of(prefix).c_str(), beside.c_str()) != 0) return;
+  if (folder.look(first.c_str(), found) != 0 || folder.rename(beside.c_str(), first.c_str()) != 0)
+    folder.remove(beside.c_str());
 }
 
 void remove_safe_state(unsigned rank, const Options& options) {
-  std::error_code ignored;
   for (const char* const prefix : {kFirstStatePrefix, kNextStatePrefix, kSafeStatePrefix, kSavesMarkPrefix})
-    fs::remove(safe_state_file(options.output, prefix, rank), ignored);
+    remove_own_file(safe_state_file(options.output, prefix, rank));
   if (rank != 0) return;
   remove_requests(options.output);
   remove_all_with(options.output, {instrument::kControlName});

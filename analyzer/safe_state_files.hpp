@@ -1,13 +1,13 @@
 // Where analyzers leave what they know when a launch is ended (safe_state.hpp). The launcher looks for it, too.
 #pragma once
 
-#include <algorithm>
 #include <filesystem>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analyzer/own_files.hpp"
 #include "instrument/format/stands.hpp"
 #include "instrument/settings/control_file.hpp"
 
@@ -32,28 +32,19 @@ inline constexpr const char* kHangMarkPrefix = ".analyzer-hangs-";
 // Those that are there, by name.
 [[nodiscard]] inline std::vector<std::filesystem::path> safe_state_files(const std::filesystem::path& output,
                                                                          std::string_view prefix) {
-  std::vector<std::filesystem::path> files;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(output, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(prefix)) continue;
-    const std::string rank = name.substr(prefix.size());
-    if (!rank.empty() && rank.find_first_not_of("0123456789") == std::string::npos) files.push_back(entry.path());
-  }
-  std::ranges::sort(files);
+  auto files = own_files(output, prefix);
+  std::erase_if(files, [&](const std::filesystem::path& file) {
+    const std::string rank = file.filename().string().substr(prefix.size());
+    return rank.empty() || rank.find_first_not_of("0123456789") != std::string::npos;
+  });
   return files;
 }
 
 // Also what was half written.
 inline void remove_all_with(const std::filesystem::path& output, std::initializer_list<std::string_view> prefixes) {
-  std::error_code ignored;
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(output, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (std::ranges::any_of(prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); }))
-      files.push_back(entry.path());
+  for (const std::string_view prefix : prefixes) {
+    for (const auto& file : own_files(output, prefix)) remove_own_file(file);
   }
-  for (const auto& file : files) std::filesystem::remove(file, ignored);
 }
 
 // Requests for snapshots, and what is left of their answers.

@@ -1,7 +1,6 @@
 // See snapshot.hpp.
 #include "analyzer/snapshot.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,7 +9,8 @@
 #include <cerrno>
 #include <cstddef>
 #include <exception>
-#include <fstream>
+#include <sstream>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -19,10 +19,12 @@
 #include "analyzer/ingest.hpp"
 #include "analyzer/live_process.hpp"
 #include "analyzer/merge_states.hpp"
+#include "analyzer/own_files.hpp"
 #include "analyzer/results.hpp"
 #include "analyzer/safe_state.hpp"
 #include "analyzer/stands.hpp"
 #include "analyzer/status_file.hpp"
+#include "instrument/machine/own_folder.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -39,8 +41,14 @@ constexpr auto kForOthers = 10s;        // that ask at the same time
 // ns, of the file system's clock; 0: there is no such file.
 std::int64_t modified(const fs::path& file) {
   struct stat found {};
-  if (::stat(file.c_str(), &found) != 0) return 0;
+  if (instrument::OwnFolder(file.parent_path().c_str()).look(file.filename().c_str(), found) != 0) return 0;
   return std::int64_t{1'000'000'000} * found.st_mtim.tv_sec + found.st_mtim.tv_nsec;
+}
+
+// As Request makes it. It becomes part of the name of a file.
+bool is_request(std::string_view text) {
+  constexpr std::size_t kMost = 64;
+  return !text.empty() && text.size() <= kMost && text.find_first_not_of("0123456789-") == text.npos;
 }
 
 // While it lives, all are asked.
@@ -59,16 +67,21 @@ class Request {
   [[nodiscard]] bool make() {
     const auto begin = Clock::now();
     for (;; std::this_thread::sleep_for(kLooks)) {
-      const int file = ::open(file_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-      if (file < 0 && errno != EEXIST) return false;
+      const instrument::OwnFolder folder(file_.parent_path().c_str());
+      const auto file = static_cast<int>(folder.make(instrument::kAskName, 0600));
+      if (file < 0 && file != -EEXIST) return false;
       if (file >= 0) {
         const std::string line = text_ + "\n" + host_name() + "\n";
         const bool is_written = ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
         made_ = ::close(file) == 0 && is_written ? modified(file_) : 0;
-        if (made_ == 0) ::unlink(file_.c_str());
+        if (made_ == 0) remove_own_file(file_);
         return made_ != 0;
       }
-      if (Clock::now() - begin > kForOthers || was_left()) remove_requests(file_.parent_path());
+      const bool is_late = Clock::now() - begin > kForOthers;
+      if (is_late || was_left()) remove_requests(file_.parent_path());
+      // Something else that has the name goes, too.
+      if (const long left = is_late ? folder.remove(instrument::kAskName) : 0; left != 0 && left != -ENOENT)
+        return false;
     }
   }
   [[nodiscard]] std::string answers() const { return kSnapshotPrefix + text_ + "-"; }
@@ -77,7 +90,7 @@ class Request {
  private:
   // By one that was killed.
   [[nodiscard]] bool was_left() const {
-    std::ifstream file(file_);
+    std::istringstream file(read_own_file(file_).value_or(""));
     std::int64_t process = 0;
     std::string rest, host;
     return (file >> process >> rest >> host) && !may_live(host, process, "ardoise-analyzer");
@@ -88,11 +101,9 @@ class Request {
   std::int64_t made_ = 0;
 };
 
-std::vector<std::string> fresh_stands(const fs::path& folder, std::int64_t since) {
-  std::vector<std::string> files;
-  for (const fs::path& file : stand_files(folder)) {
-    if (modified(file) >= since) files.push_back(file.string());
-  }
+std::vector<fs::path> fresh_stands(const fs::path& folder, std::int64_t since) {
+  auto files = stand_files(folder);
+  std::erase_if(files, [&](const fs::path& file) { return modified(file) < since; });
   return files;
 }
 
@@ -112,7 +123,7 @@ std::vector<fs::path> wait_for_states(const fs::path& folder, const Request& req
   }
 }
 
-std::vector<std::string> wait_for_stands(const fs::path& folder, const Request& request, std::size_t processes) {
+std::vector<fs::path> wait_for_stands(const fs::path& folder, const Request& request, std::size_t processes) {
   for (const auto begin = Clock::now();; std::this_thread::sleep_for(kLooks)) {
     auto stands = fresh_stands(folder, request.made());
     if (stands.size() >= processes || Clock::now() - begin > kForProcesses) return stands;
@@ -122,16 +133,21 @@ std::vector<std::string> wait_for_stands(const fs::path& folder, const Request& 
 }  // namespace
 
 std::string SnapshotRequests::look() {
-  std::ifstream file(file_);
-  std::string text;
-  // Half written: the next time.
-  if (!file || !std::getline(file, text) || file.eof() || text == seen_) return "";
+  const std::string content = read_own_file(file_).value_or("");
+  const auto end = content.find('\n');
+  if (end == content.npos) return "";  // half written: the next time
+  const std::string text = content.substr(0, end);
+  if (text == seen_) return "";
   seen_ = text;
-  return kSnapshotPrefix + text + "-";
+  return is_request(text) ? kSnapshotPrefix + text + "-" : "";
 }
 
 int take_snapshot(const Options& options) {
   const fs::path folder = options.output;
+  if (const std::string fault = fault_of_folder(folder); !fault.empty()) {
+    say(fmt::format("'{}' {}: only who started a launch can ask it.", options.output, fault));
+    return kIncomplete;
+  }
   const auto first_states = safe_state_files(folder, kFirstStatePrefix);
   const auto living = static_cast<std::size_t>(std::ranges::count_if(first_states, has_living_analyzer));
   if (living == 0) {
@@ -163,7 +179,7 @@ int take_snapshot(const Options& options) {
   facts.programs_ended = Clock::now();
   // Processes that have come to MPI_Finalize have no more to say.
   const std::size_t processes = processes_of(*merged.first);
-  Capture stands = read_capture(wait_for_stands(folder, request, processes - std::min(processes, merged.complete)));
+  Capture stands = read_own_capture(wait_for_stands(folder, request, processes - std::min(processes, merged.complete)));
   CaptureSource source(stands);
   EventLoop loop;
   ingest(loop, source, *merged.run);

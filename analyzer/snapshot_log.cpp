@@ -30,9 +30,9 @@ void SnapshotLog::remove_old(const std::string& folder) {
   }
 }
 
-void SnapshotLog::begin(const std::string& folder, std::uint32_t analyzer, std::uint64_t run) {
+void SnapshotLog::begin(const std::string& folder, std::uint32_t analyzer, std::uint64_t run, int descriptor) {
   const MutexLock lock(mutex_);
-  writer_.emplace(fmt::format("{}/{}{}{}", folder, kPrefix, analyzer, kEnding), complain_);
+  writer_.emplace(fmt::format("{}/{}{}{}", folder, kPrefix, analyzer, kEnding), complain_, descriptor);
   process_ = ::getpid();
   builder_ = BlockBuilder(run);
 }

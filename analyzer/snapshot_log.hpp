@@ -45,8 +45,8 @@ class SnapshotLog final : public knowledge_sources::SnapshotSink {
   }
   // Those of an earlier run, which had more analyzers, perhaps. On one analyzer, before the others begin.
   static void remove_old(const std::string& folder);
-  // Before the first pack. run: of the launch, equal on all of its analyzers.
-  void begin(const std::string& folder, std::uint32_t analyzer, std::uint64_t run);
+  // Before the first pack. run: of the launch, equal on all of its analyzers. descriptor: see BlockWriter.
+  void begin(const std::string& folder, std::uint32_t analyzer, std::uint64_t run, int descriptor = -1);
   void add_program(const knowledge_sources::Program& program);
   // Writes what has waited long enough.
   void flush();

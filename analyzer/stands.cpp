@@ -5,6 +5,7 @@
 #include <string_view>
 #include <variant>
 
+#include "analyzer/own_files.hpp"
 #include "instrument/format/definition_reader.hpp"
 #include "instrument/format/pack_file.hpp"
 #include "instrument/format/stands.hpp"
@@ -166,13 +167,8 @@ class Reader {
 }  // namespace
 
 std::vector<fs::path> stand_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(instrument::kStandPrefix) && !name.ends_with(".part")) files.push_back(entry.path());
-  }
-  std::ranges::sort(files);
+  auto files = own_files(folder, instrument::kStandPrefix);
+  std::erase_if(files, [](const fs::path& file) { return file.string().ends_with(".part"); });
   return files;
 }
 
@@ -180,7 +176,7 @@ std::vector<ProcessStand> read_stands(const fs::path& folder) {
   std::vector<ProcessStand> stands;
   KnownComms known;
   for (const fs::path& path : stand_files(folder)) {
-    const instrument::PackFile file = instrument::read_pack_file(path);
+    const instrument::PackFile file = read_own_pack_file(path);
     instrument::PackSequence packs(file.bytes());
     const auto pack = packs.next();
     if (!pack || pack->pack_class() != instrument::PackClass::kDefinitions) continue;  // it goes on just now

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 namespace ardoise::reports {
 
@@ -30,6 +31,14 @@ std::string what_to_do(int error_number) {
   }
 }
 
+// Or by who alone can write to its folder, as in /dev.
+bool is_put_by_us(const std::string& path, const struct stat& named) {
+  if (named.st_uid == ::geteuid()) return true;
+  const std::string folder = std::filesystem::path(path).parent_path();
+  struct stat around {};
+  return ::stat(folder.empty() ? "." : folder.c_str(), &around) == 0 && (around.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 constexpr std::string_view kBeside = ".part";  // and the number of the process
 
 }  // namespace
@@ -43,23 +52,34 @@ bool is_half_written(std::string_view name) {
   return !number.empty() && number.find_first_not_of("0123456789") == number.npos;
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-  namespace fs = std::filesystem;
-  std::error_code none;
+AtomicFile::AtomicFile(std::string path, Special special) : path_(std::move(path)) {
+  if (special == Special::kUsed && open_special()) return;
   struct stat old {};
-  const bool exists = ::stat(path_.c_str(), &old) == 0;
-  if (exists && !S_ISREG(old.st_mode)) {
-    fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd_ < 0) fail(errno);
+  const bool exists = ::lstat(path_.c_str(), &old) == 0;
+  if (exists && S_ISDIR(old.st_mode)) {
+    fail(EISDIR);
     return;
-  }
-  if (exists) {
-    if (fs::path target = fs::canonical(path_, none); !none) path_ = target;
   }
   beside_ = half_written(path_);
   ::unlink(beside_.c_str());  // left by a killed process with our number
   fd_ = ::open(beside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd_ < 0 || (exists && ::fchmod(fd_, old.st_mode & 07777) != 0)) fail(errno);
+  if (fd_ < 0 || (exists && S_ISREG(old.st_mode) && ::fchmod(fd_, old.st_mode & 0777) != 0)) fail(errno);
+}
+
+// True: it is written to directly, or cannot be. Else path_ is that of the file that a link leads to.
+bool AtomicFile::open_special() {
+  struct stat named {
+  }, meant{};
+  if (::lstat(path_.c_str(), &named) != 0 || !is_put_by_us(path_, named) || ::stat(path_.c_str(), &meant) != 0)
+    return false;
+  if (S_ISREG(meant.st_mode) || S_ISDIR(meant.st_mode)) {
+    std::error_code error;
+    if (const auto target = std::filesystem::canonical(path_, error); !error) path_ = target;
+    return false;
+  }
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (fd_ < 0) fail(errno);
+  return true;
 }
 
 AtomicFile::~AtomicFile() { discard(); }
@@ -103,18 +123,36 @@ void AtomicFile::discard() {
   if (!beside_.empty()) ::unlink(beside_.c_str());
 }
 
-Outcome write_file(const std::string& path, std::string_view content) {
-  AtomicFile file(path);
+Outcome write_file(const std::string& path, std::string_view content, Special special) {
+  AtomicFile file(path, special);
   file.append(content);
   return file.commit();
 }
 
+namespace {
+
+Outcome folder_made(const std::string& path, std::error_code error) {
+  std::error_code none;
+  if (!error && !std::filesystem::is_directory(path, none)) error = std::make_error_code(std::errc::not_a_directory);
+  if (!error) return {};
+  return {fmt::format("Cannot make the folder {}: {}; {}.", path, error.message(), what_to_do(error.value()))};
+}
+
+}  // namespace
+
 Outcome make_folder(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (!error && !std::filesystem::is_directory(path, error)) error = std::make_error_code(std::errc::not_a_directory);
-  if (!error) return {};
-  return {fmt::format("Cannot make the folder {}: {}; {}.", path, error.message(), what_to_do(error.value()))};
+  return folder_made(path, error);
+}
+
+Outcome make_own_folder(const std::string& path) {
+  std::error_code error;
+  auto folder = std::filesystem::path(path).lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
+  if (folder.has_parent_path()) std::filesystem::create_directories(folder.parent_path(), error);
+  if (!error && ::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) error = {errno, std::generic_category()};
+  return folder_made(path, error);
 }
 
 }  // namespace ardoise::reports

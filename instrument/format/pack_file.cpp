@@ -12,19 +12,23 @@
 namespace ardoise::instrument {
 
 PackFile read_pack_file(const std::filesystem::path& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);  // not for who writes into a FIFO
+  return read_pack_file(path, descriptor < 0 ? -errno : descriptor);
+}
+
+PackFile read_pack_file(const std::filesystem::path& path, int descriptor) {
   PackFile file;
-  const auto fail = [&](const char* what, int code) {
+  const auto fail = [&](const char* what, const char* why) {
     file.storage.clear();
     file.size = 0;
-    file.error = fmt::format("{} {}: {}.", what, path.string(), std::strerror(code));
+    file.error = fmt::format("{} {}: {}.", what, path.string(), why);
     return file;
   };
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return fail("Cannot open the pack file", errno);
+  if (descriptor < 0) return fail("Cannot open the pack file", std::strerror(-descriptor));
   struct stat status {};
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
     ::close(descriptor);
-    return fail("Cannot read the pack file", EINVAL);
+    return fail("Cannot read the pack file", "it is no regular file");
   }
   file.size = static_cast<std::size_t>(status.st_size);
   file.storage.resize((file.size + 7) / 8);
@@ -35,7 +39,7 @@ PackFile read_pack_file(const std::filesystem::path& path) {
     if (got <= 0) {
       const int code = got == 0 ? EIO : errno;
       ::close(descriptor);
-      return fail("Cannot read the pack file", code);
+      return fail("Cannot read the pack file", std::strerror(code));
     }
     done += static_cast<std::size_t>(got);
   }
@@ -43,8 +47,16 @@ PackFile read_pack_file(const std::filesystem::path& path) {
   return file;
 }
 
-PackFileWriter::PackFileWriter(const std::filesystem::path& path)
-    : descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {}
+namespace {
+
+int make_new(const std::filesystem::path& path) {
+  ::unlink(path.c_str());
+  return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+}  // namespace
+
+PackFileWriter::PackFileWriter(const std::filesystem::path& path) : descriptor_(make_new(path)) {}
 
 PackFileWriter::~PackFileWriter() {
   if (descriptor_ >= 0) ::close(descriptor_);

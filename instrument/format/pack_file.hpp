@@ -22,8 +22,11 @@ struct PackFile {
   [[nodiscard]] std::span<const std::byte> bytes() const { return std::as_bytes(std::span(storage)).first(size); }
 };
 [[nodiscard]] PackFile read_pack_file(const std::filesystem::path& path);
+// Of a descriptor, which is closed, or -errno of who could not open it.
+[[nodiscard]] PackFile read_pack_file(const std::filesystem::path& path, int descriptor);
 
-// Writes packs to a new file. False: nothing more is written, and the file is not to be trusted.
+// Writes packs to a new file; what has its name goes. False: nothing more is written, and the file is not to be
+// trusted.
 class PackFileWriter {
  public:
   explicit PackFileWriter(const std::filesystem::path& path);

@@ -1,14 +1,13 @@
 // See control.hpp.
 #include "instrument/process/control.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
 
 #include "instrument/machine/kernel_call.hpp"
+#include "instrument/machine/own_folder.hpp"
 #include "instrument/settings/option_table.hpp"
 
 namespace ardoise::instrument {
@@ -31,9 +30,9 @@ Control::Control(Session& of, const PackIdentity& identity, std::string_view pro
     : session_(of),
       ticks_per_second_(identity.ticks_per_second),
       rank_(identity.rank),
-      path_(fmt::format("{}/{}", folder, kControlName)),
-      answer_path_(fmt::format("{}/{}", folder, control_answer_name(identity.partition, identity.rank))),
-      beside_(answer_path_ + ".part"),
+      folder_(folder),
+      answer_(control_answer_name(identity.partition, identity.rank)),
+      beside_(answer_ + ".part"),
       program_(program),
       flush_ticks_(of.recorder.live.flush_ticks.load(std::memory_order_relaxed)),
       sums_(of.recorder.reduction.folded_at_once()) {
@@ -42,10 +41,10 @@ Control::Control(Session& of, const PackIdentity& identity, std::string_view pro
 
 // Empty: nothing new is there.
 std::string_view Control::read() noexcept {
+  const OwnFolder folder(folder_.c_str());
   struct stat found {};
-  if (call_kernel(SYS_newfstatat, AT_FDCWD, argument(path_.c_str()), argument(&found), 0) != 0) return {};
-  if (static_cast<std::uint64_t>(found.st_size) == size_) return {};
-  const long file = call_kernel(SYS_openat, AT_FDCWD, argument(path_.c_str()), O_RDONLY | O_CLOEXEC);
+  if (folder.look(kControlName, found) != 0 || static_cast<std::uint64_t>(found.st_size) == size_) return {};
+  const long file = folder.read(kControlName);
   if (file < 0) return {};
   std::size_t bytes = 0;
   for (long more = 0; bytes < room_.size(); bytes += static_cast<std::size_t>(more)) {
@@ -142,19 +141,18 @@ void Control::answer(std::uint32_t number, std::uint32_t refused) noexcept {
   *at++ = ' ';
   at = std::to_chars(at, at + 12, refused).ptr;
   *at++ = '\n';
-  const long file =
-      call_kernel(SYS_openat, AT_FDCWD, argument(beside_.c_str()), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const OwnFolder folder(folder_.c_str());
+  const long file = folder.replace(beside_.c_str(), 0600);
   if (file < 0) return;
   const long bytes = at - text.data();
   const bool is_whole = call_kernel(SYS_write, file, argument(text.data()), bytes) == bytes;
   call_kernel(SYS_close, file);
-  if (is_whole)
-    call_kernel(SYS_renameat2, AT_FDCWD, argument(beside_.c_str()), AT_FDCWD, argument(answer_path_.c_str()), 0);
+  if (is_whole) folder.rename(beside_.c_str(), answer_.c_str());
   has_answered_ = true;
 }
 
 void Control::leave() noexcept {
-  if (std::exchange(has_answered_, false)) call_kernel(SYS_unlinkat, AT_FDCWD, argument(answer_path_.c_str()), 0);
+  if (std::exchange(has_answered_, false)) OwnFolder(folder_.c_str()).remove(answer_.c_str());
 }
 
 }  // namespace ardoise::instrument

@@ -17,7 +17,7 @@
 
 namespace ardoise::instrument {
 
-// How often a process looks: where the folder is of this machine it costs a microsecond, where it is of a server for
+// How often a process looks: where the folder is of this machine it costs 3 us, where it is of a server for
 // thousands the server's time.
 [[nodiscard]] long control_look_milliseconds(const std::string& folder) noexcept;
 
@@ -40,7 +40,7 @@ class Control {
   Session& session_;
   const double ticks_per_second_;
   const std::uint32_t rank_;
-  const std::string path_, answer_path_, beside_, program_;
+  const std::string folder_, answer_, beside_, program_;
   const std::uint64_t flush_ticks_;
   const FunctionSet sums_;
   std::uint64_t size_ = 0;     // of the file when it was read last

@@ -133,14 +133,17 @@ void on_exit(vmpi::Call& call) noexcept {
 
 // What the survivor finds. Never destroyed.
 Session* session_of_the_dead = nullptr;
-std::string* remains_path = nullptr;
+struct RemainsPlace {
+  std::string folder, name;
+};
+RemainsPlace* remains_place = nullptr;
 
 Standing* standing = nullptr;  // never destroyed either
 Control* control = nullptr;    // likewise
 
 void write_remains(int wait_status) noexcept {
   allocate_without_locks();
-  session_of_the_dead->write_remains(*remains_path, wait_status);
+  session_of_the_dead->write_remains(remains_place->folder, remains_place->name, wait_status);
   vmpi::remove_window_folder();
 }
 
@@ -157,7 +160,7 @@ void prepare_for_death(Session& made, const PackIdentity& identity, const char* 
   const std::string folder = remains_folder(analyzer_command);
   if (folder.empty()) return;
   session_of_the_dead = &made;
-  remains_path = new std::string(fmt::format("{}/{}", folder, remains_name(identity.partition, identity.rank)));
+  remains_place = new RemainsPlace{folder, remains_name(identity.partition, identity.rank)};
   const double seconds = hang_seconds > 0 ? stand_seconds(hang_seconds) : 0;
   standing = new Standing(made, identity, folder, seconds, count_helpers());
   control = new Control(made, identity, own_program().name, folder);
@@ -249,10 +252,11 @@ void start_session(const Settings& settings, int thread_level) {
   }
   if (!settings.capture_directory.empty()) {
     const std::string path = fmt::format("{}/{}.{}.packs", settings.capture_directory, own_program().name, rank);
-    route.capture = std::make_unique<CaptureTransport>(path, route.stream.get());
-    if (!route.capture->ready()) {
-      say(fmt::format("cannot write {}: {}.", path, std::strerror(errno)));
-      route.capture.reset();
+    const long file = CaptureTransport::make_file(path);
+    if (file >= 0) {
+      route.capture = std::make_unique<CaptureTransport>(file, route.stream.get());
+    } else {
+      say(fmt::format("cannot write {}: {}.", path, std::strerror(static_cast<int>(-file))));
     }
   }
   if (route.first() == nullptr) return stop_observing();

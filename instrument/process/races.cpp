@@ -110,7 +110,7 @@ bool says_anyone(const Identity& own, const std::string& sentence) {
 
 const vmpi::Steering* start_recording(const RaceSettings& settings, const Identity& own, int thread_level) {
   auto* const made = new RaceRecorder(say_of_races);
-  ::syscall(SYS_mkdirat, AT_FDCWD, settings.record.c_str(), 0777);  // there is one, where the launcher has made it
+  ::syscall(SYS_mkdirat, AT_FDCWD, settings.record.c_str(), 0700);  // there is one, where the launcher has made it
   RaceFileHeader header;
   header.ranks = static_cast<std::uint32_t>(own.ranks);
   header.rank = static_cast<std::uint32_t>(own.rank);
@@ -133,11 +133,11 @@ const vmpi::Steering* start_recording(const RaceSettings& settings, const Identi
 
 // The whole file, for the life of the process. nullopt: it cannot be opened; errno says why. Empty: likewise, or it is.
 std::optional<std::span<const std::byte>> map_file(const std::string& path) {
-  const long file = ::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDONLY | O_CLOEXEC);
+  const long file = ::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return std::nullopt;
   struct stat status {};
   std::span<const std::byte> bytes;
-  if (::fstat(static_cast<int>(file), &status) == 0 && status.st_size > 0) {
+  if (::fstat(static_cast<int>(file), &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
     const auto size = static_cast<std::size_t>(status.st_size);
     const long address = ::syscall(SYS_mmap, nullptr, size, PROT_READ, MAP_PRIVATE, file, 0L);
     if (address != -1) bytes = {reinterpret_cast<const std::byte*>(address), size};
@@ -213,11 +213,9 @@ const vmpi::Steering* start_forcing(const RaceSettings& settings, const Identity
   say_limits(*file, own);
   const VMPI_Partition_desc* const analyzer = VMPI_Get_desc_by_name(kAnalyzerPartition);
   const std::string output = analyzer != nullptr ? remains_folder(analyzer->command) : "";
-  const auto in_output = [&](const char* name) { return output.empty() ? "" : output + "/" + name; };
-  auto* const made = new RaceForcer(
-      {say_of_races, own.partition, own.rank, own.ranks, VMPI_Comm_partition(), settings.stops_when_departing,
-       settings.patience_seconds, settings.force, in_output(kRaceDepartures), in_output(kRaceEnded)},
-      std::move(file));
+  auto* const made = new RaceForcer({say_of_races, own.partition, own.rank, own.ranks, VMPI_Comm_partition(),
+                                     settings.stops_when_departing, settings.patience_seconds, settings.force, output},
+                                    std::move(file));
   if (const std::string clause = made->start();
       says_anyone(own, clause.empty() ? "" : fmt::format("the record of races '{}' {}.", path, clause)))
     PMPI_Abort(MPI_COMM_WORLD, kRefusedStatus);

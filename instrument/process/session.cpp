@@ -18,6 +18,7 @@
 #include "instrument/format/definition_writer.hpp"
 #include "instrument/format/remains.hpp"
 #include "instrument/machine/clock.hpp"
+#include "instrument/machine/own_folder.hpp"
 #include "instrument/machine/shortest_batch.hpp"
 #include "instrument/process/last_moment.hpp"
 #include "instrument/record/mpi_queries.hpp"
@@ -214,7 +215,7 @@ void Session::finish() {
   }
 }
 
-void Session::write_remains(const std::string& path, int wait_status) noexcept {
+void Session::write_remains(const std::string& folder, const std::string& name, int wait_status) noexcept {
   current_thread = nullptr;
   own_activity = nullptr;
   recorder.free_from_the_dead();
@@ -227,17 +228,18 @@ void Session::write_remains(const std::string& path, int wait_status) noexcept {
   define_clock(end, ticks_per_second(loaded_, now_seen));
   recorder.accesses.define(recorder.definitions);
   const std::vector<Bin*> packs = recorder.take_remains(end);
-  const std::string beside = path + kUnfinishedRemains;
-  CaptureTransport file(beside, nullptr);
+  const std::string beside = name + kUnfinishedRemains;
+  const OwnFolder own(folder.c_str());
+  CaptureTransport file(own.replace(beside.c_str(), 0600), nullptr);
   for (Bin* const pack : packs) {
     if (!file.send(pack, sizeof(PackHeader) + pack->header.payload_bytes) || !file.ready()) break;
   }
   const bool is_whole = file.ready();
   (void)file.close();
   if (is_whole) {
-    ::syscall(SYS_rename, beside.c_str(), path.c_str());
+    own.rename(beside.c_str(), name.c_str());
   } else {
-    ::syscall(SYS_unlink, beside.c_str());
+    own.remove(beside.c_str());
   }
 }
 

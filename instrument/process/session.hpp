@@ -45,7 +45,7 @@ class Session {
   // All threads of the process have died, and it had not come to finish(): the packs that the analyzer may not have go
   // into a file. By the survivor (survivor.hpp).
   // wait_status: how the process ended, as waitpid(2) gives it; -1: not known.
-  void write_remains(const std::string& path, int wait_status) noexcept;
+  void write_remains(const std::string& folder, const std::string& name, int wait_status) noexcept;
 
   // The calling thread begins: it is sampled from now on.
   void thread_began() noexcept;

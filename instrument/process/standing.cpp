@@ -13,6 +13,7 @@
 #include "instrument/format/stands.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/kernel_call.hpp"
+#include "instrument/machine/own_folder.hpp"
 #include "instrument/machine/process_stat.hpp"
 #include "instrument/process/thread_stand.hpp"
 #include "vmpi/wrappers/observer.hpp"
@@ -56,9 +57,9 @@ Standing::Standing(Session& of, const PackIdentity& identity, const std::string&
                    std::size_t helpers)
     : session_(of),
       identity_(identity),
-      path_(fmt::format("{}/{}", folder, stand_name(identity.partition, identity.rank))),
-      beside_(path_ + ".part"),
-      ask_path_(fmt::format("{}/{}", folder, kAskName)),
+      folder_(folder),
+      name_(stand_name(identity.partition, identity.rank)),
+      beside_(name_ + ".part"),
       program_(path_of_program()),
       stat_path_(fmt::format("/proc/{}/stat", ::getpid())),
       start_tick_(now()),
@@ -76,12 +77,13 @@ std::uint64_t Standing::last_progress() const noexcept {
 }
 
 bool Standing::is_asked() const noexcept {
-  return call_kernel(SYS_faccessat, AT_FDCWD, argument(ask_path_.c_str()), F_OK) == 0;
+  struct stat found {};
+  return OwnFolder(folder_.c_str()).look(kAskName, found) == 0;
 }
 
 void Standing::leave() noexcept {
   if (written_ == 0) return;
-  call_kernel(SYS_unlink, argument(path_.c_str()));
+  OwnFolder(folder_.c_str()).remove(name_.c_str());
   written_ = 0;
 }
 
@@ -233,13 +235,13 @@ void Standing::write_header(std::size_t at, PackClass pack_class, std::size_t pa
 void Standing::write(std::uint64_t tick, std::uint64_t since) noexcept {
   std::size_t bytes = write_definitions(tick, since);
   bytes += write_totals(bytes, tick);
-  const long file =
-      call_kernel(SYS_openat, AT_FDCWD, argument(beside_.c_str()), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  const OwnFolder folder(folder_.c_str());
+  const long file = folder.replace(beside_.c_str(), 0600);
   if (file < 0) return;
   const auto all = static_cast<long>(bytes);
   const bool is_written = call_kernel(SYS_write, file, argument(room_.data()), all) == all;
   call_kernel(SYS_close, file);
-  if (!is_written || call_kernel(SYS_rename, argument(beside_.c_str()), argument(path_.c_str())) != 0) return;
+  if (!is_written || folder.rename(beside_.c_str(), name_.c_str()) != 0) return;
   written_ = tick;
   written_since_ = since;
 }

@@ -48,7 +48,7 @@ class Standing {
 
   Session& session_;
   const PackIdentity identity_;
-  const std::string path_, beside_, ask_path_, program_, stat_path_;
+  const std::string folder_, name_, beside_, program_, stat_path_;
   const std::uint64_t start_tick_, ticks_, helpers_;
   std::uint64_t written_ = 0, written_since_ = 0;   // ticks; 0: there is no file
   std::uint64_t cpu_before_ = 0, time_before_ = 0;  // at the look before

@@ -1,7 +1,6 @@
 // See race_forcer.hpp.
 #include "instrument/races/race_forcer.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -13,6 +12,7 @@
 #include <climits>
 #include <utility>
 
+#include "instrument/machine/own_folder.hpp"
 #include "instrument/races/race_kinds.hpp"
 #include "instrument/races/race_sites.hpp"
 
@@ -96,12 +96,15 @@ std::string RaceForcer::named(const RaceKey& key) {
 }
 
 void RaceForcer::note_departure(const RaceKey& key) {
-  if (settings_.departures.empty()) return;
+  if (settings_.output.empty()) return;
   const std::string line = fmt::format("{}\t{}\t{}\t{:x}\n", settings_.rank, key.function, key.module, key.offset);
-  const long file =
-      ::syscall(SYS_openat, AT_FDCWD, settings_.departures.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  append_to(kRaceDepartures, line.data(), line.size());
+}
+
+void RaceForcer::append_to(const char* name, const void* bytes, std::size_t size) const {
+  const long file = OwnFolder(settings_.output.c_str()).append(name, 0600);
   if (file < 0) return;
-  (void)::syscall(SYS_write, file, line.data(), line.size());
+  (void)::syscall(SYS_write, file, bytes, size);
   ::syscall(SYS_close, file);
 }
 
@@ -162,17 +165,14 @@ void RaceForcer::begin_wait(Thread& thread, const Call& call, Steer& steer) {
 }
 
 bool RaceForcer::has_other_departed() const {
-  return !settings_.departures.empty() && ::syscall(SYS_faccessat, AT_FDCWD, settings_.departures.c_str(), F_OK) == 0;
+  struct stat found {};
+  return !settings_.output.empty() && OwnFolder(settings_.output.c_str()).look(kRaceDepartures, found) == 0;
 }
 
 void RaceForcer::note_end() const {
-  if (settings_.ended.empty()) return;
+  if (settings_.output.empty()) return;
   const RaceEnded own{settings_.partition, settings_.rank};
-  const long file =
-      ::syscall(SYS_openat, AT_FDCWD, settings_.ended.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (file < 0) return;
-  (void)::syscall(SYS_write, file, &own, sizeof own);
-  ::syscall(SYS_close, file);
+  append_to(kRaceEnded, &own, sizeof own);
 }
 
 int RaceForcer::world_rank(MPI_Comm comm, int rank) const {
@@ -189,9 +189,9 @@ int RaceForcer::world_rank(MPI_Comm comm, int rank) const {
 }
 
 std::string RaceForcer::who_has_ended(const Wait& wait) const {
-  if (settings_.ended.empty()) return "";
+  if (settings_.output.empty()) return "";
   const int sender = wait.comm != MPI_COMM_NULL ? world_rank(wait.comm, wait.source) : wait.sender;
-  const long file = ::syscall(SYS_openat, AT_FDCWD, settings_.ended.c_str(), O_RDONLY | O_CLOEXEC);
+  const long file = OwnFolder(settings_.output.c_str()).read(kRaceEnded);
   if (file < 0) return "";
   std::array<RaceEnded, 512> some{};
   int others = 0;

@@ -37,8 +37,7 @@ class RaceForcer {
     bool stops;               // where the program departs
     double patience_seconds;  // after which a wait is told; 0: never
     std::string folder;       // of the record: names of call sites
-    std::string departures;   // file for kRaceDepartures; "": none
-    std::string ended;        // likewise, for kRaceEnded
+    std::string output;       // folder of kRaceDepartures and kRaceEnded; "": none
   };
 
   RaceForcer(Settings settings, std::unique_ptr<RaceFile> file);
@@ -95,6 +94,7 @@ class RaceForcer {
   std::nullptr_t depart(Thread& thread, const std::string& recorded, const vmpi::Call& call, const std::string& why);
   [[nodiscard]] std::string named(const RaceKey& key);
   void note_departure(const RaceKey& key);
+  void append_to(const char* name, const void* bytes, std::size_t size) const;  // in the output folder
 
   void pin(vmpi::Steer& steer, std::int32_t source, std::int32_t tag) const;
   void pin_unmatched(vmpi::Steer& steer) const;

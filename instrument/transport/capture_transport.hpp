@@ -12,8 +12,12 @@ namespace ardoise::instrument {
 // By direct system calls: neither our own hooks nor a tool behind us sees them.
 class CaptureTransport final : public Transport {
  public:
-  // next may be nullptr: bins are free again at once. Creates the directory's file or fails, see ready().
-  CaptureTransport(const std::string& path, Transport* next);
+  // A new file; what has its name goes, but for a link that this user has made, which is followed. A descriptor, or
+  // -errno.
+  [[nodiscard]] static long make_file(const std::string& path);
+  // next may be nullptr: bins are free again at once. descriptor: of the file, which is closed with this; < 0: there is
+  // none, see ready().
+  CaptureTransport(long descriptor, Transport* next) : next_(next), descriptor_(descriptor) {}
   [[nodiscard]] bool ready() const { return descriptor_ >= 0; }
 
   // A file that can't be written any more ends the capture. Without a next transport that is a failure.

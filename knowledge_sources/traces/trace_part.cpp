@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "instrument/machine/own_folder.hpp"
 #include "knowledge_sources/traces/otf2_archive.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -40,17 +41,19 @@ void empty_files(const std::filesystem::path& folder) {
 TracePart::TracePart(const std::filesystem::path& folder, std::uint32_t partition,
                      std::function<void(const std::string&)> complain)
     : partition_(partition), complain_(std::move(complain)), process_(::getpid()), parts_(folder) {
-  std::error_code fault;
-  std::filesystem::create_directories(folder, fault);
+  if (instrument::OwnFolder(folder.parent_path().c_str()).error() == -EPERM) {
+    fail("the folder around it is not this user's alone");
+    return;
+  }
+  ::mkdir(folder.c_str(), 0700);  // by the first analyzer
   std::string name = (folder / (std::string(kPartName) + "XXXXXX")).string();
-  if (fault || ::mkdtemp(name.data()) == nullptr) {
-    fail(fault ? fault.message() : std::string(std::strerror(errno)));
+  if (::mkdtemp(name.data()) == nullptr) {
+    fail(std::strerror(errno));
     return;
   }
   folder_ = name;
   failed_folder_ = folder / (std::string(kFailedName) + name.substr(name.size() - 6));
   has_folder_ = true;
-  ::chmod(name.c_str(), 0777 & ~::umask(0));
   allow_many_files();
   archive_ = open_otf2_archive(folder_);
   if (archive_ != nullptr) {

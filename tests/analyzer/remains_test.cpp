@@ -25,6 +25,7 @@ class RemainsTest : public ::testing::Test {
               (std::string("remains_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder_);
     fs::create_directories(folder_);
+    fs::permissions(folder_, fs::perms{0700});
   }
   void TearDown() override { fs::remove_all(folder_); }
 

@@ -15,6 +15,7 @@
 
 #include "analyzer/analyzer_run.hpp"
 #include "analyzer/command_file.hpp"
+#include "analyzer/own_files.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/rules/rule_actions.hpp"
 #include "analyzer/rules/rule_file.hpp"
@@ -188,7 +189,7 @@ TEST_F(CommandFile, EachCommandHasANumberOfItsOwn) {
     }
   }
   std::set<std::uint32_t> numbers;
-  const std::string text = content_of(folder_ / instrument::kControlName);
+  const std::string text = read_own_file(folder_ / instrument::kControlName).value_or("");
   EXPECT_TRUE(instrument::for_each_command(text, [&](const instrument::ControlCommand& command) {
     numbers.insert(command.number);
     EXPECT_EQ(command.rule, 3u);

@@ -33,6 +33,7 @@ class SafeStateTest : public ::testing::Test {
               (std::string("safe_state_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::remove_all(folder_);
     fs::create_directories(folder_);
+    fs::permissions(folder_, fs::perms{0700});
     options_.output = folder_.string();
     options_.command = "mpirun -n 8 solver";
     options_.render = false;

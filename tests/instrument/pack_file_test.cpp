@@ -2,6 +2,7 @@
 #include "instrument/format/pack_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -54,6 +55,19 @@ TEST_F(PackFileTest, TruncatedFileEndsWithAnError) {
 }
 
 TEST_F(PackFileTest, MissingFileIsAnError) { EXPECT_NE(read_pack_file(path_ / "nowhere").error, ""); }
+
+TEST_F(PackFileTest, AFifoIsNotWaitedFor) {
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_NE(read_pack_file(path_).error.find("it is no regular file"), std::string::npos);
+}
+
+TEST_F(PackFileTest, ALinkIsReplacedAndNotFollowed) {
+  const std::filesystem::path victim = path_.string() + ".victim";
+  std::filesystem::create_symlink(victim, path_);
+  write_two();
+  EXPECT_FALSE(std::filesystem::exists(victim));
+  EXPECT_EQ(read_pack_file(path_).error, "");
+}
 
 TEST_F(PackFileTest, WriterThatCannotOpenSaysSo) {
   PackFileWriter writer(path_ / "nowhere" / "file");

@@ -468,6 +468,41 @@ TEST_F(Traces, AFolderThatCannotBeMadeCostsTheTraceOnly) {
   EXPECT_THAT(finished_.archives, IsEmpty());
 }
 
+TEST_F(Traces, ModesAreTheUmasksWhichStays) {
+  for (const mode_t mask : {022u, 077u, 027u}) {
+    const mode_t before = ::umask(mask);
+    PackMaker maker({});
+    maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 4, instrument::kNoPeer, 0, 0);
+    (void)traced({&maker});
+    EXPECT_EQ(::umask(before), mask);
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_ / "trace")) {
+      struct stat found {};
+      ASSERT_EQ(::stat(entry.path().c_str(), &found), 0);
+      EXPECT_EQ(found.st_mode & 07777 & mask, 0u) << entry.path();
+      if (S_ISREG(found.st_mode)) {
+        EXPECT_EQ(found.st_mode & 0600, 0600u) << entry.path();
+        ++files;
+      }
+    }
+    EXPECT_GE(files, 3u);
+    TraceArchive::remove_old(folder_);
+  }
+}
+
+TEST_F(Traces, AFolderThatOthersCanWriteToCostsTheTraceOnly) {
+  std::filesystem::permissions(folder_, std::filesystem::perms{0777});
+  PackMaker maker({});
+  maker.call(FunctionId::kBarrier, Shape::kCollective, 2000, 4, instrument::kNoPeer, 0, 0);
+  begin({{.name = "program", .ranks = 1}});
+  maker.flush();
+  session_->submit(maker.take());
+  finish();
+  EXPECT_THAT(complaints_, ElementsAre(HasSubstr("the folder around it is not this user's alone")));
+  EXPECT_THAT(finished_.archives, IsEmpty());
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
 TEST_F(Traces, AFullDiskCostsTheTraceOnly) {
   ::signal(SIGXFSZ, SIG_IGN);
   // Seen when the file is closed, and before that.

@@ -1,5 +1,6 @@
 // Settings change while a program computes without calling MPI, and what is wrong is said.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -87,6 +88,31 @@ TEST_F(ControlTest, TheRateChangesWhileRanksCompute) {
   const auto late = control({"rate=50"});
   EXPECT_EQ(late.status, 1);
   EXPECT_THAT(late.output, HasSubstr("no launch that reports to"));
+}
+
+// An archive that was unpacked in the folder may bring them, or who could once write there.
+TEST_F(ControlTest, LinksInTheFolderAreNotFollowedAndAFifoIsNotWaitedFor) {
+  namespace fs = std::filesystem;
+  const fs::path victim = folder_ / "victim", output = output_;
+  std::ofstream(victim) << "precious";
+  Captured done, asked;
+  const auto result = launch({"--hang", "1s"}, {}, [&] {
+    for (const char* const name : {".control-done-0-0.part", ".control-done-0-1", ".stand-0-0.part", ".stand-0-1",
+                                   "profile.json", "summary.txt", ".analyzer-state-0"})
+      fs::create_symlink(victim, output / name);
+    ASSERT_EQ(::mkfifo((output / ".ask").c_str(), 0666), 0);
+    done = control({"rate=50"});
+    ::usleep(500'000);  // all have looked
+    fs::remove(output / ".ask");
+    asked = run_and_read({ARDOISE, "status", output_});
+  });
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(done.output, StartsWith("rate=50: done on 3 of 3 ranks in "));
+  EXPECT_EQ(asked.status, 0) << asked.output;
+  EXPECT_EQ(content("victim"), "precious");
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(output / "profile.json")));
+  EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(output / "summary.txt")));
+  EXPECT_EQ(profile().applications.size(), 1u);
 }
 
 class SumsTest : public ControlTest, public ::testing::WithParamInterface<bool> {};

@@ -66,7 +66,7 @@ int export_profile(int argc, char** argv) {
     if (!written) say("Cannot write to standard output; give a file with -o.");
     return written ? 0 : kFailedStatus;
   }
-  if (const auto written = reports::write_file(output, *text.value); !written) {
+  if (const auto written = reports::write_file(output, *text.value, reports::Special::kUsed); !written) {
     return say("{}", written.error), kFailedStatus;
   }
   say("the call stacks are '{}', {}.", output,

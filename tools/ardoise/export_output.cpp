@@ -6,7 +6,7 @@
 namespace ardoise::launcher {
 
 ExportOutput::ExportOutput(const std::string& path) {
-  if (path != "-") file_ = std::make_unique<reports::AtomicFile>(path);
+  if (path != "-") file_ = std::make_unique<reports::AtomicFile>(path, reports::Special::kUsed);
 }
 
 void ExportOutput::flush() {

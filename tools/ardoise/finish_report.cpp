@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <fstream>
 #include <iostream>
+#include <sstream>
 
 #include "analyzer/safe_state_files.hpp"
 #include "analyzer/status_file.hpp"
@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 // What the analyzer left in its status file; "" where it never came so far.
 std::string analyzer_state(const fs::path& output) {
   std::string word;
-  std::ifstream(status_file_in(output)) >> word;
+  std::istringstream(analyzer::read_own_file(status_file_in(output)).value_or("")) >> word;
   return word;
 }
 
@@ -63,14 +63,7 @@ bool tell(const reports::RenderResult& result, bool quiet) {
 
 // What processes of the programs left behind.
 void remove_remains(const fs::path& output) {
-  std::error_code error;
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(output, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with(instrument::kRemainsPrefix) || name.starts_with(instrument::kStandPrefix))
-      files.push_back(entry.path());
-  }
-  for (const fs::path& file : files) fs::remove(file, error);
+  analyzer::remove_all_with(output, {instrument::kRemainsPrefix, instrument::kStandPrefix});
 }
 
 bool has_states(const fs::path& output) {
@@ -141,7 +134,7 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
   if (!options.quiet) {
     // In a file or pipe, standard output is the programs' alone.
     auto& terminal = ::isatty(STDOUT_FILENO) != 0 ? std::cout : std::cerr;
-    if (std::ifstream summary(output / "summary.txt"); summary) terminal << summary.rdbuf() << std::flush;
+    if (const auto summary = analyzer::read_own_file(output / "summary.txt")) terminal << *summary << std::flush;
     tell_traces(output);
   }
   if (!options.render) {
@@ -158,7 +151,7 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
 std::string profile_in(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) return path;
-  if (has_states(path)) make_profile_of_any(path);
+  if (has_states(path)) make_profile_of_any(path);  // of this user
   return (fs::path(path) / "profile.json").string();
 }
 

@@ -9,10 +9,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
+#include <sstream>
 #include <string_view>
 
+#include "analyzer/own_files.hpp"
 #include "analyzer/status_file.hpp"
 #include "reports/text/shell_quote.hpp"
 #include "tools/ardoise/binding.hpp"
@@ -176,7 +177,7 @@ Outcome run_hydra(std::vector<std::string> words, const LaunchLine& user_line, c
 // (analyzer/job_watch.hpp), so the launch can be called off and start again as the user wrote it.
 Watch watch_for_unjoined(const fs::path& output, std::string& program) {
   return [file = status_file_in(output), &program] {
-    std::ifstream left(file);
+    std::istringstream left(analyzer::read_own_file(file).value_or(""));
     std::string state;
     if (!(left >> state)) return Watched::kAskAgain;
     if (state != analyzer::kStateUnjoined) return Watched::kEnough;
@@ -251,7 +252,8 @@ int measure(const Options& options, const std::vector<std::string>& words) {
   const auto room = find_room(options, line, mpirun);
   const OutputFolder output(options.output);
   if (!options.capture.empty()) make_writable_folder(options.capture);
-  if (output.renamed()) say("'{}' is taken; the report goes to '{}'.", options.output, output.path().string());
+  if (!output.why_renamed().empty())
+    say("'{}' {}; the report goes to '{}'.", options.output, output.why_renamed(), output.path().string());
 
   const PreloadPath preload_path(installation.preload_library);
   auto measurement = describe(options, installation, output.path(), words);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace ardoise::launcher {
 
@@ -11,8 +12,9 @@ namespace ardoise::launcher {
 
 class OutputFolder {
  public:
-  // Takes `wished` or, where that is not empty or another launch has it, the first free of wished-2, wished-3 … Throws
-  // UsageError when the folder cannot be made or written into.
+  // Takes `wished` or, where another launch has it, it is not empty, not this user's, or others can write to it, the
+  // first of wished-2, wished-3 … that is none of these. A new one is made for this user alone (0700): what is in it
+  // names paths, hosts and arguments. Throws UsageError when none can be made.
   explicit OutputFolder(const std::filesystem::path& wished);
   // Gives up the claim. A folder that was made here and is still empty goes, too.
   ~OutputFolder();
@@ -20,11 +22,12 @@ class OutputFolder {
   OutputFolder& operator=(const OutputFolder&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }  // absolute
-  [[nodiscard]] bool renamed() const { return renamed_; }                    // has a number behind the wished name
+  // What kept it from taking the wished name, "is taken"; "": nothing did.
+  [[nodiscard]] const std::string& why_renamed() const { return why_renamed_; }
 
  private:
   std::filesystem::path path_;
-  bool renamed_ = false;
+  std::string why_renamed_;
   bool made_ = false;  // was not there before
 };
 

@@ -10,9 +10,11 @@
 #include <map>
 #include <set>
 #include <span>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
+#include "analyzer/own_files.hpp"
 #include "instrument/format/race_file.hpp"
 #include "knowledge_sources/symbolizer.hpp"
 #include "reports/atomic_file.hpp"
@@ -166,7 +168,7 @@ RecordedRaces name_race_sites(const fs::path& folder) {
 
 std::vector<std::string> take_departures(const fs::path& output) {
   const fs::path notes = output / instrument::kRaceDepartures;
-  std::ifstream file(notes);
+  std::istringstream file(analyzer::read_own_file(notes).value_or(""));
   std::vector<std::string> clauses;
   knowledge_sources::Symbolizer symbolizer;
   for (std::string rank, function, module, offset; std::getline(file, rank, '\t') &&
@@ -176,9 +178,8 @@ std::vector<std::string> take_departures(const fs::path& output) {
     if (!name.empty())
       clauses.push_back(fmt::format("rank {} has departed from the record in {} at {}", rank, function, name));
   }
-  std::error_code ignored;
-  fs::remove(notes, ignored);
-  fs::remove(output / instrument::kRaceEnded, ignored);
+  analyzer::remove_own_file(notes);
+  analyzer::remove_own_file(output / instrument::kRaceEnded);
   return clauses;
 }
 

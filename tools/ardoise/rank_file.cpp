@@ -54,7 +54,7 @@ RankFile::RankFile(LaunchLine& line, unsigned ranks, unsigned analyzers, const f
       const auto more = with_analyzers(text.str(), ranks, analyzers);
       if (!more) continue;
       copy_ = folder / ".rank-file";
-      if (!(std::ofstream(copy_) << *more << std::flush))
+      if (!analyzer::write_own_file(copy_, *more))
         throw UsageError(
             fmt::format("the rank file with places for the analyzers, '{}', cannot be written.", copy_.string()));
       option.values.back() = copy_.string();
@@ -63,8 +63,7 @@ RankFile::RankFile(LaunchLine& line, unsigned ranks, unsigned analyzers, const f
 }
 
 RankFile::~RankFile() {
-  std::error_code ignored;
-  if (!copy_.empty()) fs::remove(copy_, ignored);
+  if (!copy_.empty()) analyzer::remove_own_file(copy_);
 }
 
 }  // namespace ardoise::launcher

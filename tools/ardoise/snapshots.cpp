@@ -128,7 +128,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
 }
 
 int merge(const Request& request) {
-  reports::AtomicFile out(request.output);
+  reports::AtomicFile out(request.output, reports::Special::kUsed);
   SnapshotTable run;  // that they are of one
   std::uint64_t blocks = 0, bytes = 0;
   read_files(request.files, [&](SnapshotBlock&& block, std::span<const std::byte> raw) {
@@ -143,7 +143,7 @@ int merge(const Request& request) {
 
 int extract(const Request& request) {
   const SnapshotTable table = table_of(request.files);
-  reports::AtomicFile out(request.output);
+  reports::AtomicFile out(request.output, reports::Special::kUsed);
   std::uint64_t blocks = 0, bytes = 0;
   const auto wanted = [&](const SnapshotTable::SeriesKey& key, const SnapshotBlock::Record& record) {
     return is_selected(table, request.selection, key, record);

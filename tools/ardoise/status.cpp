@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -78,6 +80,16 @@ std::vector<fs::path> usual_folders_here(std::string_view usual) {
   return folders;
 }
 
+// Of anybody's folder.
+std::optional<std::string> summary_in(const fs::path& folder) {
+  const fs::path path = folder / "summary.txt";
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
 }  // namespace
 
 std::string find_running_folder() {
@@ -123,6 +135,7 @@ int status(int argc, char** argv) {
                  "folder of its report (--output) [that of the last launch here, else of yours on this host]");
   if (const auto ended = parse_or_end(app, argc, argv)) return *ended;
   if (folder.empty()) folder = find_running_folder();
+  const std::string fault = analyzer::fault_of_folder(folder);
   if (is_running(folder)) {
     const std::string analyzer = find_installation().analyzer;
     ::execl(analyzer.c_str(), analyzer.c_str(), "--called-by", speaker().c_str(), "--snapshot", "--output",
@@ -130,13 +143,17 @@ int status(int argc, char** argv) {
     say("'{}' cannot be started: {}.", analyzer, std::strerror(errno));
     return kFailedStatus;
   }
-  std::ifstream summary(fs::path(folder) / "summary.txt");
-  if (!summary) {
+  const auto summary = summary_in(folder);
+  if (!fault.empty()) {
+    say("'{}' {}: only who started a launch can ask it{}.", folder, fault,
+        summary ? "; this is the summary there" : "");
+  } else if (summary) {
+    say("the launch that reported to '{}' has ended; this is its summary.", folder);
+  } else {
     say("no launch that reports to '{}' is running, or has run.", folder);
-    return kFailedStatus;
   }
-  say("the launch that reported to '{}' has ended; this is its summary.", folder);
-  std::cout << summary.rdbuf() << std::flush;
+  if (!summary) return kFailedStatus;
+  std::cout << *summary << std::flush;
   return 0;
 }
 

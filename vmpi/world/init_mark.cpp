@@ -5,11 +5,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+
+#include "vmpi/world/launch_secret.hpp"
 
 namespace ardoise::vmpi {
 namespace {
@@ -53,10 +56,15 @@ Name name_of_mark(int local_rank) noexcept {
   ucred maker{};
   socklen_t size = sizeof maker;
   if (*connection != '\0') (void)::getsockopt(std::atoi(connection), SOL_SOCKET, SO_PEERCRED, &maker, &size);
+  char purpose[32];
+  std::snprintf(purpose, sizeof purpose, "mark of %d", local_rank);
   char* const text = name.address.sun_path + 1;  // after a zero: abstract
-  const int length = std::snprintf(text, sizeof name.address.sun_path - 1, "ardoise-init-%s-%s-%s-%d-%d", launch,
-                                   end_of("PMIX_SERVER_TMPDIR"), port, static_cast<int>(maker.pid), local_rank);
-  name.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(length));
+  constexpr int kMostText = sizeof name.address.sun_path - 2;
+  const int length = std::snprintf(text, kMostText + 1, "ardoise-init-%s-%s-%s-%d-%d-%016llx", launch,
+                                   end_of("PMIX_SERVER_TMPDIR"), port, static_cast<int>(maker.pid), local_rank,
+                                   static_cast<unsigned long long>(launch_secret(purpose)));
+  name.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
+                                       static_cast<std::size_t>(std::min(length, kMostText)));
   return name;
 }
 

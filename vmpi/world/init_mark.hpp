@@ -5,7 +5,9 @@
 // its machine have set their marks.
 //
 // A mark is the name of the launch and the number of the process among those of the launch on this machine, bound as an
-// abstract socket: it is gone with the process, leaves no file, and asking for it costs two system calls.
+// abstract socket: it is gone with the process, leaves no file, and asking for it costs two system calls. With Open MPI
+// no other user can set it, because the name has a secret in it (launch_secret.hpp). With MPICH one of this machine who
+// guesses it can: then an analyzer calls MPI_Init too early, which matters only where a program lacks our library.
 #pragma once
 
 namespace ardoise::vmpi {

@@ -1,7 +1,6 @@
 // See window_files.hpp.
 #include "vmpi/world/window_files.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -39,12 +38,9 @@ void make_folder() {
   const std::string program = name.empty() ? context : "name-" + std::to_string(std::hash<std::string_view>{}(name));
   const auto path = std::string(kWindowFolderRoot) + '/' + window_folder_name(launcher_process(), job, program);
   if (path.size() >= sizeof folder) return;
-  struct stat found;
-  if (mkdir(path.c_str(), 0700) == 0) {
-    remove_stale_window_folders();  // the first process of each program looks after what others left
-  } else if (stat(path.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != geteuid()) {
-    return;
-  }
+  bool is_new = false;
+  if (!make_window_folder(path, is_new)) return;
+  if (is_new) remove_stale_window_folders();  // the first process of each program looks after what others left
   if (setenv(kVariable, path.c_str(), 1) == 0) path.copy(folder, path.size());
 }
 

@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "vmpi/world/launch_secret.hpp"
+
 namespace ardoise::vmpi {
 namespace {
 
@@ -51,8 +53,16 @@ void remove_folder(int root, const char* name) {
 }  // namespace
 
 std::string window_folder_name(long launcher, std::string_view job, std::string_view program) {
+  const auto secret = launch_secret("windows of " + std::string(program));
   return kPrefix + std::to_string(process_namespace()) + '.' + std::to_string(launcher) + '.' + std::string(job) + '.' +
-         std::string(program);
+         (secret != 0 ? std::to_string(secret) : std::string(program));
+}
+
+bool make_window_folder(const std::string& path, bool& is_new) noexcept {
+  is_new = mkdir(path.c_str(), 0700) == 0;
+  struct stat found;
+  return is_new || (lstat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid() &&
+                    (found.st_mode & 077) == 0);
 }
 
 void remove_stale_window_folders(const char* root) noexcept {

@@ -1,0 +1,140 @@
+// The files of a launch have the modes that the user wants, and another user of the same folder gets nothing out of it
+// and nobody else's files into it.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "tests/other_user.hpp"
+#include "tests/tools/launch_fixture.hpp"
+#include "tools/ardoise/measure.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class HostileFolderTest : public LaunchFixture {
+ protected:
+  // Their user can run what is in the build folder.
+  static bool can_run_as(uid_t user) {
+    return as_user(user, [] { return ::access(ARDOISE, X_OK) == 0 && ::access(RING, X_OK) == 0; }) == 0;
+  }
+  [[nodiscard]] Captured run_as(uid_t user, const Words& words) const {
+    const std::string number = std::to_string(user);
+    Words all{"setpriv", "--reuid", number, "--regid", number, "--clear-groups", "env", "HOME=" + shared_.string()};
+    all.insert(all.end(), words.begin(), words.end());
+    return run_and_read(all);
+  }
+  void SetUp() override {
+    LaunchFixture::SetUp();
+    shared_ = folder_ / "shared";
+    fs::create_directory(shared_);
+    fs::permissions(shared_, fs::perms{01777});
+    fs::permissions(folder_, fs::perms{0755});
+  }
+  fs::path shared_;
+};
+
+TEST_F(HostileFolderTest, ModesOfAllFilesAreTheUmasks) {
+  for (const mode_t mask : {022u, 077u, 002u}) {
+    output_ = (folder_ / ("report-" + std::to_string(mask))).string();
+    const mode_t before = ::umask(mask);
+    const auto ran =
+        ardoise({"--trace", "all", "--snapshot-every", "1", "--snapshot-when", "calls(MPI_Send) > 10 since last"},
+                {"-n", "2", RING, "100"});
+    ::umask(before);
+    ASSERT_EQ(ran.status, 0) << ran.output;
+    EXPECT_EQ(fs::status(output_).permissions(), fs::perms{0700});
+    std::map<std::string, int> kinds;
+    for (const auto& entry : fs::recursive_directory_iterator(output_)) {
+      struct stat found {};
+      ASSERT_EQ(::lstat(entry.path().c_str(), &found), 0);
+      const mode_t mode = found.st_mode & 07777;
+      EXPECT_EQ(mode & mask, 0u) << entry.path();
+      if (S_ISREG(found.st_mode)) {
+        EXPECT_EQ(mode, 0666 & ~mask) << entry.path();
+      }
+      ++kinds[entry.path().extension()];
+    }
+    for (const char* const kind : {".json", ".txt", ".otf2", ".evt", ".ards"}) EXPECT_GE(kinds[kind], 1) << kind;
+  }
+}
+
+TEST_F(HostileFolderTest, ALaunchTakesNothingThatAnotherUserHasPrepared) {
+  SKIP_UNLESS_ROOT();
+  if (!can_run_as(kVictim)) GTEST_SKIP() << "another user cannot run what is in the build folder";
+  const fs::path home = shared_ / "home";
+  ASSERT_EQ(as_user(kVictim,
+                    [&] {
+                      fs::create_directory(home);
+                      fs::permissions(home, fs::perms{0700});
+                      return true;
+                    }),
+            0);
+  ASSERT_EQ(as_user(kAttacker,
+                    [&] {
+                      ::umask(0);
+                      fs::create_directory(shared_ / "r");
+                      fs::create_directory(shared_ / "r-2");
+                      fs::permissions(shared_ / "r-2", fs::perms{0755});
+                      std::ofstream(shared_ / "r-3") << "x";
+                      fs::create_directory_symlink(home, shared_ / "r-4");
+                      return ::mkfifo((shared_ / "r-5").c_str(), 0666) == 0;
+                    }),
+            0);
+  const Words launch{"--oversubscribe", "-n", "2", RING, "10"};
+  Words words{ARDOISE, "--no-report", "--output", (shared_ / "r").string()};
+  const auto launcher = launcher_words();
+  words.insert(words.end(), launcher.begin(), launcher.end());
+  words.insert(words.end(), launch.begin() + MPI_IS_MPICH, launch.end());
+  const auto ran = run_as(kVictim, words);
+  EXPECT_EQ(ran.status, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr("/r' is another user's (number 61002); the report goes to '"));
+  EXPECT_TRUE(fs::exists(shared_ / "r-6" / "profile.json")) << ran.output;
+  EXPECT_EQ(fs::status(shared_ / "r-6").permissions(), fs::perms{0700});
+  for (const auto& untouched : {shared_ / "r", shared_ / "r-2", home})
+    EXPECT_TRUE(fs::is_empty(untouched)) << untouched;
+}
+
+// What would have a command wait, write or obey.
+TEST_F(HostileFolderTest, CommandsLeaveThePreparedFolderOfAnotherUserAlone) {
+  SKIP_UNLESS_ROOT();
+  if (!can_run_as(kVictim)) GTEST_SKIP() << "another user cannot run what is in the build folder";
+  const fs::path victim = shared_ / "victim", folder = shared_ / "ardoise-report";
+  ASSERT_EQ(as_user(kVictim, [&] { return !!(std::ofstream(victim) << "precious" << std::flush); }), 0);
+  ASSERT_EQ(
+      as_user(kAttacker,
+              [&] {
+                ::umask(0);
+                fs::create_directory(folder);
+                for (const char* const name : {".analyzer-first-0", ".control-done-0-0", "profile.json", ".control"})
+                  fs::create_symlink(victim, folder / name);
+                return ::mkfifo((folder / ".ask").c_str(), 0666) == 0 &&
+                       ::mkfifo((folder / ".analyzer-first-1").c_str(), 0666) == 0 &&
+                       ::mkfifo((folder / "summary.txt").c_str(), 0666) == 0;
+              }),
+      0);
+  const auto refused =
+      AllOf(HasSubstr("ardoise-report' is another user's (number 61002): only who started a launch can"));
+  for (const Words& command : {Words{"status", folder.string()}, Words{"control", folder.string(), "rate=1"}}) {
+    Words words{ARDOISE};
+    words.insert(words.end(), command.begin(), command.end());
+    const auto ran = run_as(kVictim, words);
+    EXPECT_EQ(ran.status, kFailedStatus) << ran.output;
+    EXPECT_THAT(ran.output, refused);
+  }
+  // Nor is it the launch that is meant where none is named.
+  const auto found = run_as(kVictim, {"env", "--chdir=" + shared_.string(), ARDOISE, "status"});
+  EXPECT_THAT(found.output, HasSubstr("no launch of yours runs on this host"));
+  EXPECT_EQ(content("shared/victim"), "precious");
+}
+
+}  // namespace
+}  // namespace ardoise::launcher

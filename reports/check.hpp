@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -50,6 +51,19 @@ template <class T>
 void check_cells(Check& check, const std::string& place, const std::vector<T>& cells, std::size_t ranks) {
   check.require(cells.empty() || cells.size() == ranks, "{} has {} cells for {} ranks", place, cells.size(), ranks);
   if constexpr (std::is_floating_point_v<T>) check_each(check, place, cells);
+}
+
+// Lists that the same code reads at the same index: all of them are there, or none.
+struct NamedLength {
+  const char* name;
+  std::size_t length;
+};
+inline void check_together(Check& check, const std::string& place, std::initializer_list<NamedLength> lists) {
+  const NamedLength& first = *lists.begin();
+  for (const NamedLength& each : lists) {
+    check.require(each.length == first.length, "{0}.{1} has {2} elements and {0}.{3} has {4}, but they belong together",
+                  place, first.name, first.length, each.name, each.length);
+  }
 }
 
 // The rules of SampleProfile: lists that belong together are equally long, indices are in range, a parent stands before

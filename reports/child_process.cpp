@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <string_view>
 
 namespace ardoise::reports {
 
@@ -31,13 +33,21 @@ volatile std::sig_atomic_t is_interrupted = 0;  // written by signal handlers
   ::_exit(errno == ENOENT ? kNotFound : kNotStarted);
 }
 
-std::vector<std::string> clean_environment() {
-  std::vector<std::string> kept;
-  for (char** variable = environ; *variable != nullptr; ++variable) {
-    const std::string_view text = *variable;
-    const bool unwanted = text.starts_with("LD_PRELOAD=") || text.starts_with("OMPI_") || text.starts_with("PMIX_") ||
-                          text.starts_with("PMI_");
-    if (!unwanted) kept.emplace_back(text);
+bool is_unwanted(std::string_view variable) {
+  for (const char* start : {"LD_PRELOAD=", "OMPI_", "PMIX_", "PMI_", "TEXINPUTS"}) {
+    if (variable.starts_with(start)) return true;
+  }
+  return false;
+}
+
+std::string_view name_of(std::string_view variable) { return variable.substr(0, variable.find('=')); }
+
+std::vector<std::string> clean_environment(const ChildOptions& options) {
+  std::vector<std::string> kept = options.variables;
+  for (char** each = environ; *each != nullptr; ++each) {
+    const auto is_given = [&](const std::string& variable) { return name_of(variable) == name_of(*each); };
+    if (!is_unwanted(*each) && std::none_of(options.variables.begin(), options.variables.end(), is_given))
+      kept.emplace_back(*each);
   }
   return kept;
 }
@@ -56,7 +66,7 @@ void interrupt_children(bool interrupted) noexcept { is_interrupted = interrupte
 ChildResult run_child(const std::vector<std::string>& arguments, const ChildOptions& options) {
   const auto interrupted = [] { return is_interrupted != 0; };
   if (interrupted()) return {ChildResult::End::interrupted};
-  std::vector<std::string> words = arguments, variables = clean_environment();
+  std::vector<std::string> words = arguments, variables = clean_environment(options);
   const std::vector<char*> argv = pointers(words), envp = pointers(variables);
   const pid_t child = ::fork();
   if (child < 0) return {};

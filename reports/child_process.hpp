@@ -15,6 +15,7 @@ struct ChildResult {
 struct ChildOptions {
   std::string folder;  // working directory, "" this one
   double timeout_seconds = 60;
+  std::vector<std::string> variables;  // of its environment, NAME=VALUE, besides or instead of this process's
 };
 
 // From now on run_child starts nothing, and ends what runs; 0 again: as before. Async-signal-safe.

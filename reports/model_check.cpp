@@ -102,6 +102,9 @@ void check_waiting(Check& check, const std::string& at, const Waiting& waiting, 
   check_cells(check, at + ".per_rank.origin_seconds", waiting.per_rank.origin_seconds, ranks);
   check_cells(check, at + ".per_rank.critical_path_seconds", waiting.per_rank.critical_path_seconds, ranks);
   check_cells(check, at + ".per_rank.without_processor_seconds", waiting.per_rank.without_processor_seconds, ranks);
+  check_together(check, at + ".per_rank",
+                 {{"waiting_seconds", waiting.per_rank.waiting_seconds.size()},
+                  {"caused_seconds", waiting.per_rank.caused_seconds.size()}});
   check_each(check, at + ".critical_path", waiting.critical_path);
   check.require(std::ranges::all_of(waiting.critical_path, [&](const PathPart& each) { return each.rank < ranks; }),
                 "{}.critical_path names a rank that is not below {}", at, ranks);
@@ -182,6 +185,36 @@ void check_ending(Check& check, const std::string& at, const Ending& ending, std
                 "{} names no rank, or one that is not below {}", at, ranks);
 }
 
+void check_per_rank(Check& check, const std::string& at, const RankSummary& times, std::uint32_t ranks) {
+  check_cells(check, at + ".wall_seconds", times.wall_seconds, ranks);
+  check_cells(check, at + ".mpi_seconds", times.mpi_seconds, ranks);
+  check_cells(check, at + ".io_seconds", times.io_seconds, ranks);
+  check_cells(check, at + ".cpu_seconds", times.cpu_seconds, ranks);
+  check_cells(check, at + ".waiting_seconds", times.waiting_seconds, ranks);
+  check_cells(check, at + ".process_cpu_seconds", times.process_cpu_seconds, ranks);
+  check_cells(check, at + ".peak_memory_bytes", times.peak_memory_bytes, ranks);
+  check_cells(check, at + ".processors", times.processors, ranks);
+  check_cells(check, at + ".first_processor", times.first_processor, ranks);
+  check_cells(check, at + ".host_processors", times.host_processors, ranks);
+  check_cells(check, at + ".host", times.host, ranks);
+  check_together(check, at,
+                 {{"wall_seconds", times.wall_seconds.size()},
+                  {"io_seconds", times.io_seconds.size()},
+                  {"host", times.host.size()}});
+  check.require(times.wall_seconds.size() <= times.mpi_seconds.size(), "{}.mpi_seconds is missing", at);
+  // Of later versions.
+  check_together(check, at,
+                 {{"cpu_seconds", times.cpu_seconds.size()},
+                  {"waiting_seconds", times.waiting_seconds.size()},
+                  {"process_cpu_seconds", times.process_cpu_seconds.size()},
+                  {"peak_memory_bytes", times.peak_memory_bytes.size()}});
+  check_together(check, at,
+                 {{"processors", times.processors.size()},
+                  {"first_processor", times.first_processor.size()},
+                  {"host_processors", times.host_processors.size()}});
+  check.require(times.peak_memory_bytes.size() <= times.host.size(), "{}.host is missing", at);
+}
+
 void check_application(Check& check, const std::string& at, const Application& a) {
   check.require(a.ranks >= 1 && a.ranks <= kMaxRanks, "{}.ranks must be given, from 1 to {}", at, kMaxRanks);
   if (!check.error.empty()) return;
@@ -211,17 +244,7 @@ void check_application(Check& check, const std::string& at, const Application& a
     check_cells(check, place + ".bytes", a.density[i].bytes, a.ranks);
   }
   check_temporal(check, at + ".temporal", a.temporal, a.ranks);
-  check_cells(check, at + ".per_rank.wall_seconds", a.per_rank.wall_seconds, a.ranks);
-  check_cells(check, at + ".per_rank.mpi_seconds", a.per_rank.mpi_seconds, a.ranks);
-  check_cells(check, at + ".per_rank.io_seconds", a.per_rank.io_seconds, a.ranks);
-  check_cells(check, at + ".per_rank.cpu_seconds", a.per_rank.cpu_seconds, a.ranks);
-  check_cells(check, at + ".per_rank.waiting_seconds", a.per_rank.waiting_seconds, a.ranks);
-  check_cells(check, at + ".per_rank.process_cpu_seconds", a.per_rank.process_cpu_seconds, a.ranks);
-  check_cells(check, at + ".per_rank.peak_memory_bytes", a.per_rank.peak_memory_bytes, a.ranks);
-  check_cells(check, at + ".per_rank.processors", a.per_rank.processors, a.ranks);
-  check_cells(check, at + ".per_rank.first_processor", a.per_rank.first_processor, a.ranks);
-  check_cells(check, at + ".per_rank.host_processors", a.per_rank.host_processors, a.ranks);
-  check_cells(check, at + ".per_rank.host", a.per_rank.host, a.ranks);
+  check_per_rank(check, at + ".per_rank", a.per_rank, a.ranks);
   const auto host = std::find_if(a.per_rank.host.begin(), a.per_rank.host.end(),
                                  [&](std::uint32_t h) { return h >= a.hosts.size(); });
   check.require(host == a.per_rank.host.end(), "{}.per_rank.host[{}] is not an index into hosts", at,
@@ -229,6 +252,7 @@ void check_application(Check& check, const std::string& at, const Application& a
   check.require(a.memory.bins <= 4096 && a.memory.peak_bytes.size() == std::size_t{a.memory.bins} * a.ranks,
                 "{}.memory.peak_bytes has {} cells, not {} x {}", at, a.memory.peak_bytes.size(), a.ranks,
                 a.memory.bins);
+  check.require(a.memory.bins == 0 || !a.per_rank.host.empty(), "{}.memory needs per_rank.host", at);
   check.require(numbers_are_sane(a.memory.bin_seconds), "{}.memory.bin_seconds is negative", at);
   check.require(a.memory.host_bytes.size() == a.memory.limit_bytes.size() &&
                     (a.memory.bins == 0 || a.memory.host_bytes.size() == a.hosts.size()),

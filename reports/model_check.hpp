@@ -8,9 +8,9 @@
 namespace ardoise::reports {
 
 // The error names the place and the rule that it breaks, without a file name. O(size of the model).
-// What holds afterwards: every application has 1 … kMaxRanks ranks; arrays over ranks have `ranks` cells or none;
-// edges, hosts and cells are in range; shares are 0 … 1 and the temporal map has classes x groups x bins of them;
-// numbers are finite and not negative; at most 65 size buckets.
+// What holds afterwards: every application has 1 … kMaxRanks ranks; arrays over ranks have `ranks` cells or none,
+// and of those that belong together all or none has them; edges, hosts and cells are in range; shares are 0 … 1 and the
+// temporal map has classes x groups x bins of them; numbers are finite and not negative; at most 65 size buckets.
 [[nodiscard]] Outcome check_model(const Run& run);
 
 inline constexpr std::uint32_t kMaxRanks = 1U << 26;

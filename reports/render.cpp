@@ -2,16 +2,21 @@
 #include "reports/render.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "reports/atomic_file.hpp"
 #include "reports/child_process.hpp"
 #include "reports/document/sections.hpp"
+#include "reports/folder_writer.hpp"
 #include "reports/latex/latex_document.hpp"
 #include "reports/model_json.hpp"
+#include "reports/private_folder.hpp"
 #include "reports/text/text_document.hpp"
 
 namespace ardoise::reports {
@@ -25,12 +30,13 @@ constexpr const char* kInstallLatex =
 // Below it, LaTeX can be believed to have failed for want of space.
 constexpr std::uintmax_t kLeastSpace = std::uintmax_t{1} << 20;
 
-// One run; `pdf` false is the first, which only finds out page numbers.
+// One run; `pdf` false is the first, which only finds out page numbers. Names in the document are inert; should one not
+// be, it reads and writes nothing outside of the folder, and runs nothing.
 ChildResult run_latex(const RenderOptions& options, const std::string& folder, bool pdf) {
   std::vector<std::string> command{options.latex, "-interaction=batchmode", "-halt-on-error", "-no-shell-escape"};
   if (!pdf && std::filesystem::path(options.latex).filename() == "xelatex") command.emplace_back("-no-pdf");
   command.emplace_back("report.tex");
-  return run_child(command, {folder, options.latex_timeout_seconds});
+  return run_child(command, {folder, options.latex_timeout_seconds, {"openin_any=p", "openout_any=p"}});
 }
 
 // What LaTeX complained about first, `: "..."`; empty when its log does not say.
@@ -45,27 +51,27 @@ std::string first_latex_error(const std::string& folder) {
   return "";
 }
 
-void make_pdf(const RenderOptions& options, const std::string& folder, RenderResult& result) {
-  const std::filesystem::path made = folder + "/report.pdf", wanted = options.output + "/report.pdf";
-  std::error_code ignored;
-  std::filesystem::remove(made, ignored);
-  ChildResult run = run_latex(options, folder, false);
-  if (run.ok()) run = run_latex(options, folder, true);
+// The document and its figures, in `made`.
+void make_sources(const Run& run, const RenderOptions& options, const PrivateFolder& made, RenderResult& result) {
+  const std::string figures_path = made.path() + "/figures", tex = made.path() + "/report.tex";
+  if (::mkdir(figures_path.c_str(), 0777) != 0) {
+    result.error = cannot_make(figures_path, std::strerror(errno));
+    return;
+  }
+  FigureFolder figures{figures_path, "", options.graph_timeout_seconds, options.graphviz, {}, {}};
+  const std::string latex = latex_document(document_of(run, options.length), figures);
+  result.notices = figures.notices;
+  result.error = figures.error;
+  std::ofstream file(tex, std::ios::binary);
+  if (!(file << latex << std::flush) && result.ok()) result.error = cannot_make(tex, std::strerror(errno));
+}
+
+// Why LaTeX made no report.pdf, if it made none.
+void explain(const ChildResult& run, const RenderOptions& options, const PrivateFolder& made, RenderResult& result) {
   if (run.end == ChildResult::End::not_found) {
     result.notices.push_back(fmt::format(
         "No report.pdf: {} is not installed. Install it with\n  {}\nand run: ardoise report {}/profile.json",
         options.latex, kInstallLatex, options.output));
-    return;
-  }
-  if (run.ok() && std::filesystem::exists(made, ignored)) {
-    std::error_code error;
-    std::filesystem::rename(made, wanted, error);
-    if (error) {
-      result.error =
-          fmt::format("Cannot write {}: {}; choose another folder with --output.", wanted.string(), error.message());
-    } else {
-      result.pdf = wanted.string();
-    }
     return;
   }
   if (run.end == ChildResult::End::interrupted) {
@@ -73,20 +79,31 @@ void make_pdf(const RenderOptions& options, const std::string& folder, RenderRes
         fmt::format("The report was interrupted; to make it, run: ardoise report {}/profile.json", options.output);
     return;
   }
-  if (std::error_code unknown; std::filesystem::space(folder, unknown).available < kLeastSpace && !unknown) {
-    result.error = fmt::format(
-        "No new report.pdf: the disk of {0} is full; free some space there and run: ardoise "
-        "report {0}/profile.json",
-        options.output);
+  if (std::error_code unknown; std::filesystem::space(made.path(), unknown).available < kLeastSpace && !unknown) {
+    result.error = fmt::format("No new report.pdf. {}", cannot_make(made.path(), "the disk is full"));
     return;
   }
   const std::string why = run.end == ChildResult::End::timed_out
                               ? fmt::format("took more than {:.0f} s", options.latex_timeout_seconds)
                           : run.end == ChildResult::End::failed_to_start
                               ? "could not be started"
-                              : fmt::format("failed with status {}{}", run.status, first_latex_error(folder));
-  result.error = fmt::format("No new report.pdf: {0} {1}; see {2}/report.log, and check that these are installed: {3}",
-                             options.latex, why, folder, kInstallLatex);
+                              : fmt::format("failed with status {}{}", run.status, first_latex_error(made.path()));
+  result.error =
+      fmt::format("No new report.pdf: {0} {1}; see {2}/latex/report.log, and check that these are installed: {3}",
+                  options.latex, why, options.output, kInstallLatex);
+}
+
+// latex/ and report.pdf to where the user wants them.
+void place(const std::string& made, bool has_pdf, const RenderOptions& options, RenderResult& result) {
+  std::error_code ignored;
+  FolderWriter output(options.output), latex = output.folder("latex"), figures = latex.folder("figures");
+  Outcome placed = latex.copy(made + "/report.tex", "report.tex");
+  if (placed && std::filesystem::exists(made + "/report.log", ignored))
+    placed = latex.copy(made + "/report.log", "report.log");
+  if (placed) placed = figures.copy_all(made + "/figures");
+  if (placed && has_pdf) placed = output.copy(made + "/report.pdf", "report.pdf");
+  if (!placed && result.ok()) result.error = placed.error;
+  if (placed && has_pdf) result.pdf = (std::filesystem::path(options.output) / "report.pdf").string();
 }
 
 std::string folder_of(const std::string& path) {
@@ -106,17 +123,17 @@ Outcome write_results(const Run& run, const std::string& output, std::string& su
 }
 
 RenderResult render_report(const Run& run, const RenderOptions& options) {
-  const std::string folder = options.output + "/latex";
-  if (const Outcome made = make_folder(folder + "/figures"); !made) return {.error = made.error};
-  FigureFolder figures{folder + "/figures", "", options.graph_timeout_seconds, options.graphviz, {}, {}};
-  const std::string latex = latex_document(document_of(run, options.length), figures);
-  RenderResult result{.error = figures.error, .notices = figures.notices};
+  if (const Outcome folder = make_folder(options.output); !folder) return {.error = folder.error};
+  const PrivateFolder made;
+  RenderResult result{.error = made.error()};
+  if (result.ok()) make_sources(run, options, made, result);
   if (!result.ok()) return result;
-  if (const Outcome written = write_file(folder + "/report.tex", latex); !written) {
-    result.error = written.error;
-    return result;
-  }
-  make_pdf(options, folder, result);
+  ChildResult latex = run_latex(options, made.path(), false);
+  if (latex.ok()) latex = run_latex(options, made.path(), true);
+  std::error_code ignored;
+  const bool has_pdf = latex.ok() && std::filesystem::exists(made.path() + "/report.pdf", ignored);
+  if (!has_pdf) explain(latex, options, made, result);
+  place(made.path(), has_pdf, options, result);
   return result;
 }
 

@@ -5,6 +5,9 @@
 //            summary.txt      what was printed                      write_results, at once
 //            report.pdf       the report                            render_report, some seconds
 //            latex/           report.tex, report.log, figures/ (PDF, and the .dot graphs)
+//
+// LaTeX and Graphviz run in a private folder (private_folder.hpp), for the output folder may be another user's. Nothing
+// that lies there is read but the profile.
 #pragma once
 
 #include <string>

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "instrument/format/analyzer_partition.hpp"
+#include "instrument/format/command_secrets.hpp"
 #include "instrument/format/definition_writer.hpp"
 #include "instrument/format/remains.hpp"
 #include "instrument/machine/clock.hpp"
@@ -161,7 +162,8 @@ void Session::define_process(std::uint64_t init_begin) {
   ::gethostname(host.data(), host.size() - 1);
   std::array<char, 4096> directory{};
   if (::getcwd(directory.data(), directory.size()) == nullptr) directory[0] = '\0';
-  (void)recorder.definitions.add(process, std::string_view(own.name), std::string_view(read_command_line()),
+  (void)recorder.definitions.add(process, std::string_view(own.name),
+                                 std::string_view(without_secrets(read_command_line(), settings_.no_command)),
                                  std::string_view(host.data()), std::string_view(directory.data()));
 }
 

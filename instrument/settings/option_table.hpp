@@ -100,6 +100,9 @@ inline constexpr auto kOptions = [] {
     {"when-departing", kChoice, "run|stop", "run", "", 0, 0, kForProgram,
      "what happens where a program that is forced makes another call than the record has, which is named: it runs on with "
      "nothing forced on that rank, or is stopped"},
+    {"no-command", kFlag, "", "off", "", 0, 0, kForLauncher | kForProgram,
+     "keep nothing of the command lines but the names of launcher and programs; without it what looks like a secret in "
+     "them is hidden (docs/ardoise.md)"},
     {"disable", kFlag, "", "off", "", 0, 0, kForLauncher | kForProgram,
      "run the launch untouched; as a variable it also silences a preload library that is named by hand"},
     {"quiet", kFlag, "", "off", "", 0, 0, kForLauncher | kForAnalyzer,

@@ -44,6 +44,7 @@ Settings read_settings(GetVariable get) {
   settings.force = values.text(*option("force"));
   settings.stops_when_departing = values.text(*option("when-departing")) == "stop";
   settings.capture_directory = values.text(*option("capture"));
+  settings.no_command = values.is_on(*option("no-command"));
   return settings;
 }
 

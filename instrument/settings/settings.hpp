@@ -33,6 +33,7 @@ struct Settings {
   double hang_seconds = 60;           // without progress in MPI, after which a launch is said to hang; 0: never
   double flush_seconds = 1.0;         // age at which a partly filled bin is sent
   std::string capture_directory;      // "": none
+  bool no_command = false;            // of the command line only the program's name is kept
   std::string record_races, force;    // folders of records of races; "": none
   bool stops_when_departing = false;  // where a program departs from the record that it is forced to
   std::string complaint;              // sentences about values of any option of programs that are not allowed; "": none

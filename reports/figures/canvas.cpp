@@ -2,13 +2,13 @@
 #include "reports/figures/canvas.hpp"
 
 #include <cairo-pdf.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
+#include "reports/private_folder.hpp"
 #include "reports/text/utf8.hpp"
 
 namespace ardoise::reports {
@@ -213,8 +213,7 @@ Outcome Canvas::finish() {
   const cairo_status_t written = cairo_surface_status(surface_.get());
   const cairo_status_t status = drawn != CAIRO_STATUS_SUCCESS ? drawn : written;
   if (status == CAIRO_STATUS_SUCCESS) return {};
-  return {fmt::format("Cannot write {}: {}; free some space there or choose another folder with --output.", path_,
-                      cairo_status_to_string(status))};
+  return {cannot_make(path_, cairo_status_to_string(status))};
 }
 
 }  // namespace ardoise::reports

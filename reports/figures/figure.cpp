@@ -10,7 +10,7 @@ std::string draw_pdf(const Figure& figure, FigureFolder& folder) {
   Canvas canvas(folder.file(file), figure.width, figure.height);
   figure.draw(canvas, folder);
   if (const Outcome done = canvas.finish(); !done && folder.error.empty()) folder.error = done.error;
-  return folder.prefix + file;
+  return folder.name(file);
 }
 
 }  // namespace ardoise::reports

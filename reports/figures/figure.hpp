@@ -18,7 +18,8 @@ struct FigureFolder {
   std::string graphviz = "neato";
   std::string error;
   std::vector<std::string> notices;
-  [[nodiscard]] std::string file(const std::string& name) const { return path + "/" + prefix + name; }
+  [[nodiscard]] std::string name(const std::string& of) const { return prefix + of; }
+  [[nodiscard]] std::string file(const std::string& of) const { return path + "/" + name(of); }
 };
 
 struct Figure {

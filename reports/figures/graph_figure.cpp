@@ -3,16 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <memory>
 #include <sstream>
 
-#include "reports/atomic_file.hpp"
 #include "reports/child_process.hpp"
 #include "reports/figures/canvas.hpp"
 #include "reports/figures/figures.hpp"
 #include "reports/figures/graph_layout.hpp"
+#include "reports/private_folder.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
@@ -21,14 +23,15 @@ namespace {
 
 // Graphviz' layout; also writes its input, the .dot file.
 std::vector<Position> layout(const Graph& graph, const std::string& title, FigureFolder& folder) {
-  const std::string dot_file = folder.file("graph.dot"), plain = dot_file + ".plain";
-  if (const Outcome written = write_file(dot_file, to_dot(graph, title)); !written) {
-    if (folder.error.empty()) folder.error = written.error;
+  const std::string dot_file = folder.file("graph.dot"), plain = folder.file("graph.plain");
+  if (std::ofstream file(dot_file, std::ios::binary); !(file << to_dot(graph, title) << std::flush)) {
+    if (folder.error.empty()) folder.error = cannot_make(dot_file, std::strerror(errno));
     return circle_layout(graph.nodes);
   }
   if (graph.nodes <= 4) return circle_layout(graph.nodes);
-  const ChildResult result = run_child({folder.graphviz, "-Goverlap=prism", "-Tplain", "-o", plain, dot_file},
-                                       {"", folder.graph_timeout_seconds});
+  const ChildResult result = run_child(
+      {folder.graphviz, "-Goverlap=prism", "-Tplain", "-o", folder.name("graph.plain"), folder.name("graph.dot")},
+      {folder.path, folder.graph_timeout_seconds, {}});
   std::vector<Position> places;
   if (result.ok()) {
     std::ifstream in(plain);

@@ -9,7 +9,8 @@ namespace ardoise::reports {
 
 // `words`: a list of strings or of string_views.
 [[nodiscard]] std::string shell_quote(const auto& words) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+  // With "…", which stands for what is hidden.
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_…";
   std::string line;
   for (const std::string_view word : words) {
     if (!line.empty()) line += ' ';

@@ -1,14 +1,14 @@
-// libFuzzer target: whatever bytes profile.json holds, reading gives a model that fulfils its rules and can be rendered
-// as text, or one sentence. Seeds: tests/fuzz/profile_json_seeds (a written profile is the best one).
+// libFuzzer target: whatever bytes profile.json holds, reading gives one sentence, or a model that fulfils its rules and
+// of which text, page, figures, tables and exports can be made. Seeds: tests/fuzz/profile_json_seeds, and one of a
+// program of which everything is known: fuzz_profile_json_seeds.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
-#include "reports/document/sections.hpp"
 #include "reports/model_check.hpp"
 #include "reports/model_json.hpp"
-#include "reports/text/text_document.hpp"
+#include "tests/tools/shown_everywhere.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ardoise::reports;
@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   if (!check_model(*run.value)) std::abort();
-  (void)summary_text(document_of(*run.value));
+  ardoise::launcher::show_everywhere(*run.value);
   if (!profile_from_json(profile_to_json(*run.value))) std::abort();  // what we write, we read
   return 0;
 }

@@ -93,13 +93,14 @@ TEST(ChildProcess, TellsHowItEnded) {
   EXPECT_TRUE(run_child({"true"}, {}).ok());
   EXPECT_EQ(run_child({"sh", "-c", "exit 3"}, {}).status, 3);
   EXPECT_EQ(run_child({"ardoise-no-such-program"}, {}).end, ChildResult::End::not_found);
-  EXPECT_EQ(run_child({"true"}, {"/no/such/folder", 5}).end, ChildResult::End::failed_to_start);
+  EXPECT_EQ(run_child({"true"}, {"/no/such/folder", 5, {}}).end, ChildResult::End::failed_to_start);
   EXPECT_EQ(run_child({"sh", "-c", "kill -9 $$"}, {}).status, 128 + 9);
 }
 
 TEST(ChildProcess, TakesTheGrandchildrenAlong) {
   const fs::path pid_file = ::testing::TempDir() + "ardoise_grandchild";
-  const ChildResult late = run_child({"sh", "-c", "sleep 1000 & echo $! > " + pid_file.string() + "; wait"}, {"", 0.5});
+  const ChildResult late =
+      run_child({"sh", "-c", "sleep 1000 & echo $! > " + pid_file.string() + "; wait"}, {"", 0.5, {}});
   EXPECT_EQ(late.end, ChildResult::End::timed_out);
   int pid = 0;
   std::ifstream(pid_file) >> pid;
@@ -116,7 +117,7 @@ TEST(ChildProcess, AnInterruptionEndsIt) {
   ::signal(SIGALRM, [](int) { interrupt_children(true); });
   const itimerval soon{{0, 0}, {0, 50000}};
   ASSERT_EQ(::setitimer(ITIMER_REAL, &soon, nullptr), 0);
-  EXPECT_EQ(run_child({"sleep", "1000"}, {"", 1000}).end, ChildResult::End::interrupted);
+  EXPECT_EQ(run_child({"sleep", "1000"}, {"", 1000, {}}).end, ChildResult::End::interrupted);
   ::signal(SIGALRM, SIG_DFL);
   interrupt_children(false);
   EXPECT_TRUE(run_child({"true"}, {}).ok());

@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::string content(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -84,6 +85,70 @@ TEST_F(Render, FailingLatexKeepsTheLogAndTheReportFromBefore) {
   EXPECT_THAT(result.error, AllOf(HasSubstr("status 1: \"Font missing.\""), HasSubstr("latex/report.log")));
   EXPECT_EQ(content(folder_ / "report.pdf"), "good");
   EXPECT_EQ(content(folder_ / "latex/report.log"), "why\n! Font missing.\n");
+}
+
+// What LaTeX gets: a folder with nothing but the sources, and the right to nothing else.
+TEST_F(Render, LatexRunsInAFreshFolderThatIsRemoved) {
+  fs::create_directories(folder_ / "latex");
+  std::ofstream(folder_ / "latex/xcolor.sty") << "planted";
+  ::setenv("TEXINPUTS", folder_.c_str(), 1);
+  ::setenv("openin_any", "a", 1);
+  fake_latex("{ pwd; ls; env; stat -c mode=%a . ; } > report.log; exit 1");
+  EXPECT_FALSE(render_report(testing::synthetic_run(2), options_).ok());
+  ::unsetenv("TEXINPUTS");
+  ::unsetenv("openin_any");
+  const std::string seen = content(folder_ / "latex/report.log"), place = seen.substr(0, seen.find('\n'));
+  EXPECT_THAT(place, HasSubstr("/ardoise-report-"));
+  EXPECT_FALSE(fs::exists(place)) << place;
+  EXPECT_THAT(seen, AllOf(HasSubstr("\nfigures\nreport.log\nreport.tex\n"), HasSubstr("\nopenin_any=p\n"),
+                          HasSubstr("\nopenout_any=p\n"), HasSubstr("\nmode=700\n")));
+  EXPECT_THAT(seen, AllOf(Not(HasSubstr("xcolor.sty")), Not(HasSubstr("TEXINPUTS")), Not(HasSubstr("openin_any=a"))));
+}
+
+TEST_F(Render, WithoutAFolderForTemporaryFilesTheOneInTmpIsTaken) {
+  ::setenv("TMPDIR", "/no/such/folder", 1);
+  fake_latex("echo '%PDF-' > report.pdf");
+  const RenderResult result = render_report(testing::synthetic_run(2), options_);
+  ::unsetenv("TMPDIR");
+  EXPECT_TRUE(result.ok()) << result.error;
+  EXPECT_EQ(content(folder_ / "report.pdf"), "%PDF-\n");
+}
+
+// Links that lie in the folder of a report lead to files of whoever renders it.
+TEST_F(Render, LinksInTheFolderAreReplacedNotFollowed) {
+  const fs::path mine = folder_ / "mine";
+  fs::create_directories(mine / "figures");
+  const std::vector<std::string> files{"report.tex", "report.log", "report.pdf", "figures/app0_graph.dot"};
+  for (const std::string& file : files) std::ofstream(mine / file) << "mine";
+  const auto untouched = [&] {
+    for (const std::string& file : files) EXPECT_EQ(content(mine / file), "mine") << file;
+    EXPECT_EQ(std::distance(fs::directory_iterator(mine), {}), 4);
+    EXPECT_EQ(std::distance(fs::directory_iterator(mine / "figures"), {}), 1);
+  };
+  fake_latex("echo log > report.log; echo '%PDF-' > report.pdf");
+  fs::create_symlink(mine, folder_ / "latex");
+  fs::create_symlink(mine / "report.pdf", folder_ / "report.pdf");
+  EXPECT_TRUE(render_report(testing::synthetic_run(8), options_).ok());
+  untouched();
+  EXPECT_EQ(content(folder_ / "report.pdf"), "%PDF-\n");
+  EXPECT_EQ(content(folder_ / "latex/report.log"), "log\n");
+
+  fs::remove_all(folder_ / "latex/figures");
+  for (const std::string file : {"report.tex", "report.log", "figures"}) {
+    fs::remove(folder_ / "latex" / file);
+    fs::create_symlink(mine / file, folder_ / "latex" / file);
+  }
+  EXPECT_TRUE(render_report(testing::synthetic_run(8), options_).ok());
+  untouched();
+  EXPECT_THAT(content(folder_ / "latex/figures/app0_graph.dot"), HasSubstr("digraph"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_ / "latex"), {}), 3) << "nothing half written";
+}
+
+TEST_F(Render, AFolderWhereAFileBelongsIsOneSentence) {
+  fake_latex("echo '%PDF-' > report.pdf");
+  fs::create_directories(folder_ / "report.pdf/full");
+  const RenderResult result = render_report(testing::synthetic_run(2), options_);
+  EXPECT_THAT(result.error, AllOf(HasSubstr((folder_ / "report.pdf").string()), HasSubstr("--output")));
 }
 
 TEST_F(Render, EndlessLatexIsEnded) {
@@ -157,6 +222,53 @@ TEST_F(RealLatex, EveryCharacterMayBeTheFirst) {
   ASSERT_TRUE(read.ok());
   const std::string shown = content(text);
   for (const std::string& each : expected) EXPECT_NE(shown.find(each), std::string::npos) << each;
+}
+
+// Styles, auxiliary files and figures in the folder of a report, and where the command is given, were not made by us.
+TEST_F(RealLatex, NothingThatLiesInTheFolderIsRead) {
+  fs::create_directories(folder_ / "latex/figures");
+  const fs::path before = fs::current_path();
+  for (const fs::path& place : {folder_, folder_ / "latex", folder_ / "latex/figures"}) {
+    for (const char* file : {"xcolor.sty", "fontspec.sty", "scrreprt.cls", "report.aux", "report.out", "graphics.cfg"})
+      std::ofstream(place / file) << "\\errmessage{planted}\n";
+  }
+  fs::current_path(folder_);
+  ::setenv("TEXINPUTS", ".:../..:", 1);
+  expect_report(testing::synthetic_run(8));
+  ::unsetenv("TEXINPUTS");
+  fs::current_path(before);
+  EXPECT_EQ(content(folder_ / "latex/report.log").find("planted"), std::string::npos);
+}
+
+TEST_F(RealLatex, FoldersMayHaveAnyName) {
+  const fs::path strange = folder_ / ("~ü b#l%a&n$k {}_^\\" + std::string(180, 'x')) / std::string(180, 'y');
+  fs::create_directories(strange);
+  ::setenv("TMPDIR", strange.c_str(), 1);
+  options_.output = folder_ = strange;
+  expect_report(testing::synthetic_run(8));
+  ::unsetenv("TMPDIR");
+  EXPECT_EQ(std::distance(fs::directory_iterator(strange), {}), 2) << "report.pdf and latex";
+}
+
+// Should a name ever not be inert: what LaTeX may then do.
+TEST_F(RealLatex, ADocumentReadsWritesAndRunsNothingOutside) {
+  fs::create_directories(folder_);
+  std::ofstream(folder_ / "secret.tex") << "\\message{SE"
+                                        << "CRET}\n";
+  const auto log_of = [&](const std::string& body) {
+    std::ofstream(folder_ / "body.tex") << "\\documentclass{article}\\begin{document}" << body << " x\\end{document}\n";
+    fake_latex("cp '" + (folder_ / "body.tex").string() + "' report.tex && exec xelatex \"$@\"");
+    (void)render_report(testing::synthetic_run(1), options_);
+    return content(folder_ / "latex/report.log");
+  };
+  const std::string outside = folder_.string();
+  EXPECT_THAT(log_of(""), HasSubstr("Output written on report.pdf"));
+  EXPECT_THAT(log_of("\\input{" + outside + "/secret.tex}"), Not(HasSubstr("SECRET")));
+  EXPECT_THAT(log_of("\\input{../" + folder_.filename().string() + "/secret.tex}"), Not(HasSubstr("SECRET")));
+  (void)log_of("\\immediate\\openout9=" + outside + "/written.tex \\immediate\\closeout9");
+  EXPECT_FALSE(fs::exists(folder_ / "written.tex"));
+  (void)log_of("\\immediate\\write18{touch " + outside + "/ran}");
+  EXPECT_FALSE(fs::exists(folder_ / "ran"));
 }
 
 TEST_F(RealLatex, NothingRecordedGivesAReport) { expect_report(testing::empty_run()); }

@@ -249,9 +249,9 @@ void add_temporal(Application& a, const SyntheticOptions& o) {
   }
 }
 
-// A main loop of 400 iterations, kept two by two, that are much alike.
+// A main loop whose iterations, kept two by two, are much alike.
 void add_snapshots(Application& a, const SyntheticOptions& o) {
-  constexpr std::size_t kSnapshots = 200;
+  const std::size_t kept = o.snapshots;
   SnapshotSeries& s = a.snapshots.series.emplace_back();
   s.trigger = "iteration";
   s.function = "MPI_Irecv";
@@ -277,13 +277,13 @@ void add_snapshots(Application& a, const SyntheticOptions& o) {
   function.line = 120;
   SnapshotValue& value = s.values.emplace_back();
   value.name = "residual";
-  const double mean = 0.9 * o.wall_seconds / kSnapshots;
-  for (std::size_t i = 0; i < kSnapshots; ++i) {
+  const double mean = 0.9 * o.wall_seconds / static_cast<double>(kept);
+  for (std::size_t i = 0; i < kept; ++i) {
     const double wave = 1 + 0.1 * std::sin(0.3 * static_cast<double>(i));
-    const double length = mean * wave * (i + 1 == kSnapshots ? 0.5 : 1);
+    const double length = mean * wave * (i + 1 == kept ? 0.5 : 1);
     s.begin_seconds.push_back(0.05 * o.wall_seconds + mean * static_cast<double>(i));
     s.seconds.push_back(length);
-    s.rounds.push_back(i + 1 == kSnapshots ? 1 : 2);
+    s.rounds.push_back(i + 1 == kept ? 1 : 2);
     s.longest_seconds.push_back(1.1 * length);
     s.mpi_seconds.push_back(0.3 * length);
     s.io_seconds.push_back(0.02 * length);
@@ -301,8 +301,8 @@ void add_snapshots(Application& a, const SyntheticOptions& o) {
     }
   }
   for (std::uint32_t group = 0; group < s.groups; ++group) {
-    for (std::size_t i = 0; i < kSnapshots; ++i) {
-      const double share = static_cast<double>(i) / kSnapshots;
+    for (std::size_t i = 0; i < kept; ++i) {
+      const double share = static_cast<double>(i) / static_cast<double>(kept);
       s.own_seconds.push_back((group * 8 >= 7 * s.groups ? 0.3 + 0.4 * share : 0.68) * s.seconds[i]);
       s.group_bytes.push_back(4e6 * static_cast<double>(s.rounds[i]) * (group == 0 || group + 1 == s.groups ? 1 : 2));
       s.group_calls.push_back(10 * static_cast<double>(s.rounds[i]));
@@ -414,6 +414,64 @@ Run coupled_run() {
   Application other = run.applications[1];
   other.edges_between.clear();
   run.applications = {ocean, atmosphere, other};
+  return run;
+}
+
+Run full_run() {
+  Run run = empty_run();
+  SyntheticOptions options;
+  options.ranks = 8;
+  options.snapshots = 12;
+  run.applications = {synthetic_application("atmosphere", options)};
+  run.applications[0].first_rank = 4;
+  run.applications[0].world_ranks = 12;
+  run.applications[0].edges_between = {{5, 1, 7, 700, 0.125}};
+  run.notices = {"One analyzer."};
+  run.settings = {{"rate", "97", "command line"}};
+  Application& a = run.applications[0];
+  a.extensions = {{"phases", {{"title", "Phases"}, {"columns", {"phase"}}, {"rows", {{"advect"}}}}}};
+  a.layout.rank_of_cell = {7, 6, 5, 4, 3, 2, 1, 0};
+  for (FunctionProfile& f : a.posix) f.sizes.calls = {1, 2, 3};
+  for (FileProfile& f : a.files) f.read_sizes = f.write_sizes = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  for (std::uint32_t rank = 0; rank < a.ranks; ++rank) {
+    a.per_rank.cpu_seconds.push_back(0.8 * a.wall_seconds);
+    a.per_rank.waiting_seconds.push_back(0.1 * a.wall_seconds);
+    a.per_rank.process_cpu_seconds.push_back(0.9 * a.wall_seconds);
+    a.per_rank.peak_memory_bytes.push_back((1 + rank) << 28);
+    a.per_rank.processors.push_back(1);
+    a.per_rank.first_processor.push_back(rank / 2);
+    a.per_rank.host_processors.push_back(8);
+    a.waiting.per_rank.origin_seconds.push_back(0.02 * rank);
+    a.waiting.per_rank.without_processor_seconds.push_back(0.001);
+  }
+  a.memory.bins = 12;
+  a.memory.bin_seconds = a.wall_seconds / 12;
+  for (std::uint32_t cell = 0; cell < a.ranks * 12; ++cell) a.memory.peak_bytes.push_back((1 + cell % 12) << 26);
+  a.memory.host_bytes = {std::uint64_t{16} << 30};
+  a.memory.limit_bytes = {std::uint64_t{4} << 30};
+  a.communicators[0].group_of_rank.assign(a.ranks, 1);
+  a.communicators[1].group_of_rank = {1, 1, 1, 1, 2, 2, 2, 2};
+  a.waiting.unreceived = {{"MPI_Isend", "step", "/src/solver.cpp", 12, "/bin/solver", 16, 3, 2, 5}};
+  SnapshotSeries& s = a.snapshots.series[0];
+  s.trigger = "snapshot";
+  s.name = "step";
+  for (std::size_t i = 0; i < s.seconds.size(); ++i) s.numbers.push_back(static_cast<std::int64_t>(i));
+  s.group_io_seconds.assign(s.own_seconds.size(), 0.001);
+  s.counters = {{"instructions", std::vector<double>(s.seconds.size(), 1e9)}};
+  a.snapshots.series.push_back(s);
+  a.snapshots.series[1].trigger = "iteration";
+  SampleProfile& samples = a.samples;
+  samples.per_rank.uneven = {3, 4};
+  samples.per_rank.total.assign(std::size_t{2} * a.ranks, 1.5);
+  samples.per_rank.total.back() = 30;
+  samples.threads.thread.back() = 1;
+  samples.regions.functions = {3};
+  samples.regions.total.assign(samples.threads.rank.size(), 2);
+  const StackPlace place{"step", "/src/solver.cpp", 12, "/bin/solver", 16};
+  const LastCall call{"MPI_Recv", place, 1, 3, "MPI_COMM_WORLD", "", 8, 40, 2.5};
+  a.ending.ends = {{"signal", "SIGSEGV", 139, 42, true, 8, 0, {2}, call, {place}, {call}}};
+  a.ending.stands = {{{0, 1, 3, 4, 5, 6, 7}, call, call, 1, 2, {call}, {place}}};
+  a.quality.notices = {"Nothing of rank 2 after 42 s."};
   return run;
 }
 

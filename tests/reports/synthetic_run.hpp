@@ -19,6 +19,7 @@ struct SyntheticOptions {
   bool cartesian = true;
   bool io = true;
   bool samples = true;
+  std::size_t snapshots = 200;  // of its loop
 };
 
 // A stencil solver (name, command and files may be anything).
@@ -29,6 +30,9 @@ Run synthetic_run(std::uint32_t ranks);
 
 // Two programs that share one world, ocean (ranks 0 to 3) and atmosphere (4 to 11), and one that has its own.
 Run coupled_run();
+
+// One of 8 ranks of a world of 12, in whose profile no list is empty.
+Run full_run();
 
 // One program that called nothing at all.
 Run empty_run();

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "reports/text/shell_quote.hpp"
+#include "tools/ardoise/shown_command.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -103,6 +104,28 @@ TEST(LaunchLine, WhatIsWrongIsNamed) {
 TEST(ShellQuote, OnlyWhereNeeded) {
   EXPECT_EQ(reports::shell_quote(std::vector<std::string>{"mpirun", "-x", "A=b", "./a b", "it's", "", "$x"}),
             "mpirun -x A=b './a b' 'it'\\''s' '' '$x'");
+}
+
+std::string shown(const std::string& line, LauncherKind kind = LauncherKind::kOpenMpi, bool names_only = false) {
+  return shown_command(parse_launch_line(split(line), kind), names_only);
+}
+
+TEST(ShownCommand, ValuesOfVariablesAreHidden) {
+  EXPECT_EQ(shown("mpirun -np 2 -x A=b -x B --x C=d ./a -x 5 : -x E= env -i F=g -u H=i J=k ./b L=m"),
+            "mpirun -np 2 -x A=… -x B --x C=… ./a -x 5 : -x E=… env -i F=… -u H=i J=… ./b L=m");
+  EXPECT_EQ(shown("mpirun --mca mca_base_env_list A=1;B=2 --mca pml ob1 --gmca x_token y ./a"),
+            "mpirun --mca mca_base_env_list … --mca pml ob1 --gmca x_token … ./a");
+  EXPECT_EQ(shown("mpiexec -genv A 1 -genv B=2 -genvlist A,B -n 4 -env C 3 ./a -env D 5", LauncherKind::kHydra),
+            "mpiexec -genv A … -genv B=… -genvlist A,B -n 4 -env C … ./a -env D 5");
+}
+
+TEST(ShownCommand, SecretsOfProgramsAreHidden) {
+  EXPECT_EQ(shown("mpirun -n 2 ./a --token=x --steps=3 : ./b --password y https://u:p@h/z"),
+            "mpirun -n 2 ./a --token=… --steps=3 : ./b --password … https://…@h/z");
+}
+
+TEST(ShownCommand, NothingButNamesWhereTheUserWantsThat) {
+  EXPECT_EQ(shown("mpirun -n 2 -x A=b ./a --steps=3 : -H h ./b c", LauncherKind::kOpenMpi, true), "mpirun ./a : ./b");
 }
 
 TEST(LaunchLine, HydrasOptionsAreItsOwn) {

@@ -325,6 +325,37 @@ TEST_F(LaunchTest, NamesWithEverythingInThem) {
   EXPECT_THAT(run.applications[0].command, HasSubstr("50% & $more\\{}"));
 }
 
+TEST_F(LaunchTest, SecretsOfTheCommandLineAreInNoFile) {
+  Words line{"-n", "2"};
+  const Words variable = exported("NOT_SHOWN", "secret-of-a-variable");
+  line.insert(line.end(), variable.begin(), variable.end());
+  line.insert(line.end(),
+              {RING, "20", "--api-key=secret-of-an-argument", "--password", "secret-of-an-option", "shown"});
+  const auto capture = (folder_ / "capture").string();
+  const auto result = ardoise({"--capture", capture, "--trace", "all"}, line);
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_THAT(result.output, Not(HasSubstr("secret-of")));
+  const auto run = profile();
+  ASSERT_THAT(run.applications, SizeIs(1));
+  EXPECT_THAT(run.command, AllOf(HasSubstr("NOT_SHOWN"), HasSubstr("--api-key=… --password … shown")));
+  EXPECT_THAT(run.applications[0].command, ::testing::EndsWith(" 20 --api-key=… --password … shown"));
+  const auto expect_none = [&](const char* text) {
+    for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+      if (!entry.is_regular_file()) continue;
+      std::ifstream in(entry.path(), std::ios::binary);
+      const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+      EXPECT_EQ(bytes.find(text), bytes.npos) << text << " is in " << entry.path();
+    }
+  };
+  expect_none("secret-of");
+
+  fs::remove_all(output_);
+  fs::remove_all(capture);
+  EXPECT_EQ(ardoise({"--capture", capture, "--no-command"}, line).status, 0);
+  EXPECT_EQ(profile().applications[0].command, RING);
+  expect_none("api-key");
+}
+
 TEST_F(LaunchTest, SlotsForTheAnalyzersAreNotNeeded) {
   if (MPI_IS_MPICH) GTEST_SKIP() << "Hydra knows no slots";
   // As many ranks as there are slots, and no --oversubscribe: without us it runs, so with us it does.

@@ -32,6 +32,7 @@
 #include "tools/ardoise/race_folder.hpp"
 #include "tools/ardoise/rank_file.hpp"
 #include "tools/ardoise/report_signals.hpp"
+#include "tools/ardoise/shown_command.hpp"
 #include "vmpi/world/window_folders.hpp"
 
 namespace ardoise::launcher {
@@ -126,12 +127,18 @@ Room find_room(const Options& options, const LaunchLine& line, const MpiLauncher
 }
 
 Measurement describe(const Options& options, const Installation& installation, const fs::path& output,
-                     const std::vector<std::string>& words) {
+                     const LaunchLine& line) {
   Measurement measurement;
   measurement.environment = options.environment;
-  measurement.analyzer = {installation.analyzer,           "--no-report", "--quiet",       "--status-file",
-                          status_file_in(output).string(), "--output",    output.string(), "--command",
-                          reports::shell_quote(words)};
+  measurement.analyzer = {installation.analyzer,
+                          "--no-report",
+                          "--quiet",
+                          "--status-file",
+                          status_file_in(output).string(),
+                          "--output",
+                          output.string(),
+                          "--command",
+                          shown_command(line, options.no_command)};
   if (!options.on_command_line.empty()) {
     measurement.analyzer.insert(measurement.analyzer.end(),
                                 {"--on-command-line", fmt::format("{}", fmt::join(options.on_command_line, ","))});
@@ -256,7 +263,7 @@ int measure(const Options& options, const std::vector<std::string>& words) {
     say("'{}' {}; the report goes to '{}'.", options.output, output.why_renamed(), output.path().string());
 
   const PreloadPath preload_path(installation.preload_library);
-  auto measurement = describe(options, installation, output.path(), words);
+  auto measurement = describe(options, installation, output.path(), line);
   measurement.preload_library = preload_path.path();
   measurement.partitions = partitions;
   measurement.sanitizers = std::move(sanitizers);

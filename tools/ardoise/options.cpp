@@ -76,6 +76,7 @@ Options typed(const OptionValues& values) {
   options.record_races = values.text(*option("record-races"));
   options.force = values.text(*option("force"));
   if (values.is_on(*option("disable"))) options.disabled = values.as_given(*option("disable"));
+  options.no_command = values.is_on(*option("no-command"));
   options.quiet = values.is_on(*option("quiet"));
   options.verbose = values.is_on(*option("verbose"));
   for (const Option& row : instrument::kOptions) {

@@ -30,6 +30,7 @@ struct Options {
   std::string capture;              // folder; "": none
   std::string record_races, force;  // folders; "": none
   std::string disabled;             // how the user said it, "ARDOISE_DISABLE=1"; "": the launch is measured
+  bool no_command = false;          // profile.json has the names of launcher and programs alone
   bool quiet = false;
   bool verbose = false;
   // What programs and analyzers need, as variables for all processes; and which of these options (by name) stood on the

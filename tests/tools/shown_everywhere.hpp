@@ -1,0 +1,38 @@
+// All that `ardoise report`, `show` and `export` make of a profile, in memory and in a folder that does not exist: for
+// the tests and the fuzz target that ask whether they survive it.
+#pragma once
+
+#include "reports/document/sections.hpp"
+#include "reports/latex/latex_document.hpp"
+#include "reports/model_json.hpp"
+#include "reports/stack_export.hpp"
+#include "reports/text/text_document.hpp"
+#include "tools/ardoise/launch_line.hpp"
+#include "tools/ardoise/show.hpp"
+#include "tools/ardoise/show_rows.hpp"
+
+namespace ardoise::launcher {
+
+inline void show_everywhere(const reports::Run& run) {
+  (void)reports::summary_text(reports::document_of(run));
+  for (const auto length : {reports::ReportLength::full, reports::ReportLength::brief}) {
+    reports::FigureFolder nowhere{"/dev/null", "", 20, "ardoise-no-graphviz", {}, {}};
+    (void)reports::latex_document(reports::document_of(run, length), nowhere);
+  }
+  (void)reports::profile_to_json(run);
+  for (const auto format : {reports::StackFormat::folded, reports::StackFormat::speedscope})
+    (void)reports::export_stacks(run, "", format);
+  for (const ShownTable& table : shown_tables()) {
+    for (const bool csv : {false, true}) {
+      for (const std::optional<std::uint32_t> rank : {std::optional<std::uint32_t>(), {0}, {7}}) {
+        if (rank && !table.by_rank) continue;
+        try {
+          (void)shown_table(run, {.table = table.name, .rank = rank, .csv = csv});
+        } catch (const UsageError&) {  // no program, or no such rank
+        }
+      }
+    }
+  }
+}
+
+}  // namespace ardoise::launcher

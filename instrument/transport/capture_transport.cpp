@@ -2,6 +2,7 @@
 #include "instrument/transport/capture_transport.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,8 +11,13 @@
 namespace ardoise::instrument {
 
 long CaptureTransport::make_file(const std::string& path) {
-  ::syscall(SYS_unlinkat, AT_FDCWD, path.c_str(), 0);
-  const long made = ::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  struct stat found {};
+  const bool is_own_link =
+      ::syscall(SYS_newfstatat, AT_FDCWD, path.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(found.st_mode) &&
+      found.st_uid == ::geteuid();
+  if (!is_own_link) ::syscall(SYS_unlinkat, AT_FDCWD, path.c_str(), 0);
+  const long how = is_own_link ? O_TRUNC | O_NONBLOCK : O_CREAT | O_EXCL;
+  const long made = ::syscall(SYS_openat, AT_FDCWD, path.c_str(), O_WRONLY | O_CLOEXEC | how, 0666);
   return made < 0 ? -errno : made;
 }
 

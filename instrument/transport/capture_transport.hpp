@@ -12,7 +12,8 @@ namespace ardoise::instrument {
 // By direct system calls: neither our own hooks nor a tool behind us sees them.
 class CaptureTransport final : public Transport {
  public:
-  // A new file; what has its name goes. A descriptor, or -errno.
+  // A new file; what has its name goes, but for a link that this user has made, which is followed. A descriptor, or
+  // -errno.
   [[nodiscard]] static long make_file(const std::string& path);
   // next may be nullptr: bins are free again at once. descriptor: of the file, which is closed with this; < 0: there is
   // none, see ready().

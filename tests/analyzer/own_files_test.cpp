@@ -100,7 +100,9 @@ TEST_F(OwnFilesTest, ARequestIsPlainAndNothingElseIsAnswered) {
   std::ofstream(ask) << "4711-98765\nhost\n";
   EXPECT_EQ(requests.look(), ".analyzer-snapshot-4711-98765-");
   EXPECT_EQ(requests.look(), "") << "it has been seen";
-  for (const std::string text : {"../../victim", "1/2", "", "x", "..", std::string(65, '1').c_str(), "1 2", "-\t"}) {
+  const std::string long_text(65, '1');
+  for (const std::string& text : {std::string("../../victim"), std::string("1/2"), std::string(), std::string(".."),
+                                  long_text, std::string("1 2"), std::string("-\t"), std::string("x")}) {
     std::ofstream(ask) << text << "\n";
     EXPECT_EQ(requests.look(), "") << text;
   }

@@ -6,6 +6,7 @@
 
 #include "instrument/format/posix_functions.hpp"
 #include "tests/instrument/preload_fixture.hpp"
+#include "tests/other_user.hpp"
 #include "vmpi/mpi_functions.hpp"
 
 namespace ardoise::instrument {
@@ -250,6 +251,18 @@ TEST_F(PreloadTest, CaptureThatCannotBeWrittenLeavesTheProgramAlone) {
   const Outcome outcome = run(1, "counted_io", "ARDOISE_CAPTURE=/nowhere/at/all");
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.output, "ardoise: cannot write /nowhere/at/all/counted_io.0.packs: No such file or directory.\n");
+}
+
+TEST_F(PreloadTest, AnotherUsersLinkInTheFolderOfTheCaptureIsReplaced) {
+  SKIP_UNLESS_ROOT();
+  const std::filesystem::path victim = directory_ / "victim", link = directory_ / "threaded_calls.0.packs";
+  std::ofstream(victim) << "precious";
+  std::filesystem::create_symlink(victim, link);
+  ASSERT_EQ(::lchown(link.c_str(), kAttacker, kAttacker), 0);
+  const Outcome outcome = run_captured(1, "threaded_calls");
+  EXPECT_TRUE(outcome.status == 0 || outcome.status == 77) << outcome.output;
+  EXPECT_EQ(std::filesystem::file_size(victim), 8u);
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(link)));
 }
 
 TEST_F(PreloadTest, FullDiskEndsTheCaptureAndLeavesTheProgramAlone) {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -136,8 +137,9 @@ int status(int argc, char** argv) {
     return kFailedStatus;
   }
   say("the launch that reported to '{}' has ended; this is its summary.", folder);
-  std::cout << summary.rdbuf() << std::flush;
-  return 0;
+  std::ostringstream text;
+  text << summary.rdbuf();
+  return print(text.str()) ? 0 : kFailedStatus;
 }
 
 }  // namespace ardoise::launcher

@@ -24,6 +24,7 @@
 #include "instrument/settings/control_file.hpp"
 #include "instrument/settings/number_ranges.hpp"
 #include "reports/findings/findings.hpp"
+#include "reports/text/utf8.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -82,8 +83,9 @@ int print_history(const fs::path& folder) {
   bool is_any = false;
   (void)instrument::for_each_command(text, [&](const instrument::ControlCommand& command) {
     is_any = true;
-    std::cout << fmt::format("{:>3}  {}  ranks {}  program {}{}\n", command.number, command.settings,
-                             command.ranks == "*" ? "all" : command.ranks,
+    std::cout << fmt::format("{:>3}  {}  ranks {}  program {}{}\n", command.number,
+                             reports::printable(command.settings),
+                             command.ranks == "*" ? "all" : reports::printable(command.ranks),
                              command.program == "*" ? "all" : reports::in_sentence(std::string(command.program)),
                              command.rule != 0 ? fmt::format("  by rule {}", command.rule) : "");
   });
@@ -147,7 +149,7 @@ int control(const Options& options) {
                                  asked.size() - missing.size() - refusing.size(), asked.size(), seconds * 1e3);
   if (!refusing.empty()) line += fmt::format("; not possible on {}", named(refusing));
   if (!missing.empty()) line += fmt::format("; no answer from {}", named(missing));
-  std::cout << line << "." << std::endl;
+  std::cout << reports::printable(line) << "." << std::endl;
   return missing.empty() && refusing.empty() ? kDone : kIncomplete;
 }
 

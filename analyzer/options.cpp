@@ -12,6 +12,7 @@
 #include "analyzer/option_rows.hpp"
 #include "knowledge_sources/snapshots/condition.hpp"
 #include "knowledge_sources/traces/trace_selection.hpp"
+#include "reports/text/utf8.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -78,21 +79,24 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_flag("--keep", options.keep, "with --snapshot: write profile.json and summary.txt, too");
   app.add_option("--job-status", options.job_status, "with --merge: mpirun's exit status, for the report");
   app.add_option("--ended-by", options.ended_by, "with --merge: what ended the launch, for the report");
-  app.add_option("--replay", options.replay,
-                 "analyze captured packs (files or folders), or a trace in OTF2, instead of a running launch, without MPI")
+  app.add_option(
+         "--replay", options.replay,
+         "analyze captured packs (files or folders), or a trace in OTF2, instead of a running launch, without MPI")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {
     return {std::nullopt, app.exit(success)};
   } catch (const CLI::ParseError& error) {
-    std::cerr << "ardoise-analyzer: " << error.what() << "; see ardoise-analyzer --help." << std::endl;
+    std::cerr << "ardoise-analyzer: " << reports::printable(error.what()) << "; see ardoise-analyzer --help."
+              << std::endl;
     return {std::nullopt, 2};
   }
   const instrument::GetVariable get = [](const char* name) -> const char* { return std::getenv(name); };
   values.read_environment(get, &instrument::Option::of_analyzer);
   if (const auto bad = values.drop_bad(); !bad.empty()) {
-    std::cerr << "ardoise-analyzer: " << bad.front() << "; see ardoise-analyzer --help." << std::endl;
+    std::cerr << "ardoise-analyzer: " << reports::printable(bad.front()) << "; see ardoise-analyzer --help."
+              << std::endl;
     return {std::nullopt, 2};
   }
   options.output = values.text(*option("output"));
@@ -110,7 +114,7 @@ ParsedOptions parse_options(int argc, char** argv) {
     }
     if (!options.trace.empty()) (void)knowledge_sources::TraceSelection(options.trace);
   } catch (const std::invalid_argument& wrong) {
-    std::cerr << "ardoise-analyzer: " << wrong.what() << "." << std::endl;
+    std::cerr << "ardoise-analyzer: " << reports::printable(wrong.what()) << "." << std::endl;
     return {std::nullopt, 2};
   }
   const std::string_view rules = values.text(*option("rules"));
@@ -124,7 +128,7 @@ ParsedOptions parse_options(int argc, char** argv) {
       options.rules_fault = wrong.what();
       // Programs that run already are not ended for it.
       if (options.status_file.empty()) {
-        std::cerr << "ardoise-analyzer: " << wrong.what() << "." << std::endl;
+        std::cerr << "ardoise-analyzer: " << reports::printable(wrong.what()) << "." << std::endl;
         return {std::nullopt, 2};
       }
     }

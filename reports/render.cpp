@@ -69,9 +69,9 @@ void make_sources(const Run& run, const RenderOptions& options, const PrivateFol
 // Why LaTeX made no report.pdf, if it made none.
 void explain(const ChildResult& run, const RenderOptions& options, const PrivateFolder& made, RenderResult& result) {
   if (run.end == ChildResult::End::not_found) {
-    result.notices.push_back(fmt::format(
-        "No report.pdf: {} is not installed. Install it with\n  {}\nand run: ardoise report {}/profile.json",
-        options.latex, kInstallLatex, options.output));
+    result.notices.push_back(
+        fmt::format("No report.pdf: {} is not installed. Install it ({}), and run: ardoise report {}/profile.json",
+                    options.latex, kInstallLatex, options.output));
     return;
   }
   if (run.end == ChildResult::End::interrupted) {

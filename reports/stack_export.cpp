@@ -35,12 +35,12 @@ void for_each_stack(const SampleProfile& s, Visit&& visit) {
 }
 
 std::string folded_name(const std::string& name) {
-  std::string out = valid_utf8(name);
+  std::string out = name;
   for (char& c : out) {
     if (c == ';') c = ':';
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   }
-  return out;
+  return printable(out);
 }
 
 void fold(const Application& app, std::string& out) {
@@ -64,8 +64,8 @@ std::string speedscope(const std::vector<const Application*>& apps, const Run& r
     const SampleProfile& s = app->samples;
     const std::size_t first = frames.size();
     for (const SampledFunction& f : s.functions) {
-      Json frame{{"name", valid_utf8(full_name(f))}};
-      if (!f.source_file.empty()) frame["file"] = valid_utf8(f.source_file);
+      Json frame{{"name", printable(full_name(f))}};
+      if (!f.source_file.empty()) frame["file"] = printable(f.source_file);
       if (f.line != 0) frame["line"] = f.line;
       frames.push_back(std::move(frame));
     }
@@ -79,7 +79,7 @@ std::string speedscope(const std::vector<const Application*>& apps, const Run& r
       end += value;
     });
     profiles.push_back({{"type", "sampled"},
-                        {"name", valid_utf8(app->name.empty() ? "program" : app->name)},
+                        {"name", printable(app->name.empty() ? "program" : app->name)},
                         {"unit", s.unit == "seconds" ? "seconds" : "none"},
                         {"startValue", 0},
                         {"endValue", end},
@@ -87,8 +87,8 @@ std::string speedscope(const std::vector<const Application*>& apps, const Run& r
                         {"weights", std::move(weights)}});
   }
   const Json document{{"$schema", "https://www.speedscope.app/file-format-schema.json"},
-                      {"exporter", "ardoise@" + valid_utf8(run.tool_version)},
-                      {"name", valid_utf8(run.command.empty() ? "ardoise" : run.command)},
+                      {"exporter", "ardoise@" + printable(run.tool_version)},
+                      {"name", printable(run.command.empty() ? "ardoise" : run.command)},
                       {"activeProfileIndex", 0},
                       {"shared", {{"frames", std::move(frames)}}},
                       {"profiles", std::move(profiles)}};

@@ -57,6 +57,25 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  for (;;) {
+    const std::size_t end = text.find('\n');
+    out += printable(text.substr(0, end));
+    if (end == text.npos) return out;
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string without_controls(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    if (const char32_t c = next_code_point(text, at); !is_control(c)) append_utf8(out, c);
+  }
+  return out;
+}
+
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t at = 0; at < text.size();) width += width_of(next_code_point(text, at));

@@ -18,8 +18,15 @@ void append_utf8(std::string& out, char32_t code_point);
 [[nodiscard]] std::string valid_utf8(std::string_view text);
 
 // For a terminal or one line of text: valid UTF-8, control characters shown as U+FFFD, so that no name can move the
-// cursor.
+// cursor. C0 and C1 are these, ends of lines, and what changes the direction of writing or is invisible. All that a
+// program, a file or its name can choose goes through this function or the next two before it is printed.
 [[nodiscard]] std::string printable(std::string_view text);
+
+// The same of several lines: their ends stay.
+[[nodiscard]] std::string printable_lines(std::string_view text);
+
+// For data that a terminal may show (CSV): valid UTF-8, without those characters.
+[[nodiscard]] std::string without_controls(std::string_view text);
 
 // Columns on a terminal: 0 for combining marks and control characters, 2 for East Asian wide characters and emoji.
 [[nodiscard]] std::size_t display_width(std::string_view text);

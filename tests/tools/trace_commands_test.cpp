@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "knowledge_sources/trace_reader/time_order.hpp"
+#include "reports/text/utf8.hpp"
 #include "tests/replay/made_archive.hpp"
 #include "tools/ardoise/launch_line.hpp"
 #include "tools/ardoise/trace.hpp"
@@ -155,6 +156,17 @@ class TraceCommands : public ::testing::Test {
   std::vector<std::string> remarks_;
   ExportedTrace exported_;
 };
+
+TEST_F(TraceCommands, NamesOfATraceCannotMoveTheCursor) {
+  archive_.region(9, "\x1b[31mred\nlength          forged", OTF2_PARADIGM_USER);
+  enter(0, 10, 9);
+  leave(0, 20, 9);
+  ArchiveFaults faults;
+  const std::string text = trace_info(read(), faults);
+  EXPECT_THAT(text, HasSubstr("[31mred"));
+  EXPECT_EQ(text, reports::printable_lines(text));
+  EXPECT_EQ(text.find("\nlength          forged"), text.npos);
+}
 
 TEST_F(TraceCommands, NothingIsWrongInAWholeTrace) {
   for (std::uint64_t i = 0; i < 50; ++i) {

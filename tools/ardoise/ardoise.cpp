@@ -5,7 +5,6 @@
 // options.cpp.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <string>
@@ -61,10 +60,7 @@ int export_profile(int argc, char** argv) {
                                            folded ? reports::StackFormat::folded : reports::StackFormat::speedscope);
   if (!text) return say("{}", text.error), kFailedStatus;
   if (output == "-") {
-    const bool written = std::fwrite(text.value->data(), 1, text.value->size(), stdout) == text.value->size() &&
-                         std::fflush(stdout) == 0;
-    if (!written) say("Cannot write to standard output; give a file with -o.");
-    return written ? 0 : kFailedStatus;
+    return print(*text.value) ? 0 : kFailedStatus;
   }
   if (const auto written = reports::write_file(output, *text.value, reports::Special::kUsed); !written) {
     return say("{}", written.error), kFailedStatus;

@@ -14,6 +14,7 @@
 #include "instrument/format/stands.hpp"
 #include "reports/model_json.hpp"
 #include "reports/render.hpp"
+#include "reports/text/utf8.hpp"
 #include "tools/ardoise/installation.hpp"
 #include "tools/ardoise/measure.hpp"
 #include "tools/ardoise/message.hpp"
@@ -74,7 +75,7 @@ bool has_states(const fs::path& output) {
 // Of a launch that was ended; a profile that is there then is of a moment before. What the merging analyzer has to say
 // is said.
 void make_profile(const std::vector<std::string>& merge) {
-  std::cerr << run_and_read_undisturbed(merge).output << std::flush;
+  std::cerr << reports::printable_lines(run_and_read_undisturbed(merge).output) << std::flush;
 }
 
 // Of a launch that runs, else of one that ended without ardoise.
@@ -87,7 +88,7 @@ void make_profile_of_any(const fs::path& folder) {
     if (!has_states(folder)) (void)remove_claim(folder);
     return vmpi::remove_stale_window_folders();  // what ardoise would have done
   }
-  std::cerr << snapshot.output << std::flush;
+  std::cerr << reports::printable_lines(snapshot.output) << std::flush;
 }
 
 void tell_traces(const fs::path& output) {
@@ -134,7 +135,13 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
   if (!options.quiet) {
     // In a file or pipe, standard output is the programs' alone.
     auto& terminal = ::isatty(STDOUT_FILENO) != 0 ? std::cout : std::cerr;
+<<<<<<< HEAD
     if (const auto summary = analyzer::read_own_file(output / "summary.txt")) terminal << *summary << std::flush;
+=======
+    std::ostringstream summary;
+    if (summary << std::ifstream(output / "summary.txt").rdbuf())
+      terminal << reports::printable_lines(summary.str()) << std::flush;
+>>>>>>> reports
     tell_traces(output);
   }
   if (!options.render) {

@@ -6,7 +6,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
 
 #include "reports/model_json.hpp"
 #include "tools/ardoise/finish_report.hpp"
@@ -124,10 +123,7 @@ int show(int argc, char** argv) {
   (void)table_named(request.table);
   const auto run = reports::read_profile_json(profile_in(profile));
   if (!run) return say("{}", run.error), kFailedStatus;
-  const std::string text = shown_table(*run.value, request);
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!written) say("Cannot write to standard output.");
-  return written ? 0 : kFailedStatus;
+  return print(shown_table(*run.value, request)) ? 0 : kFailedStatus;
 }
 
 }  // namespace ardoise::launcher

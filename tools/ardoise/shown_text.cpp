@@ -9,8 +9,8 @@
 
 namespace ardoise::launcher {
 std::string csv_field(std::string_view text) {
-  const std::string valid = reports::valid_utf8(text);
-  if (valid.find_first_of(",\"\r\n") == std::string::npos) return valid;
+  const std::string valid = reports::without_controls(text);
+  if (valid.find_first_of(",\"") == std::string::npos) return valid;
   std::string out = "\"";
   for (const char c : valid) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + "\"";

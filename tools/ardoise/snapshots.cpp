@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <filesystem>
 #include <set>
 #include <string_view>
@@ -158,12 +157,6 @@ int extract(const Request& request) {
   return finish(out, request.output, blocks, bytes);
 }
 
-int print(const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!written) say("Cannot write to standard output.");
-  return written ? 0 : kFailedStatus;
-}
-
 std::string why_empty(const std::string& action) {
   if (action == "counters") return "these snapshots have no counters: a run counts the events that --counters names.";
   if (action == "values") return "these snapshots have no values: a program tells them with ardoise_value().";
@@ -178,7 +171,7 @@ int act(const Request& request) {
   if (request.action == "stacks") {
     const std::string stacks = folded_stacks(table, selection);
     if (stacks.empty()) say("these snapshots have no call stacks: none was sampled in them.");
-    return print(stacks);
+    return print(stacks) ? 0 : kFailedStatus;
   }
   if (request.action == "tau") return write_tau_profiles(table, selection, request.output);
   SnapshotRows rows;
@@ -189,7 +182,8 @@ int act(const Request& request) {
   if (request.action == "counters") rows = rows_of_counters(table, selection);
   if (request.action == "profile") rows = rows_of_profile(table, selection);
   if (rows.rows.empty() && !request.csv) return say("{}", why_empty(request.action)), 0;
-  return print(request.csv ? csv_text(rows.columns, rows.rows) : plain_text(rows.columns, rows.rows));
+  return print(request.csv ? csv_text(rows.columns, rows.rows) : plain_text(rows.columns, rows.rows)) ? 0
+                                                                                                      : kFailedStatus;
 }
 
 }  // namespace

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +16,7 @@
 #include "knowledge_sources/trace_reader/guarded_reading.hpp"
 #include "knowledge_sources/trace_reader/time_order.hpp"
 #include "reports/text/units.hpp"
+#include "reports/text/utf8.hpp"
 #include "tools/ardoise/export_output.hpp"
 #include "tools/ardoise/installation.hpp"
 #include "tools/ardoise/launch_line.hpp"
@@ -35,12 +36,7 @@ namespace {
 
 using knowledge_sources::ArchiveReader;
 using knowledge_sources::UnreadableArchive;
-
-bool print_all(const std::string& text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (!written) say("Cannot write to standard output.");
-  return written;
-}
+using reports::printable;
 
 // In a process of its own: OTF2 can crash on a damaged archive.
 int with_archive(const std::string& path, const std::function<int(const ArchiveReader&)>& work) {
@@ -64,7 +60,7 @@ int with_archive(const std::string& path, const std::function<int(const ArchiveR
 int info(const ArchiveReader& archive) {
   knowledge_sources::ArchiveFaults faults;
   const std::string text = trace_info(archive, faults);
-  if (!print_all(text)) return kFailedStatus;
+  if (!print(text)) return kFailedStatus;
   for (const std::string& sentence : faults.sentences()) say("{}", sentence);
   return 0;
 }
@@ -77,18 +73,18 @@ int check(const ArchiveReader& archive) {
   faults.merge(check.faults());
   std::string text;
   for (const auto& [kind, fault] : faults.by_kind()) {
-    text += fmt::format("{}: {}\n", reports::with_separators(fault.count), kind);
-    for (const std::string& example : fault.examples) text += fmt::format("    {}\n", example);
+    text += fmt::format("{}: {}\n", reports::with_separators(fault.count), printable(kind));
+    for (const std::string& example : fault.examples) text += fmt::format("    {}\n", printable(example));
     if (!fault.examples.empty() && fault.count > fault.examples.size()) text += "    …\n";
   }
-  for (const std::string& remark : check.remarks()) text += fmt::format("Note: {}.\n", remark);
+  for (const std::string& remark : check.remarks()) text += fmt::format("Note: {}.\n", printable(remark));
   const auto& anchor = archive.anchor();
   if (anchor.is_selection() && !faults.empty())
     text += fmt::format("Note: the trace is a selection ({}), without the other ends of some messages.\n",
-                        anchor.description);
+                        printable(anchor.description));
   for (const auto& [name, value] : anchor.properties) {
     if (name.starts_with("ARDOISE::") && name != "ARDOISE::PROGRAM")
-      text += fmt::format("Note: the trace says itself {} = {}.\n", name, value);
+      text += fmt::format("Note: the trace says itself {} = {}.\n", printable(name), printable(value));
   }
   const std::string read =
       fmt::format("{} events, {} messages, {} collectives", reports::with_separators(check.events()),
@@ -96,7 +92,7 @@ int check(const ArchiveReader& archive) {
   text += faults.empty() ? fmt::format("Nothing is wrong in {}.\n", read)
                          : fmt::format("{} kind{} of faults in {}.\n", faults.by_kind().size(),
                                        faults.by_kind().size() == 1 ? "" : "s", read);
-  if (!print_all(text)) return kFailedStatus;
+  if (!print(text)) return kFailedStatus;
   return faults.empty() ? 0 : kFaultyTraceStatus;
 }
 
@@ -114,10 +110,10 @@ int races(const ArchiveReader& archive, bool as_csv) {
   std::string notes = races.notes();
   const auto& anchor = archive.anchor();
   if (anchor.is_selection())
-    notes +=
-        fmt::format("Note: the trace is a selection ({}): more may race than is found, or less.\n", anchor.description);
-  if (!print_all(as_csv ? races.csv() : races.text() + notes)) return kFailedStatus;
-  if (as_csv) std::fputs(notes.c_str(), stderr);
+    notes += fmt::format("Note: the trace is a selection ({}): more may race than is found, or less.\n",
+                         printable(anchor.description));
+  if (!print(as_csv ? races.csv() : races.text() + notes)) return kFailedStatus;
+  if (as_csv) std::cerr << reports::printable_lines(notes) << std::flush;
   for (const std::string& sentence : faults.sentences()) say("{}", sentence);
   return races.racing() == 0 ? 0 : kFaultyTraceStatus;
 }

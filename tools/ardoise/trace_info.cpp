@@ -16,6 +16,7 @@
 #include <unordered_map>
 
 #include "reports/text/units.hpp"
+#include "reports/text/utf8.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -114,11 +115,13 @@ std::string name_of_paradigm(const ArchiveDefinitions& all, std::uint8_t paradig
 
 class InfoText {
  public:
-  void line(const std::string& name, const std::string& value) { text_ += fmt::format("{:<16}{}\n", name, value); }
+  void line(const std::string& name, const std::string& value) {
+    text_ += fmt::format("{:<16}{}\n", name, reports::printable(value));
+  }
   void heading(const std::string& title) { text_ += fmt::format("\n{}\n", title); }
   // A count and what it is of.
   void row(std::uint64_t count, const std::string& what) {
-    text_ += fmt::format("{:>16}  {}\n", with_separators(count), what);
+    text_ += fmt::format("{:>16}  {}\n", with_separators(count), reports::printable(what));
   }
   void more(std::size_t rows, const char* what) {
     if (rows > kMostRows) text_ += fmt::format("{:>16}  more {}\n", with_separators(rows - kMostRows), what);

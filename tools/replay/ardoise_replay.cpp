@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "knowledge_sources/trace_reader/time_order.hpp"
+#include "reports/text/utf8.hpp"
 #include "tools/replay/agreement.hpp"
 #include "tools/replay/archive_world.hpp"
 #include "tools/replay/player.hpp"
@@ -23,7 +24,9 @@
 namespace ardoise::replay {
 namespace {
 
-void say(const std::string& sentence) { std::cerr << "ardoise-replay: " + sentence + '\n' << std::flush; }
+void say(const std::string& sentence) {
+  std::cerr << "ardoise-replay: " + reports::printable(sentence) + '\n' << std::flush;
+}
 
 // MPI_Op_create's: takes no time, and changes nothing.
 void no_operation(void*, void*, int*, MPI_Datatype*) {}
@@ -211,7 +214,7 @@ int replay(Preparation& made, std::string error, const ReplayOptions& options, i
   if (shared != 0)
     say(fmt::format("rank {}: {} operations shared a buffer, since --memory had no room for their own", rank, shared));
   const std::string report = replay_report(times);
-  if (!options.quiet) std::cout << report << std::flush;
+  if (!options.quiet) std::cout << reports::printable_lines(report) << std::flush;
   PMPI_Op_free(&stage.user_operation);
   PMPI_Op_free(&stage.user_operation_in_order);
   stage.comms.finish_duplicates();

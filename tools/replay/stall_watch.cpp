@@ -6,6 +6,8 @@
 #include <chrono>
 #include <iostream>
 
+#include "reports/text/utf8.hpp"
+
 namespace ardoise::replay {
 
 using namespace std::chrono_literals;
@@ -56,7 +58,7 @@ bool StallWatch::look(const Player& player) const {
              "come to its part\n",
              stage_.rank, progress.step.load(std::memory_order_relaxed),
              std::chrono::duration_cast<std::chrono::seconds>(now - since).count(),
-             place_of(stage_.world.definitions(), shape.region, name), whom)
+             reports::printable(place_of(stage_.world.definitions(), shape.region, name)), whom)
       << std::flush;
   return true;
 }

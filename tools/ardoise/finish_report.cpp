@@ -135,13 +135,8 @@ void finish_report(const FinishOptions& options, const fs::path& output, int job
   if (!options.quiet) {
     // In a file or pipe, standard output is the programs' alone.
     auto& terminal = ::isatty(STDOUT_FILENO) != 0 ? std::cout : std::cerr;
-<<<<<<< HEAD
-    if (const auto summary = analyzer::read_own_file(output / "summary.txt")) terminal << *summary << std::flush;
-=======
-    std::ostringstream summary;
-    if (summary << std::ifstream(output / "summary.txt").rdbuf())
-      terminal << reports::printable_lines(summary.str()) << std::flush;
->>>>>>> reports
+    if (const auto summary = analyzer::read_own_file(output / "summary.txt"))
+      terminal << reports::printable_lines(*summary) << std::flush;
     tell_traces(output);
   }
   if (!options.render) {

@@ -10,13 +10,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
-<<<<<<< HEAD
 #include <iterator>
 #include <optional>
-=======
-#include <sstream>
->>>>>>> reports
 #include <string>
 #include <string_view>
 #include <utility>
@@ -156,16 +151,8 @@ int status(int argc, char** argv) {
   } else {
     say("no launch that reports to '{}' is running, or has run.", folder);
   }
-<<<<<<< HEAD
   if (!summary) return kFailedStatus;
-  std::cout << *summary << std::flush;
-  return 0;
-=======
-  say("the launch that reported to '{}' has ended; this is its summary.", folder);
-  std::ostringstream text;
-  text << summary.rdbuf();
-  return print(text.str()) ? 0 : kFailedStatus;
->>>>>>> reports
+  return print(*summary) ? 0 : kFailedStatus;
 }
 
 }  // namespace ardoise::launcher

@@ -18,6 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 using instrument::PackSequence;
 
+// Each rank takes some 4 kB, also one that has no file: what a few bytes claim must not fill the memory.
+constexpr std::uint64_t kRanksOfAFile = 1024;
+
 std::vector<fs::path> files_of(const std::vector<std::string>& paths) {
   std::vector<fs::path> files;
   for (const auto& path : paths) {
@@ -79,7 +82,15 @@ Capture read_files(const std::vector<fs::path>& files, auto&& read) {
 }  // namespace
 
 Capture read_capture(const std::vector<std::string>& paths) {
-  return read_files(files_of(paths), [](const fs::path& path) { return instrument::read_pack_file(path); });
+  Capture capture = read_files(files_of(paths), [](const fs::path& path) { return instrument::read_pack_file(path); });
+  std::uint64_t ranks = 0;
+  for (const auto& program : capture.programs) ranks += program.ranks;
+  if (ranks <= kRanksOfAFile * capture.files.size()) return capture;
+  capture.complaints.push_back(
+      fmt::format("the captures say that their programs have {} ranks, and there are files of {} at most: give a file "
+                  "of one rank in {} at least.",
+                  ranks, capture.files.size(), kRanksOfAFile));
+  return {{}, {}, std::move(capture.complaints)};
 }
 
 Capture read_own_capture(const std::vector<fs::path>& files) { return read_files(files, read_own_pack_file); }

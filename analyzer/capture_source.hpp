@@ -20,7 +20,8 @@ struct Capture {
   std::vector<std::string> complaints;               // files that could not be read to their end, and why
 };
 
-// Files, and all files of folders, in alphabetical order.
+// Files, and all files of folders, in alphabetical order. Without files and programs, and a complaint, where the files
+// are of fewer than one rank in 1,024.
 [[nodiscard]] Capture read_capture(const std::vector<std::string>& paths);
 // Files of this user in an output folder (own_files.hpp).
 [[nodiscard]] Capture read_own_capture(const std::vector<std::filesystem::path>& files);

@@ -13,6 +13,7 @@
 #include "analyzer/ingest.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/results.hpp"
+#include "replay/pack_maker.hpp"
 #include "replay/synthetic.hpp"
 #include "reports/model_json.hpp"
 
@@ -20,6 +21,7 @@ namespace ardoise::analyzer {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -192,6 +194,28 @@ TEST_F(ReplayTest, NoPacksAtAllIsToldAndNothingIsWritten) {
   options.output = (folder_ / "out").string();
   EXPECT_EQ(replay(options), kIncomplete);
   EXPECT_FALSE(fs::exists(folder_ / "out"));
+}
+
+// A few bytes may say of a program that it has a million ranks; each takes memory.
+TEST_F(ReplayTest, RanksThatNoFileHasAreBounded) {
+  const auto path = folder_ / "packs" / "one";
+  const auto complaints_of = [&](std::uint32_t ranks) {
+    replay::PackMaker maker({.rank = 0});
+    instrument::ProcessDefinition process{};
+    process.ranks = process.world_size = ranks;
+    maker.define(process, std::string_view("program"), std::string_view("program"), std::string_view("host"),
+                 std::string_view("/"));
+    maker.finish();
+    fs::remove(path);
+    instrument::PackFileWriter writer(path);
+    for (auto& pack : maker.take()) EXPECT_TRUE(writer.write(pack.bytes()));
+    const auto capture = read_capture({path.string()});
+    EXPECT_EQ(capture.programs.size(), capture.complaints.empty() ? 1u : 0u);
+    return capture.complaints;
+  };
+  EXPECT_THAT(complaints_of(1024), IsEmpty());
+  EXPECT_THAT(complaints_of(1025), ElementsAre(HasSubstr("have 1025 ranks")));
+  EXPECT_THAT(complaints_of(1u << 20), SizeIs(1));
 }
 
 TEST_F(ReplayTest, AFolderThatCannotBeMadeIsTold) {

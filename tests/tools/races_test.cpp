@@ -3,6 +3,7 @@
 
 #include <sstream>
 
+#include "instrument/format/race_format.hpp"
 #include "tests/tools/launch_fixture.hpp"
 
 namespace ardoise::launcher {
@@ -167,7 +168,8 @@ TEST_F(RacesTest, RecordsOfAnotherLaunchAreRefusedBeforeItStarts) {
   std::ifstream file(one, std::ios::binary);
   const std::string whole{std::istreambuf_iterator<char>(file), {}};
   std::string garbled = whole;
-  garbled[garbled.size() - 60] ^= 1;  // in front of the end
+  constexpr std::size_t kEnd = sizeof(instrument::RaceBlock) + sizeof(instrument::RaceEnd);
+  garbled[garbled.size() - kEnd - 1] ^= 1;  // in the checksum of the last block
   std::ofstream(one, std::ios::binary) << garbled;
   expect_refused(forced(launch), "is damaged");
   fs::resize_file(one, whole.size() - 5);

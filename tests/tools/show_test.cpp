@@ -3,10 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "tests/reports/synthetic_run.hpp"
+#include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/launch_line.hpp"
 
 namespace ardoise::launcher {
@@ -27,6 +31,16 @@ std::string why_not(const ShowRequest& request) {
     return error.what();
   }
   return "";
+}
+
+// Reading it would wait for a writer for ever.
+TEST(Show, AFifoInTheFolderOfAReportIsRefused) {
+  const std::filesystem::path folder = ::testing::TempDir() + "/show_fifo_" + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  EXPECT_EQ(profile_in(folder.string()), (folder / "profile.json").string()) << "said when it is read";
+  ASSERT_EQ(::mkfifo((folder / "profile.json").c_str(), 0600), 0);
+  EXPECT_THROW((void)profile_in(folder.string()), UsageError);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Show, ATableIsWhole) {

@@ -16,6 +16,7 @@
 #include "reports/render.hpp"
 #include "reports/text/utf8.hpp"
 #include "tools/ardoise/installation.hpp"
+#include "tools/ardoise/launch_line.hpp"
 #include "tools/ardoise/measure.hpp"
 #include "tools/ardoise/message.hpp"
 #include "tools/ardoise/output_folder.hpp"
@@ -154,7 +155,10 @@ std::string profile_in(const std::string& path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored)) return path;
   if (has_states(path)) make_profile_of_any(path);  // of this user
-  return (fs::path(path) / "profile.json").string();
+  const fs::path profile = fs::path(path) / "profile.json";
+  if (fs::exists(profile, ignored) && !fs::is_regular_file(profile, ignored))  // a FIFO would be waited for
+    throw UsageError(fmt::format("'{}' is no plain file; name the file with the profile.", profile.string()));
+  return profile.string();
 }
 
 int render_again(const std::string& path, const std::string& output, bool short_report, bool quiet) {

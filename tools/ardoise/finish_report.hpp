@@ -27,7 +27,7 @@ void finish_report(const FinishOptions& options, const std::filesystem::path& ou
 [[nodiscard]] std::vector<std::string> merge_command(const std::string& analyzer, const std::filesystem::path& output);
 
 // The profile.json that a user names: by its path, or by the folder of a report. Of a launch that runs, or that ended
-// without ardoise, it is made now.
+// without ardoise, it is made now. Throws UsageError where what has its name in the folder is no plain file.
 [[nodiscard]] std::string profile_in(const std::string& path);
 
 // `ardoise report`: renders again from the data of profile_in(path). SIGINT, SIGTERM and SIGHUP end it.

@@ -115,12 +115,13 @@ TEST_F(RacesTest, ARecordWhoseSendersHaveEndedIsDepartedFrom) {
   ASSERT_EQ(recorded({"-n", "3", FARM_PROGRAM, "50", "100", "posted"}).status, 0);
   const auto posted = forced({"-n", "3", FARM_PROGRAM, "10", "100", "posted"});
   EXPECT_EQ(posted.status, 3) << posted.output;
+  EXPECT_THAT(posted.output, HasSubstr("rank 0 has departed from the record in MPI_Wait at gather in mpi_farm.c:"));
+  // Hydra may drop what a process has written just before MPI_Abort.
+  if (MPI_IS_MPICH) return;
   EXPECT_THAT(posted.output,
-              AllOf(ContainsRegex(
-                        "rank 0 departs from the record in MPI_Wait at .*: rank [12], whose message it waits for, has "
-                        "ended MPI[.] The receive was posted for that message and cannot get another one: the "
-                        "program is stopped[.]"),
-                    HasSubstr("rank 0 has departed from the record in MPI_Wait at gather in mpi_farm.c:")));
+              ContainsRegex("rank 0 departs from the record in MPI_Wait at .*: rank [12], whose message it waits for, "
+                            "has ended MPI[.] The receive was posted for that message and cannot get another one: the "
+                            "program is stopped[.]"));
 }
 
 TEST_F(RacesTest, AMessageThatNeverComesIsTold) {

@@ -89,17 +89,19 @@ stage_asan() {
   passed=$((passed + 1))
   # A test asks for more memory than there is; like malloc, the sanitizer is to answer with null.
   ASAN_OPTIONS=allocator_may_return_null=1 run_tests asan "$(nproc)" -L '^unit$'
-  mkdir -p build-asan/seeds/{eh_frame,keyed,pack,partial,races,snapshots,trace} build-asan/corpus/{eh_frame,keyed,pack,partial,profile_json,races,snapshots,trace}
+  mkdir -p build-asan/seeds/{eh_frame,keyed,pack,partial,races,snapshots,trace} build-asan/corpus/{eh_frame,keyed,pack,partial,profile_json,races,snapshots,texts,trace}
   build-asan/bin/fuzz_eh_frame_seeds build-asan/seeds/eh_frame || note_failure "fuzz: seeds of call frame information"
   build-asan/bin/fuzz_keyed_seeds build-asan/seeds/keyed || note_failure "fuzz: seeds of keyed records"
   build-asan/bin/fuzz_pack_seeds build-asan/seeds/pack || note_failure "fuzz: seeds of packs"
   build-asan/bin/fuzz_races_seeds build-asan/seeds/races || note_failure "fuzz: seeds of records of races"
   build-asan/bin/fuzz_snapshots_seeds build-asan/seeds/snapshots || note_failure "fuzz: seeds of files of snapshots"
   build-asan/bin/fuzz_trace_seeds build-asan/seeds/trace || note_failure "fuzz: seeds of traces"
+  rm -rf build-asan/seeds/{profile_json,texts}
   cp -r tests/fuzz/profile_json_seeds build-asan/seeds/profile_json
+  cp -r tests/fuzz/texts_seeds build-asan/seeds/texts
   local target
   local -A fuzzers=()
-  for target in eh_frame keyed pack partial profile_json races snapshots trace; do
+  for target in eh_frame keyed pack partial profile_json races snapshots texts trace; do
     "build-asan/bin/fuzz_$target" -max_len=8192 -max_total_time=10 "build-asan/corpus/$target" "build-asan/seeds/$target" \
       >"build-asan/$target.log" 2>&1 &
     fuzzers[$target]=$!
@@ -112,7 +114,7 @@ stage_asan() {
       note_failure "fuzz: $target"
     fi
   done
-  step "asan: eight fuzz targets ran for ten seconds each"
+  step "asan: nine fuzz targets ran for ten seconds each"
 }
 
 stage_tsan() {

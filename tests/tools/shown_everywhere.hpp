@@ -11,6 +11,9 @@
 #include "tools/ardoise/show.hpp"
 #include "tools/ardoise/show_rows.hpp"
 
+// Cairo keeps some bytes of each surface whose file cannot be opened.
+extern "C" [[gnu::used]] const char* __lsan_default_suppressions() { return "leak:libcairo\n"; }
+
 namespace ardoise::launcher {
 
 inline void show_everywhere(const reports::Run& run) {

@@ -13,6 +13,7 @@
 
 #include "instrument/machine/own_folder.hpp"
 #include "reports/atomic_file.hpp"
+#include "reports/write_all.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -71,12 +72,7 @@ bool write_own_file(const fs::path& path, std::string_view content) {
   const std::string name = path.filename().string(), beside = reports::half_written(name);
   const long file = folder.replace(beside.c_str(), 0600);
   if (file < 0) return false;
-  bool is_whole = true;
-  while (is_whole && !content.empty()) {
-    const ssize_t bytes = ::write(static_cast<int>(file), content.data(), content.size());
-    if (bytes > 0) content.remove_prefix(static_cast<std::size_t>(bytes));
-    is_whole = bytes > 0 || (bytes < 0 && errno == EINTR);
-  }
+  bool is_whole = reports::write_all(static_cast<int>(file), content);
   is_whole = ::close(static_cast<int>(file)) == 0 && is_whole;
   if (is_whole && folder.rename(beside.c_str(), name.c_str()) == 0) return true;
   folder.remove(beside.c_str());

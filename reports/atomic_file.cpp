@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "reports/write_all.hpp"
+
 namespace ardoise::reports {
 
 namespace {
@@ -31,7 +33,7 @@ std::string what_to_do(int error_number) {
   }
 }
 
-// Or by who alone can write to its folder, as in /dev.
+// By this user, or by the only one who can write to its folder, as in /dev.
 bool is_put_by_us(const std::string& path, const struct stat& named) {
   if (named.st_uid == ::geteuid()) return true;
   const std::string folder = std::filesystem::path(path).parent_path();
@@ -85,14 +87,7 @@ bool AtomicFile::open_special() {
 AtomicFile::~AtomicFile() { discard(); }
 
 void AtomicFile::append(std::string_view bytes) {
-  while (fd_ >= 0 && !bytes.empty()) {
-    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
-    if (written >= 0) {
-      bytes.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno != EINTR) {
-      fail(errno);
-    }
-  }
+  if (fd_ >= 0 && !write_all(fd_, bytes)) fail(errno);
 }
 
 Outcome AtomicFile::commit() {

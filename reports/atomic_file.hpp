@@ -11,7 +11,7 @@
 
 namespace ardoise::reports {
 
-// What becomes of a link, a FIFO or a device at the path.
+// How a link, a FIFO or a device at the path is treated.
 enum class Special : std::uint8_t {
   kReplaced,
   // The user has named it (-o /dev/stdout): a link stays, and where it leads to is written; so are a FIFO and a device.

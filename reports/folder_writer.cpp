@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "reports/atomic_file.hpp"
+#include "reports/write_all.hpp"
 
 namespace ardoise::reports {
 
@@ -28,23 +29,12 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   [[nodiscard]] int get() const { return fd_; }
-  // What close() says: some file systems report a full disk only here.
+  // Some file systems report a full disk only here.
   [[nodiscard]] bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
 
  private:
   int fd_;
 };
-
-bool write_all(int to, const char* bytes, std::size_t size) {
-  while (size != 0) {
-    const ssize_t written = ::write(to, bytes, size);
-    if (written < 0 && errno != EINTR) return false;
-    if (written < 0) continue;
-    bytes += written;
-    size -= static_cast<std::size_t>(written);
-  }
-  return true;
-}
 
 bool copy_bytes(int from, int to) {
   std::array<char, std::size_t{1} << 16> block;
@@ -52,7 +42,7 @@ bool copy_bytes(int from, int to) {
     const ssize_t got = ::read(from, block.data(), block.size());
     if (got == 0) return true;
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0 || !write_all(to, block.data(), static_cast<std::size_t>(got))) return false;
+    if (got < 0 || !write_all(to, {block.data(), static_cast<std::size_t>(got)})) return false;
   }
 }
 

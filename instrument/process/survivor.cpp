@@ -57,7 +57,7 @@ struct Start {
   std::array<char, 32> stat_path{};
 };
 constinit Start start;
-// Of the survivor; the kernel sets it to 0 when the survivor has ended, and wakes who waits for that.
+// The process id of the survivor. The kernel sets it to 0 when the survivor has ended, and wakes end_survivor().
 constinit std::atomic<std::int32_t> survivor = 0;
 constinit std::atomic<pid_t> owner = 0;  // the program's id: a forked child has this memory, but no survivor
 

@@ -80,6 +80,12 @@ struct TraceSettings {
   bool wants_values = false;  // those of event_values.hpp
 };
 
+// What the analyses of one plug-in share where several programs have one MPI_COMM_WORLD; the first of them makes it.
+class WorldShare {
+ public:
+  virtual ~WorldShare() = default;
+};
+
 struct AnalysisContext {
   std::string level;        // name of the level, unique in the launch
   std::uint32_t partition;  // id of the program
@@ -87,7 +93,9 @@ struct AnalysisContext {
   double ticks_per_second;  // nominal, for bounds only; exact rates are in the Resolver
   SnapshotSettings snapshots{};
   TraceSettings traces{};
-  std::uint32_t first_rank = 0;  // of the program in its world
+  std::uint32_t first_rank = 0;                  // of the program in its world
+  std::uint32_t world_ranks = 0;                 // of all programs there
+  std::shared_ptr<WorldShare>* share = nullptr;  // of the plug-in and the world; nullptr: no other program is there
 };
 
 class Analysis {

@@ -24,7 +24,8 @@ AnalysisContext context_of(const Program& program) {
           program.ticks_per_second,
           program.snapshots,
           program.traces,
-          program.place.first_rank};
+          program.place.first_rank,
+          std::max(program.place.world_ranks, program.ranks)};
 }
 
 // Lists in an order that is that of their contents, whatever the order of the plug-ins.
@@ -45,7 +46,8 @@ void sort_lists(reports::Application& application) {
 
 }  // namespace
 
-Level::Level(blackboard::Blackboard& board, Program program, std::span<const AnalysisFactory> factories)
+Level::Level(blackboard::Blackboard& board, Program program, std::span<const AnalysisFactory> factories,
+             WorldShares& shares)
     : program_(std::move(program)),
       context_(context_of(program_)),
       accounts_(std::make_unique<Accounts>(context_)),
@@ -55,7 +57,9 @@ Level::Level(blackboard::Blackboard& board, Program program, std::span<const Ana
   definitions_->attach(own_sources_);
   for (const AnalysisFactory& factory : factories) {
     try {
-      auto analysis = factory.create(context_);
+      AnalysisContext context = context_;
+      if (program_.shares_world()) context.share = &shares[{program_.world, factory.name}];
+      auto analysis = factory.create(context);
       auto sources = std::make_unique<LevelSources>(board);
       analysis->attach(*sources);
       members_.push_back({factory.name, std::move(analysis), std::move(sources)});
@@ -184,13 +188,16 @@ void Level::absorb(std::span<const std::byte> partial) {
   }
 }
 
-void Level::contribute(reports::Application& application) const {
+std::unique_ptr<LevelResolver> Level::make_resolver() const {
+  return std::make_unique<LevelResolver>(program_, *definitions_, *accounts_);
+}
+
+void Level::contribute(const LevelResolver& resolver, reports::Application& application) const {
   application.name = program_.name;
   application.partition = program_.world;
   application.ranks = program_.ranks;
   application.first_rank = program_.place.first_rank;
   application.world_ranks = std::max(program_.place.world_ranks, program_.ranks);
-  const LevelResolver resolver(program_, *definitions_, *accounts_);
   for (const Member& member : members_) {
     try {
       member.analysis->contribute(resolver, application);

@@ -11,10 +11,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "blackboard/blackboard.hpp"
@@ -28,6 +30,8 @@
 
 namespace ardoise::knowledge_sources {
 
+class LevelResolver;
+
 struct Program {
   std::uint32_t partition =
       0;             // number of the program in the launch: what its packs have as partition when they come here
@@ -39,13 +43,18 @@ struct Program {
   WorldPart place{};        // ranks 0: the whole world
   SnapshotSettings snapshots{};
   TraceSettings traces{};
+  [[nodiscard]] bool shares_world() const { return place.world_ranks > ranks; }
 };
+
+// What plug-ins share, by the world and their names.
+using WorldShares = std::map<std::pair<std::uint32_t, std::string>, std::shared_ptr<WorldShare>>;
 
 class Level {
  public:
   // Creates and attaches one analysis of each factory. The board must outlive the level, and must have run all jobs of
   // the level (drain()) before the level goes.
-  Level(blackboard::Blackboard& board, Program program, std::span<const AnalysisFactory> factories);
+  Level(blackboard::Blackboard& board, Program program, std::span<const AnalysisFactory> factories,
+        WorldShares& shares);
   ~Level();
   Level(const Level&) = delete;
   Level& operator=(const Level&) = delete;
@@ -71,7 +80,8 @@ class Level {
   // Adds the partial results of another analyzer's level of the same program. Throws BadPartial when the whole can't be
   // read; a malformed part of one analysis costs that part only, with a notice.
   void absorb(std::span<const std::byte> partial);
-  void contribute(reports::Application& application) const;
+  [[nodiscard]] std::unique_ptr<LevelResolver> make_resolver() const;
+  void contribute(const LevelResolver& resolver, reports::Application& application) const;
 
  private:
   struct Member {

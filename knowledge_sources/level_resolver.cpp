@@ -29,7 +29,7 @@ const Entry* find(const std::vector<Entry>& entries, std::uint32_t Entry::*key, 
 }  // namespace
 
 LevelResolver::LevelResolver(const Program& program, const DefinitionStore& definitions, const Accounts& accounts)
-    : place_(program.place), definitions_(definitions), accounts_(accounts) {
+    : name_(program.name), place_(program.place), definitions_(definitions), accounts_(accounts) {
   if (place_.world_ranks == 0) place_ = {0, program.ranks};
   processes_.resize(program.ranks);
   seconds_per_tick_.resize(program.ranks);

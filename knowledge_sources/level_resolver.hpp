@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "knowledge_sources/accounts.hpp"
@@ -23,9 +24,12 @@ class LevelResolver final : public Resolver {
  public:
   // Borrows all three.
   LevelResolver(const Program& program, const DefinitionStore& definitions, const Accounts& accounts);
+  void set_world(std::vector<const Resolver*> resolvers) { of_world_ = std::move(resolvers); }
 
+  std::string_view name() const override { return name_; }
   std::uint32_t ranks() const override { return static_cast<std::uint32_t>(processes_.size()); }
   WorldPart place() const override { return place_; }
+  std::span<const Resolver* const> of_world() const override { return of_world_; }
   const ProcessFacts& process(std::uint32_t rank) const override { return processes_[rank]; }
   const RankLedger& ledger(std::uint32_t rank) const override { return accounts_.ledger(rank); }
   double seconds_per_tick(std::uint32_t rank) const override { return seconds_per_tick_[rank]; }
@@ -64,7 +68,9 @@ class LevelResolver final : public Resolver {
   [[nodiscard]] const CommFacts* comm_facts(std::uint32_t rank, std::uint32_t comm) const;
   static Members assemble(const GroupKey& key, const DefinitionStore::Parts& parts);
 
+  std::string name_;
   WorldPart place_;
+  std::vector<const Resolver*> of_world_;
   const DefinitionStore& definitions_;
   const Accounts& accounts_;
   std::vector<ProcessFacts> processes_;

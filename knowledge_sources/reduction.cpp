@@ -12,6 +12,7 @@
 #include "instrument/format/pack_reader.hpp"
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/functions.hpp"
+#include "knowledge_sources/level_resolver.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -55,7 +56,8 @@ Level& Reduction::add_program(Program program) {
   if (levels_.contains(partition)) {
     throw std::invalid_argument(fmt::format("partition {} is being analyzed already", partition));
   }
-  return *levels_.emplace(partition, std::make_unique<Level>(board_, std::move(program), factories_)).first->second;
+  return *levels_.emplace(partition, std::make_unique<Level>(board_, std::move(program), factories_, shares_))
+              .first->second;
 }
 
 Level* Reduction::find(std::uint32_t partition) {
@@ -132,9 +134,17 @@ void Reduction::absorb(std::span<const std::byte> partial) {
 
 void Reduction::contribute(reports::Run& run) const {
   const std::size_t first = run.applications.size();
+  std::map<std::uint32_t, std::unique_ptr<LevelResolver>> resolvers;  // by partition
+  std::map<std::uint32_t, std::vector<const Resolver*>> worlds;
   for (const auto& [partition, level] : levels_) {
-    auto& application = run.applications.emplace_back();
-    level->contribute(application);
+    const auto& resolver = resolvers[partition] = level->make_resolver();
+    if (level->program().shares_world()) worlds[level->program().world].push_back(resolver.get());
+  }
+  for (auto& [world, members] : worlds)
+    std::ranges::sort(members, {}, [](const Resolver* each) { return each->place().first_rank; });
+  for (const auto& [partition, level] : levels_) {
+    if (level->program().shares_world()) resolvers[partition]->set_world(worlds[level->program().world]);
+    level->contribute(*resolvers[partition], run.applications.emplace_back());
   }
   align_starts(run, first);
   const auto lines = refused_.lines();

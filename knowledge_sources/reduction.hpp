@@ -66,6 +66,7 @@ class Reduction {
   std::vector<AnalysisFactory> factories_;
   blackboard::SourceId dispatcher_;
   mutable std::shared_mutex levels_mutex_;  // a lock for each pack, not for each event
+  WorldShares shares_;
   std::map<std::uint32_t, std::unique_ptr<Level>> levels_;
   mutable std::mutex refused_mutex_;
   Sentences refused_;  // packs of no known program

@@ -124,7 +124,8 @@ struct MemoryProfile {
 struct LongestWait {
   double seconds = 0;
   double begin_seconds = 0;                     // since the program's MPI_Init
-  std::uint32_t waiter = 0, awaited = kNoRank;  // ranks; awaited: kNoRank where it is not one
+  std::uint32_t waiter = 0, awaited = kNoRank;  // ranks; awaited: kNoRank where it is not one of the program
+  std::uint32_t awaited_other = kNoRank;        // a rank of another program, by its rank in the world
 };
 struct WaitTotal {
   std::string pattern;  // "wait_nxn"
@@ -144,7 +145,9 @@ struct WaitSite {
   std::uint64_t occurrences = 0;
   LongestWait longest;
   std::uint32_t waiters = 0, first_waiter = 0, last_waiter = 0;  // how many ranks waited there, and which
-  std::uint32_t awaited = kNoRank;  // the rank that most was waited for there, and how long
+  // The rank that most was waited for there, and how long: one of the program, or of another one, by its rank in the
+  // world.
+  std::uint32_t awaited = kNoRank, awaited_other = kNoRank;
   double awaited_seconds = 0;
 };
 struct WaitEdge {
@@ -160,6 +163,13 @@ struct WaitCause {
                      // or too little
   double seconds = 0;  // over all waits for the rank, as `caused_seconds` is
   double error = 0;    // of sampling, at 99 %
+};
+// A rank of another program of the world that ranks of this one wait for.
+struct WaitedOther {
+  std::string program;
+  std::uint32_t rank = 0;  // in the world
+  double seconds = 0;      // over all waits of this program's ranks for it
+  WaitCause cause;         // the first of what made it late, as its part in these; kind "": not known
 };
 // What was done on the critical path: the chain of work that determined how long the run took.
 struct PathPart {
@@ -199,7 +209,7 @@ struct UnresolvedCounts {
   std::uint64_t folded = 0;      // memory was short: calls before them became sums
   std::uint64_t incomplete = 0;  // not all ranks of the communicator, or not the other end of a message, were seen
   std::uint64_t beyond_memory = 0;
-  std::uint64_t other = 0;  // intercommunicators; several programs; several threads of a rank
+  std::uint64_t other = 0;  // intercommunicators; several threads of a rank
   friend bool operator==(const UnresolvedCounts&, const UnresolvedCounts&) = default;
 };
 struct UnresolvedWaiting {
@@ -227,11 +237,14 @@ struct Waiting {
   std::vector<WaitTotal> patterns;   // sorted by seconds, descending
   std::vector<WaitSite> call_sites;  // by waiting_seconds, descending
   std::vector<WaitEdge> edges;       // by (waiter, awaited)
+  std::vector<WaitEdge> edges_between;  // likewise, for ranks of other programs, in ranks of the world
+  std::vector<WaitedOther> others;      // that are waited for most; by seconds, descending
   RankWaiting per_rank;
   std::vector<UnreceivedMessages> unreceived;  // by messages, descending; empty, too, where not all is known
   std::vector<WaitCause> causes;               // of the ranks that are waited for most; for each by seconds, descending
   std::vector<PathPart> critical_path;         // by seconds, descending
   double critical_path_seconds = 0;            // sum of these, and of the ranks' parts
+  double critical_path_elsewhere_seconds = 0;  // where it is in other programs of the world
   ParallelEfficiency efficiency;
   WaitingOverTime over_time;
   EfficiencyOverTime efficiency_over_time;

@@ -78,25 +78,35 @@ void check_communicators(Check& check, const std::string& at, const Application&
   }
 }
 
-void check_waiting(Check& check, const std::string& at, const Waiting& waiting, std::uint32_t ranks) {
+void check_waiting(Check& check, const std::string& at, const Waiting& waiting, std::uint32_t ranks,
+                   std::uint32_t world_ranks) {
   check_each(check, at + ".patterns", waiting.patterns);
   check_each(check, at + ".call_sites", waiting.call_sites);
   check_each(check, at + ".edges", waiting.edges);
-  const auto has_ranks = [&](const auto& each) {
-    return each.longest.waiter < ranks && (each.longest.awaited < ranks || each.longest.awaited == kNoRank);
+  const auto is_one_or_none = [&](const auto& each) {
+    return (each.awaited < ranks || each.awaited == kNoRank) &&
+           (each.awaited_other < world_ranks || each.awaited_other == kNoRank);
   };
+  const auto has_ranks = [&](const auto& each) { return each.longest.waiter < ranks && is_one_or_none(each.longest); };
   check.require(std::ranges::all_of(waiting.patterns, has_ranks) && std::ranges::all_of(waiting.call_sites, has_ranks),
                 "{}'s longest waits name a rank that is not below {}", at, ranks);
   check.require(std::ranges::all_of(waiting.call_sites,
                                     [&](const WaitSite& each) {
                                       return each.first_waiter < ranks && each.last_waiter < ranks &&
-                                             (each.awaited < ranks || each.awaited == kNoRank);
+                                             is_one_or_none(each);
                                     }),
                 "{}.call_sites name a rank that is not below {}", at, ranks);
   const auto edge =
       std::ranges::find_if(waiting.edges, [&](const WaitEdge& e) { return e.waiter >= ranks || e.awaited >= ranks; });
   check.require(edge == waiting.edges.end(), "{}.edges[{}] names a rank that is not below {}", at,
                 edge - waiting.edges.begin(), ranks);
+  check_each(check, at + ".edges_between", waiting.edges_between);
+  check_each(check, at + ".others", waiting.others);
+  check.require(
+      std::ranges::all_of(waiting.edges_between,
+                          [&](const WaitEdge& e) { return e.waiter < world_ranks && e.awaited < world_ranks; }) &&
+          std::ranges::all_of(waiting.others, [&](const WaitedOther& e) { return e.rank < world_ranks; }),
+      "{} names a rank of another program that is not below {}", at, world_ranks);
   check_cells(check, at + ".per_rank.waiting_seconds", waiting.per_rank.waiting_seconds, ranks);
   check_cells(check, at + ".per_rank.caused_seconds", waiting.per_rank.caused_seconds, ranks);
   check_cells(check, at + ".per_rank.origin_seconds", waiting.per_rank.origin_seconds, ranks);
@@ -108,7 +118,9 @@ void check_waiting(Check& check, const std::string& at, const Waiting& waiting, 
   check_each(check, at + ".critical_path", waiting.critical_path);
   check.require(std::ranges::all_of(waiting.critical_path, [&](const PathPart& each) { return each.rank < ranks; }),
                 "{}.critical_path names a rank that is not below {}", at, ranks);
-  check.require(numbers_are_sane(waiting.critical_path_seconds), "{}.critical_path_seconds is negative", at);
+  check.require(
+      numbers_are_sane(waiting.critical_path_seconds) && numbers_are_sane(waiting.critical_path_elsewhere_seconds),
+      "{}.critical_path_seconds is negative", at);
   check_over_time(check, at, waiting, ranks);
   check_each(check, at + ".causes", waiting.causes);
   check.require(std::ranges::all_of(waiting.causes, [&](const WaitCause& c) { return c.rank < ranks; }),
@@ -259,7 +271,7 @@ void check_application(Check& check, const std::string& at, const Application& a
                 "{}.memory has {} and {} hosts, not {}", at, a.memory.host_bytes.size(), a.memory.limit_bytes.size(),
                 a.hosts.size());
   check_communicators(check, at + ".communicators", a);
-  check_waiting(check, at + ".waiting", a.waiting, a.ranks);
+  check_waiting(check, at + ".waiting", a.waiting, a.ranks, std::max(a.world_ranks, a.ranks));
   check_snapshots(check, at + ".snapshots", a.snapshots, a.ranks);
   check_samples(check, at + ".samples", a.samples, a.ranks);
   check_ending(check, at + ".ending", a.ending, a.ranks);

@@ -63,18 +63,22 @@ template <>
 inline constexpr auto kFields<MemoryProfile> = ARDOISE_FIELDS(MemoryProfile, bin_seconds, bins, peak_bytes, host_bytes,
                                                               limit_bytes);
 template <>
-inline constexpr auto kFields<LongestWait> = ARDOISE_FIELDS(LongestWait, seconds, begin_seconds, waiter, awaited);
+inline constexpr auto kFields<LongestWait> = ARDOISE_FIELDS(LongestWait, seconds, begin_seconds, waiter, awaited,
+                                                            awaited_other);
 template <>
 inline constexpr auto kFields<WaitTotal> = ARDOISE_FIELDS(WaitTotal, pattern, seconds, occurrences, longest);
 template <>
 inline constexpr auto kFields<WaitSite> = ARDOISE_FIELDS(WaitSite, function, symbol, source_file, line, module, offset,
                                                          pattern, waiting_seconds, occurrences, longest, waiters,
-                                                         first_waiter, last_waiter, awaited, awaited_seconds);
+                                                         first_waiter, last_waiter, awaited, awaited_other,
+                                                         awaited_seconds);
 template <>
 inline constexpr auto kFields<WaitEdge> = ARDOISE_FIELDS(WaitEdge, waiter, awaited, seconds);
 template <>
 inline constexpr auto kFields<WaitCause> = ARDOISE_FIELDS(WaitCause, rank, symbol, source_file, line, kind, seconds,
                                                           error);
+template <>
+inline constexpr auto kFields<WaitedOther> = ARDOISE_FIELDS(WaitedOther, program, rank, seconds, cause);
 template <>
 inline constexpr auto kFields<PathPart> = ARDOISE_FIELDS(PathPart, kind, function, symbol, source_file, line, seconds,
                                                          error, rank, rank_seconds);
@@ -102,9 +106,10 @@ template <>
 inline constexpr auto kFields<EfficiencyOverTime> = ARDOISE_FIELDS(EfficiencyOverTime, bin_seconds, load_balance,
                                                                    serialisation, transfer, parallel);
 template <>
-inline constexpr auto kFields<Waiting> = ARDOISE_FIELDS(Waiting, patterns, call_sites, edges, per_rank, unreceived,
-                                                        causes, critical_path, critical_path_seconds, efficiency,
-                                                        over_time, efficiency_over_time, resolved_calls,
+inline constexpr auto kFields<Waiting> = ARDOISE_FIELDS(Waiting, patterns, call_sites, edges, edges_between, others,
+                                                        per_rank, unreceived, causes, critical_path,
+                                                        critical_path_seconds, critical_path_elsewhere_seconds,
+                                                        efficiency, over_time, efficiency_over_time, resolved_calls,
                                                         resolved_messages, unresolved);
 template <>
 inline constexpr auto kFields<RankSummary> = ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds,

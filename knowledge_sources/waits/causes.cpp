@@ -78,25 +78,27 @@ std::vector<double> Causes::held_up() const {
   return result;
 }
 
-void Causes::contribute(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
-                        const SampledRanks& contexts, std::span<const double> caused,
-                        std::vector<reports::WaitCause>& out) const {
-  std::vector<std::uint32_t> ranks(delays_.size());
+void Causes::contribute(const ProgramRanks& program, const Resolver& resolver,
+                        std::span<const std::vector<SampledPlace>> places, const SampledRanks& contexts,
+                        std::span<const double> caused, std::vector<reports::WaitCause>& out) const {
+  std::vector<std::uint32_t> ranks(program.ranks);
   std::iota(ranks.begin(), ranks.end(), 0u);
   std::ranges::stable_sort(ranks, std::ranges::greater{}, [&](std::uint32_t rank) { return caused[rank]; });
   ranks.resize(std::min(ranks.size(), kMostRanks));
   FunctionDelays delays(resolver, places, contexts);
   sampled_.for_each([&](const Key& key, const Sampled& sums) {
-    if (std::ranges::find(ranks, key.awaited) == ranks.end()) return;
-    delays.add(
-        {key.awaited, key.rank, key.place, static_cast<double>(sums.ns), static_cast<double>(sums.squares) * 1e6});
+    const std::uint32_t awaited = key.awaited - program.first;
+    if (!program.has(key.rank) || std::ranges::find(ranks, awaited) == ranks.end()) return;
+    delays.add({awaited, key.rank - program.first, key.place, static_cast<double>(sums.ns),
+                static_cast<double>(sums.squares) * 1e6});
   });
   const auto by_rank = delays.functions();
   for (const std::uint32_t rank : ranks) {
     if (!(caused[rank] > 0)) break;
     std::vector<reports::WaitCause> causes;
     FunctionDelay not_told;
-    not_told.ns = signed_ns(delays_[rank].other);
+    const Delay& delay = delays_[program.first + rank];
+    not_told.ns = signed_ns(delay.other);
     if (const auto functions = by_rank.find(rank); functions != by_rank.end()) {
       for (const FunctionDelay& each : functions->second) {
         not_told.squares += each.squares;
@@ -108,7 +110,7 @@ void Causes::contribute(const Resolver& resolver, std::span<const std::vector<Sa
                           each.ns * 1e-9, each.half_width() * 1e-9});
       }
     }
-    causes.push_back({rank, "", "", 0, "mpi", signed_ns(delays_[rank].mpi) * 1e-9, 0});
+    causes.push_back({rank, "", "", 0, "mpi", signed_ns(delay.mpi) * 1e-9, 0});
     causes.push_back({rank, "", "", 0, "other", not_told.ns * 1e-9, not_told.half_width() * 1e-9});
     // What it did less is no cause; the rest may then be more than what was waited for.
     std::erase_if(causes, [](const auto& each) { return !(each.seconds > 0); });

@@ -18,9 +18,10 @@
 #include "knowledge_sources/byte_stream.hpp"
 #include "knowledge_sources/flat_table.hpp"
 #include "knowledge_sources/resolver.hpp"
+#include "knowledge_sources/samples/rank_places.hpp"
 #include "knowledge_sources/samples/thread_samples.hpp"
 #include "knowledge_sources/waits/patterns.hpp"
-#include "knowledge_sources/samples/rank_places.hpp"
+#include "knowledge_sources/waits/world_programs.hpp"
 #include "reports/model.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -39,10 +40,11 @@ class Causes {
 
   // By awaited rank, the part of its delays that is time in MPI, 0 … 1.
   [[nodiscard]] std::vector<double> held_up() const;
-  // caused: seconds that was waited for each rank. places, contexts: by rank.
-  void contribute(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
-                  const SampledRanks& contexts, std::span<const double> caused,
-                  std::vector<reports::WaitCause>& out) const;
+  // For ranks of one program, in its ranks. Functions of waiting ranks of other programs do not count against those of
+  // the awaited one. caused: seconds that was waited for each. places, contexts: by rank.
+  void contribute(const ProgramRanks& program, const Resolver& resolver,
+                  std::span<const std::vector<SampledPlace>> places, const SampledRanks& contexts,
+                  std::span<const double> caused, std::vector<reports::WaitCause>& out) const;
 
  private:
   struct Key {

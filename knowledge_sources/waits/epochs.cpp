@@ -41,12 +41,12 @@ template <class Half>
 void Epochs::add_half(const Half& half, WaitSums& sums) {
   const auto other = alone_.find(half.key);
   if (other == alone_.end()) {
-    if (alone_.size() >= kMostParts) return sums.add_calls({.beyond_room = 1});
+    if (alone_.size() >= kMostParts) return sums.add_calls(half.rank, {.beyond_room = 1});
     alone_.emplace(half.key, half);
     return;
   }
   // Nonsense from outside may have one half twice.
-  if (std::holds_alternative<Half>(other->second)) return sums.add_calls({.incomplete = 1});
+  if (std::holds_alternative<Half>(other->second)) return sums.add_calls(half.rank, {.incomplete = 1});
   if constexpr (std::is_same_v<Half, Access>) {
     join(half, std::get<Exposure>(other->second), sums);
   } else {
@@ -57,10 +57,16 @@ void Epochs::add_half(const Half& half, WaitSums& sums) {
 template void Epochs::add_half(const Access&, WaitSums&);
 template void Epochs::add_half(const Exposure&, WaitSums&);
 
+void Epochs::add_alone(WaitSums& sums) const {
+  for (const auto& [key, half] : alone_)
+    std::visit([&](const auto& each) { sums.add_calls(each.rank, {.incomplete = 1}); }, half);
+}
+
 void Epochs::join(const Access& access, const Exposure& exposure, WaitSums& sums) {
   late_post(access, exposure, sums);
   end_exposure(access, exposure, sums);
-  sums.count_collective(2);
+  sums.count_call(access.rank);
+  sums.count_call(exposure.rank);
 }
 
 void Epochs::end_exposure(const Access& access, const Exposure& exposure, WaitSums& sums) {
@@ -70,7 +76,7 @@ void Epochs::end_exposure(const Access& access, const Exposure& exposure, WaitSu
     const std::pair key(exposure.rank, exposure.serial);
     auto known = endings_.find(key);
     if (known == endings_.end()) {
-      if (endings_.size() >= kMostParts) return sums.add_calls({.beyond_room = 1});
+      if (endings_.size() >= kMostParts) return sums.add_calls(exposure.rank, {.beyond_room = 1});
       known = endings_.emplace(key, ending).first;
     } else {
       // Of equal ones always the same, in whatever order they come.

@@ -27,8 +27,8 @@ class Epochs {
 
   void add(const Access& access, WaitSums& sums) { add_half(access, sums); }
   void add(const Exposure& exposure, WaitSums& sums) { add_half(exposure, sums); }
-  // Halves whose counterpart has not come.
-  [[nodiscard]] std::uint64_t alone() const { return alone_.size(); }
+  // Adds halves whose counterpart has not come to what is not known.
+  void add_alone(WaitSums& sums) const;
 
  private:
   // The last of the origins of an exposure to complete, of those that have met.

@@ -89,7 +89,7 @@ void judge_one(const OfWindow& window, const LockEpoch& waiter, WaitSums& sums) 
 }  // namespace
 
 void Locks::add(const LockEpoch& epoch, WaitSums& sums) {
-  if (epochs_ >= kMostEpochs) return sums.add_calls({.beyond_room = 1});
+  if (epochs_ >= kMostEpochs) return sums.add_calls(epoch.rank, {.beyond_room = 1});
   ++epochs_;
   windows_[epoch.window].push_back(epoch);
 }
@@ -97,8 +97,10 @@ void Locks::add(const LockEpoch& epoch, WaitSums& sums) {
 void Locks::judge(WaitSums& sums) const {
   for (const auto& [id, epochs] : windows_) {
     const OfWindow window(epochs);
-    for (const LockEpoch& epoch : epochs) judge_one(window, epoch, sums);
-    sums.count_collective(epochs.size());
+    for (const LockEpoch& epoch : epochs) {
+      judge_one(window, epoch, sums);
+      sums.count_call(epoch.rank);
+    }
   }
 }
 

@@ -4,7 +4,7 @@
 namespace ardoise::knowledge_sources {
 
 void Meetings::add(const MeetingKey& key, std::uint32_t function, const Arrival& arrival, WaitSums& sums) {
-  if (calls_ >= kMostCalls) return sums.add_calls({.beyond_room = 1});
+  if (calls_ >= kMostCalls) return sums.add_calls(arrival.part.rank, {.beyond_room = 1});
   const auto place = open_.try_emplace(key).first;
   Meeting& meeting = place->second;
   if (meeting.arrivals.empty()) {
@@ -32,8 +32,8 @@ void Meetings::add(const NeighbourPair& pair) {
 void Meetings::close(const MeetingKey& key, Meeting& meeting, WaitSums& sums) {
   calls_ -= key.comm.size;
   pairs_ -= meeting.neighbours.size();
-  if (meeting.lacks_pairs) return sums.add_calls({.beyond_room = key.comm.size});
-  if (meeting.differs) return sums.add_calls({.incomplete = key.comm.size});
+  if (meeting.lacks_pairs) return add_unresolved(meeting, {.beyond_room = 1}, sums);
+  if (meeting.differs) return add_unresolved(meeting, {.incomplete = 1}, sums);
   waits_.clear();
   const CollectiveKind kind = collective_kind(meeting.function);
   if (kind == CollectiveKind::kNeighbours) {
@@ -42,7 +42,16 @@ void Meetings::close(const MeetingKey& key, Meeting& meeting, WaitSums& sums) {
     find_waits(kind, is_nonblocking(meeting.function), meeting.arrivals, waits_);
   }
   sums.add(waits_);
-  if (!is_of_life(kind)) sums.count_collective(key.comm.size);
+  if (is_of_life(kind)) return;
+  for (const Arrival& arrival : meeting.arrivals) sums.count_call(arrival.part.rank);
+}
+
+void Meetings::add_unresolved(const Meeting& meeting, const Unresolved& each, WaitSums& sums) {
+  for (const Arrival& arrival : meeting.arrivals) sums.add_calls(arrival.part.rank, each);
+}
+
+void Meetings::add_open(WaitSums& sums) const {
+  for (const auto& [key, meeting] : open_) add_unresolved(meeting, {.incomplete = 1}, sums);
 }
 
 void Meetings::merge(const Meetings& other, WaitSums& sums) {

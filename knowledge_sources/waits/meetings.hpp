@@ -39,7 +39,8 @@ class Meetings {
   void add(const NeighbourPair& pair);
   // What has not met: the other halves may be with other analyzers.
   void merge(const Meetings& other, WaitSums& sums);
-  [[nodiscard]] std::uint64_t calls() const { return calls_; }
+  // Adds those that are still open to what is not known.
+  void add_open(WaitSums& sums) const;
 
   void write(ByteWriter& out) const;
   void read(ByteReader& in, std::uint32_t ranks);  // into an empty one
@@ -53,6 +54,7 @@ class Meetings {
     std::vector<Neighbours> neighbours;
   };
   void close(const MeetingKey& key, Meeting& meeting, WaitSums& sums);
+  static void add_unresolved(const Meeting& meeting, const Unresolved& each, WaitSums& sums);
 
   std::map<MeetingKey, Meeting> open_;
   std::uint64_t calls_ = 0, pairs_ = 0;  // in open_

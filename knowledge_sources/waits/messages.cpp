@@ -20,7 +20,7 @@ void Messages::add(const Channel& channel, bool sends, const Part& end, std::uin
   const bool has_room = ends_.add(key, sends, end, hint, [&](const Part& other) {
     judge({key.comm, channel.destination}, sends ? end : other, sends ? other : end, sums);
   });
-  if (!has_room) sums.add_ends({.beyond_room = 1});
+  if (!has_room) sums.add_ends(end.rank, {.beyond_room = 1});
 }
 
 void Messages::judge(const Receiver& receiver, const Part& send, const Part& receive, WaitSums& sums) {
@@ -35,7 +35,7 @@ void Messages::judge(const Receiver& receiver, const Part& send, const Part& rec
   wrong_order_.add(receiver, send, receive, held_back == waits_.end() ? nullptr : &*held_back, use);
   if (held_back != waits_.end()) waits_.erase(held_back);
   sums.add(waits_);
-  sums.count_message();
+  sums.count_message(receive.rank);
 }
 
 void Messages::settle(WaitSums& sums) const {

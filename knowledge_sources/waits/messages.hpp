@@ -36,6 +36,10 @@ class Messages {
   // Waits that are held back until later receives are known (wrong_order.hpp), when none comes any more.
   void settle(WaitSums& sums) const;
   [[nodiscard]] std::uint64_t ends() const { return ends_.size(); }
+  // Adds the ends that are alone to what is not known.
+  void add_alone(WaitSums& sums) const {
+    ends_.for_each([&](const Key&, bool, const Part& end) { sums.add_ends(end.rank, {.incomplete = 1}); });
+  }
   // use(channel, part) for each send that is left.
   template <class Use>
   void for_each_send(Use&& use) const {

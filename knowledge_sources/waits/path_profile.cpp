@@ -30,23 +30,25 @@ struct What {
 
 class PathParts {
  public:
-  PathParts(const CriticalPath::Path& path, std::span<const GridValues<Activity>> timelines, PlaceNodes& places)
-      : path_(path), timelines_(timelines), places_(places) {}
+  // timelines: by rank of the program, as wide as the path's.
+  PathParts(const CriticalPath::Path& path, const ProgramRanks& program,
+            std::span<const GridValues<Activity>> timelines, PlaceNodes& places)
+      : path_(path), program_(program), timelines_(timelines), places_(places), points_(program.ranks) {}
 
   [[nodiscard]] std::map<What, PathSums> parts() {
     count_points();
     for (std::uint32_t rank = 0; rank < points_.size(); ++rank) {
-      if (path_.ns_by_rank[rank] == 0) continue;
-      add_rank(rank, static_cast<double>(path_.ns_by_rank[rank]));
+      const std::uint64_t ns = path_.ns_by_rank[program_.first + rank];
+      if (ns != 0) add_rank(rank, static_cast<double>(ns));
     }
     return std::move(parts_);
   }
 
  private:
   void count_points() {
-    points_.resize(path_.ns_by_rank.size());
     for (std::uint64_t slot = 0; slot < path_.rank_at.size(); ++slot) {
-      if (const std::uint32_t rank = path_.rank_at.at(slot); rank != 0) points_[rank - 1].push_back(slot);
+      const std::uint32_t rank = path_.rank_at.at(slot);
+      if (rank != 0 && program_.has(rank - 1)) points_[rank - 1 - program_.first].push_back(slot);
     }
   }
 
@@ -81,6 +83,7 @@ class PathParts {
   }
 
   const CriticalPath::Path& path_;
+  const ProgramRanks& program_;
   std::span<const GridValues<Activity>> timelines_;
   PlaceNodes& places_;
   std::vector<std::vector<std::uint64_t>> points_;  // by rank, those of the path
@@ -119,17 +122,17 @@ reports::PathPart named(const What& what, const PathSums& part, const ContextTre
 
 }  // namespace
 
-void describe_path(CriticalPath::Path path, std::span<const RankTimeline* const> timelines, PlaceNodes& places,
-                   const Resolver& resolver, reports::Waiting& model) {
+void describe_path(CriticalPath::Path path, const ProgramRanks& program, std::span<const RankTimeline* const> timelines,
+                   PlaceNodes& places, const Resolver& resolver, reports::Waiting& model) {
   unsigned shift = path.rank_at.shift();
   for (const RankTimeline* each : timelines) shift = std::max(shift, each->values().shift());
   path.rank_at.widen_to(shift);
   std::vector<GridValues<Activity>> widened;
-  for (const RankTimeline* each : timelines) {
+  for (const RankTimeline* each : timelines.subspan(program.first, program.ranks)) {
     widened.push_back(each->values());
     widened.back().widen_to(shift);
   }
-  const std::map<What, PathSums> parts = PathParts(path, widened, places).parts();
+  const std::map<What, PathSums> parts = PathParts(path, program, widened, places).parts();
 
   double all = 0, squares = 0;
   for (const auto& [what, part] : parts) {
@@ -145,9 +148,17 @@ void describe_path(CriticalPath::Path path, std::span<const RankTimeline* const>
     model.critical_path.push_back(std::move(shown));
   }
   std::ranges::stable_sort(model.critical_path, std::ranges::greater{}, &reports::PathPart::seconds);
-  for (const std::uint64_t ns : path.ns_by_rank)
-    model.per_rank.critical_path_seconds.push_back(static_cast<double>(ns) * 1e-9);
+  std::uint64_t elsewhere = 0;
+  for (std::uint32_t rank = 0; rank < path.ns_by_rank.size(); ++rank) {
+    const std::uint64_t ns = path.ns_by_rank[rank];
+    if (program.has(rank)) {
+      model.per_rank.critical_path_seconds.push_back(static_cast<double>(ns) * 1e-9);
+    } else {
+      elsewhere += ns;
+    }
+  }
   model.critical_path_seconds = all * 1e-9;
+  model.critical_path_elsewhere_seconds = static_cast<double>(elsewhere) * 1e-9;
   model.unresolved.critical_path_seconds = static_cast<double>(path.unsettled_ns) * 1e-9;
   model.unresolved.late_waits = path.late;
 }

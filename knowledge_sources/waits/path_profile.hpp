@@ -8,15 +8,16 @@
 #include <vector>
 
 #include "knowledge_sources/resolver.hpp"
-#include "knowledge_sources/waits/critical_path.hpp"
 #include "knowledge_sources/samples/place_nodes.hpp"
+#include "knowledge_sources/waits/critical_path.hpp"
 #include "knowledge_sources/waits/rank_timeline.hpp"
+#include "knowledge_sources/waits/world_programs.hpp"
 #include "reports/model.hpp"
 
 namespace ardoise::knowledge_sources {
 
-// timelines: by rank. Fills what of the model is of the path.
-void describe_path(CriticalPath::Path path, std::span<const RankTimeline* const> timelines, PlaceNodes& places,
-                   const Resolver& resolver, reports::Waiting& model);
+// Fills what of the model is of the path, as far as it is in ranks of the program. timelines: by rank of the world.
+void describe_path(CriticalPath::Path path, const ProgramRanks& program, std::span<const RankTimeline* const> timelines,
+                   PlaceNodes& places, const Resolver& resolver, reports::Waiting& model);
 
 }  // namespace ardoise::knowledge_sources

@@ -45,7 +45,7 @@ struct Part {
   float clock_error;                  // bound, of the rank's clock against the others'
   std::uint32_t call;                 // number in the rank of a call that completes several operations
   std::uint32_t operations;           // that it completes: it waits for the last of them
-  std::uint32_t rank;                 // in the program
+  std::uint32_t rank;                 // in the world
   std::uint32_t call_site, function;  // of the call in which the rank waits
   std::uint32_t order;                // of a receive: its number among those of the rank on the communicator that ended
   // Since the last operation of the kind: on the communicator, or of messages with the same peer and tag. Up to the
@@ -66,7 +66,7 @@ struct Wait {
   WaitPattern pattern;
   bool certain;                           // longer than the error of the two clocks
   bool is_told;                           // to who keeps the waiter's calls: WaitSums::tell_early()
-  std::uint32_t waiter, awaited;          // ranks in the program; awaited: kNobody where it is not one rank
+  std::uint32_t waiter, awaited;          // ranks in the world; awaited: kNobody where it is not one rank
   std::uint32_t call_site, function;      // of the waiter
   std::uint32_t operations, call, order;  // as in Part
   double call_begin, begin;               // of the call, and of the wait in it; ns on the program's time axis

@@ -453,7 +453,7 @@ void RankCalls::pass_on(const Thread& thread, bool sends, Arrivals& out) {
 
 void RankCalls::place(const Collective& call, Arrivals& out) {
   const Comm& comm = comm_of(call.comm);
-  if (comm.several_threads || !comm.within_program || call.comm >= instrument::kUnnamedComm) {
+  if (comm.several_threads || !comm.within_world || call.comm >= instrument::kUnnamedComm) {
     ++unresolved_calls_.of_no_kind;
     if (call.part.operations > 1) out.add(OfNoKind{call.part});
   } else if (comm.defined) {
@@ -466,7 +466,7 @@ void RankCalls::place(const Collective& call, Arrivals& out) {
 
 void RankCalls::place(const ToNeighbour& pair, Arrivals& out) {
   const Comm& comm = comm_of(pair.comm);
-  if (comm.several_threads || !comm.within_program || pair.comm >= instrument::kUnnamedComm) return;
+  if (comm.several_threads || !comm.within_world || pair.comm >= instrument::kUnnamedComm) return;
   if (comm.defined) {
     out.add(NeighbourPair{{comm.identity, pair.number}, {comm.own_rank, pair.destination}});
   } else {
@@ -476,14 +476,11 @@ void RankCalls::place(const ToNeighbour& pair, Arrivals& out) {
 
 void RankCalls::place(const MessageEnd& message, const Part& part, Arrivals& out) {
   const Comm& comm = comm_of(message.key.comm);
-  const std::int32_t peer = message.key.peer;
-  const bool is_own_peer = comm.within_program || (message.key.comm == instrument::kWorldComm &&
-                                                   peer >= first_of_program_ && peer < end_of_program_);
-  if (!is_own_peer || message.key.comm >= instrument::kUnnamedComm) {
+  if (!comm.within_world || message.key.comm >= instrument::kUnnamedComm) {
     ++unresolved_ends_.of_no_kind;
     if (part.operations > 1) out.add(OfNoKind{part});
   } else if (comm.defined) {
-    const auto other = static_cast<std::uint32_t>(peer);
+    const auto other = static_cast<std::uint32_t>(message.key.peer);
     const std::uint32_t source = message.sends ? comm.own_rank : other,
                         destination = message.sends ? other : comm.own_rank;
     out.add(EndOfMessage{{comm.identity, source, destination, message.key.tag}, message.sends, message.queue, part});
@@ -531,13 +528,13 @@ Unresolved RankCalls::early(bool messages) const {
 }
 
 void RankCalls::define(const CommDefinition& definition, Arrivals& out) {
-  windows_.define(definition.number, definition.identity, definition.own_rank, definition.within_program);
+  windows_.define(definition.number, definition.identity, definition.own_rank, definition.within_world);
   Comm& comm = comm_of(definition.number);
   if (comm.defined) return;
   comm.defined = true;
   comm.identity = definition.identity;
   comm.own_rank = definition.own_rank;
-  comm.within_program = definition.within_program;
+  comm.within_world = definition.within_world;
   for (Early& each : take_early(definition.number)) {
     if (auto* const message = std::get_if<EarlyMessage>(&each)) {
       message->part.clock_error = static_cast<float>(clock_error_);
@@ -552,12 +549,12 @@ void RankCalls::define(const CommDefinition& definition, Arrivals& out) {
 
 void RankCalls::tell_life(Arrivals& out) {
   for (auto& [number, thread] : threads_) end_completing(thread, out);
-  if (has_told_life_ || end_of_program_ == 0x7FFFFFFF) return;
+  if (has_told_life_ || world_ranks_ == 0) return;
   has_told_life_ = true;
-  const CommIdentity program{0, 0, static_cast<std::uint32_t>(end_of_program_ - first_of_program_)};
+  const CommIdentity world{0, 0, world_ranks_};
   const auto tell = [&](vmpi::FunctionId function, const Part& part) {
     const auto number = static_cast<std::uint32_t>(function);
-    out.add(InCollective{{program, number}, number, {with_error(part), rank_, -1}});
+    out.add(InCollective{{world, number}, number, {with_error(part), rank_, -1}});
   };
   Part part{};
   part.operations = 1;
@@ -581,18 +578,6 @@ void RankCalls::tell_life(Arrivals& out) {
       part.stretch.place = thread->second.samples.draw(now.time - part.stretch.all, now.time);
   }
   tell(vmpi::FunctionId::kFinalize, part);
-}
-
-void RankCalls::set_program(std::uint32_t first_rank, std::uint32_t ranks) {
-  first_of_program_ = static_cast<std::int32_t>(first_rank);
-  end_of_program_ = static_cast<std::int32_t>(first_rank + ranks);
-}
-
-bool RankCalls::is_of_program(const instrument::RankRange& range) const {
-  const std::int64_t steps = range.count == 0 ? 0 : range.count - 1;
-  const std::int64_t last = range.start + steps * range.stride;
-  return std::min<std::int64_t>(range.start, last) >= first_of_program_ &&
-         std::max<std::int64_t>(range.start, last) < end_of_program_;
 }
 
 void RankCalls::give_up_messages(Reason reason) {

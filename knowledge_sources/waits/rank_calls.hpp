@@ -102,12 +102,11 @@ class RankCalls {
   struct CommDefinition {
     std::uint32_t number, own_rank;
     CommIdentity identity;
-    bool within_program;  // no intercommunicator, and no ranks of other programs
+    bool within_world;  // no intercommunicator, and no ranks outside of MPI_COMM_WORLD
   };
   void define(const CommDefinition& definition, Arrivals& out);
-  // The ranks of its program in the world that it may share with others.
-  void set_program(std::uint32_t first_rank, std::uint32_t ranks);
-  [[nodiscard]] bool is_of_program(const instrument::RankRange& range) const;
+  // How many are in its MPI_COMM_WORLD.
+  void set_world(std::uint32_t ranks) { world_ranks_ = ranks; }
   void set_clock_error(double ns) {
     clock_error_ = ns;
     windows_.set_clock_error(ns);
@@ -142,7 +141,7 @@ class RankCalls {
     std::array<std::uint64_t, kCallOrders> calls{};  // so far, of each order
     CommIdentity identity{};
     std::uint32_t own_rank = 0, thread = 0, receives_ended = 0;
-    bool defined = false, within_program = true, several_threads = false;
+    bool defined = false, within_world = true, several_threads = false;
     bool has_ended = false;  // a collective on it, at:
     ThreadProgress last{};
   };
@@ -237,8 +236,8 @@ class RankCalls {
   void give_up_messages(Reason reason);
   void count_given_up(std::uint64_t ends);
 
-  std::uint32_t rank_;
-  std::int32_t first_of_program_ = 0, end_of_program_ = 0x7FFFFFFF;
+  std::uint32_t rank_;             // in the world
+  std::uint32_t world_ranks_ = 0;  // 0: not known
   double clock_error_ = 0;  // ns
   std::optional<std::pair<double, double>> init_;
   std::optional<double> finalize_;

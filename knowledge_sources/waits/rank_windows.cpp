@@ -249,7 +249,7 @@ void RankWindows::give(std::uint32_t comm, WindowPart part) {
 }
 
 void RankWindows::place(const Definition& definition, WindowPart& part) {
-  if (!definition.within_program) {
+  if (!definition.within_world) {
     ++unresolved_.of_no_kind;
     return;
   }
@@ -266,9 +266,8 @@ void RankWindows::place(const Definition& definition, WindowPart& part) {
   parts_.push_back(part);
 }
 
-void RankWindows::define(std::uint32_t comm, const CommIdentity& identity, std::uint32_t own_rank,
-                         bool within_program) {
-  if (!comms_.emplace(comm, Definition{identity, own_rank, within_program}).second) return;
+void RankWindows::define(std::uint32_t comm, const CommIdentity& identity, std::uint32_t own_rank, bool within_world) {
+  if (!comms_.emplace(comm, Definition{identity, own_rank, within_world}).second) return;
   auto early = early_.extract(comm);
   if (!early) return;
   early_bytes_.remove(early.mapped().size() * sizeof(WindowPart));

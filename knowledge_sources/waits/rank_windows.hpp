@@ -55,7 +55,7 @@ class RankWindows {
     if (given_up_ != nullptr) unresolved_.*given_up_ += epochs_in(records);
   }
 
-  void define(std::uint32_t comm, const CommIdentity& identity, std::uint32_t own_rank, bool within_program);
+  void define(std::uint32_t comm, const CommIdentity& identity, std::uint32_t own_rank, bool within_world);
   // A communicator that has no windows and is freed.
   void forget(std::uint32_t comm) { comms_.erase(comm); }
   void set_clock_error(double ns) { clock_error_ = static_cast<float>(ns); }
@@ -103,7 +103,7 @@ class RankWindows {
   struct Definition {
     CommIdentity identity;
     std::uint32_t own_rank;
-    bool within_program;
+    bool within_world;
   };
   struct Now;  // the call that is added
 

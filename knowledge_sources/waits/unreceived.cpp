@@ -11,7 +11,7 @@
 
 namespace ardoise::knowledge_sources {
 
-void contribute_unreceived(const Messages& messages, const Resolver& resolver,
+void contribute_unreceived(const Messages& messages, const ProgramRanks& program, const Resolver& resolver,
                            std::vector<reports::UnreceivedMessages>& out) {
   struct Sent {
     std::uint64_t messages = 0;
@@ -19,9 +19,10 @@ void contribute_unreceived(const Messages& messages, const Resolver& resolver,
   };
   std::map<std::pair<std::uint32_t, std::uint32_t>, Sent> calls;  // by function and call site
   messages.for_each_send([&](const Channel& channel, const Part& part) {
+    if (!program.has(part.rank)) return;
     Sent& sent = calls[{part.function, part.call_site}];
     ++sent.messages;
-    sent.least = std::min(sent.least, std::tuple(part.rank, channel.tag));
+    sent.least = std::min(sent.least, std::tuple(part.rank - program.first, channel.tag));
   });
   for (const auto& [call, sent] : calls) {
     const Location& location = resolver.call_site(call.second);

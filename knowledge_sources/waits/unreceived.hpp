@@ -9,8 +9,8 @@
 
 namespace ardoise::knowledge_sources {
 
-// messages: of all ranks, with all receives of theirs.
-void contribute_unreceived(const Messages& messages, const Resolver& resolver,
+// That ranks of the program sent. messages: of all ranks, with all receives of theirs.
+void contribute_unreceived(const Messages& messages, const ProgramRanks& program, const Resolver& resolver,
                            std::vector<reports::UnreceivedMessages>& out);
 
 }  // namespace ardoise::knowledge_sources

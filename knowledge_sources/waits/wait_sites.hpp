@@ -1,6 +1,6 @@
-// Waits by call site and pattern: how long, how often, the longest, by which ranks and for which. Sums of whole
-// nanoseconds, so that they do not depend on the order of addition. Memory: linear in the call sites that wait, a bit
-// for each rank that waits at one, and 24 to 48 bytes for each rank that is waited for there.
+// Waits by program, call site and pattern: how long, how often, the longest, by which ranks and for which. Sums of
+// whole nanoseconds, so that they do not depend on the order of addition. Memory: linear in the call sites that wait, a
+// bit for each rank that waits at one, and 24 to 48 bytes for each rank that is waited for there.
 #pragma once
 
 #include <compare>
@@ -13,6 +13,7 @@
 #include "knowledge_sources/rank_set.hpp"
 #include "knowledge_sources/resolver.hpp"
 #include "knowledge_sources/waits/patterns.hpp"
+#include "knowledge_sources/waits/world_programs.hpp"
 #include "reports/model.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -20,18 +21,19 @@ namespace ardoise::knowledge_sources {
 // Not thread safe.
 class WaitSites {
  public:
-  explicit WaitSites(std::uint32_t ranks) : ranks_(ranks) {}
+  // programs: borrowed.
+  explicit WaitSites(const WorldPrograms& programs) : programs_(&programs) {}
 
   void add(const Wait& wait);
   void merge(const WaitSites& other);
   void write(ByteWriter& out) const;
   void read(ByteReader& in);  // into an empty one
-  // Patterns and call sites.
-  void contribute(const Resolver& resolver, reports::Waiting& model) const;
+  // Patterns and call sites of a program.
+  void contribute(std::size_t program, const Resolver& resolver, reports::Waiting& model) const;
 
  private:
   struct Key {
-    std::uint32_t function, call_site;
+    std::uint32_t program, function, call_site;
     WaitPattern pattern;
     friend constexpr auto operator<=>(const Key&, const Key&) = default;
   };
@@ -60,9 +62,9 @@ class WaitSites {
     std::uint32_t rank = kNobody;
   };
   [[nodiscard]] std::vector<Awaited> most_awaited() const;  // by site
-  [[nodiscard]] static reports::LongestWait longest_of(const Longest& longest);
+  [[nodiscard]] static reports::LongestWait longest_of(const ProgramRanks& program, const Longest& longest);
 
-  std::uint32_t ranks_;
+  const WorldPrograms* programs_;
   std::vector<Site> sites_;
   std::map<Key, std::uint32_t> numbers_;
   std::uint32_t last_ = 0;                           // most waits are at the site of the one before

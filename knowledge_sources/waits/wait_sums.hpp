@@ -1,6 +1,6 @@
-// What the waits of a program come to: by pattern and call site, by rank, and between ranks. Sums of whole nanoseconds,
-// so that they do not depend on the order of addition. Memory: linear in ranks, call sites and pairs of ranks that
-// waited for each other.
+// Sums of the waits in one world: for each of its programs by pattern and call site, by rank, and between ranks. Sums
+// of whole nanoseconds, so that they do not depend on the order of addition. Memory: linear in ranks, call sites and
+// pairs of ranks that waited for each other.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,22 @@ struct Unresolved {
   std::uint64_t folded = 0;       // memory was short and calls before them in their thread became sums
   std::uint64_t incomplete = 0;   // not all ranks of the communicator, or the other end, were seen
   std::uint64_t beyond_room = 0;  // more of them at a time than there was memory for
-  std::uint64_t of_no_kind = 0;   // intercommunicators, several programs, several threads
+  std::uint64_t of_no_kind = 0;   // intercommunicators, several threads
   void add(const Unresolved& more);
 };
 
 // Not thread safe.
 class WaitSums {
  public:
-  explicit WaitSums(std::uint32_t ranks) : sites_(ranks), ranks_(ranks), over_time_(ranks), causes_(ranks) {}
+  // programs: borrowed.
+  explicit WaitSums(const WorldPrograms& programs)
+      : programs_(&programs), sites_(programs), ranks_(programs.ranks()), causes_(programs.ranks()) {
+    add_programs();
+  }
+  // That were added since. Before the first wait.
+  void add_programs() {
+    while (of_programs_.size() < programs_->size()) of_programs_.emplace_back((*programs_)[of_programs_.size()].ranks);
+  }
 
   // Where calls that complete several operations are joined: send() takes the waits of those that are another
   // analyzer's, and says whether it has.
@@ -50,45 +58,61 @@ class WaitSums {
   void add(std::span<const Wait> waits);
   // One of a call with several operations that is joined here.
   void add_shared(const Wait& wait);
-  // Of which the waits were added.
-  void count_collective(std::uint64_t calls) { resolved_calls_ += calls; }
-  void count_message() { ++messages_; }
-  void add_calls(const Unresolved& more) { unresolved_calls_.add(more); }
-  void add_ends(const Unresolved& more) { unresolved_ends_.add(more); }
-  // Of messages, so many are unresolved for want of the other end, and none for another reason.
-  [[nodiscard]] bool all_ends_known_but(std::uint64_t incomplete) const {
-    const Unresolved& ends = unresolved_ends_;
-    return ends.incomplete == incomplete && ends.folded == 0 && ends.beyond_room == 0 && ends.of_no_kind == 0;
-  }
+  // A call of a collective by the rank, of which the waits were added.
+  void count_call(std::uint32_t rank) { ++counts_of(rank).resolved_calls; }
+  // Likewise; the rank: of its receiver.
+  void count_message(std::uint32_t rank) { ++counts_of(rank).messages; }
+  void add_calls(std::uint32_t rank, const Unresolved& more) { counts_of(rank).calls.add(more); }
+  void add_ends(std::uint32_t rank, const Unresolved& more) { counts_of(rank).ends.add(more); }
+  // Of messages in the world, so many are unresolved for want of the other end, and none for another reason.
+  [[nodiscard]] bool all_ends_known_but(std::uint64_t incomplete) const;
   void merge(const WaitSums& other);
   void write(ByteWriter& out) const;
   void read(ByteReader& in);  // into an empty one
 
-  // places, contexts: as in Causes::contribute().
-  void contribute(const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
+  // What a program's ranks wait, and what others wait for them. places, contexts: as in Causes::contribute().
+  void contribute(std::size_t program, const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
                   const SampledRanks& contexts, reports::Waiting& model) const;
+  // That is waited for each rank of the world.
+  [[nodiscard]] std::vector<double> caused_seconds() const;
+  // The causes of what is waited for ranks of the program, as above.
+  [[nodiscard]] std::vector<reports::WaitCause> causes(std::size_t program, const Resolver& resolver,
+                                                       std::span<const std::vector<SampledPlace>> places,
+                                                       const SampledRanks& contexts) const;
 
  private:
   struct OfRank {
     std::uint64_t waiting_ns = 0, caused_ns = 0;
   };
+  struct Counts {
+    Unresolved calls, ends;
+    std::uint64_t resolved_calls = 0, messages = 0, uncertain_ns = 0;
+  };
+  struct OfProgram {
+    explicit OfProgram(std::uint32_t ranks) : over_time(ranks) {}
+    void add(const OfProgram& more);
+    WaitingOverTime over_time;
+    Counts counts;
+  };
+  // In ranks of the world, by waiter and awaited rank.
+  [[nodiscard]] std::vector<reports::WaitEdge> edges() const;
   static std::uint64_t edge(std::uint32_t waiter, std::uint32_t awaited) {
     return std::uint64_t{waiter} << 32 | awaited;
   }
 
   void add(const Wait& wait);
   void tell_waiter(const Wait& wait) const;
+  [[nodiscard]] Counts& counts_of(std::uint32_t rank) { return of_programs_[programs_->program_of(rank)].counts; }
 
   std::function<bool(const Wait&)> send_ = [](const Wait&) { return false; };
   std::function<void(const Wait&)> tell_ = [](const Wait&) {}, tell_waiter_ = [](const Wait&) {};
+  const WorldPrograms* programs_;
   WaitSites sites_;
   std::vector<OfRank> ranks_;
   std::unordered_map<std::uint64_t, std::uint64_t> edges_;
-  WaitingOverTime over_time_;
+  std::vector<OfProgram> of_programs_;
   Causes causes_;
   SharedCalls shared_;
-  Unresolved unresolved_calls_, unresolved_ends_;
-  std::uint64_t resolved_calls_ = 0, messages_ = 0, uncertain_ns_ = 0;
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -22,11 +22,12 @@ class WaitingOverTime {
       : ranks_per_group_((std::max(ranks, 1u) + kMaxGroups - 1) / kMaxGroups),
         groups_((std::max(ranks, 1u) + ranks_per_group_ - 1) / ranks_per_group_, TimeBins(1)) {}
 
-  void add(const Wait& wait) {
+  // rank: the waiter's in the program.
+  void add(std::uint32_t rank, const Wait& wait) {
     const double end = wait.begin + static_cast<double>(wait.ns);
     if (end <= 0 || end > 0x1p62) return;
-    groups_[wait.waiter / ranks_per_group_].add(0, static_cast<std::uint64_t>(std::max(wait.begin, 0.0)),
-                                                static_cast<std::uint64_t>(end));
+    groups_[rank / ranks_per_group_].add(0, static_cast<std::uint64_t>(std::max(wait.begin, 0.0)),
+                                         static_cast<std::uint64_t>(end));
   }
   void merge(const WaitingOverTime& other) {
     for (std::size_t group = 0; group < groups_.size(); ++group) groups_[group].merge(other.groups_[group]);

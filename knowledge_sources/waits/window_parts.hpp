@@ -35,7 +35,7 @@ inline constexpr WindowCall kNoCall{0, -1, 0, 0};
 // Of an epoch of one rank, as far as it concerns one other.
 struct EpochHalf {
   EpochKey key;
-  std::uint32_t rank;            // in the program
+  std::uint32_t rank;            // in the world
   float clock_error;             // as in Part
   std::uint32_t others, serial;  // ranks that the epoch is with; serial: of the rank's epochs
 };

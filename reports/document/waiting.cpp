@@ -23,8 +23,9 @@ double all_waiting(const Waiting& waiting) {
                          [](double sum, const WaitTotal& each) { return sum + each.seconds; });
 }
 
-Cell rank_or_none(const Application& a, std::uint32_t rank) {
-  return rank == kNoRank ? Cell("") : Cell(exact(a.world_rank(rank)));
+Cell awaited_rank(const Application& a, const LongestWait& wait) {
+  if (wait.awaited_other != kNoRank) return exact(wait.awaited_other);
+  return wait.awaited == kNoRank ? Cell("") : Cell(exact(a.world_rank(wait.awaited)));
 }
 
 Table pattern_table(const Application& a) {
@@ -34,7 +35,7 @@ Table pattern_table(const Application& a) {
     table.rows.push_back({pattern_in_words(each.pattern), count(each.occurrences), seconds(each.seconds),
                           share(facts.share(each.seconds)), seconds(each.longest.seconds),
                           seconds(each.longest.begin_seconds), exact(a.world_rank(each.longest.waiter)),
-                          rank_or_none(a, each.longest.awaited)});
+                          awaited_rank(a, each.longest)});
   }
   return table;
 }
@@ -54,7 +55,9 @@ Table site_table(const Application& a, double least, std::size_t& sites) {
 }
 
 Table pair_table(const Application& a, double least, std::size_t& pairs) {
-  std::vector<WaitEdge> edges = a.waiting.edges;
+  std::vector<WaitEdge> edges = a.waiting.edges_between;  // ranks of the world
+  for (const WaitEdge& edge : a.waiting.edges)
+    edges.push_back({a.world_rank(edge.waiter), a.world_rank(edge.awaited), edge.seconds});
   std::ranges::stable_sort(edges, std::ranges::greater{}, &WaitEdge::seconds);
   const auto& origins = a.waiting.per_rank.origin_seconds;  // none in old files
   Table table{"Who waits for whom", {"Rank", "waits for rank", "Time", "All for that rank"}, {}};
@@ -62,9 +65,11 @@ Table pair_table(const Application& a, double least, std::size_t& pairs) {
   for (const WaitEdge& edge : edges) {
     if (edge.seconds < least) break;
     if (++pairs > kPairs) continue;
-    table.rows.push_back({exact(a.world_rank(edge.waiter)), exact(a.world_rank(edge.awaited)), seconds(edge.seconds),
-                          seconds(a.waiting.per_rank.caused_seconds[edge.awaited])});
-    if (!origins.empty()) table.rows.back().push_back(seconds(origins[edge.awaited]));
+    const std::uint32_t own = edge.awaited - a.first_rank;
+    const bool is_own = own < a.ranks;
+    table.rows.push_back({exact(edge.waiter), exact(edge.awaited), seconds(edge.seconds),
+                          is_own ? Cell(seconds(a.waiting.per_rank.caused_seconds[own])) : Cell("")});
+    if (!origins.empty()) table.rows.back().push_back(is_own ? Cell(seconds(origins[own])) : Cell(""));
   }
   return table;
 }
@@ -73,6 +78,21 @@ std::string cause_in_words(const Application& a, const WaitCause& cause) {
   if (cause.kind == "mpi") return "waiting, and the like, in MPI itself";
   if (cause.kind == "other") return "not told apart: asleep, blocked, in the kernel …";
   return name_as_sampled(a.samples, cause.symbol, cause.source_file, cause.line);
+}
+
+Table other_table(const Application& a, double least, std::size_t& others) {
+  Table table{"Ranks of other programs that are waited for",
+              {left("Program", 22), "Rank", "Time", left("does longer", 44), "Time"},
+              {}};
+  for (const WaitedOther& other : a.waiting.others) {
+    if (other.seconds < least) break;
+    if (++others > kPairs) continue;
+    const bool is_known = !other.cause.kind.empty();
+    table.rows.push_back({code(other.program, 40), exact(other.rank), seconds(other.seconds),
+                          is_known ? Cell(symbol(cause_in_words(a, other.cause), 44)) : Cell("(not known)"),
+                          is_known ? Cell(seconds(other.cause.seconds)) : Cell("")});
+  }
+  return table;
 }
 
 Table cause_table(const Application& a, double least, std::size_t& causes) {
@@ -95,16 +115,25 @@ Cell place_of(const Application& a, const PathPart& part) {
   return symbol(part.function + " of " + name_of(part), 56);
 }
 
+// Over all programs of the world.
+double path_seconds(const Application& a) {
+  return a.waiting.critical_path_seconds + a.waiting.critical_path_elsewhere_seconds;
+}
+
 Table path_table(const Application& a, std::size_t& parts) {
   Table table{"The critical path: the work that determined how long the run took",
               {left("In", 56), "Time", "± at 99 %", "Share", "Most on rank"},
               {}};
+  const double whole = path_seconds(a);
   for (const PathPart& part : a.waiting.critical_path) {
-    if (part.seconds < kPathShare * a.waiting.critical_path_seconds) break;
+    if (part.seconds < kPathShare * whole) break;
     if (++parts > kPathParts) continue;
-    table.rows.push_back({place_of(a, part), seconds(part.seconds), seconds(part.error),
-                          share(part.seconds / a.waiting.critical_path_seconds), exact(a.world_rank(part.rank))});
+    table.rows.push_back({place_of(a, part), seconds(part.seconds), seconds(part.error), share(part.seconds / whole),
+                          exact(a.world_rank(part.rank))});
   }
+  if (const double elsewhere = a.waiting.critical_path_elsewhere_seconds; elsewhere > 0)
+    table.rows.push_back(
+        {"other programs of this MPI_COMM_WORLD", seconds(elsewhere), "", share(elsewhere / whole), ""});
   return table;
 }
 
@@ -115,8 +144,8 @@ std::string path_in_ranks(const Application& a) {
   std::iota(ranks.begin(), ranks.end(), 0u);
   std::ranges::stable_sort(ranks, std::ranges::greater{}, [&](std::uint32_t rank) { return of_rank[rank]; });
   std::string text;
-  for (std::size_t i = 0; i < std::min<std::size_t>(ranks.size(), 3); ++i) {
-    text += fmt::format("{} rank {} {}", i == 0 ? "Of it in" : ",", a.world_rank(ranks[i]),
+  for (std::size_t i = 0; i < std::min<std::size_t>(ranks.size(), 3) && of_rank[ranks[i]] > 0; ++i) {
+    text += fmt::format("{} rank {} for {}", i == 0 ? "The path is in" : ",", a.world_rank(ranks[i]),
                         human_seconds(of_rank[ranks[i]]));
   }
   if (text.empty()) return text;
@@ -126,12 +155,11 @@ std::string path_in_ranks(const Application& a) {
               : ". Where ranks wait for what is not known (below), the path stays in the rank that waits: it "
                 "is an estimate.";
   const double unknown = a.waiting.unresolved.critical_path_seconds;
-  if (const double before = a.wall_seconds - a.waiting.critical_path_seconds - unknown;
-      before > kPathShare * a.wall_seconds)
+  if (const double before = a.wall_seconds - path_seconds(a) - unknown; before > kPathShare * a.wall_seconds)
     text += fmt::format(" It is {} shorter than the run: it begins in a rank that left MPI_Init later than others.",
                         human_seconds(before));
-  if (meets_others(a))
-    text += " Other programs take part in its communication: what they do on the path of the whole launch is not here.";
+  if (a.waiting.critical_path_elsewhere_seconds > 0)
+    text += " The programs of this MPI_COMM_WORLD have one path; it is exact where the waits of all of them are known.";
   if (unknown > 0)
     text +=
         fmt::format(" Of {} of the run it is not known: there was no memory for all waits.", human_seconds(unknown));
@@ -160,7 +188,7 @@ std::string what_is_not_known(const UnresolvedWaiting& unresolved) {
     add_reason(counts.folded, "memory was short and calls before them became sums");
     add_reason(counts.incomplete, incomplete);
     add_reason(counts.beyond_memory, "too many were under way at a time");
-    add_reason(counts.other, "they are between programs, on intercommunicators, or by several threads");
+    add_reason(counts.other, "they are on intercommunicators, or by several threads");
   };
   add(unresolved.collective_calls, "collective call", "not all ranks of their communicator were seen in them");
   add(unresolved.message_ends, "end of a message", "the other end was not seen");
@@ -208,6 +236,11 @@ Section waiting(const Application& a) {
       section.blocks.push_back(
           remark("What is waited for a rank that is late because it waited goes back to those that it waited for (an "
                  "estimate)."));
+    std::size_t others = 0;
+    Table other = other_table(a, kLeastShare * all, others);
+    const std::size_t others_shown = other.rows.size();
+    if (others_shown != 0) section.blocks.push_back(std::move(other));
+    add_rest(section.blocks, others, others_shown, "ranks of other programs");
     std::size_t causes = 0;
     Table why = cause_table(a, kCauseShare * all, causes);
     const std::size_t causes_shown = why.rows.size();

@@ -82,6 +82,24 @@ std::string function_behind(const Application& a, const WaitCause& cause) {
   return function_of(a, named);
 }
 
+// What the awaited rank does, for so much longer than those that wait, seconds; function: where that is its work.
+std::string instead_of_coming(const WaitCause& cause, const std::string& function, double longer, double error) {
+  if (cause.kind == "mpi") return fmt::format(", which is held up in MPI itself for {}", human_seconds(longer));
+  if (cause.kind == "other")
+    return fmt::format(", which is asleep, blocked or without a processor for {} longer than they",
+                       human_seconds(longer));
+  return fmt::format(", which is still in {}, {} ± {} longer than they (sampled)", function, human_seconds(longer),
+                     human_seconds(error));
+}
+
+std::string instead_of_coming(const Application& a, const WaitedOther& other) {
+  constexpr double kExplained = 0.25;  // of what is waited for it
+  const WaitCause& cause = other.cause;
+  if (cause.kind.empty() || cause.seconds < kExplained * other.seconds || cause.seconds <= cause.error) return "";
+  return instead_of_coming(cause, is_work(&cause) ? function_of(a, cause) : "",
+                           longer_than_they(a, other, cause.seconds), longer_than_they(a, other, cause.error));
+}
+
 // What made it late, where that is measured; "" where it is not.
 std::string what_made_it_late(const Application& a, std::uint32_t rank) {
   const WaitCause* most = main_cause(a, rank);
@@ -95,6 +113,9 @@ std::string what_made_it_late(const Application& a, std::uint32_t rank) {
 }  // namespace
 
 std::string awaited_rank_in_words(const Application& a) {
+  if (const WaitedOther* const other = most_awaited_other(a))
+    return fmt::format(" Most of all waiting in MPI is for rank {} of {}{}.", other->rank, in_sentence(other->program),
+                       instead_of_coming(a, *other));
   const auto awaited = most_awaited(a);
   if (!awaited) return "";
   const std::string made_late = what_made_it_late(a, awaited->rank);
@@ -114,15 +135,30 @@ namespace {
 
 constexpr double kMostOfAPlace = 0.5;  // of the waiting at a place, so that the rank is named
 
+// Who waits for the awaited rank of the place, and how long, anywhere; ranks of the program.
+std::vector<WaitEdge> waits_for_awaited(const Application& a, const WaitSite& site) {
+  std::vector<WaitEdge> waits;
+  for (const WaitEdge& edge : a.waiting.edges)
+    if (site.awaited != kNoRank && edge.awaited == site.awaited) waits.push_back(edge);
+  for (const WaitEdge& edge : a.waiting.edges_between)
+    if (site.awaited_other != kNoRank && edge.awaited == site.awaited_other)
+      waits.push_back({edge.waiter - a.first_rank, kNoRank, edge.seconds});
+  return waits;
+}
+
+double longest_of(const std::vector<WaitEdge>& waits) {
+  const auto most = std::ranges::max_element(waits, {}, &WaitEdge::seconds);
+  return most == waits.end() ? 0 : most->seconds;
+}
+
 // Those that wait for the awaited rank of the place, of all its waiters, which may be the rank itself for a moment.
 std::string waiters_in_words(const Application& a, const WaitSite& site) {
   constexpr double kLeast = 0.01;  // of the longest
-  double most = 0;
-  for (const WaitEdge& edge : a.waiting.edges)
-    if (edge.awaited == site.awaited) most = std::max(most, edge.seconds);
+  const auto waits = waits_for_awaited(a, site);
+  const double most = longest_of(waits);
   std::vector<std::uint32_t> ranks;
-  for (const WaitEdge& edge : a.waiting.edges)
-    if (edge.awaited == site.awaited && edge.seconds > kLeast * most) ranks.push_back(edge.waiter);
+  for (const WaitEdge& edge : waits)
+    if (edge.seconds > kLeast * most) ranks.push_back(edge.waiter);
   if (ranks.empty() || ranks.size() > site.waiters) return "";
   std::string text = ranks_in_words(a, ranks) + (ranks.size() == 1 ? " waits" : " wait");
   text[0] = 'R';
@@ -130,7 +166,7 @@ std::string waiters_in_words(const Application& a, const WaitSite& site) {
 }
 
 std::string who_waits(const Application& a, const WaitSite& site) {
-  if (site.awaited != kNoRank && site.awaited_seconds >= kMostOfAPlace * site.waiting_seconds) {
+  if (site.awaited_seconds >= kMostOfAPlace * site.waiting_seconds) {
     if (auto text = waiters_in_words(a, site); !text.empty()) return text;
   }
   if (site.waiters <= 1) return fmt::format("Rank {} waits", a.world_rank(site.first_waiter));
@@ -143,20 +179,18 @@ std::string who_waits(const Application& a, const WaitSite& site) {
 std::string instead_of_coming(const Application& a, std::uint32_t rank) {
   const WaitCause* const cause = main_cause(a, rank);
   if (cause == nullptr) return "";
-  const std::string longer = human_seconds(longer_than_they(a, rank, cause->seconds));
-  if (cause->kind == "mpi") return fmt::format(", which is held up in MPI itself for {}", longer);
-  if (cause->kind == "other")
-    return fmt::format(", which is asleep, blocked or without a processor for {} longer than they", longer);
-  return fmt::format(", which is still in {}, {} ± {} longer than they (sampled)", function_behind(a, *cause), longer,
-                     human_seconds(longer_than_they(a, rank, cause->error)));
+  return instead_of_coming(*cause, is_work(cause) ? function_behind(a, *cause) : "",
+                           longer_than_they(a, rank, cause->seconds), longer_than_they(a, rank, cause->error));
 }
 
 // What a single rank waits for it at most: more can't be gained.
 double most_to_gain(const Application& a, const WaitSite& site) {
-  double most = 0;
-  for (const WaitEdge& edge : a.waiting.edges)
-    if (edge.awaited == site.awaited) most = std::max(most, edge.seconds);
-  return std::min(most, site.awaited_seconds);
+  return std::min(longest_of(waits_for_awaited(a, site)), site.awaited_seconds);
+}
+
+const WaitedOther* other_of(const Application& a, const WaitSite& site) {
+  const auto other = std::ranges::find(a.waiting.others, site.awaited_other, &WaitedOther::rank);
+  return site.awaited_other == kNoRank || other == a.waiting.others.end() ? nullptr : &*other;
 }
 
 }  // namespace
@@ -167,13 +201,18 @@ std::string waiting_in_words(const Application& a, const WaitSite& site) {
                                  all > site.waiting_seconds ? " of " + human_seconds(all) : "",
                                  in_sentence(site.function), in_sentence(name_of(site)));
   const double share = site.waiting_seconds > 0 ? site.awaited_seconds / site.waiting_seconds : 0;
+  const std::string how_much = share > 0.995 ? "" : human_share(share) + " of it ";
+  if (const WaitedOther* const other = other_of(a, site); other != nullptr && share >= kMostOfAPlace)
+    return fmt::format("{}, {}for rank {} of {}{}. Without that the run could end up to {} sooner.", text, how_much,
+                       other->rank, in_sentence(other->program), instead_of_coming(a, *other),
+                       human_seconds(most_to_gain(a, site)));
   if (site.awaited == kNoRank || share < kMostOfAPlace || is_late_in_turn(a, site.awaited)) {
     const std::string awaited = awaited_rank_in_words(a);
     return text + (awaited.empty() ? ", most of it for no single rank." : "." + awaited);
   }
-  return fmt::format("{}, {}for rank {}{}. Without that the run could end up to {} sooner.{}", text,
-                     share > 0.995 ? "" : human_share(share) + " of it ", a.world_rank(site.awaited),
-                     instead_of_coming(a, site.awaited), human_seconds(most_to_gain(a, site)),
+  return fmt::format("{}, {}for rank {}{}. Without that the run could end up to {} sooner.{}", text, how_much,
+                     a.world_rank(site.awaited), instead_of_coming(a, site.awaited),
+                     human_seconds(most_to_gain(a, site)),
                      is_work(main_cause(a, site.awaited)) ? "" : awaited_rank_in_words(a));
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <string_view>
 
@@ -82,7 +83,10 @@ std::string verb_of(const RankTime& time) {
 // "; the others wait for it in MPI_Allreduce of main": the call that takes most of the time in MPI. "" where ranks of
 // other programs, which are not compared, may be what they wait for.
 std::string waiting_place(const Facts& facts) {
-  if (meets_others(facts.app)) return "";
+  constexpr double kMostlyOthers = 0.25;  // of its time in MPI
+  const double in_mpi = std::transform_reduce(facts.app.mpi.begin(), facts.app.mpi.end(), 0.0, std::plus{},
+                                              [](const FunctionProfile& each) { return each.seconds; });
+  if (meets_others(facts.app) || waiting_for_others(facts.app) > kMostlyOthers * in_mpi) return "";
   constexpr std::string_view kWait = "; the others wait for it in ";
   const auto most = std::max_element(facts.app.mpi.begin(), facts.app.mpi.end(),
                                      [](const auto& x, const auto& y) { return x.seconds < y.seconds; });

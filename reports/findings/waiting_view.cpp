@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <numeric>
+#include <vector>
 
 namespace ardoise::reports {
 
@@ -36,6 +38,23 @@ constexpr double kMostlyKnown = 0.95, kStandsOut = 0.5;
 const Words* words_of(const std::string& pattern) {
   const auto found = std::ranges::find_if(kWords, [&](const Words& each) { return pattern == each.pattern; });
   return found == kWords.end() ? nullptr : &*found;
+}
+
+double longer_than(const Application& a, const std::vector<WaitEdge>& edges, std::uint32_t awaited, double seconds) {
+  double most = 0, all = 0;
+  for (const WaitEdge& edge : edges) {
+    if (edge.awaited != awaited) continue;
+    most = std::max(most, edge.seconds);
+    all += edge.seconds;
+  }
+  const double longer = all > 0 ? seconds * most / all : seconds;
+  return a.wall_seconds > 0 ? std::min(longer, a.wall_seconds) : longer;
+}
+
+// That its ranks caused, or had to wait for.
+double waiting_for_ranks(const Application& a) {
+  const auto& caused = a.waiting.per_rank.caused_seconds;
+  return std::accumulate(caused.begin(), caused.end(), waiting_for_others(a));
 }
 
 bool is_known(std::uint64_t resolved, const UnresolvedCounts& unknown) {
@@ -81,14 +100,22 @@ bool is_path_whole(const Application& a) {
 }
 
 double longer_than_they(const Application& a, std::uint32_t awaited, double seconds) {
-  double most = 0, all = 0;
-  for (const WaitEdge& edge : a.waiting.edges) {
-    if (edge.awaited != awaited) continue;
-    most = std::max(most, edge.seconds);
-    all += edge.seconds;
-  }
-  const double longer = all > 0 ? seconds * most / all : seconds;
-  return a.wall_seconds > 0 ? std::min(longer, a.wall_seconds) : longer;
+  return longer_than(a, a.waiting.edges, awaited, seconds);
+}
+
+double longer_than_they(const Application& a, const WaitedOther& awaited, double seconds) {
+  return longer_than(a, a.waiting.edges_between, awaited.rank, seconds);
+}
+
+double waiting_for_others(const Application& a) {
+  return std::transform_reduce(a.waiting.edges_between.begin(), a.waiting.edges_between.end(), 0.0, std::plus{},
+                               [](const WaitEdge& edge) { return edge.seconds; });
+}
+
+const WaitedOther* most_awaited_other(const Application& a) {
+  if (a.waiting.others.empty()) return nullptr;
+  const WaitedOther& most = a.waiting.others.front();
+  return most.seconds >= kStandsOut * waiting_for_ranks(a) ? &most : nullptr;
 }
 
 double seconds_of_calls(const Application& a, const WaitSite& site) {
@@ -126,9 +153,9 @@ std::optional<AwaitedRank> most_awaited(const Application& a) {
   const RankWaiting& ranks = a.waiting.per_rank;
   const auto& caused = ranks.caused_seconds;
   const auto& origins = ranks.origin_seconds.size() == caused.size() ? ranks.origin_seconds : caused;
-  const double all = std::accumulate(caused.begin(), caused.end(), 0.0);
+  const double all = waiting_for_ranks(a);
   const auto most = std::ranges::max_element(origins);
-  if (!(all > 0) || *most < kStandsOut * all) return {};
+  if (!(all > 0) || most == origins.end() || *most < kStandsOut * all) return {};
   const auto rank = static_cast<std::uint32_t>(most - origins.begin());
   // Ranks that wait for each other in a ring: none of them is the first.
   if (is_late_in_turn(a, rank)) return {};

@@ -18,14 +18,18 @@ namespace ardoise::reports {
 [[nodiscard]] bool collectives_are_known(const Application& application);
 [[nodiscard]] bool messages_are_known(const Application& application);
 
-// Much of its communication is not judged, since ranks of other programs, or several threads of a rank, take part.
+// Much of its communication is not judged, since it is on intercommunicators, or several threads of a rank take part.
 [[nodiscard]] bool meets_others(const Application& application);
 // Every end of a message and every collective is known, so that nothing else can be on the critical path.
 [[nodiscard]] bool is_path_whole(const Application& application);
 
+// Seconds that its ranks waited for ranks of other programs.
+[[nodiscard]] double waiting_for_others(const Application& application);
+
 // How much longer a rank was away, where the ranks that waited for it waited `seconds` in all because of that: what the
 // one that waited most for it waited. No rank is away for longer than the run.
 [[nodiscard]] double longer_than_they(const Application& application, std::uint32_t awaited, double seconds);
+[[nodiscard]] double longer_than_they(const Application& application, const WaitedOther& awaited, double seconds);
 
 // Seconds that ranks waited for others in the calls of a function, as far as that is known.
 [[nodiscard]] double waiting_in(const Application& application, const std::string& function);
@@ -42,7 +46,10 @@ struct MessageWaiting {
 [[nodiscard]] double seconds_of_calls(const Application& application, const WaitSite& site);
 [[nodiscard]] MessageWaiting message_waiting(const Application& application);
 
-// The rank that most of all waiting was for, or goes back to; nothing where no single one stands out.
+// The rank of another program that most of all waiting was for; nullptr where none stands out.
+[[nodiscard]] const WaitedOther* most_awaited_other(const Application& application);
+
+// The rank of the program that most of all waiting was for, or goes back to; nothing where no single one stands out.
 struct AwaitedRank {
   std::uint32_t rank;  // in the program
   double share;        // of all waiting for a rank

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "fixture.hpp"
+#include "knowledge_sources/level_resolver.hpp"
 #include "replay/synthetic.hpp"
 #include "reports/model_json.hpp"
 
@@ -146,7 +147,7 @@ TEST(Partial, AccountsAndDefinitionsSurviveChangedBytes) {
     } catch (const BadPartial&) {
     }
     reports::Application application;
-    EXPECT_NO_THROW(level.contribute(application));
+    EXPECT_NO_THROW(level.contribute(*level.make_resolver(), application));
   }
 }
 

@@ -80,6 +80,7 @@ void add_waiting(Application& a, std::uint32_t ranks) {
                             0,
                             ranks - 2,
                             ranks - 1,
+                            kNoRank,
                             all});
     break;
   }
@@ -411,6 +412,18 @@ Run coupled_run() {
   atmosphere.first_rank = 4;
   ocean.edges_between = {{0, 4, 100, 4096, 0.25}, {0, 11, 10, 65536, 0.5}};
   atmosphere.edges_between = {{5, 1, 7, 700, 0.125}};
+  WaitSite& site = ocean.waiting.call_sites[0];
+  site.awaited = site.longest.awaited = kNoRank;
+  site.awaited_other = site.longest.awaited_other = 9;
+  ocean.waiting.edges_between = {{0, 9, 0.75 * site.waiting_seconds}, {1, 9, 0.25 * site.waiting_seconds}};
+  ocean.waiting.others = {{"atmosphere",
+                           9,
+                           site.waiting_seconds,
+                           {9, "radiation", "air/radiation.cpp", 12, "computation", 0.8 * site.waiting_seconds, 0.01}}};
+  ocean.waiting.edges.clear();
+  ocean.waiting.causes.clear();
+  ocean.waiting.per_rank.caused_seconds.assign(ocean.ranks, 0);
+  ocean.waiting.critical_path_elsewhere_seconds = ocean.waiting.critical_path_seconds;
   Application other = run.applications[1];
   other.edges_between.clear();
   run.applications = {ocean, atmosphere, other};

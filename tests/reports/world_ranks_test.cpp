@@ -6,6 +6,7 @@
 
 #include "reports/document/sections.hpp"
 #include "reports/figures/graph_layout.hpp"
+#include "reports/findings/awaited_rank.hpp"
 #include "reports/text/text_document.hpp"
 #include "tests/reports/synthetic_run.hpp"
 
@@ -71,9 +72,22 @@ TEST(WorldRanks, TablesGraphsAndGroupsHaveThem) {
       AllOf(HasSubstr("Wait at all-to-all: for the last rank to come"), HasSubstr("   5              11  500 ms"),
             Not(HasSubstr("1.00 ns")),
             HasSubstr("Not known of 1 collective call because not all ranks of their communicator were seen in them, "
-                      "of 20 collective calls because they are between")));
+                      "of 20 collective calls because they are on intercommunicators")));
   a.waiting = {};
   EXPECT_TRUE(waiting(a).blocks.empty());
+}
+
+TEST(WorldRanks, WaitingForAnotherProgramIsSaidWithItsRankAndWhatItDoes) {
+  const reports::Run run = testing::coupled_run();
+  const reports::Application& ocean = run.applications[0];
+  EXPECT_THAT(waiting_in_words(ocean, ocean.waiting.call_sites[0]),
+              AllOf(HasSubstr(", for rank 9 of atmosphere, which is still in radiation (radiation.cpp:12), "),
+                    HasSubstr(" longer than they (sampled). Without that the run could end up to ")));
+  const std::string text = text_of(waiting(ocean));
+  EXPECT_THAT(text, AllOf(HasSubstr("atmosphere     9  90.0 ms  radiation (radiation.cpp:12)  72.0 ms"),
+                          HasSubstr("other programs of this MPI_COMM_WORLD           42.7 s              50 %"),
+                          HasSubstr("The path is in rank 3 for 25.6 s, rank 0 for 17.1 s. Where"),
+                          HasSubstr("The programs of this MPI_COMM_WORLD have one path")));
 }
 
 }  // namespace

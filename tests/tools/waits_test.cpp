@@ -51,19 +51,28 @@ reports::WaitTotal total_of(const reports::Waiting& waiting, const Case& of) {
 class WaitsTest : public LaunchFixture, public ::testing::WithParamInterface<Case> {
  protected:
   reports::Waiting waiting(const std::string& analyzers, unsigned ranks, Truth& truth) {
+    launch(analyzers, {ranks}, truth);
+    const auto run = profile();
+    if (run.applications.empty()) return {};
+    expect_the_same_over_time(run.applications[0]);
+    return run.applications[0].waiting;
+  }
+  // Programs that share MPI_COMM_WORLD; the first says the truth of all.
+  void launch(const std::string& analyzers, const std::vector<unsigned>& programs, Truth& truth) {
     output_ = (folder_ / ("report" + analyzers)).string();
-    const auto result =
-        ardoise({"--analyzers", analyzers}, {"-n", std::to_string(ranks), LATE_RANKS_PROGRAM, GetParam().program,
-                                             (folder_ / ("entered" + analyzers)).string()});
+    Words line;
+    for (const unsigned ranks : programs) {
+      if (!line.empty()) line.emplace_back(":");
+      for (const std::string& word : {std::string("-n"), std::to_string(ranks), std::string(LATE_RANKS_PROGRAM),
+                                      std::string(GetParam().program), (folder_ / ("entered" + analyzers)).string()})
+        line.push_back(word);
+    }
+    const auto result = ardoise({"--analyzers", analyzers}, line);
     EXPECT_EQ(result.status, 0) << result.output;
     const auto at = result.output.find("truth ");
     if (at == std::string::npos || std::sscanf(result.output.c_str() + at, "truth %lf %lf %lu", &truth.least,
                                                &truth.most, &truth.occurrences) != 3)
       ADD_FAILURE() << result.output;
-    const auto run = profile();
-    if (run.applications.empty()) return {};
-    expect_the_same_over_time(run.applications[0]);
-    return run.applications[0].waiting;
   }
   // In the profile over time, whichever analyzer found the waits.
   static void expect_the_same_over_time(const reports::Application& application) {
@@ -115,6 +124,44 @@ TEST_P(WaitsTest, IsWhatTheRanksSay) {
     EXPECT_EQ(waiting.call_sites[0].function, GetParam().function);
     EXPECT_TRUE(waiting.call_sites[0].source_file.ends_with(has_window ? "late_windows.c" : "late_ranks.c"));
   }
+}
+
+// The late rank is in the second program, but for a scan.
+TEST_P(WaitsTest, IsWhatRanksOfTwoProgramsSay) {
+  Truth truth;
+  launch("2", {2, 2}, truth);
+  const auto run = profile();
+  ASSERT_EQ(run.applications.size(), 2u);
+  const bool is_scan = std::string(GetParam().program) == "early_scan";
+  const reports::Application &first = run.applications[0], &second = run.applications[1];
+  reports::WaitTotal most = total_of(first.waiting, GetParam());
+  const double of_first = most.seconds;
+  most.seconds += total_of(second.waiting, GetParam()).seconds;
+  most.occurrences += total_of(second.waiting, GetParam()).occurrences;
+  EXPECT_EQ(most.occurrences, truth.occurrences);
+  EXPECT_GE(most.seconds, (1 - kWithin) * truth.least);
+  EXPECT_LE(most.seconds, (1 + kWithin) * truth.most);
+  for (const auto& application : run.applications) {
+    EXPECT_EQ(application.waiting.unresolved.message_ends, reports::UnresolvedCounts{});
+    EXPECT_EQ(application.waiting.unresolved.collective_calls.other, 0u);
+    expect_the_same_over_time(application);
+  }
+  const reports::Waiting& waits = is_scan ? second.waiting : first.waiting;
+  const std::uint32_t late = is_scan ? 0 : 3;
+  ASSERT_FALSE(waits.others.empty());
+  EXPECT_EQ(waits.others[0].rank, late);
+  EXPECT_EQ(waits.others[0].program, is_scan ? first.name : second.name);
+  EXPECT_EQ(waits.others[0].cause.kind, "other");  // it slept
+  if (!is_scan) EXPECT_GE(waits.others[0].seconds, of_first - 1e-6);
+  ASSERT_FALSE(waits.call_sites.empty());
+  EXPECT_EQ(waits.call_sites[0].awaited_other, late);
+  // One path, most of it in the rank that sleeps.
+  const double whole = first.waiting.critical_path_seconds + first.waiting.critical_path_elsewhere_seconds;
+  EXPECT_NEAR(second.waiting.critical_path_seconds, first.waiting.critical_path_elsewhere_seconds, 1e-9);
+  EXPECT_NEAR(first.waiting.critical_path_seconds, second.waiting.critical_path_elsewhere_seconds, 1e-9);
+  const auto& in_ranks = (is_scan ? first : second).waiting.per_rank.critical_path_seconds;
+  EXPECT_GE(in_ranks.at(is_scan ? 0 : 1), 20 * 0.008 - 1e-3);
+  EXPECT_LE(whole, std::max(first.wall_seconds, second.wall_seconds) * 1.05 + 0.05);
 }
 
 std::vector<Case> cases() {

@@ -103,6 +103,11 @@ Rows functions(const Run&, const Application& a, Rank rank) {
   return rows;
 }
 
+ShownCell awaited_rank(const Application& a, const reports::LongestWait& wait) {
+  if (wait.awaited_other != reports::kNoRank) return exact(wait.awaited_other);
+  return wait.awaited == reports::kNoRank ? ShownCell("") : exact(a.world_rank(wait.awaited));
+}
+
 Rows waits(const Run&, const Application& a, Rank) {
   const Facts facts(a);
   Rows rows;
@@ -112,7 +117,7 @@ Rows waits(const Run&, const Application& a, Rank) {
                     s.pattern, count(s.occurrences), seconds(s.waiting_seconds), share(facts.share(s.waiting_seconds)),
                     seconds(per(s.waiting_seconds, s.occurrences)), seconds(s.longest.seconds),
                     seconds(s.longest.begin_seconds), exact(a.world_rank(s.longest.waiter)),
-                    s.longest.awaited == reports::kNoRank ? ShownCell("") : exact(a.world_rank(s.longest.awaited))});
+                    awaited_rank(a, s.longest)});
   }
   return rows;
 }
@@ -129,12 +134,17 @@ Rows causes(const Run&, const Application& a, Rank rank) {
 
 Rows path(const Run&, const Application& a, Rank) {
   Rows rows;
+  const double elsewhere = a.waiting.critical_path_elsewhere_seconds;
   for (const PathPart& p : a.waiting.critical_path) {
     rows.push_back({p.kind, p.function, ShownCell(without_parameters(p.symbol), p.symbol),
                     place_cell(p.source_file, p.line, ""), seconds(p.seconds), seconds(p.error),
-                    share(p.seconds / std::max(a.waiting.critical_path_seconds, 1e-12)), exact(a.world_rank(p.rank)),
-                    seconds(p.rank_seconds)});
+                    share(p.seconds / std::max(elsewhere + a.waiting.critical_path_seconds, 1e-12)),
+                    exact(a.world_rank(p.rank)), seconds(p.rank_seconds)});
   }
+  if (elsewhere > 0)
+    rows.push_back({ShownCell("other programs"), ShownCell(""), ShownCell(""), ShownCell(""), seconds(elsewhere),
+                    ShownCell(""), share(elsewhere / (elsewhere + a.waiting.critical_path_seconds)), ShownCell(""),
+                    ShownCell("")});
   return rows;
 }
 

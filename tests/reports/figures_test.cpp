@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/time.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -190,6 +191,23 @@ TEST(Figures, AFolderThatCannotBeWrittenIsOneSentence) {
   const Application a = testing::synthetic_run(4).applications[0];
   (void)draw_pdf(matrix_figure(a, Weight::bytes, false), folder);
   EXPECT_THAT(folder.error, ::testing::HasSubstr("Cannot write /nowhere/matrix_bytes.pdf"));
+}
+
+// A name that is code for Graphviz: it may name files, and close what it stands in.
+TEST(Figures, ANameIsOneWordForGraphviz) {
+  Graph graph;
+  graph.nodes = 1;
+  graph.labels = {"0"};
+  for (const std::string name :
+       {"a\"]; evil [image=\"/etc/passwd\"", "a\\", "a\n}\ngraph x {", "a\\\"b", "\xff\"\r\x1b"}) {
+    const std::string dot = to_dot(graph, name);
+    const std::string line = dot.substr(0, dot.find('\n'));
+    EXPECT_TRUE(line.starts_with("digraph \"") && line.ends_with("\" {")) << line;
+    EXPECT_EQ(std::count(line.begin(), line.end(), '"'), 2) << line;
+    EXPECT_EQ(line.find('\\'), line.npos) << line;
+    EXPECT_EQ(std::count(dot.begin(), dot.end(), '\n'), 4) << dot;
+    EXPECT_EQ(std::count(dot.begin(), dot.end(), '\r'), 0) << dot;
+  }
 }
 
 TEST(Figures, WithoutGraphvizTheGraphIsACircleAndSaysSo) {

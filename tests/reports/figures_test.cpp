@@ -15,6 +15,7 @@
 #include "reports/document/sections.hpp"
 #include "reports/figures/canvas.hpp"
 #include "reports/figures/graph_layout.hpp"
+#include "tests/other_user.hpp"
 #include "tests/reports/synthetic_run.hpp"
 
 namespace ardoise::reports {
@@ -88,6 +89,21 @@ TEST(Graph, LayoutFromOutsideIsChecked) {
   EXPECT_TRUE(read_plain_layout("node 7 1 1\n", 2).empty());
   EXPECT_TRUE(read_plain_layout("node 0 x y\nnode 1 1 1\n", 2).empty());
   EXPECT_TRUE(read_plain_layout("", 2).empty());
+}
+
+TEST(ChildProcess, AFolderOfPathThatMayNotBeReadHasNoProgram) {
+  SKIP_UNLESS_ROOT();
+  const fs::path closed = ::testing::TempDir() + "ardoise_closed";
+  fs::create_directories(closed);
+  fs::permissions(closed, fs::perms{0700});
+  EXPECT_EQ(as_user(kVictim,
+                    [&] {
+                      ::setenv("PATH", (closed.string() + ":/usr/bin:/bin").c_str(), 1);
+                      return run_child({"ardoise-no-such-program"}, {}).end == ChildResult::End::not_found &&
+                             run_child({"true"}, {}).ok();
+                    }),
+            0);
+  fs::remove(closed);
 }
 
 TEST(ChildProcess, TellsHowItEnded) {

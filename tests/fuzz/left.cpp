@@ -1,9 +1,9 @@
 // Feeds bytes as what the processes and analyzers of a launch leave in its folder: the stands of processes, whose hang
 // is then explained, or the state of an analyzer. The first eight bytes say which ("stands", "state", zeros).
-#include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -30,16 +30,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In memory.
+// In memory. libFuzzer ends without destructors, so each process removes those of processes that have ended.
 const fs::path& folder() {
   static const fs::path path = [] {
-    std::string unique = "/dev/shm/fuzz_left_XXXXXX";
-    if (::mkdtemp(unique.data()) == nullptr) std::abort();
-    std::atexit([] {
-      std::error_code ignored;
-      fs::remove_all(folder(), ignored);
-    });
-    return unique;
+    const std::string prefix = "/dev/shm/fuzz_left_";
+    for (const auto& entry : fs::directory_iterator("/dev/shm")) {
+      const std::string other = entry.path().string();
+      if (other.starts_with(prefix) && ::kill(std::atoi(other.c_str() + prefix.size()), 0) != 0) fs::remove_all(other);
+    }
+    const std::string own = prefix + std::to_string(::getpid());
+    if (::mkdir(own.c_str(), 0700) != 0) std::abort();
+    return own;
   }();
   return path;
 }

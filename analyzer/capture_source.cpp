@@ -83,8 +83,17 @@ Capture read_files(const std::vector<fs::path>& files, auto&& read) {
 
 Capture read_capture(const std::vector<std::string>& paths) {
   Capture capture = read_files(files_of(paths), [](const fs::path& path) { return instrument::read_pack_file(path); });
+  struct World {
+    std::uint64_t ranks = 0, of_programs = 0;
+  };
+  std::map<std::uint32_t, World> worlds;
+  for (const auto& program : capture.programs) {
+    World& world = worlds[program.world];
+    world.ranks = std::max<std::uint64_t>(world.ranks, program.place.world_ranks);
+    world.of_programs += program.ranks;
+  }
   std::uint64_t ranks = 0;
-  for (const auto& program : capture.programs) ranks += program.ranks;
+  for (const auto& [number, world] : worlds) ranks += std::max(world.ranks, world.of_programs);
   if (ranks <= kRanksOfAFile * capture.files.size()) return capture;
   capture.complaints.push_back(
       fmt::format("the captures say that their programs have {} ranks, and there are files of {} at most: give a file "

@@ -8,6 +8,7 @@
 #include "analyzer/own_files.hpp"
 #include "instrument/format/definition_reader.hpp"
 #include "instrument/format/pack_file.hpp"
+#include "instrument/format/rank_ranges.hpp"
 #include "instrument/format/stands.hpp"
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/symbolizer.hpp"
@@ -18,19 +19,16 @@ namespace {
 namespace fs = std::filesystem;
 using instrument::RecentCall;
 
-std::vector<std::int32_t> members_of(std::span<const instrument::RankRange> ranges) {
-  std::vector<std::int32_t> members;
-  for (const auto& range : ranges) {
-    for (std::uint32_t i = 0; i < range.count; ++i)
-      members.push_back(range.start + static_cast<std::int32_t>(i) * range.stride);
-  }
-  return members;
-}
+// Of all communicators together: ranges of a few bytes name any number, which must not fill the memory. 64 MiB.
+constexpr std::size_t kMostMembers = std::size_t{1} << 24;
 
-// A world's: the same object for all its processes.
-using KnownComms = std::map<std::pair<std::uint32_t, StandComm::Key>, std::shared_ptr<const StandComm>>;
+struct KnownComms {
+  // A world's: the same object for all its processes.
+  std::map<std::pair<std::uint32_t, StandComm::Key>, std::shared_ptr<const StandComm>> of_worlds;
+  std::size_t members = 0;
+};
 
-std::shared_ptr<const StandComm> comm_of(const instrument::DecodedCommunicator& decoded) {
+std::shared_ptr<const StandComm> comm_of(const instrument::DecodedCommunicator& decoded, KnownComms& known) {
   const auto& fixed = decoded.fixed;
   auto comm = std::make_shared<StandComm>();
   comm->key = {fixed.group_hash, fixed.instance};
@@ -38,9 +36,15 @@ std::shared_ptr<const StandComm> comm_of(const instrument::DecodedCommunicator& 
   comm->is_inter = fixed.kind == instrument::CommunicatorKind::kInter;
   comm->is_whole = fixed.first_range == 0 && fixed.range_count == fixed.ranges + fixed.remote_ranges;
   if (!comm->is_whole) return comm;
-  comm->members = members_of(decoded.ranges.subspan(comm->is_inter ? fixed.ranges : 0));
+  const auto ranges = decoded.ranges.subspan(comm->is_inter ? fixed.ranges : 0);
+  std::uint64_t count = 0;
+  for (const auto& range : ranges) count += range.count;
   // An intercommunicator's own group may lie outside of the world as well as the other one.
-  comm->is_whole = std::ranges::none_of(members_of(decoded.ranges), [](std::int32_t rank) { return rank < 0; });
+  comm->is_whole = count <= kMostMembers - known.members &&
+                   std::ranges::all_of(decoded.ranges, [](const auto& range) { return range.start >= 0; });
+  if (!comm->is_whole) return comm;
+  comm->members = instrument::decode_ranges(ranges, kMostMembers);
+  known.members += comm->members.size();
   return comm;
 }
 
@@ -70,11 +74,12 @@ class Reader {
     keys_[fixed.comm] = key;
     if (fixed.range_count == 0) return;
     if (fixed.kind == instrument::CommunicatorKind::kInter) {  // its members depend on the side
-      comms_[fixed.comm] = comm_of(comm);
+      comms_[fixed.comm] = comm_of(comm, known_);
       return;
     }
-    auto& known = known_[{header_.partition, key}];
-    if (known == nullptr || !known->is_whole || (known->name.empty() && !comm.name.empty())) known = comm_of(comm);
+    auto& known = known_.of_worlds[{header_.partition, key}];
+    if (known == nullptr || !known->is_whole || (known->name.empty() && !comm.name.empty()))
+      known = comm_of(comm, known_);
     comms_[fixed.comm] = known;
   }
   void operator()(const instrument::DecodedCollectives& decoded) {

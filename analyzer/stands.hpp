@@ -28,7 +28,7 @@ struct StandComm {
   std::vector<std::int32_t> members;  // ranks of the program's world, of the group that peers are numbered in
   std::string name;
   bool is_inter = false;
-  bool is_whole = true;  // all members are known, and in the program's world
+  bool is_whole = true;  // all members are known, and in the program's world; else none is
 };
 
 // An operation that does not come to its end.

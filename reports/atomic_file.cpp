@@ -124,30 +124,15 @@ Outcome write_file(const std::string& path, std::string_view content, Special sp
   return file.commit();
 }
 
-namespace {
-
-Outcome folder_made(const std::string& path, std::error_code error) {
-  std::error_code none;
-  if (!error && !std::filesystem::is_directory(path, none)) error = std::make_error_code(std::errc::not_a_directory);
-  if (!error) return {};
-  return {fmt::format("Cannot make the folder {}: {}; {}.", path, error.message(), what_to_do(error.value()))};
-}
-
-}  // namespace
-
-Outcome make_folder(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  return folder_made(path, error);
-}
-
 Outcome make_own_folder(const std::string& path) {
-  std::error_code error;
+  std::error_code error, none;
   auto folder = std::filesystem::path(path).lexically_normal();
   if (!folder.has_filename()) folder = folder.parent_path();
   if (folder.has_parent_path()) std::filesystem::create_directories(folder.parent_path(), error);
   if (!error && ::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) error = {errno, std::generic_category()};
-  return folder_made(path, error);
+  if (!error && !std::filesystem::is_directory(path, none)) error = std::make_error_code(std::errc::not_a_directory);
+  if (!error) return {};
+  return {fmt::format("Cannot make the folder {}: {}; {}.", path, error.message(), what_to_do(error.value()))};
 }
 
 }  // namespace ardoise::reports

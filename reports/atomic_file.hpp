@@ -49,9 +49,8 @@ class AtomicFile {
 [[nodiscard]] Outcome write_file(const std::string& path, std::string_view content,
                                  Special special = Special::kReplaced);
 
-// Creates the folder and those above it; says in one sentence why not.
-[[nodiscard]] Outcome make_folder(const std::string& path);
-// The same, and where the folder itself is new nobody else can look into it: profiles name paths, hosts and arguments.
+// Creates the folder and those above it; says in one sentence why not. Where the folder itself is new nobody else can
+// look into it: profiles name paths, hosts and arguments.
 [[nodiscard]] Outcome make_own_folder(const std::string& path);
 
 }  // namespace ardoise::reports

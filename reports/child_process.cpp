@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <string_view>
 
 namespace ardoise::reports {
@@ -30,7 +31,9 @@ volatile std::sig_atomic_t is_interrupted = 0;  // written by signal handlers
   if (nothing < 0) ::_exit(kNotStarted);
   for (const int stream : {0, 1, 2}) ::dup2(nothing, stream);
   ::execvpe(arguments[0], arguments, environment);
-  ::_exit(errno == ENOENT ? kNotFound : kNotStarted);
+  // Or it was looked for, in folders of PATH that this user may not read, too.
+  const bool is_nowhere = errno == ENOENT || (errno == EACCES && std::strchr(arguments[0], '/') == nullptr);
+  ::_exit(is_nowhere ? kNotFound : kNotStarted);
 }
 
 bool is_unwanted(std::string_view variable) {

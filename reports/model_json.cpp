@@ -110,6 +110,12 @@ Result<Run> profile_from_json(std::string_view text) {
   if (Outcome check = check_model(run); !check) {
     return Result<Run>::fail(check.error + "; the file is damaged, copy it again or profile again");
   }
+  // Lists by rank are made of each, whether or not the profile has numbers of it.
+  std::uint64_t ranks = 0;
+  for (const Application& a : run.applications) ranks += a.ranks;
+  if (ranks > text.size())
+    return Result<Run>::fail(fmt::format(
+        "it has {} ranks in {} bytes; the file is damaged, copy it again or profile again", ranks, text.size()));
   return Result<Run>::ok(std::move(run));
 }
 

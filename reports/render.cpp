@@ -115,7 +115,7 @@ std::string folder_of(const std::string& path) {
 
 Outcome write_results(const Run& run, const std::string& output, std::string& summary) {
   summary = summary_text(document_of(run));
-  if (Outcome made = make_folder(output); !made) return made;
+  if (Outcome made = make_own_folder(output); !made) return made;
   // One that can't be written must not keep the other from being there.
   const Outcome json = write_profile_json(run, output + "/profile.json"),
                 text = write_file(output + "/summary.txt", summary);
@@ -123,7 +123,7 @@ Outcome write_results(const Run& run, const std::string& output, std::string& su
 }
 
 RenderResult render_report(const Run& run, const RenderOptions& options) {
-  if (const Outcome folder = make_folder(options.output); !folder) return {.error = folder.error};
+  if (const Outcome folder = make_own_folder(options.output); !folder) return {.error = folder.error};
   const PrivateFolder made;
   RenderResult result{.error = made.error()};
   if (result.ok()) make_sources(run, options, made, result);
@@ -142,7 +142,7 @@ RenderResult report_again(const std::string& profile_json, RenderOptions options
   if (!run) return {.error = run.error};
   if (options.output.empty()) options.output = folder_of(profile_json);
   summary = summary_text(document_of(*run.value));
-  Outcome written = make_folder(options.output);
+  Outcome written = make_own_folder(options.output);
   if (written) written = write_file(options.output + "/summary.txt", summary);
   if (!written) return {.error = written.error};
   return render_report(*run.value, options);

@@ -64,6 +64,7 @@ bool sensible(const ClockDefinition& clock) {
 bool sensible(const RankRange& range) {
   if (range.count == 0) return false;
   if (range.start == kNoPeer) return range.stride == 0;
+  if (range.stride == 0 && range.count != 1) return false;
   const std::int64_t last = range.start + std::int64_t{range.count - 1} * range.stride;
   return range.start >= 0 && last >= 0 && last <= kMaxInt;
 }

@@ -132,7 +132,7 @@ struct CommunicatorDefinition {
 struct RankRange {
   std::int32_t start;
   std::uint32_t count;
-  std::int32_t stride;
+  std::int32_t stride;  // of a rank alone: 0, of several not
 };
 
 // A Cartesian topology of a communicator; `dimensions` times TopologyDimension follow. Strings: none.

@@ -102,7 +102,10 @@ std::string RaceFile::fault_inside() const {
   std::uint64_t decisions = 0;
   for (std::uint32_t number = 0; number < streams_.size(); ++number) {
     RaceStream stream(*this, number);
-    while (stream.next() != nullptr) decisions += number == 0 ? 0 : 1;
+    while (stream.next() != nullptr) {
+      const std::uint64_t more = stream.skip_repeats();
+      if (number != 0) decisions += 1 + more;
+    }
     if (!stream.is_sound()) return fmt::format("is damaged in what it has of thread {}", number);
   }
   if (end_ && end_->why == RaceEndReason::kFinalized && last_stream() > end_->streams)

@@ -69,6 +69,7 @@ class RaceStream final : private RaceBytes {
 
   // nullptr: that was all, or is_sound() is false. Valid until the next call.
   [[nodiscard]] const RaceEntry* next() { return decoder_.next(); }
+  [[nodiscard]] std::uint64_t skip_repeats() { return decoder_.skip_repeats(); }
   [[nodiscard]] const std::vector<RaceKey>& keys() const { return decoder_.keys(); }
   [[nodiscard]] bool is_sound() const { return sound_ && decoder_.is_sound(); }
 

@@ -10,7 +10,10 @@ namespace {
 
 constexpr std::size_t kTokenSlots = std::size_t{4} * race_tokens::kDictionary;
 constexpr std::uint32_t kNoToken = UINT32_MAX;
-constexpr std::size_t kMaxValues = std::size_t{1} << 24;
+constexpr std::size_t kMaxValues = std::size_t{1} << 24;  // of a decision
+// Of a stream. All that is repeated takes no bytes in a file, and would take any memory.
+constexpr std::size_t kMaxKnownValues = std::size_t{1} << 26;  // of its dictionary: 256 MiB
+constexpr std::size_t kMaxKeyTexts = std::size_t{1} << 26;     // bytes
 
 std::uint64_t hash_of(std::uint32_t key, std::span<const std::int32_t> values) {
   std::uint64_t hash = (key + 1) * 0x9E3779B97F4A7C15u;
@@ -144,16 +147,22 @@ bool RaceDecoder::define() {
     RaceKey made;
     if (!text(made.function) || !text(made.module) || !varint(made.offset) || !varint(word) || word > UINT32_MAX)
       return false;
+    key_texts_ += made.function.size() + made.module.size();
+    if (key_texts_ > kMaxKeyTexts) return false;
     made.comm_size = unzigzag(static_cast<std::uint32_t>(word));
     keys_.push_back(std::move(made));
   }
-  if (!varint(count) || count > kMaxValues) return false;
+  if (known_.size() == race_tokens::kDictionary) {
+    known_.clear();
+    values_ = 0;
+  }
+  if (!varint(count) || count > kMaxValues || values_ + count > kMaxKnownValues) return false;
+  values_ += count;
   RaceEntry entry{static_cast<std::uint32_t>(key), {}};
   for (std::uint64_t i = 0; i < count; ++i) {
     if (!varint(word) || word > UINT32_MAX) return false;
     entry.values.push_back(unzigzag(static_cast<std::uint32_t>(word)));
   }
-  if (known_.size() == race_tokens::kDictionary) known_.clear();
   known_.push_back(std::move(entry));
   return true;
 }

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ardoise::instrument {
@@ -90,6 +91,8 @@ class RaceDecoder {
   [[nodiscard]] const RaceEntry* next();
   [[nodiscard]] bool is_sound() const { return sound_; }
   [[nodiscard]] const std::vector<RaceKey>& keys() const { return keys_; }
+  // How many more times the last decision comes before another one does. They are passed over.
+  [[nodiscard]] std::uint64_t skip_repeats() { return std::exchange(repeats_, 0); }
   // The last decision comes so many more times at the end of the stream.
   void add_repeats(std::uint64_t count) { final_repeats_ = count; }
 
@@ -104,6 +107,7 @@ class RaceDecoder {
   std::span<const std::byte> piece_;
   std::vector<RaceEntry> known_;
   std::vector<RaceKey> keys_;
+  std::size_t values_ = 0, key_texts_ = 0;  // of all that are known
   std::size_t last_ = SIZE_MAX;
   std::uint64_t repeats_ = 0, final_repeats_ = 0;
   bool sound_ = true;

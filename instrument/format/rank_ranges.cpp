@@ -18,9 +18,9 @@ std::vector<RankRange> encode_ranges(std::span<const std::int32_t> ranks) {
     } else if (i + 1 < ranks.size() && ranks[i + 1] >= 0) {
       // Both are ranks, so the difference fits.
       stride = ranks[i + 1] - start;
-      while (i + count < ranks.size() && ranks[i + count] >= 0 && ranks[i + count] - ranks[i + count - 1] == stride) {
+      while (stride != 0 && i + count < ranks.size() && ranks[i + count] >= 0 &&
+             ranks[i + count] - ranks[i + count - 1] == stride)
         ++count;
-      }
     }
     ranges.push_back({start, count, count == 1 ? 0 : stride});
     i += count;

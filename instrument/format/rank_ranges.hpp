@@ -10,7 +10,7 @@
 namespace ardoise::instrument {
 
 // Greedy from the front: each range is the longest run of equal steps. Negative ranks (none in the program's world)
-// become {kNoPeer, count, 0}.
+// become {kNoPeer, count, 0}; a rank that is there twice, as groups of MPI have none, is a range of its own each time.
 [[nodiscard]] std::vector<RankRange> encode_ranges(std::span<const std::int32_t> ranks);
 // The inverse; at most `limit` ranks.
 [[nodiscard]] std::vector<std::int32_t> decode_ranges(std::span<const RankRange> ranges, std::size_t limit);

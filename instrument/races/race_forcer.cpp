@@ -24,6 +24,7 @@ using vmpi::Steer;
 namespace {
 
 constexpr std::size_t kAnyNumber = SIZE_MAX;
+constexpr std::size_t kMostOutcomes = std::size_t{1} << 27;  // of all threads: 2 GiB
 constexpr int kDepartedStatus = 3;
 
 RaceForcer* the_forcer = nullptr;
@@ -51,10 +52,13 @@ std::string RaceForcer::start() {
 std::string RaceForcer::read_outcomes() {
   RaceStream stream(*file_, 0);
   std::vector<Outcome> last;
+  std::size_t count = 0;
   while (const RaceEntry* const entry = stream.next()) {
     const std::vector<std::int32_t>& values = entry->values;
     if (values.size() != 4 || values[0] <= 0 || static_cast<std::uint32_t>(values[0]) > file_->last_stream() + 1)
       return "has completions that no receive can have";
+    if (++count > kMostOutcomes)
+      return fmt::format("has completions of more than {} receives, which take too much memory", kMostOutcomes);
     const auto number = static_cast<std::size_t>(values[0]);
     if (outcomes_.size() <= number) outcomes_.resize(number + 1);
     if (last.size() <= number) last.resize(number + 1, Outcome{0, 0, 0});

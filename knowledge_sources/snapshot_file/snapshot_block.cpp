@@ -100,7 +100,13 @@ class Decoder {
     check(value <= rest_.size() / bytes_each, "it has a count that is greater than its bytes allow");
     return static_cast<std::size_t>(value);
   }
-  [[nodiscard]] const std::string& text() { return texts_[small(texts_.size())]; }
+  [[nodiscard]] const std::string& text() {
+    const std::string& text = texts_[small(texts_.size())];
+    // One text may be the name of everything.
+    copied_ += text.size();
+    check(copied_ <= kMostTexts, "its names are too long");
+    return text;
+  }
   [[nodiscard]] double real() {
     double value = 0;
     std::memcpy(&value, take(sizeof value).data(), sizeof value);
@@ -119,7 +125,9 @@ class Decoder {
     return result;
   }
   std::span<const std::byte> rest_;
+  static constexpr std::uint64_t kMostTexts = std::uint64_t{16} * kMostPayload;  // bytes, with their repetitions
   std::vector<std::string> texts_;
+  std::uint64_t copied_ = 0;
 };
 
 using Block = SnapshotBlock;

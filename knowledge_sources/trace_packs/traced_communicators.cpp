@@ -57,7 +57,7 @@ void TracedProgram::find_communicators() {
         !comm.is_self)
       continue;
     if (&comm == world || comm.is_self) {
-      for (auto& of_rank : comms_of_rank_) of_rank.emplace(comm.id, comm.is_self ? 1 : instrument::kWorldComm);
+      comms_of_all_.emplace(comm.id, comm.is_self ? 1 : instrument::kWorldComm);
       continue;
     }
     Comm own{&comm, ranks_of(comm.members), ranks_of(comm.others), 0, 0};
@@ -78,6 +78,7 @@ void TracedProgram::find_communicators() {
 }
 
 std::uint32_t TracedProgram::comm_of(std::uint32_t rank, std::uint32_t reference) const {
+  if (const auto found = comms_of_all_.find(reference); found != comms_of_all_.end()) return found->second;
   const auto& of_rank = comms_of_rank_[rank];
   const auto found = of_rank.find(reference);
   return found == of_rank.end() ? instrument::kNoComm : found->second;

@@ -136,6 +136,7 @@ class TracedProgram {
   std::vector<Code> codes_;
   std::map<std::tuple<std::string, std::string, std::uint32_t>, std::uint32_t> code_numbers_;
   std::vector<Comm> comms_;  // but for that of all ranks, and MPI_COMM_SELF
+  std::unordered_map<std::uint32_t, std::uint32_t> comms_of_all_;                // those: numbers, by reference
   std::vector<std::unordered_map<std::uint32_t, std::uint32_t>> comms_of_rank_;  // by rank: numbers, by reference
   std::unordered_map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>> windows_;  // comm, number; by reference
   std::unordered_map<std::uint32_t, std::uint32_t> files_;                              // by handle

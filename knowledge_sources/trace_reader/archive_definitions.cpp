@@ -220,11 +220,18 @@ void ArchiveDefinitions::finish() {
     for (const std::uint64_t member : group.members)
       check(locations.find(member) != nullptr, "groups", group.id, "member", member);
   }
+  std::uint64_t members_so_far = 0;
   const auto members_of = [&](std::uint32_t id, std::uint32_t comm) {
     std::vector<std::uint64_t> members;
     const ArchivedGroup* const group = groups.find(id);
     check(group != nullptr, "communicators", comm, "group", id);
     if (group == nullptr) return members;
+    if (group->members.size() > kMostMembers - members_so_far) {
+      faults.add(fmt::format("communicators taken for empty, since all together may have {} members", kMostMembers),
+                 fmt::format("{}", comm));
+      return members;
+    }
+    members_so_far += group->members.size();
     if (group->type != OTF2_GROUP_TYPE_COMM_GROUP) return group->members;
     const auto found = comm_locations.find(group->paradigm);
     members.reserve(group->members.size());

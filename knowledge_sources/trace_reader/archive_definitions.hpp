@@ -72,7 +72,7 @@ struct ArchivedComm {
   std::string name;
   std::uint32_t group, other_group;  // of the other side of an intercommunicator, otherwise kUndefined32
   // The locations of its ranks, resolved: of a group of communicators by COMM_LOCATIONS of the same paradigm. Empty for
-  // MPI_COMM_SELF, whose only rank is the location that uses it.
+  // MPI_COMM_SELF, whose only rank is the location that uses it, and beyond kMostMembers.
   std::vector<std::uint64_t> members, others;
   bool is_self;
 };
@@ -208,6 +208,10 @@ struct ArchivedClock {
 
 // Does not change once it was read; may be used by all threads.
 struct ArchiveDefinitions {
+  // A string that many definitions name, or a group of many communicators, must not fill the memory.
+  static constexpr std::uint64_t kMostNameBytes = std::uint64_t{1} << 29;
+  static constexpr std::uint64_t kMostMembers = std::uint64_t{1} << 24;  // of all communicators
+
   ArchivedClock clock;
   std::unordered_map<std::uint32_t, std::string> strings;
   ById<ArchivedParadigm> paradigms;

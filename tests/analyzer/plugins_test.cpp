@@ -36,6 +36,14 @@ TEST(Plugins, OneThatDoesNotLoadIsNamedAndTheOthersStay) {
   std::filesystem::remove(path);
 }
 
+// One that the loader would find elsewhere is not meant.
+TEST(Plugins, ANameIsThatOfAFileHere) {
+  const auto plugins = load_plugins(ARDOISE_PLUGIN_DIR, {"libm.so.6"});
+  ASSERT_THAT(plugins.complaints, SizeIs(1));
+  EXPECT_THAT(plugins.complaints[0], HasSubstr((std::filesystem::current_path() / "libm.so.6").string()));
+  EXPECT_THAT(plugins.complaints[0], HasSubstr("No such file"));
+}
+
 TEST(Plugins, TheSameOneTwiceIsRefused) {
   const auto plugins = load_plugins(ARDOISE_PLUGIN_DIR, {ARDOISE_PLUGIN_DIR "/topology.so"});
   ASSERT_THAT(plugins.complaints, SizeIs(1));

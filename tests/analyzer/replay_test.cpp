@@ -199,10 +199,11 @@ TEST_F(ReplayTest, NoPacksAtAllIsToldAndNothingIsWritten) {
 // A few bytes may say of a program that it has a million ranks; each takes memory.
 TEST_F(ReplayTest, RanksThatNoFileHasAreBounded) {
   const auto path = folder_ / "packs" / "one";
-  const auto complaints_of = [&](std::uint32_t ranks) {
+  const auto complaints_of = [&](std::uint32_t ranks, std::uint32_t world_ranks) {
     replay::PackMaker maker({.rank = 0});
     instrument::ProcessDefinition process{};
-    process.ranks = process.world_size = ranks;
+    process.ranks = ranks;
+    process.world_size = world_ranks;
     maker.define(process, std::string_view("program"), std::string_view("program"), std::string_view("host"),
                  std::string_view("/"));
     maker.finish();
@@ -213,9 +214,10 @@ TEST_F(ReplayTest, RanksThatNoFileHasAreBounded) {
     EXPECT_EQ(capture.programs.size(), capture.complaints.empty() ? 1u : 0u);
     return capture.complaints;
   };
-  EXPECT_THAT(complaints_of(1024), IsEmpty());
-  EXPECT_THAT(complaints_of(1025), ElementsAre(HasSubstr("have 1025 ranks")));
-  EXPECT_THAT(complaints_of(1u << 20), SizeIs(1));
+  EXPECT_THAT(complaints_of(1024, 1024), IsEmpty());
+  EXPECT_THAT(complaints_of(1025, 1025), ElementsAre(HasSubstr("have 1025 ranks")));
+  EXPECT_THAT(complaints_of(1u << 20, 1u << 20), SizeIs(1));
+  EXPECT_THAT(complaints_of(1, 1u << 20), ElementsAre(HasSubstr("have 1048576 ranks"))) << "of their world";
 }
 
 TEST_F(ReplayTest, AFolderThatCannotBeMadeIsTold) {

@@ -8,12 +8,15 @@
 #include <fstream>
 #include <memory>
 
+#include "analyzer/control.hpp"
 #include "analyzer/merge_states.hpp"
 #include "analyzer/plugins.hpp"
 #include "analyzer/safe_keeper.hpp"
 #include "analyzer/safe_state_files.hpp"
+#include "instrument/settings/control_file.hpp"
 #include "replay/synthetic.hpp"
 #include "reports/model_json.hpp"
+#include "tests/hostile_names.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -99,6 +102,65 @@ TEST_F(SafeStateTest, OneAnalyzersOrSeveralGiveTheSameNumbers) {
   EXPECT_EQ(calls_of(three), calls_of(one));
   EXPECT_EQ(three.applications[0].quality.ranks_complete, one.applications[0].quality.ranks_complete);
   EXPECT_EQ(three.analyzer_ranks, 3u);
+}
+
+// `ardoise control` makes a list of all ranks, and a merge facts of each.
+TEST_F(SafeStateTest, MoreRanksThanThereAreBytesAreNotBelieved) {
+  const auto state_of = [&](std::uint32_t ranks) {
+    AnalyzerRun run({.workers = 1, .analyses = load_plugins(ARDOISE_PLUGIN_DIR, {}).analyses});
+    run.add_program({.partition = 0, .name = "solver", .ranks = 8});
+    const std::vector<knowledge_sources::Program> claimed{{.partition = 0, .name = "solver", .ranks = ranks}};
+    write_safe_state(run, {claimed, {}, {}, {}, 0, kFirstStatePrefix, 0, 0}, 0, options_);
+    return read_safe_state(safe_state_file(folder_, kFirstStatePrefix, 0)).facts.programs.at(0).ranks;
+  };
+  EXPECT_EQ(state_of(8), 8u);
+  EXPECT_THROW((void)state_of(1u << 30), knowledge_sources::BadPartial);
+  options_.control_wait_seconds = 0;
+  EXPECT_EQ(control(options_), kIncomplete) << "no launch that it could control";
+}
+
+// What `ardoise status` and `ardoise control` print.
+TEST_F(SafeStateTest, NoNameOfALaunchIsShownAsItIs) {
+  for (const std::string& hostile : kHostile) {
+    const std::string name = hostile + std::string(3000, 'x');
+    fs::remove_all(folder_);
+    options_.output = (folder_ / ("report" + hostile)).string();
+    fs::create_directories(options_.output);
+    fs::permissions(options_.output, fs::perms{0700});
+    options_.command = "mpirun " + name;
+    options_.quiet = false;
+    options_.control_wait_seconds = 0;
+    options_.control_settings = "";
+    AnalyzerRun run({.workers = 1, .analyses = load_plugins(ARDOISE_PLUGIN_DIR, {}).analyses});
+    const std::vector<knowledge_sources::Program> programs{{.partition = 0, .name = "program" + name, .ranks = 2}};
+    run.add_program(programs[0]);
+    const std::vector<std::string> gone{"rank 1 of " + name};
+    for (const char* const prefix : {kFirstStatePrefix, kSafeStatePrefix})
+      write_safe_state(run, {programs, {}, gone, {}, 0, prefix, 0, 0}, 0, options_);
+    std::string word = name;  // of a line
+    std::erase(word, '\n');
+    std::ofstream(fs::path(options_.output) / instrument::kControlName)
+        << instrument::kControlHead << "1/*/" << word << "/rate=" << word << "\n2/" << word << "/*/snapshot=" << word
+        << "\n";
+    const std::string history = printed_by([&] { (void)control(options_); });
+    expect_clean(history, "history");
+    EXPECT_THAT(history, HasSubstr("xxx"));
+    options_.control_settings = "rate=1000";
+    const std::string unanswered = printed_by([&] { (void)control(options_); });
+    expect_clean(unanswered, "no answer");
+    EXPECT_THAT(unanswered, HasSubstr("xxx"));
+    options_.control_settings = "rate=" + name;
+    expect_clean(printed_by([&] { (void)control(options_); }), "settings");
+    const std::string status = printed_by([&] { (void)merge_safe_states(options_); });
+    expect_clean(status, "status");
+    EXPECT_THAT(status, HasSubstr("xxx"));
+    options_.output += "/none" + name.substr(0, 100);
+    for (const std::string& settings : {std::string(), std::string("rate=1000")}) {
+      options_.control_settings = settings;
+      expect_clean(printed_by([&] { (void)control(options_); }), "no folder");
+    }
+    expect_clean(printed_by([&] { (void)merge_safe_states(options_); }), "no folder");
+  }
 }
 
 TEST_F(SafeStateTest, WhatIsBrokenOrMissingIsSaid) {

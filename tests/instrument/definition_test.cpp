@@ -260,6 +260,8 @@ TEST(Definitions, SenselessCommunicatorIsAnError) {
   EXPECT_EQ(error(good, {kNoPeer, 2, 0}), "");
   EXPECT_NE(error(good, {0, 5, 1}), "");
   EXPECT_NE(error(good, {0, 0, 1}), "");
+  EXPECT_EQ(error(good, {3, 1, 0}), "");
+  EXPECT_NE(error(good, {3, 2, 0}), "") << "one rank twice";
   EXPECT_NE(error(good, {-5, 1, 1}), "");
   EXPECT_NE(error(good, {2, 4, -1}), "");
   EXPECT_NE(error(good, {std::numeric_limits<std::int32_t>::max(), 2, 1}), "");

@@ -143,6 +143,60 @@ TEST(RaceTokens, AnyBytesComeToAnEnd) {
   }
 }
 
+TEST(RaceTokens, RepeatsAreCountedWithoutTakingThem) {
+  Pieces pieces({std::byte{0xF2}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{0},
+                 std::byte{0xF1}, std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF},
+                 std::byte{0xFF}, std::byte{0x7F}});
+  RaceDecoder decoder(pieces);
+  std::uint64_t decisions = 0;
+  while (decoder.next() != nullptr) decisions += 1 + decoder.skip_repeats();
+  EXPECT_EQ(decisions, 1 + (std::uint64_t{1} << 49) - 1);
+  EXPECT_TRUE(decoder.is_sound());
+}
+
+// Zeros without end: as zstd unpacks them.
+class Zeros final : public RaceBytes {
+ public:
+  // Each piece: a decision of `values` values, 0, with texts of a new key of so many bytes each.
+  Zeros(std::uint64_t values, std::uint64_t text) : values_(values), text_(text) {}
+  std::span<const std::byte> next_piece() override {
+    bytes_.clear();
+    bytes_.push_back(std::byte{0xF2});
+    put(text_ != 0 ? number_ : 0);
+    if (text_ != 0 || number_ == 0) {
+      for (int i = 0; i < 2; ++i) {
+        put(text_);
+        bytes_.resize(bytes_.size() + text_);
+      }
+      put(0);
+      put(0);
+    }
+    put(values_);
+    bytes_.resize(bytes_.size() + values_);
+    ++number_;
+    return bytes_;
+  }
+
+ private:
+  void put(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<std::byte>(value | 0x80));
+    bytes_.push_back(static_cast<std::byte>(value));
+  }
+  std::uint64_t values_, text_, number_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
+TEST(RaceTokens, WhatIsKnownOfAStreamIsBounded) {
+  Zeros values(1 << 20, 0), texts(0, 4096);
+  for (RaceBytes* const bytes : std::initializer_list<RaceBytes*>{&values, &texts}) {
+    RaceDecoder decoder(*bytes);
+    std::size_t decisions = 0;
+    while (decisions < 10'000 && decoder.next() != nullptr) ++decisions;
+    EXPECT_FALSE(decoder.is_sound());
+    EXPECT_EQ(decisions, bytes == &values ? 64u : 8192u);
+  }
+}
+
 TEST(RaceTokens, TheFirstTokenCannotRefer) {
   for (const unsigned first : {0x00u, 0xF0u, 0xF1u, 0xF3u, 0xFFu}) {
     Pieces pieces({static_cast<std::byte>(first), std::byte{1}});

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -166,6 +167,37 @@ TEST_F(SnapshotFileTest, FromTheMiddleAllWholeBlocksAreRead) {
     EXPECT_EQ(read.blocks, 10 - lost);
     EXPECT_EQ(read.skipped_bytes, (lost == 1 ? blocks[0].size() : blocks[0].size() + blocks[1].size()) - gone);
   }
+}
+
+TEST_F(SnapshotFileTest, ABlockIsNoLargerThanItMayBe) {
+  Bytes block = random_blocks(1)[0];
+  SnapshotHead head{};
+  EXPECT_TRUE(read_head(std::span(block).first(kSnapshotHead), head));
+  for (const std::size_t size_at : {16u, 20u}) {
+    Bytes changed = block;
+    const std::uint32_t more = kMostPayload + 1;
+    std::memcpy(changed.data() + size_at, &more, sizeof more);
+    EXPECT_FALSE(read_head(std::span(changed).first(kSnapshotHead), head));
+    write({changed});
+    ReadSnapshots read;
+    (void)table(&read);
+    EXPECT_EQ(read.blocks, 0u);
+    EXPECT_EQ(read.skipped_bytes, changed.size());
+  }
+}
+
+// A text is in a block once, and everything may be called so.
+TEST_F(SnapshotFileTest, ALongNameOfEverythingIsNotCopiedWithoutEnd) {
+  Block block;
+  block.programs.push_back({0, 1, 0, "program"});
+  Block::Call call;
+  call.stack = std::string(1 << 20, 'x');
+  block.calls.assign(1500, call);
+  write({encode(block)});
+  ReadSnapshots read;
+  (void)table(&read);
+  EXPECT_EQ(read.blocks, 0u);
+  EXPECT_THAT(read.damage, HasSubstr("its names are too long"));
 }
 
 TEST_F(SnapshotFileTest, ABlockThatIsBeingWrittenIsUnfinished) {

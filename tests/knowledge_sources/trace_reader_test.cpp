@@ -467,6 +467,35 @@ TEST_F(TraceReader, DefinitionsThatReferToNothingOrToThemselvesAreSaid) {
   EXPECT_THAT(reader.definitions().comms.find(0)->members, ElementsAre(5u, kUndefined64));
 }
 
+// A few bytes name a group or a string again, which had its bytes once.
+TEST_F(TraceReader, WhatIsNamedAgainAndAgainIsBounded) {
+  constexpr std::uint32_t kRanks = 8192;
+  MadeArchive archive(folder_.path() / "repeated");
+  archive.clock(0, 1000);
+  archive.processes(kRanks, 0);
+  auto* const out = archive.global();
+  // With MPI_COMM_WORLD.
+  const auto comms = static_cast<std::uint32_t>(ArchiveDefinitions::kMostMembers / kRanks);
+  for (std::uint32_t comm = 1; comm <= comms; ++comm)
+    OTF2_GlobalDefWriter_WriteComm(out, comm, archive.string("again"), 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
+  const std::string name(60'000, 'n');
+  const auto regions = static_cast<std::uint32_t>(ArchiveDefinitions::kMostNameBytes / name.size() + 10);
+  for (std::uint32_t region = 0; region < regions; ++region)
+    OTF2_GlobalDefWriter_WriteRegion(out, region, archive.string("r"), archive.string(name), OTF2_UNDEFINED_STRING,
+                                     OTF2_REGION_ROLE_CODE, OTF2_PARADIGM_USER, OTF2_REGION_FLAG_NONE,
+                                     OTF2_UNDEFINED_STRING, 0, 0);
+  const ArchiveReader reader(archive.close());
+  const ArchiveDefinitions& all = reader.definitions();
+  EXPECT_THAT(
+      all.faults.sentences(),
+      ElementsAre(HasSubstr("communicators taken for empty, since all together may have 16777216 members (1): 2048."),
+                  HasSubstr("names left out, since all definitions together may have 536870912 bytes of them")));
+  EXPECT_THAT(all.comms.find(comms - 1)->members, SizeIs(kRanks));
+  EXPECT_THAT(all.comms.find(comms)->members, IsEmpty());
+  EXPECT_EQ(all.regions.find(regions - 1)->name, "r");
+  EXPECT_EQ(all.regions.find(regions - 1)->canonical_name, "");
+}
+
 TEST_F(TraceReader, TruncatedDefinitionsAreReadAsFarAsTheyGo) {
   const fs::path made = simple(2, 1);
   const std::string definitions = bytes_of(made / "traces.def");

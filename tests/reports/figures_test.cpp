@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/time.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "reports/document/sections.hpp"
 #include "reports/figures/canvas.hpp"
 #include "reports/figures/graph_layout.hpp"
+#include "tests/other_user.hpp"
 #include "tests/reports/synthetic_run.hpp"
 
 namespace ardoise::reports {
@@ -87,6 +89,21 @@ TEST(Graph, LayoutFromOutsideIsChecked) {
   EXPECT_TRUE(read_plain_layout("node 7 1 1\n", 2).empty());
   EXPECT_TRUE(read_plain_layout("node 0 x y\nnode 1 1 1\n", 2).empty());
   EXPECT_TRUE(read_plain_layout("", 2).empty());
+}
+
+TEST(ChildProcess, AFolderOfPathThatMayNotBeReadHasNoProgram) {
+  SKIP_UNLESS_ROOT();
+  const fs::path closed = ::testing::TempDir() + "ardoise_closed";
+  fs::create_directories(closed);
+  fs::permissions(closed, fs::perms{0700});
+  EXPECT_EQ(as_user(kVictim,
+                    [&] {
+                      ::setenv("PATH", (closed.string() + ":/usr/bin:/bin").c_str(), 1);
+                      return run_child({"ardoise-no-such-program"}, {}).end == ChildResult::End::not_found &&
+                             run_child({"true"}, {}).ok();
+                    }),
+            0);
+  fs::remove(closed);
 }
 
 TEST(ChildProcess, TellsHowItEnded) {
@@ -190,6 +207,23 @@ TEST(Figures, AFolderThatCannotBeWrittenIsOneSentence) {
   const Application a = testing::synthetic_run(4).applications[0];
   (void)draw_pdf(matrix_figure(a, Weight::bytes, false), folder);
   EXPECT_THAT(folder.error, ::testing::HasSubstr("Cannot write /nowhere/matrix_bytes.pdf"));
+}
+
+// A name that is code for Graphviz: it may name files, and close what it stands in.
+TEST(Figures, ANameIsOneWordForGraphviz) {
+  Graph graph;
+  graph.nodes = 1;
+  graph.labels = {"0"};
+  for (const std::string name :
+       {"a\"]; evil [image=\"/etc/passwd\"", "a\\", "a\n}\ngraph x {", "a\\\"b", "\xff\"\r\x1b"}) {
+    const std::string dot = to_dot(graph, name);
+    const std::string line = dot.substr(0, dot.find('\n'));
+    EXPECT_TRUE(line.starts_with("digraph \"") && line.ends_with("\" {")) << line;
+    EXPECT_EQ(std::count(line.begin(), line.end(), '"'), 2) << line;
+    EXPECT_EQ(line.find('\\'), line.npos) << line;
+    EXPECT_EQ(std::count(dot.begin(), dot.end(), '\n'), 4) << dot;
+    EXPECT_EQ(std::count(dot.begin(), dot.end(), '\r'), 0) << dot;
+  }
 }
 
 TEST(Figures, WithoutGraphvizTheGraphIsACircleAndSaysSo) {

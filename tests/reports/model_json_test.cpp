@@ -1,6 +1,7 @@
 // profile.json: what is written is read back, and no file makes the reader do anything but say what is wrong.
 #include "reports/model_json.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -136,6 +137,14 @@ TEST(ModelJson, ArraysThatDoNotFitTheRanksAreRefused) {
   EXPECT_THAT(error(changed([](Json&, Json& a) { a["snapshots"]["series"][0]["group_calls"][3] = -1; })),
               HasSubstr("series[0]"));
   EXPECT_THAT(error(changed([](Json&, Json& a) { a["extensions"] = 1; })), HasSubstr("extensions must be an object"));
+}
+
+TEST(ModelJson, MoreRanksThanBytesAreRefused) {
+  const std::string text = R"({"schema_version": 3, "applications": [{"name": "a", "ranks": 40000000}]})";
+  EXPECT_EQ(profile_from_json(text).error,
+            fmt::format("it has 40000000 ranks in {} bytes; the file is damaged, copy it "
+                        "again or profile again",
+                        text.size()));
 }
 
 TEST(ModelJson, OtherVersionsAreNamed) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -58,6 +59,14 @@ TEST_F(Render, ResultsAreTwoFilesAndTheSummary) {
   EXPECT_TRUE(written) << written.error;
   EXPECT_EQ(content(folder_ / "summary.txt"), summary);
   EXPECT_TRUE(read_profile_json(folder_ / "profile.json"));
+}
+
+TEST_F(Render, ANewFolderIsForItsUserAlone) {
+  options_.latex = "ardoise-no-such-latex";
+  const mode_t before = ::umask(022);
+  EXPECT_TRUE(render_report(testing::synthetic_run(2), options_).ok());
+  ::umask(before);
+  EXPECT_EQ(fs::status(folder_).permissions(), fs::perms{0700});
 }
 
 TEST_F(Render, SummaryComesEvenWhenNothingCanBeWritten) {

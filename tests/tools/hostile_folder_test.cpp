@@ -136,5 +136,25 @@ TEST_F(HostileFolderTest, CommandsLeaveThePreparedFolderOfAnotherUserAlone) {
   EXPECT_EQ(content("shared/victim"), "precious");
 }
 
+// The library is not loaded into a program that runs with the rights of another user.
+TEST_F(HostileFolderTest, AProgramWithRightsOfItsOwnIsLeftAlone) {
+  SKIP_UNLESS_ROOT();
+  if (!can_run_as(kVictim)) GTEST_SKIP() << "another user cannot run what is in the build folder";
+  const fs::path plain = shared_ / "cat", rights = shared_ / "cat-of-root", secret = shared_ / "secret";
+  fs::copy_file("/bin/cat", plain);
+  fs::copy_file("/bin/cat", rights);
+  fs::permissions(rights, fs::perms{04755});
+  std::ofstream(secret) << "secret";
+  fs::permissions(secret, fs::perms{0600});
+  const auto preloaded = [&](const fs::path& program, const char* file) {
+    return run_as(kVictim, {"LD_PRELOAD=" PRELOAD_LIBRARY, program.string(), file});
+  };
+  if (preloaded(rights, secret.c_str()).output != "secret") GTEST_SKIP() << "this folder gives programs no rights";
+  EXPECT_THAT(preloaded(plain, "/proc/self/maps").output, HasSubstr("libardoise"));
+  const auto maps = preloaded(rights, "/proc/self/maps");
+  EXPECT_EQ(maps.status, 0);
+  EXPECT_THAT(maps.output, AllOf(HasSubstr("cat-of-root"), ::testing::Not(HasSubstr("libardoise"))));
+}
+
 }  // namespace
 }  // namespace ardoise::launcher

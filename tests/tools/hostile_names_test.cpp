@@ -1,5 +1,7 @@
 // Whatever names a program, a trace or a file chooses: no command moves the cursor, changes colours or the direction of
 // writing, or shows a line that is not its own.
+#include "tests/hostile_names.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,22 +24,6 @@ namespace {
 
 using reports::printable_lines;
 
-// C0, an escape sequence, C1 as UTF-8 and as a byte, a mark of direction, invisible ones, other line ends.
-const std::vector<std::string> kHostile{"\x1b[31mred\x1b]0;title\x07",
-                                        "a\rb",
-                                        "a\nardoise: forged",
-                                        "\x08\x7f",
-                                        "\xc2\x9b"
-                                        "31m",
-                                        "\x9b"
-                                        "31m",
-                                        "\xe2\x80\xae"
-                                        "txt.exe",
-                                        "\xe2\x81\xa6x",
-                                        "\xe2\x80\x8b",
-                                        "\xe2\x80\xa8line",
-                                        "\xff\xc3("};
-
 // Every text of a profile ends with `name`, but for words that have a meaning.
 void append_to_texts(nlohmann::json& json, const std::string& name, const std::string& key) {
   if (json.is_string() && key != "trigger" && key != "kind" && key != "unit" && key != "clock" && key != "pattern")
@@ -55,10 +41,6 @@ TEST(HostileNames, NoTableSummaryOrExportOfAProfileShowsThem) {
     append_to_texts(json, reports::valid_utf8(name), "");
     const auto run = reports::profile_from_json(json.dump());
     ASSERT_TRUE(run) << run.error;
-    const auto expect_clean = [](const std::string& text, const std::string& what) {
-      EXPECT_TRUE(text == printable_lines(text)) << what;
-      EXPECT_EQ(text.find("\nardoise: forged"), text.npos) << what;
-    };
     expect_clean(reports::summary_text(reports::document_of(*run.value)), "summary");
     for (const auto format : {reports::StackFormat::folded, reports::StackFormat::speedscope})
       expect_clean(reports::export_stacks(*run.value, "", format).value.value_or(""), "export");

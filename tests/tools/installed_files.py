@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What is installed resists faults: no library is looked for in the current directory, tables of addresses are
-read-only, stacks cannot be executed. And libardoise.so, which programs load, exports, calls and starts nothing that is
+read-only, stacks cannot be executed, no shell is started. And libardoise.so, which programs load, exports, calls and starts nothing that is
 not on a list with its reason (preload_names.txt)."""
 import argparse
 import fnmatch
@@ -35,6 +35,8 @@ def faults_of_file(path):
         yield "its code is written when it is loaded"
     if re.search(r"LOAD.*\bRWE\b", segments):
         yield "it has memory that can be written and executed"
+    for name in sorted(names_in(path, "--undefined-only") & {"system", "popen", "wordexp"}):
+        yield f"it starts a shell ({name})"
 
 
 def names_in(library, which):

@@ -10,6 +10,8 @@
 #include <string>
 #include <tuple>
 
+#include "tests/hostile_names.hpp"
+#include "tests/replay/made_archive.hpp"
 #include "tests/tools/launch_fixture.hpp"
 
 namespace ardoise::launcher {
@@ -203,6 +205,40 @@ TEST_F(TraceReplayTest, WhatCannotBeReplayedIsSaidAndNothingHangs) {
   const Captured none = replay("2");
   EXPECT_NE(none.status, 0);
   EXPECT_THAT(none.output, HasSubstr("ardoise-replay: "));
+}
+
+// Of calls that can be made again, and of some that cannot.
+TEST_F(TraceReplayTest, NoNameOfATraceIsShownAsItIs) {
+  std::string name = "xxx";
+  for (const std::string& hostile : kHostile) name += hostile;
+  replay::MadeArchive archive(folder_ / "made");
+  for (const std::uint64_t rank : {0u, 1u}) {
+    OTF2_EvtWriter* const out = archive.events(rank);
+    OTF2_EvtWriter_Enter(out, nullptr, 10, 0);
+    if (rank == 0) OTF2_EvtWriter_MpiSend(out, nullptr, 20, 1, 0, 7, 8);
+    if (rank == 1) OTF2_EvtWriter_MpiRecv(out, nullptr, 20, 0, 0, 7, 8);
+    OTF2_EvtWriter_Leave(out, nullptr, 30, 0);
+    for (const OTF2_RegionRef region : {1u, 2u}) {
+      OTF2_EvtWriter_Enter(out, nullptr, 40 + 20 * region, region);
+      OTF2_EvtWriter_MpiSend(out, nullptr, 45 + 20 * region, 1, 1, 7, 8);
+      OTF2_EvtWriter_Leave(out, nullptr, 50 + 20 * region, region);
+    }
+  }
+  archive.clock(0, 1000);
+  archive.processes(2, 9);
+  OTF2_GlobalDefWriter_WriteComm(archive.global(), 1, archive.string(name), 1, OTF2_UNDEFINED_COMM,
+                                 OTF2_COMM_FLAG_NONE);
+  archive.region(0, "MPI_Send", OTF2_PARADIGM_MPI, OTF2_REGION_ROLE_FUNCTION, name, 3);
+  archive.region(1, name, OTF2_PARADIGM_MPI, OTF2_REGION_ROLE_FUNCTION, name, 4);
+  archive.region(2, "MPI_Alltoallw", OTF2_PARADIGM_MPI, OTF2_REGION_ROLE_FUNCTION, name, 5);
+  OTF2_Archive_SetMachineName(archive.archive(), name.c_str());
+  OTF2_Archive_SetProperty(archive.archive(), "ARDOISE::PROGRAM", name.c_str(), true);
+  const std::string made = archive.close().string();
+  for (const std::string& trace : {made, made + "/" + name}) {
+    const Captured result = by_hand({"-n", "2", REPLAY, trace});
+    EXPECT_THAT(result.output, HasSubstr("ardoise-replay: "));
+    expect_clean(result.output, result.output);
+  }
 }
 
 TEST_F(TraceReplayTest, MessagesWithoutTheOtherEndAreLeftOut) {

@@ -152,7 +152,7 @@ RecordedRaces name_race_sites(const fs::path& folder) {
     if (!end || end->why != instrument::RaceEndReason::kFinalized) ++races.incomplete;
     for (std::uint32_t number = 1; number <= read.file.last_stream(); ++number) {
       RaceStream stream(read.file, number);
-      while (stream.next() != nullptr) ++races.decisions;
+      while (stream.next() != nullptr) races.decisions += 1 + stream.skip_repeats();
       for (const auto& key : stream.keys()) sites.emplace(key.module, key.offset);
     }
   }

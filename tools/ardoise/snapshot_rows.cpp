@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "instrument/settings/control_file.hpp"
+#include "reports/text/utf8.hpp"
 #include "tools/ardoise/launch_line.hpp"
 
 namespace ardoise::launcher {
@@ -329,7 +330,8 @@ std::string folded_stacks(const SnapshotTable& table, const SnapshotSelection& s
   });
   std::string text;
   for (const auto& [stack, ns] : all) {
-    if (const std::uint64_t us = (ns + 500) / 1000; us != 0) text += fmt::format("{} {}\n", stack, us);
+    if (const std::uint64_t us = (ns + 500) / 1000; us != 0)
+      text += fmt::format("{} {}\n", reports::printable(stack), us);
   }
   return text;
 }

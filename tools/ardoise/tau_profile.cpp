@@ -153,7 +153,7 @@ class TauProfile {
 
 int write_tau_profiles(const SnapshotTable& table, const SnapshotSelection& selection, const std::string& folder) {
   (void)rows_of_profile(table, selection);  // throws where there are several series
-  if (const auto made = reports::make_folder(folder); !made) return say("{}", made.error), kFailedStatus;
+  if (const auto made = reports::make_own_folder(folder); !made) return say("{}", made.error), kFailedStatus;
   std::size_t files = 0;
   for (const auto& [key, snapshots] : table.series()) {
     const std::string name = trigger_of(key.kind) + (snapshots.name.empty() ? "" : " " + snapshots.name);

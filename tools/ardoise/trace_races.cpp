@@ -11,6 +11,7 @@
 #include "instrument/settings/number_ranges.hpp"
 #include "reports/findings/sample_view.hpp"
 #include "reports/text/units.hpp"
+#include "reports/text/utf8.hpp"
 #include "tools/ardoise/shown_text.hpp"
 
 namespace ardoise::launcher {
@@ -91,17 +92,21 @@ void TraceRaces::finish() {
 std::string TraceRaces::place_of(std::uint32_t region) const {
   const auto* const found = definitions_.regions.find(region);
   if (found == nullptr) return "a call that is not known";
-  if (found->source_file.empty())
-    return found->description.empty() ? found->name : fmt::format("{}, {}", found->name, found->description);
-  return fmt::format("{}, {}{}", found->name, found->source_file,
-                     found->line == 0 ? "" : fmt::format(":{}", found->line));
+  std::string text = found->name;
+  if (!found->source_file.empty()) {
+    text += fmt::format(", {}{}", found->source_file, found->line == 0 ? "" : fmt::format(":{}", found->line));
+  } else if (!found->description.empty()) {
+    text += ", " + found->description;
+  }
+  return reports::printable(text);
 }
 
 std::string TraceRaces::name_of_process(std::uint32_t process) const {
   if (const auto rank = definitions_.world_ranks.find(process); rank != definitions_.world_ranks.end())
     return fmt::format("rank {}", rank->second);
   const auto* const group = definitions_.location_groups.find(process);
-  return group == nullptr ? fmt::format("location group {}", process) : fmt::format("'{}'", group->name);
+  return group == nullptr ? fmt::format("location group {}", process)
+                          : fmt::format("'{}'", reports::printable(group->name));
 }
 
 std::uint32_t TraceRaces::rank_of(std::uint32_t process) const {

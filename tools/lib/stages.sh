@@ -89,20 +89,24 @@ stage_asan() {
   passed=$((passed + 1))
   # A test asks for more memory than there is; like malloc, the sanitizer is to answer with null.
   ASAN_OPTIONS=allocator_may_return_null=1 run_tests asan "$(nproc)" -L '^unit$'
-  mkdir -p build-asan/seeds/{eh_frame,keyed,pack,partial,races,snapshots,trace} build-asan/corpus/{eh_frame,keyed,pack,partial,profile_json,races,snapshots,texts,trace}
+  mkdir -p build-asan/seeds/{eh_frame,keyed,left,pack,partial,races,snapshots,trace} build-asan/corpus/{eh_frame,keyed,left,pack,partial,profile_json,races,snapshots,texts,trace}
   build-asan/bin/fuzz_eh_frame_seeds build-asan/seeds/eh_frame || note_failure "fuzz: seeds of call frame information"
   build-asan/bin/fuzz_keyed_seeds build-asan/seeds/keyed || note_failure "fuzz: seeds of keyed records"
+  build-asan/bin/fuzz_left_seeds build-asan/seeds/left || note_failure "fuzz: seeds of files of a launch"
   build-asan/bin/fuzz_pack_seeds build-asan/seeds/pack || note_failure "fuzz: seeds of packs"
   build-asan/bin/fuzz_races_seeds build-asan/seeds/races || note_failure "fuzz: seeds of records of races"
   build-asan/bin/fuzz_snapshots_seeds build-asan/seeds/snapshots || note_failure "fuzz: seeds of files of snapshots"
   build-asan/bin/fuzz_trace_seeds build-asan/seeds/trace || note_failure "fuzz: seeds of traces"
   rm -rf build-asan/seeds/{profile_json,texts}
   cp -r tests/fuzz/profile_json_seeds build-asan/seeds/profile_json
+  build-asan/bin/fuzz_profile_json_seeds build-asan/seeds/profile_json || note_failure "fuzz: seeds of profiles"
   cp -r tests/fuzz/texts_seeds build-asan/seeds/texts
-  local target
+  local target longest
   local -A fuzzers=()
-  for target in eh_frame keyed pack partial profile_json races snapshots texts trace; do
-    "build-asan/bin/fuzz_$target" -max_len=8192 -max_total_time=10 "build-asan/corpus/$target" "build-asan/seeds/$target" \
+  for target in eh_frame keyed left pack partial profile_json races snapshots texts trace; do
+    longest=8192
+    if [ "$target" = profile_json ]; then longest=200000; fi  # its seeds are larger
+    "build-asan/bin/fuzz_$target" -max_len=$longest -max_total_time=10 "build-asan/corpus/$target" "build-asan/seeds/$target" \
       >"build-asan/$target.log" 2>&1 &
     fuzzers[$target]=$!
   done
@@ -114,7 +118,7 @@ stage_asan() {
       note_failure "fuzz: $target"
     fi
   done
-  step "asan: nine fuzz targets ran for ten seconds each"
+  step "asan: ten fuzz targets ran for ten seconds each"
 }
 
 stage_tsan() {

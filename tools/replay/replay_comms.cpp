@@ -57,7 +57,6 @@ ReplayComms::ReplayComms(const ArchiveWorld& world, std::int32_t rank, const std
 void ReplayComms::put(std::uint32_t number, MPI_Comm comm) {
   {
     const std::lock_guard guard(lock_);
-    if (number >= comms_.size()) comms_.resize(number + 1, MPI_COMM_NULL);
     comms_[number] = comm;
   }
   made_.notify_all();
@@ -65,11 +64,11 @@ void ReplayComms::put(std::uint32_t number, MPI_Comm comm) {
 
 MPI_Comm ReplayComms::wait_for(std::uint32_t number) {
   std::unique_lock guard(lock_);
-  const auto is_there = [&] { return number < comms_.size() && comms_[number] != MPI_COMM_NULL; };
+  const auto is_there = [&] { return find(number) != MPI_COMM_NULL; };
   if (!is_there() && !has_threads_)
     throw ReplayError(fmt::format("no call of the trace makes communicator {}, which is used", number));
   made_.wait(guard, is_there);
-  return comms_[number];
+  return find(number);
 }
 
 MPI_Group ReplayComms::group_of(std::span<const std::int32_t> world_ranks) const {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <set>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -28,8 +29,8 @@ class ReplayComms {
 
   // Waits until another thread has made it. Throws ReplayError: nobody makes it.
   [[nodiscard]] MPI_Comm get(std::uint32_t number) {
-    if (!has_threads_ && number < comms_.size() && comms_[number] != MPI_COMM_NULL) return comms_[number];
-    return wait_for(number);
+    const MPI_Comm comm = has_threads_ ? MPI_COMM_NULL : find(number);
+    return comm != MPI_COMM_NULL ? comm : wait_for(number);
   }
   // Before MPI_Finalize.
   void finish_duplicates();
@@ -39,6 +40,11 @@ class ReplayComms {
   void play(const CallShape& shape, MPI_Request* request);
 
  private:
+  // MPI_COMM_NULL: not made so far.
+  [[nodiscard]] MPI_Comm find(std::uint32_t number) const {
+    const auto found = comms_.find(number);
+    return found == comms_.end() ? MPI_COMM_NULL : found->second;
+  }
   [[nodiscard]] MPI_Comm wait_for(std::uint32_t number);
   void put(std::uint32_t number, MPI_Comm comm);
   [[nodiscard]] MPI_Comm take(std::uint32_t number);
@@ -55,7 +61,7 @@ class ReplayComms {
   std::mutex lock_;
   std::condition_variable made_;
   const bool has_threads_;
-  std::vector<MPI_Comm> comms_;                              // by number; MPI_COMM_NULL: not made so far
+  std::unordered_map<std::uint32_t, MPI_Comm> comms_;        // by the trace's numbers, which may be any
   std::deque<std::pair<MPI_Comm, MPI_Request>> duplicates_;  // by MPI_Comm_idup, for nothing
   std::vector<MPI_Comm> alone_;  // made by calls, of this process only: calls on them use MPI_COMM_SELF
 };

@@ -1,0 +1,87 @@
+// What files of stands claim is not believed further than memory goes.
+#include "analyzer/stands.hpp"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "instrument/format/pack_file.hpp"
+#include "instrument/format/stands.hpp"
+#include "replay/pack_maker.hpp"
+
+namespace ardoise::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+using instrument::CommunicatorDefinition;
+using instrument::CommunicatorKind;
+using instrument::RankRange;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class StandsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(::testing::TempDir()) /
+              (std::string("stands_") + ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    fs::permissions(folder_, fs::perms{0700});
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  // A process that is in a barrier of a communicator of so many ranks.
+  void leave_stand(std::uint32_t rank, std::uint64_t group_hash, std::uint32_t size) const {
+    replay::PackMaker maker({.rank = rank});
+    maker.define(instrument::StandDefinition{});
+    const RankRange range{0, size, 1};
+    maker.define(CommunicatorDefinition{2, CommunicatorKind::kIntra, group_hash, 0, size, 0, 0, 1, 0, 0, 1},
+                 std::span(&range, 1), std::string_view("theirs"));
+    instrument::RecentCall call{};
+    call.word = instrument::make_word(2, static_cast<std::uint32_t>(vmpi::FunctionId::kBarrier),
+                                      instrument::Shape::kCollective);
+    call.flags = instrument::kOpenCall;
+    maker.define(instrument::RecentCallsDefinition{0, 1, 0}, std::span<const instrument::RecentCall>(&call, 1));
+    maker.flush();
+    instrument::PackFileWriter file(folder_ / instrument::stand_name(0, rank));
+    for (auto& pack : maker.take()) EXPECT_TRUE(file.write(pack.bytes()));
+  }
+  [[nodiscard]] std::vector<std::shared_ptr<const StandComm>> comms() const {
+    std::vector<std::shared_ptr<const StandComm>> all;
+    for (const ProcessStand& stand : read_stands(folder_)) {
+      EXPECT_TRUE(stand.mpi);
+      all.push_back(stand.mpi->operation.comm);
+    }
+    return all;
+  }
+  fs::path folder_;
+};
+
+TEST_F(StandsTest, MembersOfACommunicatorAreThoseOfItsRanges) {
+  leave_stand(0, 1, 3);
+  leave_stand(1, 1, 3);
+  const auto all = comms();
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_EQ(all[0], all[1]);
+  EXPECT_TRUE(all[0]->is_whole);
+  EXPECT_THAT(all[0]->members, ElementsAre(0, 1, 2));
+}
+
+TEST_F(StandsTest, ACommunicatorForWhichMemoryHasNoRoomIsNotKnown) {
+  constexpr std::uint32_t kRoom = 1u << 24;
+  leave_stand(0, 1, kRoom + 1);
+  leave_stand(1, 2, kRoom - 1);
+  leave_stand(2, 3, 2);
+  leave_stand(3, 4, 1);
+  const auto all = comms();
+  ASSERT_THAT(all, SizeIs(4));
+  EXPECT_FALSE(all[0]->is_whole);
+  EXPECT_THAT(all[0]->members, IsEmpty());
+  EXPECT_TRUE(all[1]->is_whole);
+  EXPECT_FALSE(all[2]->is_whole) << "all of them together";
+  EXPECT_TRUE(all[3]->is_whole);
+}
+
+}  // namespace
+}  // namespace ardoise::analyzer

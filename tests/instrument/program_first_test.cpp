@@ -28,6 +28,11 @@ TEST_F(ProgramFirstTest, FunctionsOfItsOwnWithNamesOfTheCLibraryAreItsOwn) {
   EXPECT_EQ(calls("own_names", "MPI_Barrier"), 1000u);
 }
 
+TEST_F(ProgramFirstTest, SignalsOfAVforkChildAreTheChilds) {
+  expect_runs(2, "vfork_signals");
+  EXPECT_EQ(calls("vfork_signals", "MPI_Barrier"), 1u);
+}
+
 TEST_F(ProgramFirstTest, ALinkedLibraryMayHaveNamesOfMpisFortranRoutines) {
   expect_runs(2, "own_mpi_names_linked");
   EXPECT_EQ(calls("own_mpi_names_linked", "MPI_Barrier"), 1u) << "what is not MPI's is not recorded";

@@ -39,6 +39,10 @@ TEST_F(ProgramFirstTest, FunctionsOfItsOwnAreNotCalledWhenItDies) {
 }
 #endif
 
+#if defined(__x86_64__)
+TEST_F(ProgramFirstTest, ALinkedLibraryMayHaveNamesOfHookedFunctions) { expect_runs(2, "own_functions_user"); }
+#endif
+
 TEST_F(ProgramFirstTest, SignalsOfAVforkChildAreTheChilds) {
   expect_runs(2, "vfork_signals");
   EXPECT_EQ(calls("vfork_signals", "MPI_Barrier"), 1u);

@@ -214,7 +214,7 @@ TEST_F(ReplayTest, RanksThatNoFileHasAreBounded) {
     return capture.complaints;
   };
   EXPECT_THAT(complaints_of(1024), IsEmpty());
-  EXPECT_THAT(complaints_of(1025), ElementsAre(HasSubstr("have 1025 ranks")));
+  EXPECT_THAT(complaints_of(1025), ElementsAre(HasSubstr("have 1,025 ranks")));
   EXPECT_THAT(complaints_of(1u << 20), SizeIs(1));
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "instrument/machine/own_folder.hpp"
+#include "reports/text/units.hpp"
 
 namespace ardoise::analyzer {
 
@@ -58,9 +59,10 @@ void BlockWriter::finish() {
   }
   if (thread_.joinable()) thread_.join();
   if (left_out_ != 0)
-    complain_(fmt::format("'{}' has reached its greatest size, {} GiB: {} snapshots are not in it.", path_,
-                          kMostBytes >> 30, left_out_));
-  if (too_late != 0) complain_(fmt::format("'{}' lacks {} snapshots: the disk was too slow.", path_, too_late));
+    complain_(fmt::format("'{}' has reached its greatest size, {} GiB: {} not in it.", path_, kMostBytes >> 30,
+                          reports::counted(left_out_, "snapshot", "is", "are")));
+  if (too_late != 0)
+    complain_(fmt::format("'{}' lacks {}: the disk was too slow.", path_, reports::counted(too_late, "snapshot")));
   if (file_ >= 0 && ::close(file_) != 0) fail(std::strerror(errno));
   file_ = -1;
 }

@@ -11,6 +11,7 @@
 
 #include "analyzer/own_files.hpp"
 #include "instrument/format/definition_reader.hpp"
+#include "reports/text/units.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -96,9 +97,9 @@ Capture read_capture(const std::vector<std::string>& paths) {
   for (const auto& [number, world] : worlds) ranks += std::max(world.ranks, world.of_programs);
   if (ranks <= kRanksOfAFile * capture.files.size()) return capture;
   capture.complaints.push_back(
-      fmt::format("the captures say that their programs have {} ranks, and there are files of {} at most: give a file "
-                  "of one rank in {} at least.",
-                  ranks, capture.files.size(), kRanksOfAFile));
+      fmt::format("the captures say that their programs have {}, and there are files of {} at most: give a file of one "
+                  "rank in {} at least.",
+                  reports::counted(ranks, "rank"), capture.files.size(), kRanksOfAFile));
   return {{}, {}, std::move(capture.complaints)};
 }
 

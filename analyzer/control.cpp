@@ -24,6 +24,7 @@
 #include "instrument/settings/control_file.hpp"
 #include "instrument/settings/number_ranges.hpp"
 #include "reports/findings/findings.hpp"
+#include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
 
 namespace ardoise::analyzer {
@@ -145,8 +146,9 @@ int control(const Options& options) {
     if (safe_state_files(folder, kFirstStatePrefix).empty()) break;  // it has ended
   }
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  std::string line = fmt::format("{}: done on {} of {} ranks in {:.0f} ms", options.control_settings,
-                                 asked.size() - missing.size() - refusing.size(), asked.size(), seconds * 1e3);
+  std::string line = fmt::format("{}: done on {} of {} in {:.0f} ms", options.control_settings,
+                                 asked.size() - missing.size() - refusing.size(),
+                                 reports::counted(asked.size(), "rank"), seconds * 1e3);
   if (!refusing.empty()) line += fmt::format("; not possible on {}", named(refusing));
   if (!missing.empty()) line += fmt::format("; no answer from {}", named(missing));
   std::cout << reports::printable(line) << "." << std::endl;

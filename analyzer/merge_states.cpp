@@ -25,6 +25,7 @@
 #include "analyzer/plugins.hpp"
 #include "analyzer/safe_state_files.hpp"
 #include "analyzer/stands.hpp"
+#include "reports/text/units.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -51,8 +52,8 @@ std::string how_it_ended(std::span<const std::string> first_gone, const std::opt
   if (lacks_analyzers) return text + ".";
   if (left.complete >= left.processes) return text + ". This report has all that they recorded until then.";
   return text + fmt::format(
-                    ". This report has all that {} of {} processes recorded until then; of the others, what they had "
-                    "not sent in the last second or so is missing.",
+                    ". This report has all that {} of {} processes recorded until then; what the others had not sent "
+                    "in the last second or so is missing.",
                     left.complete, left.processes);
 }
 
@@ -199,9 +200,10 @@ int merge_safe_states(const Options& options) {
   if (lacks_analyzers) {
     const std::uint32_t missing = facts.analyzer_ranks - merged.analyzers;
     merged.run->complain(fmt::format(
-        "What {} of {} analyzers had received{} is missing: they were killed. (Out of memory? An analyzer takes some "
-        "--memory.){}",
-        missing, facts.analyzer_ranks, merged.kept == missing ? " after " + time_in_words(merged.kept_time) : "",
+        "What {} of {} had received{} is missing: {} killed. (Out of memory? An analyzer takes some --memory.){}",
+        missing, reports::counted(facts.analyzer_ranks, "analyzer"),
+        merged.kept == missing ? " after " + time_in_words(merged.kept_time) : "",
+        missing == 1 ? "it was" : "they were",
         left.complete < left.processes ? ""
                                        : " The sums of calls are whole all the same, what is told of single calls is "
                                          "not."));

@@ -25,6 +25,7 @@
 #include "analyzer/stands.hpp"
 #include "analyzer/status_file.hpp"
 #include "instrument/machine/own_folder.hpp"
+#include "reports/text/units.hpp"
 
 namespace ardoise::analyzer {
 namespace {
@@ -174,8 +175,10 @@ int take_snapshot(const Options& options) {
   RunFacts facts = merged.first->facts.run;
   facts.running = true;
   if (states.size() < first_states.size())
-    facts.notices.push_back(fmt::format("{} of {} analyzers did not answer; what they have received is missing.",
-                                        first_states.size() - states.size(), first_states.size()));
+    facts.notices.push_back(fmt::format("{} of {} did not answer: what {} received is missing.",
+                                        first_states.size() - states.size(),
+                                        reports::counted(first_states.size(), "analyzer"),
+                                        first_states.size() - states.size() == 1 ? "it has" : "they have"));
   facts.programs_ended = Clock::now();
   // Processes that have come to MPI_Finalize have no more to say.
   const std::size_t processes = processes_of(*merged.first);

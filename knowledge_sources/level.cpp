@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "knowledge_sources/counted.hpp"
 #include "knowledge_sources/level_resolver.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -86,8 +87,8 @@ void Level::unpack(const blackboard::Context& context, const blackboard::EntryRe
                    const instrument::PackView& view) {
   const auto& header = view.header();
   if (header.rank >= program_.ranks) {
-    refuse(
-        fmt::format("A pack of {} was refused: it names a rank beyond its {} ranks.", program_.name, program_.ranks));
+    refuse(fmt::format("A pack of {} was refused: it names a rank beyond its {}.", program_.name,
+                       counted(program_.ranks, "rank")));
     return;
   }
   accounts_->note(view);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "knowledge_sources/counted.hpp"
 #include "knowledge_sources/level.hpp"
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/python_lines.hpp"
@@ -185,10 +186,9 @@ const Location& LevelResolver::call_site(std::uint32_t id) const {
 std::vector<std::string> LevelResolver::notices() const {
   std::vector<std::string> lines = definitions_.notices().lines();
   if (const std::size_t ambiguous = definitions_.ambiguous_call_sites().size(); ambiguous != 0) {
-    lines.push_back(fmt::format(
-        "{} call site id{} different places (hashes that collide); their calls are shown together, at one of "
-        "the places.",
-        ambiguous, ambiguous == 1 ? " stands for" : "s stand for"));
+    lines.push_back(
+        counted(ambiguous, "call site id", "stands", "stand") +
+        " for different places (hashes that collide), whose calls are shown together, at one of the places.");
   }
   return lines;
 }

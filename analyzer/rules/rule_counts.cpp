@@ -5,16 +5,9 @@
 #include <fmt/ranges.h>
 
 #include "analyzer/rules/rule_actions.hpp"
+#include "reports/text/units.hpp"
 
 namespace ardoise::analyzer {
-namespace {
-
-std::string counted_as(std::uint64_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-}  // namespace
-
 RuleCounts::RuleCounts(const std::vector<Rule>& rules) {
   for (const Rule& rule : rules) counts_.push_back({.condition = rule.condition, .effect = rule.effect()});
 }
@@ -29,16 +22,17 @@ std::vector<std::string> RuleCounts::notices() const {
       continue;
     }
     const std::string on_ranks =  // none: it is of a program
-        count.ranks == 0 ? std::string() : fmt::format("on {}, ", counted_as(count.ranks, "rank"));
+        count.ranks == 0 ? std::string() : fmt::format("on {}, ", reports::counted(count.ranks, "rank"));
     std::string notice = fmt::format("Rule {} (when {}) held {}{}; {}.", i + 1, count.condition, on_ranks,
-                                     counted_as(count.times, "time"), count.effect);
+                                     reports::counted(count.times, "time"), count.effect);
     if (count.held_back != 0)
       notice += fmt::format(" It was held back {}: a rule acts on a rank at most once a second and {} times in all.",
-                            counted_as(count.held_back, "time"), RuleActions::kMostActs);
+                            reports::counted(count.held_back, "time"), RuleActions::kMostActs);
     if (count.late != 0)
-      notice += fmt::format(" It was too late {}: the programs had ended.", counted_as(count.late, "time"));
+      notice += fmt::format(" It was too late {}: the programs had ended.", reports::counted(count.late, "time"));
     if (count.untold != 0)
-      notice += fmt::format(" The programs could not be told {}: {}.", counted_as(count.untold, "time"), count.why);
+      notice +=
+          fmt::format(" The programs could not be told {}: {}.", reports::counted(count.untold, "time"), count.why);
     notices.push_back(std::move(notice));
   }
   if (!never.empty())

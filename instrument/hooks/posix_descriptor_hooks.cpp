@@ -102,7 +102,7 @@ ARDOISE_HOOK(int, __openat_2, int directory, const char* path, int flags) {
 ARDOISE_HOOK(int, __openat64_2, int directory, const char* path, int flags) {
   return record_open(ARDOISE_CALLER, [=] { return real___openat64_2(directory, path, flags); });
 }
-ARDOISE_HOOK(int, creat, const char* path, mode_t mode) {
+ARDOISE_HOOK_UNLESS_OWN(int, creat, const char* path, mode_t mode) {
   return record_open(ARDOISE_CALLER, [=] { return real_creat(path, mode); });
 }
 ARDOISE_HOOK(int, creat64, const char* path, mode_t mode) {
@@ -127,7 +127,7 @@ ARDOISE_HOOK(int, dup3, int from, int to, int flags) {
   forget_descriptor(result);
   return result;
 }
-ARDOISE_HOOK(int, dup, int from) {
+ARDOISE_HOOK_UNLESS_OWN(int, dup, int from) {
   const int result = real_dup(from);
   forget_descriptor(result);
   return result;

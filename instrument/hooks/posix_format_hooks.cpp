@@ -34,14 +34,14 @@ ARDOISE_HOOK(int, __vfprintf_chk, std::FILE* stream, int flag, const char* forma
   return record_print(ARDOISE_CALLER, stream,
                       [&] { return real___vfprintf_chk.get()(stream, flag, format, arguments); });
 }
-ARDOISE_REPLACE(int, vprintf, const char* format, va_list arguments) {
+ARDOISE_REPLACE_UNLESS_OWN(int, vprintf, const char* format, va_list arguments) {
   return record_print(ARDOISE_CALLER, stdout, [&] { return real_vfprintf.get()(stdout, format, arguments); });
 }
 ARDOISE_REPLACE(int, __vprintf_chk, int flag, const char* format, va_list arguments) {
   return record_print(ARDOISE_CALLER, stdout,
                       [&] { return real___vfprintf_chk.get()(stdout, flag, format, arguments); });
 }
-ARDOISE_HOOK(int, vdprintf, int descriptor, const char* format, va_list arguments) {
+ARDOISE_HOOK_UNLESS_OWN(int, vdprintf, int descriptor, const char* format, va_list arguments) {
   return record_print(ARDOISE_CALLER, descriptor, [&] { return real_vdprintf.get()(descriptor, format, arguments); });
 }
 ARDOISE_HOOK(int, __vdprintf_chk, int descriptor, int flag, const char* format, va_list arguments) {
@@ -56,22 +56,22 @@ ARDOISE_HOOK(int, __vdprintf_chk, int descriptor, int flag, const char* format, 
   va_end(arguments);                                                                   \
   return result
 
-ARDOISE_REPLACE(int, fprintf, std::FILE* stream, const char* format, ...) {
+ARDOISE_REPLACE_UNLESS_OWN(int, fprintf, std::FILE* stream, const char* format, ...) {
   ARDOISE_VARIADIC(stream, format, real_vfprintf.get()(stream, format, arguments));
 }
-ARDOISE_REPLACE(int, __fprintf_chk, std::FILE* stream, int flag, const char* format, ...) {
+ARDOISE_REPLACE_UNLESS_OWN(int, __fprintf_chk, std::FILE* stream, int flag, const char* format, ...) {
   ARDOISE_VARIADIC(stream, format, real___vfprintf_chk.get()(stream, flag, format, arguments));
 }
-ARDOISE_REPLACE(int, printf, const char* format, ...) {
+ARDOISE_REPLACE_UNLESS_OWN(int, printf, const char* format, ...) {
   ARDOISE_VARIADIC(stdout, format, real_vfprintf.get()(stdout, format, arguments));
 }
-ARDOISE_REPLACE(int, __printf_chk, int flag, const char* format, ...) {
+ARDOISE_REPLACE_UNLESS_OWN(int, __printf_chk, int flag, const char* format, ...) {
   ARDOISE_VARIADIC(stdout, format, real___vfprintf_chk.get()(stdout, flag, format, arguments));
 }
-ARDOISE_REPLACE(int, dprintf, int descriptor, const char* format, ...) {
+ARDOISE_REPLACE_UNLESS_OWN(int, dprintf, int descriptor, const char* format, ...) {
   ARDOISE_VARIADIC(descriptor, format, real_vdprintf.get()(descriptor, format, arguments));
 }
-ARDOISE_REPLACE(int, __dprintf_chk, int descriptor, int flag, const char* format, ...) {
+ARDOISE_REPLACE_UNLESS_OWN(int, __dprintf_chk, int descriptor, int flag, const char* format, ...) {
   ARDOISE_VARIADIC(descriptor, format, real___vdprintf_chk.get()(descriptor, flag, format, arguments));
 }
 

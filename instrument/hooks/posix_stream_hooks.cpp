@@ -149,11 +149,11 @@ ARDOISE_HOOK(char*, __fgets_chk, char* buffer, size_t size, int room, std::FILE*
 ARDOISE_HOOK(char*, __fgets_unlocked_chk, char* buffer, size_t size, int room, std::FILE* stream) {
   return record_gets(ARDOISE_CALLER, stream, [=] { return real___fgets_unlocked_chk(buffer, size, room, stream); });
 }
-ARDOISE_HOOK(ssize_t, getline, char** line, size_t* room, std::FILE* stream) {
+ARDOISE_HOOK_UNLESS_OWN(ssize_t, getline, char** line, size_t* room, std::FILE* stream) {
   return record_transfer(PosixFunction::kGetline, ARDOISE_CALLER, stream,
                          [=] { return real_getline(line, room, stream); });
 }
-ARDOISE_HOOK(ssize_t, getdelim, char** line, size_t* room, int end, std::FILE* stream) {
+ARDOISE_HOOK_UNLESS_OWN(ssize_t, getdelim, char** line, size_t* room, int end, std::FILE* stream) {
   return record_transfer(PosixFunction::kGetline, ARDOISE_CALLER, stream,
                          [=] { return real_getdelim(line, room, end, stream); });
 }

@@ -53,6 +53,32 @@ class RealFunction : public RealEntry {
   ARDOISE_REAL_FUNCTION(name, result(__VA_ARGS__)) \
   ARDOISE_REPLACE(result, name, __VA_ARGS__)
 
+// Hooks of functions whose names libraries of programs also give to functions of their own, with other parameters and
+// results (dup, getline …), and of those with variable arguments, which a hook cannot pass on. The exported name is a
+// jump: to the hook, or past us where the next definition is not the C library's (real_function.cpp). No register is
+// touched on the way.
+#if defined(__x86_64__) && defined(__LP64__)
+
+#define ARDOISE_REPLACE_UNLESS_OWN(result, name, ...)                                                                  \
+  extern "C" [[gnu::visibility("hidden"), gnu::noinline, gnu::used]] result ardoise_hook_##name(__VA_ARGS__);          \
+  asm(".text\n\t.p2align 4\n\t.globl " #name "\n\t.type " #name ", @function\n" #name                                  \
+      ":\n\t.cfi_startproc\n\tendbr64\n\tjmp *.Ltarget_" #name "(%rip)\n\t.cfi_endproc\n\t.size " #name ", . - " #name \
+      "\n\t.section .rodata.str1.1, \"aMS\", @progbits, 1\n.Lname_" #name ":\n\t.string \"" #name                      \
+      "\"\n\t.data\n\t.p2align 3\n.Ltarget_" #name ":\n\t.quad ardoise_hook_" #name                                    \
+      "\n\t.section ardoise_shared_names, \"aw\"\n\t.quad .Lname_" #name ", .Ltarget_" #name "\n\t.text\n");           \
+  result ardoise_hook_##name(__VA_ARGS__)
+
+#else
+
+// Here a library's own function of such a name is hidden by our hook.
+#define ARDOISE_REPLACE_UNLESS_OWN(...) ARDOISE_REPLACE(__VA_ARGS__)
+
+#endif
+
+#define ARDOISE_HOOK_UNLESS_OWN(result, name, ...) \
+  ARDOISE_REAL_FUNCTION(name, result(__VA_ARGS__)) \
+  ARDOISE_REPLACE_UNLESS_OWN(result, name, __VA_ARGS__)
+
 // The section holds a pointer to each, for real_function.cpp.
 #define ARDOISE_REAL_FUNCTION(name, ...)                               \
   constinit static const RealFunction<__VA_ARGS__> real_##name(#name); \

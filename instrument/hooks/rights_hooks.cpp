@@ -83,15 +83,15 @@ ARDOISE_HOOK(int, initgroups, const char* user, gid_t group) {
   before_other_user();
   return real_initgroups(user, group);
 }
-ARDOISE_HOOK(int, capset, cap_user_header_t header, const cap_user_data_t data) {
+ARDOISE_HOOK_UNLESS_OWN(int, capset, cap_user_header_t header, const cap_user_data_t data) {
   end_survivor();
   return real_capset(header, data);
 }
-ARDOISE_HOOK(int, unshare, int flags) {
+ARDOISE_HOOK_UNLESS_OWN(int, unshare, int flags) {
   end_survivor();
   return real_unshare(flags);
 }
-ARDOISE_HOOK(int, setns, int descriptor, int kind) {
+ARDOISE_HOOK_UNLESS_OWN(int, setns, int descriptor, int kind) {
   end_survivor();
   return real_setns(descriptor, kind);
 }

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "instrument/hooks/real_function.hpp"
+#include "instrument/machine/activity.hpp"
+#include "instrument/machine/vfork_child.hpp"
 #include "instrument/process/fatal_signals.hpp"
 #include "instrument/process/session.hpp"
 #include "instrument/sampling/sampler.hpp"
@@ -50,21 +52,30 @@ ARDOISE_HOOK(int, pthread_create, pthread_t* thread, const pthread_attr_t* attri
 
 namespace {
 
+// nullptr: nothing is sampled, or this is a vfork() child. Its actions and its mask are its own, and what is kept of
+// them here is its parent's.
+Sampler* sampler_of_caller() {
+  Sampler* const current = sampler.load(std::memory_order_acquire);
+  return current != nullptr && !is_vfork_child() ? current : nullptr;
+}
+
 bool is_ours(int number) {
-  const Sampler* const current = sampler.load(std::memory_order_acquire);
+  const Sampler* const current = sampler_of_caller();
   return current != nullptr && current->signal() == number;
 }
 
-// The program asks about or sets the action of the signal that it does not know to be ours.
+// The program sets the action of the signal that it does not know to be ours. It stays ours in a handler that has
+// interrupted this library, where sampling cannot be stopped: that waits.
 void taken(int number) {
-  if (!is_ours(number)) return;
+  const bool is_inside = own_activity != nullptr && own_activity->load(std::memory_order_relaxed) != Activity::kProgram;
+  if (!is_ours(number) || is_inside) return;
   Sampler* const current = sampler.exchange(nullptr, std::memory_order_acq_rel);
   if (current != nullptr) current->signal_was_taken();
 }
 
 // A set without our signal: blocked, it would stay pending, and be what sigwait() gives the program.
 const sigset_t* without_ours(const sigset_t* set, sigset_t& copy) {
-  const Sampler* const current = sampler.load(std::memory_order_acquire);
+  const Sampler* const current = sampler_of_caller();
   if (current == nullptr || set == nullptr || ::sigismember(set, current->signal()) != 1) return set;
   copy = *set;
   ::sigdelset(&copy, current->signal());
@@ -76,7 +87,7 @@ const sigset_t* without_ours(const sigset_t* set, sigset_t& copy) {
 
 template <class Real>
 int change_mask(const Real& real, int how, const sigset_t* set, sigset_t* before) {
-  const Sampler* const current = sampler.load(std::memory_order_acquire);
+  const Sampler* const current = sampler_of_caller();
   if (current == nullptr) return real(how, set, before);
   const bool seemed = seems_blocked;
   sigset_t copy;
@@ -120,7 +131,7 @@ SignalHandler change_handler(int number, SignalHandler handler, int flags) {
 
 // Handlers on alternate stacks keep our signal out: there is no telling whether such a stack has room for ours.
 int set_kernel_action(int number, const struct sigaction* action, struct sigaction* before) noexcept {
-  const Sampler* const current = sampler.load(std::memory_order_acquire);
+  const Sampler* const current = sampler_of_caller();
   if (current == nullptr) return real_sigaction(number, action, before);
   struct sigaction keeps_ours_out {};
   if (action != nullptr && (action->sa_flags & SA_ONSTACK) != 0) {
@@ -141,7 +152,7 @@ ARDOISE_REPLACE(int, sigaction, int number, const struct sigaction* action, stru
   if (action != nullptr) {
     taken(number);
     struct sigaction ignored {};
-    const int result = real_sigaction(number, action, &ignored);
+    const int result = is_ours(number) ? 0 : real_sigaction(number, action, &ignored);
     if (before != nullptr) *before = {};
     return result;
   }
@@ -153,6 +164,7 @@ ARDOISE_HOOK(SignalHandler, signal, int number, SignalHandler handler) {
   if (is_watched(number)) return change_handler(number, handler, kRestarts);
   const bool ours = is_ours(number);
   if (ours) taken(number);
+  if (is_ours(number)) return SIG_DFL;
   const SignalHandler before = real_signal(number, handler);
   return ours ? SIG_DFL : before;
 }
@@ -160,6 +172,7 @@ ARDOISE_HOOK(SignalHandler, __sysv_signal, int number, SignalHandler handler) {
   if (is_watched(number)) return change_handler(number, handler, kOnce);
   const bool ours = is_ours(number);
   if (ours) taken(number);
+  if (is_ours(number)) return SIG_DFL;
   const SignalHandler before = real___sysv_signal(number, handler);
   return ours ? SIG_DFL : before;
 }
@@ -186,7 +199,7 @@ ARDOISE_HOOK(int, sigtimedwait, const sigset_t* set, siginfo_t* information, con
 // ---- modules
 
 ARDOISE_HOOK(int, dlclose, void* handle) {
-  Sampler* const current = sampler.load(std::memory_order_acquire);
+  Sampler* const current = sampler_of_caller();
   if (current == nullptr) return real_dlclose(handle);
   std::vector<LoadedModule> before;
   bool told = false;

@@ -98,23 +98,28 @@ std::optional<Module> find_module(const void* address) {
   return std::move(search.found);
 }
 
-std::optional<Module> find_module_without_lock([[maybe_unused]] std::uint64_t address) {
+LoadedObject find_object_without_lock([[maybe_unused]] std::uint64_t address) noexcept {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)
   dl_find_object found{};
-  if (_dl_find_object == nullptr || _dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return {};
-  const link_map& object = *found.dlfo_link_map;
-  const auto* const header = static_cast<const ElfW(Ehdr)*>(found.dlfo_map_start);
-  if (object.l_name == nullptr || *object.l_name == '\0' || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
-    return {};
+  if (_dl_find_object != nullptr && _dl_find_object(reinterpret_cast<void*>(address), &found) == 0) {
+    const auto begin = reinterpret_cast<std::uint64_t>(found.dlfo_map_start);
+    return {begin, reinterpret_cast<std::uint64_t>(found.dlfo_map_end) - begin, found.dlfo_link_map};
+  }
+#endif
+  return {};
+}
+
+std::optional<Module> find_module_without_lock(std::uint64_t address) {
+  const LoadedObject object = find_object_without_lock(address);
+  if (object.map == nullptr || object.map->l_name == nullptr || *object.map->l_name == '\0') return {};
+  const auto* const header = reinterpret_cast<const ElfW(Ehdr)*>(object.begin);
+  if (std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {};
   dl_phdr_info info{};
-  info.dlpi_addr = object.l_addr;
-  info.dlpi_name = object.l_name;
+  info.dlpi_addr = object.map->l_addr;
+  info.dlpi_name = object.map->l_name;
   info.dlpi_phdr = reinterpret_cast<const ElfW(Phdr)*>(reinterpret_cast<const std::byte*>(header) + header->e_phoff);
   info.dlpi_phnum = header->e_phnum;
   return describe(info);
-#else
-  return {};
-#endif
 }
 
 std::vector<Module> describe_modules() {

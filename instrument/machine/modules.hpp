@@ -1,6 +1,8 @@
 // Which loaded object an address belongs to, and how the object is known outside this process. Used by call_sites.cpp.
 #pragma once
 
+#include <link.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,8 +21,15 @@ struct Module {
 // Takes the loader's lock: call it with no lock of ours held, and not from a signal handler.
 [[nodiscard]] std::optional<Module> find_module(const void* address);
 
-// The same without the loader's lock, which a thread that has died may hold, where the loader has a table for that
-// (glibc 2.35). Without it, and where the object is the program itself: nothing. is_mpi is not known.
+struct LoadedObject {
+  std::uint64_t begin = 0, size = 0;
+  const link_map* map = nullptr;  // nullptr: not known
+};
+// By the loader's table that needs no lock (glibc 2.35). Async-signal-safe.
+[[nodiscard]] LoadedObject find_object_without_lock(std::uint64_t address) noexcept;
+
+// As find_module() without the loader's lock, which a thread that has died may hold. Without that table, and where the
+// object is the program itself: nothing. is_mpi is not known.
 [[nodiscard]] std::optional<Module> find_module_without_lock(std::uint64_t address);
 
 // The same of all that are loaded.

@@ -38,7 +38,12 @@ void begin_end_notes() noexcept {
   vmpi::observe_exec({note_exec, forget_exec});
 }
 void finish_end_notes() noexcept { noting_process.store(0, std::memory_order_relaxed); }
-void forget_end_note() noexcept { end_note.cause = EndCause::kUnknown; }
+void forget_end_note() noexcept { end_note = {}; }
+
+void forget_left_signal(const void* target) noexcept {
+  if (end_note.cause != EndCause::kSignal || !is_noting() || end_note.thread != recording_thread()) return;
+  if (reinterpret_cast<std::uint64_t>(target) >= end_note.registers.sp) forget_end_note();
+}
 
 bool note_signal(const siginfo_t& information, const void* ucontext) noexcept {
   if (!is_noting()) return false;

@@ -49,5 +49,8 @@ void note_exec(const char* program) noexcept;
 void forget_exec() noexcept;
 // It was not the end.
 void forget_end_note() noexcept;
+// The calling thread jumps to the stack pointer `target`: it leaves the handler of the signal that it has noted where
+// that is not deeper than what the signal interrupted. Async-signal-safe.
+void forget_left_signal(const void* target) noexcept;
 
 }  // namespace ardoise::instrument

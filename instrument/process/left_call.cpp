@@ -2,6 +2,7 @@
 #include "instrument/process/left_call.hpp"
 
 #include "instrument/machine/clock.hpp"
+#include "instrument/process/end_note.hpp"
 #include "instrument/process/session.hpp"
 #include "instrument/sampling/sampled_thread.hpp"
 #include "vmpi/wrappers/observed_call.hpp"
@@ -9,6 +10,7 @@
 namespace ardoise::instrument {
 
 void leave_calls_below(const char* target) noexcept {
+  forget_left_signal(target);
   // A target below the open call is within MPI, or in one of its callbacks.
   if (vmpi::outermost_call == nullptr || target <= vmpi::outermost_call) return;
   const vmpi::Call* const call = observed_frame.call;

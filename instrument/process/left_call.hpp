@@ -17,7 +17,8 @@ struct LeftCall {
 // The calling thread's.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local LeftCall left_call{};
 
-// A jump to the stack pointer `target` is about to be made. Async-signal-safe.
+// A jump to the stack pointer `target` is about to be made, out of calls, or out of the handler of a signal that would
+// have ended the process. Async-signal-safe.
 void leave_calls_below(const char* target) noexcept;
 
 }  // namespace ardoise::instrument

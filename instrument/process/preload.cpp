@@ -4,7 +4,6 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -13,7 +12,6 @@
 #include <memory>
 #include <new>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,23 +66,9 @@ void count_call(Session& current, const ThreadRecorder& thread) {
   current.mpi.record(thread, call, left.end);
 }
 
-// Functions that any thread may call whatever the thread level, while another one is in MPI (MPI 4.1, 11.6.2), and
-// those that change nothing but memory of the process, which programs call from any thread all the same. At their ends
-// nothing is sent below MPI_THREAD_MULTIPLE.
-constexpr auto kComesFromAnyThread = [] {
-  std::array<bool, vmpi::kFunctionCount> comes{};
-  for (std::size_t i = 0; i < comes.size(); ++i) {
-    const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[i];
-    const std::string_view category = traits.category;
-    comes[i] = traits.is_query || category == "management" || category == "error" || category == "datatype" ||
-               category == "operation" || category == "info" || category == "status" || category == "group" ||
-               category == "attribute" || category == "handle-conversion" || category == "tool";
-  }
-  return comes;
-}();
-
+// Below MPI_THREAD_MULTIPLE another thread may be in MPI.
 bool may_send_after(const Session& current, vmpi::FunctionId function) {
-  return current.any_thread_calls_mpi || !kComesFromAnyThread[static_cast<std::size_t>(function)];
+  return current.any_thread_calls_mpi || !vmpi::function_traits(function).comes_from_any_thread;
 }
 
 void record_exit(vmpi::Call& call, std::uint64_t end) noexcept {

@@ -191,8 +191,8 @@ void say_limits(const RaceFile& file, const Identity& own) {
   if ((seen & kSeenFreedReceive) != 0) add("what receives got that were freed by MPI_Request_free");
   if (!limits.empty()) say(fmt::format("not forced, since not in the record: {}.", limits));
   if (incomplete != 0) {
-    say(fmt::format("the record of {} of {} ranks ends before their MPI_Finalize; races are forced up to there.",
-                    incomplete, own.ranks));
+    say(fmt::format("the record of {} of {} rank{} ends before MPI_Finalize; races are forced up to there.", incomplete,
+                    own.ranks, own.ranks == 1 ? "" : "s"));
   }
 }
 

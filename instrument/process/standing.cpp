@@ -1,7 +1,6 @@
 // See standing.hpp.
 #include "instrument/process/standing.hpp"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <link.h>
@@ -13,36 +12,17 @@
 #include "instrument/format/stands.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/kernel_call.hpp"
+#include "instrument/machine/modules.hpp"
 #include "instrument/machine/own_folder.hpp"
 #include "instrument/machine/process_stat.hpp"
 #include "instrument/process/thread_stand.hpp"
 #include "vmpi/wrappers/observer.hpp"
-
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-extern "C" int _dl_find_object(void*, struct dl_find_object*) noexcept __attribute__((weak));
-#endif
 
 namespace ardoise::instrument {
 namespace {
 
 constexpr double kRefreshSeconds = 5;
 constexpr std::size_t kThreadsShown = 8, kMostFrames = 48, kCommsShown = 128;
-
-// The loaded object of an address, by the loader's lock-free table (glibc 2.35). Empty: not known.
-struct LoadedObject {
-  std::uint64_t begin = 0, size = 0;
-  const char* path = nullptr;  // "": the program itself
-};
-LoadedObject object_of([[maybe_unused]] std::uint64_t address) noexcept {
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)
-  dl_find_object found{};
-  if (_dl_find_object != nullptr && _dl_find_object(reinterpret_cast<void*>(address), &found) == 0) {
-    const auto begin = reinterpret_cast<std::uint64_t>(found.dlfo_map_start);
-    return {begin, reinterpret_cast<std::uint64_t>(found.dlfo_map_end) - begin, found.dlfo_link_map->l_name};
-  }
-#endif
-  return {};
-}
 
 std::string path_of_program() {
   std::array<char, 4096> path{};
@@ -171,10 +151,10 @@ std::size_t Standing::write_definitions(std::uint64_t tick, std::uint64_t since)
       frames[count++] = {place.module, is_instruction ? 1u : 0u, place.offset};
       const auto end = defined.begin() + static_cast<std::ptrdiff_t>(modules);
       if (place.module == CallSites::kNoModule || std::find(defined.begin(), end, place.module) != end) continue;
-      const LoadedObject object = object_of(address);
-      if (object.path == nullptr) continue;
+      const LoadedObject object = find_object_without_lock(address);
+      if (object.map == nullptr || object.map->l_name == nullptr) continue;
       defined[modules++] = place.module;
-      const std::string_view name = *object.path != '\0' ? std::string_view(object.path) : std::string_view(program_);
+      const std::string_view file(object.map->l_name), name = file.empty() ? std::string_view(program_) : file;
       fits = fits && out.add(ModuleDefinition{place.module, 0, address - place.offset, object.size}, name, "");
     }
     if (count != 0)

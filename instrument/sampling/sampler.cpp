@@ -753,7 +753,10 @@ void Sampler::free_from_the_dead() noexcept {
 void Sampler::signal_was_taken() noexcept {
   if (!running_.load(std::memory_order_acquire)) return;
   stop();
-  say_(fmt::format("the program uses signal {} itself; sampling ends here.", trigger_.signal));
+  std::array<char, 96> text;  // the caller may be a handler that has interrupted the allocator
+  const auto said = fmt::format_to_n(text.data(), text.size(), "the program uses signal {} itself; sampling ends here.",
+                                     trigger_.signal);
+  say_({text.data(), std::min(said.size, text.size())});
 }
 
 void Sampler::abandon() noexcept {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "knowledge_sources/counted.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "reports/text/shell_quote.hpp"
 
@@ -250,19 +251,18 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
   }
   if (aggregated != 0) {
     quality.notices.push_back(
-        fmt::format("{} of {} records arrived as aggregates, since memory had no room for them or the option record "
-                    "says so: sums, sizes and edges are exact, "
-                    "their single times are not known.",
-                    aggregated, mpi.recorded + posix.recorded));
+        fmt::format("{} of {} arrived as aggregates, for want of memory or because the option record says so: sums, "
+                    "sizes and edges are exact, single times are not known.",
+                    aggregated, counted(mpi.recorded + posix.recorded, "record")));
   }
   if (queries != 0) {
-    quality.notices.push_back(fmt::format(
-        "{} calls of queries (MPI_Type_size, MPI_Comm_rank ...) were counted, and one in 61 timed: their times "
-        "are estimates.",
-        queries));
+    quality.notices.push_back(
+        fmt::format("{} of queries (MPI_Type_size, MPI_Comm_rank ...) {} counted, and one in 61 is timed: their times "
+                    "are estimates.",
+                    counted(queries, "call"), queries == 1 ? "was" : "were"));
   }
   if (missing_packs != 0) {
-    quality.notices.push_back(fmt::format("{} packs that were numbered did not arrive.", missing_packs));
+    quality.notices.push_back(counted(missing_packs, "numbered pack") + " did not arrive.");
   }
 }
 

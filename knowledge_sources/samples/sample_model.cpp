@@ -17,6 +17,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "knowledge_sources/counted.hpp"
 #include "knowledge_sources/samples/context_tree.hpp"
 #include "knowledge_sources/samples/rank_clusters.hpp"
 #include "knowledge_sources/samples/totals_by_rank.hpp"
@@ -528,21 +529,18 @@ void Builder::build() {
   by_rank_.fill_regions(place_, model_);
   fill_changes();
   if (model_.unknown_contexts != 0) {
-    quality_.notices.push_back(
-        fmt::format("{} samples have a calling context that did not arrive; they are shown as (unknown).",
-                    model_.unknown_contexts));
+    quality_.notices.push_back(fmt::format("The calling context of {} did not arrive: shown as (unknown).",
+                                           counted(model_.unknown_contexts, "sample")));
   }
   if (other_unit_ != 0) {
     quality_.notices.push_back(
-        fmt::format("The samples of {} ranks are not in the report: those ranks sampled another event or "
-                    "other counters than rank 0; use the same options for all of a program.",
-                    other_unit_));
+        fmt::format("The samples of {} are not in the report: they are of another event or other counters than rank "
+                    "0's; use the same options for all of a program.",
+                    counted(other_unit_, "rank")));
   }
   if (sampled_.unplaced != 0) {
-    quality_.notices.push_back(
-        fmt::format("{} samples are not in the picture over time: their packs do not say when the "
-                    "program began.",
-                    sampled_.unplaced));
+    quality_.notices.push_back(counted(sampled_.unplaced, "sample", "is", "are") +
+                               " not in the picture over time: no pack says when the program began.");
   }
 }
 

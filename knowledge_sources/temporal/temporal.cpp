@@ -16,6 +16,7 @@
 
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/aggregate_bytes.hpp"
+#include "knowledge_sources/counted.hpp"
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/plugin.hpp"
@@ -219,8 +220,8 @@ std::vector<TimeBins> Temporal::available(const Resolver& resolver, unsigned shi
 void Temporal::contribute(const Resolver& resolver, reports::Application& application) const {
   Results all = merged();
   if (all.unplaced != 0) {
-    application.quality.notices.push_back(fmt::format(
-        "{} records are not in the temporal map: their packs do not say when the program began.", all.unplaced));
+    application.quality.notices.push_back(counted(all.unplaced, "record", "is", "are") +
+                                          " not in the temporal map: no pack says when the program began.");
   }
   unsigned shift = TimeBins::kFirstShift;
   for (const TimeBins& bins : all.bins) shift = std::max(shift, bins.empty() ? 0u : bins.shift());

@@ -12,6 +12,7 @@
 
 #include "instrument/format/event_reader.hpp"
 #include "knowledge_sources/aggregate_bytes.hpp"
+#include "knowledge_sources/counted.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/topology/edges.hpp"
 #include "knowledge_sources/worker_slots.hpp"
@@ -177,16 +178,13 @@ void Topology::contribute(const Resolver& resolver, reports::Application& applic
 
   auto& notices = application.quality.notices;
   if (unknown != 0) {
-    notices.push_back(
-        fmt::format("{} messages are not in the communication matrix: the definition of their "
-                    "communicator did not arrive.",
-                    unknown));
+    notices.push_back(counted(unknown, "message", "is", "are") +
+                      " not in the communication matrix: the definition of the communicator did not arrive.");
   }
   if (outside != 0) {
-    notices.push_back(
-        fmt::format("{} messages went to processes outside the program's MPI_COMM_WORLD (spawned or "
-                    "connected) and are not in the communication matrix.",
-                    outside));
+    notices.push_back(counted(outside, "message") +
+                      " to processes outside the program's MPI_COMM_WORLD (spawned or connected): not in the "
+                      "communication matrix.");
   }
 }
 

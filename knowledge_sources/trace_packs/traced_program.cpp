@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "instrument/format/mark_name.hpp"
+#include "knowledge_sources/counted.hpp"
 #include "knowledge_sources/trace_packs/mpi_names.hpp"
 #include "knowledge_sources/traces/trace_attribute.hpp"
 #include "knowledge_sources/traces/trace_tables.hpp"
@@ -168,9 +169,10 @@ void TracedProgram::find_threads() {
       ++(is_metric ? metrics : streams);
     }
   }
-  if (streams != 0) notices_.push_back(fmt::format("What {} streams of accelerators did is not shown.", streams));
+  if (streams != 0)
+    notices_.push_back(fmt::format("What {} of accelerators did is not shown.", counted(streams, "stream")));
   if (metrics != 0)
-    notices_.push_back(fmt::format("The metrics of {} locations that are no threads are not shown.", metrics));
+    notices_.push_back(fmt::format("The metrics of {} without a thread are not shown.", counted(metrics, "location")));
 }
 
 void TracedProgram::find_origin() {
@@ -271,14 +273,14 @@ void TracedProgram::find_losses() {
       {"ARDOISE::COUNTED_CALLS", "quick queries that were only counted"},
       {"ARDOISE::UNTIMED_CALLS", "calls without a place in time"},
       {"ARDOISE::UNTIMED_SAMPLES", "samples without a place in time"},
-      {"ARDOISE::MISSING_PLACES", "times the calls of packs that did not arrive"},
+      {"ARDOISE::MISSING_PLACES", "the calls of packs that did not arrive, by gaps"},
       {"ARDOISE::RECORDS_BEYOND_LIMIT", "records that its limit had no room for"},
       {"ARDOISE::UNSEEN_RANKS", "ranks whose analyzer could not write it"},
   };
   std::vector<std::string> list;
   for (const Loss& loss : kLosses) {
     for (const auto& [name, value] : archive_.anchor().properties) {
-      if (name == loss.property) list.push_back(fmt::format("{} {}", value, loss.what));
+      if (name == loss.property) list.push_back(fmt::format("{} ({})", loss.what, value));
     }
   }
   if (!list.empty()) notices_.push_back(fmt::format("The trace lacks {}.", fmt::join(list, ", ")));

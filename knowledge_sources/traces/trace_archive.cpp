@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "knowledge_sources/counted.hpp"
 #include "knowledge_sources/traces/trace_part.hpp"
 
 namespace ardoise::knowledge_sources {
@@ -178,7 +179,7 @@ TraceArchive::Finished TraceArchive::finish(const std::vector<TraceMarker>& mark
   }
   if (broken_parts_ != 0)
     finished.notices.push_back(
-        fmt::format("The trace lacks what {} analyzers had of it, which were killed.", broken_parts_));
+        fmt::format("The trace lacks what {} had of it when killed.", counted(broken_parts_, "analyzer")));
   remove_parts();
   return finished;
 }

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "knowledge_sources/counted.hpp"
 #include "knowledge_sources/functions.hpp"
 #include "knowledge_sources/pack_time.hpp"
 #include "knowledge_sources/resolver.hpp"
@@ -217,11 +218,11 @@ void WorldArchive::restrict_to(const Program& program, std::uint64_t all_rounds,
   if (all_rounds == 0) {
     about_rounds_.push_back(fmt::format("no main loop was found in {}", program.name));
   } else if (last == 0) {
-    about_rounds_.push_back(fmt::format("the main loop of {} has {} iterations", program.name, all_rounds));
+    about_rounds_.push_back(fmt::format("the main loop of {} has {}", program.name, counted(all_rounds, "iteration")));
   } else {
     if (!missing.empty())
       about_rounds_.push_back(
-          fmt::format("of {} ranks of {} these iterations are not known", missing.size(), program.name));
+          fmt::format("of {} of {} these iterations are not known", counted(missing.size(), "rank"), program.name));
     if (together > 1)
       about_rounds_.push_back(
           fmt::format("{} has so many iterations that they are known {} at a time only: it has those that were chosen "
@@ -287,13 +288,13 @@ void WorldArchive::add_windows(std::uint32_t first, const TraceTables& tables) {
 std::string WorldArchive::text_of_losses() const {
   std::vector<std::string> list;
   const auto say_if = [&](std::uint64_t number, std::string_view what) {
-    if (number != 0) list.push_back(fmt::format("{} {}", number, what));
+    if (number != 0) list.push_back(fmt::format("{} ({})", what, number));
   };
   say_if(losses_.sums, "calls that became sums for want of memory");
   say_if(losses_.counted, "quick queries that were only counted");
   say_if(losses_.untimed, "calls without a place in time");
   say_if(losses_.untimed_samples, "samples without a place in time");
-  say_if(losses_.gaps, "times the calls of packs that did not arrive");
+  say_if(losses_.gaps, "the calls of packs that did not arrive, by gaps");
   say_if(losses_.limited, "records of earlier calls, for which its limit= had no room");
   say_if(losses_.attributes, "attributes that there was no room for");
   say_if(losses_.stacks, "call stacks of calls, which are not known");
@@ -324,11 +325,11 @@ std::string WorldArchive::complaint() const {
                       text.empty() ? "" : " ", name);
   }
   if (losses_.moved != 0)
-    text += fmt::format("{}In the trace of {} {} calls that were told late are shown later than they were.",
-                        text.empty() ? "" : " ", name_, losses_.moved);
+    text += fmt::format("{}In the trace of {} {} told late and shown later than when made.", text.empty() ? "" : " ",
+                        name_, counted(losses_.moved, "call", "was", "were"));
   if (losses_.moved_samples != 0)
-    text += fmt::format("{}In the trace of {} {} samples that were told late are shown later than they were.",
-                        text.empty() ? "" : " ", name_, losses_.moved_samples);
+    text += fmt::format("{}In the trace of {} {} told late and shown later than when taken.", text.empty() ? "" : " ",
+                        name_, counted(losses_.moved_samples, "sample", "was", "were"));
   return text;
 }
 

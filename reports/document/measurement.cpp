@@ -174,16 +174,22 @@ Section measurement_quality(const Run& run) {
 
 Section measured(const Application& a) {
   const Quality& q = a.quality;
-  std::uint64_t recorded = 0, dropped = 0, lost = 0;
+  std::uint64_t recorded = 0, dropped = 0, lost = 0, lost_samples = 0;
   for (const Ledger& l : q.ledger) {
-    lost += l.lost;
-    if (l.record_class == "samples") continue;  // dropped on purpose when the rate falls
+    if (l.record_class == "samples") {  // dropped on purpose when the rate falls
+      lost_samples += l.lost;
+      continue;
+    }
     recorded += l.recorded;
     dropped += l.dropped;
+    lost += l.lost;
   }
   std::string text = fmt::format(
-      "Measured: {} recorded, {} dropped, {} lost; {} of {} complete; the tool cost about {} ({}, an estimate)",
-      counted(recorded, "event"), with_separators(dropped), with_separators(lost), with_separators(q.ranks_complete),
+      "Measured: {} recorded, {} dropped, {} lost{}; {} of {} complete; the tool cost about {} of the ranks' time ({}, "
+      "an "
+      "estimate)",
+      counted(recorded, "event"), with_separators(dropped), with_separators(lost),
+      lost_samples != 0 ? ", " + counted(lost_samples, "sample") + " lost" : "", with_separators(q.ranks_complete),
       counted(a.ranks, "rank"), human_share(Facts(a).share(q.overhead_seconds)), human_seconds(q.overhead_seconds));
   if (q.blocked_seconds > 0) text += fmt::format(", {} of it blocked", human_seconds(q.blocked_seconds));
   text += ".";

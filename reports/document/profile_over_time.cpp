@@ -33,10 +33,11 @@ FactList facts_of(const Application& a, const SnapshotSeries& s) {
                             s.symbol.empty() && s.source_file.empty()
                                 ? Text{{s.function, Span::Look::code}}
                                 : Text{{s.function, Span::Look::code}, {" in "}, symbol(name_of(s), 80)});
-  list.facts.emplace_back(capitalised(round_word(s, false)),
-                          fmt::format("{} on each of {} of {} ranks, {} of the run{}", with_separators(rounds_in(s)),
-                                      s.ranks, a.ranks, human_share(seconds_in(s) / std::max(a.wall_seconds, 1e-12)),
-                                      most_rounds(s) > 1 ? fmt::format("; kept in steps of {}", most_rounds(s)) : ""));
+  list.facts.emplace_back(
+      capitalised(round_word(s, false)),
+      fmt::format("{} on each of {} of {}, {} of the run{}", with_separators(rounds_in(s)), s.ranks,
+                  counted(a.ranks, "rank"), human_share(seconds_in(s) / std::max(a.wall_seconds, 1e-12)),
+                  most_rounds(s) > 1 ? fmt::format("; kept in steps of {}", most_rounds(s)) : ""));
   if (const double share = waiting_share(s); share > 0) {
     const auto waits = [](const SnapshotCalls& each) {
       return std::accumulate(each.waiting_seconds.begin(), each.waiting_seconds.end(), 0.0);
@@ -214,28 +215,29 @@ void add_series(Section& section, const Application& a, std::size_t at, bool& sh
 void add_complaints(Section& section, const Application& a) {
   const Snapshots& snapshots = a.snapshots;
   if (snapshots.ranks_with_gaps != 0) {
-    section.blocks.push_back(
-        note(fmt::format("{} of {} ranks are in no iterations, snapshots and phases: packs of them are missing.",
-                         snapshots.ranks_with_gaps, a.ranks)));
+    section.blocks.push_back(note(
+        fmt::format("{} of {} {} in no iterations, snapshots and phases: packs of {} are missing.",
+                    snapshots.ranks_with_gaps, counted(a.ranks, "rank"), snapshots.ranks_with_gaps == 1 ? "is" : "are",
+                    snapshots.ranks_with_gaps == 1 ? "it" : "them")));
   }
   if (snapshots.ranks_with_sums != 0) {
     section.blocks.push_back(note(fmt::format(
-        "Calls of {} of {} ranks became sums, for want of memory or because --record says so: no iterations are found "
+        "Calls of {} of {} became sums, for want of memory or because --record says so: no iterations are found "
         "in these ranks, and in snapshots and phases the sums are spread evenly over the time in which the calls were "
         "made, an estimate. A greater --budget, or a process more for the analyzers, would keep the calls.",
-        snapshots.ranks_with_sums, a.ranks)));
+        snapshots.ranks_with_sums, counted(a.ranks, "rank"))));
   }
   if (snapshots.unfinished_phases + snapshots.unbegun_phases != 0) {
     section.blocks.push_back(
-        note(fmt::format("{} phases were begun and not ended, {} ended and not begun: they are not shown.",
+        note(fmt::format("Phases that are not shown: {} begun and not ended, {} ended and not begun.",
                          snapshots.unfinished_phases, snapshots.unbegun_phases)));
   }
   if (snapshots.further_marks != 0) {
-    section.blocks.push_back(note(fmt::format(
-        "{} marks are not shown: a rank had more than 64 names of snapshots and phases.", snapshots.further_marks)));
+    section.blocks.push_back(note(fmt::format("{} not shown: a rank had more than 64 names of snapshots and phases.",
+                                              counted(snapshots.further_marks, "mark", "is", "are"))));
   }
   if (snapshots.marks_of_other_threads != 0) {
-    section.blocks.push_back(note(fmt::format("{} snapshots and phases of other threads than the first are not shown.",
+    section.blocks.push_back(note(fmt::format("Snapshots and phases of other threads than the first are not shown: {}.",
                                               snapshots.marks_of_other_threads)));
   }
 }

@@ -151,8 +151,8 @@ Figure flame_figure(const Application& app) {
                            layout.merged == 1 ? "is" : "are");
   }
   if (layout.cut != 0) {
-    caption += fmt::format(" {} deeper than {} calls are cut there ({} of the time).", counted(layout.cut, "stack"),
-                           kDeepest, human_share(layout.cut_value / all));
+    caption += fmt::format(" {} deeper than {} calls {} cut there ({} of the time).", counted(layout.cut, "stack"),
+                           kDeepest, layout.cut == 1 ? "is" : "are", human_share(layout.cut_value / all));
   }
   return {"flame", caption, 1.0, kFlameWidth, base + 16, draw};
 }

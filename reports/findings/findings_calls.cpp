@@ -68,9 +68,9 @@ void without_overlap(const Facts& facts, std::vector<Finding>& out) {
                        : Severity::note,
          share,
          fmt::format("{} in {} is waited for at once, in line {}: nothing is done while it runs. Both take {} "
-                     "of the time ({} calls).",
+                     "of the time ({}).",
                      in_sentence(start.function), in_sentence(name_of(start)), wait->line, human_share(share),
-                     human_count(static_cast<double>(start.calls))),
+                     human_counted(static_cast<double>(start.calls), "call")),
          fmt::format("Do work that does not need its result before {}; without such work, MPI_{} says the "
                      "same with one call.",
                      wait->function, in_sentence(blocking)),
@@ -81,7 +81,7 @@ void without_overlap(const Facts& facts, std::vector<Finding>& out) {
 struct Kind {
   const char* id;
   const char* what;
-  const char* free;
+  std::vector<const char*> free;  // the first is what to call
   std::vector<const char*> makers;
 };
 
@@ -89,13 +89,13 @@ void not_freed(const Facts& facts, std::vector<Finding>& out) {
   static const Kind kKinds[] = {
       {"leaked_communicators",
        "communicators",
-       "MPI_Comm_free",
+       {"MPI_Comm_free", "MPI_Comm_disconnect"},
        {"MPI_Comm_dup", "MPI_Comm_dup_with_info", "MPI_Comm_idup", "MPI_Comm_split", "MPI_Comm_split_type",
         "MPI_Comm_create", "MPI_Comm_create_group", "MPI_Cart_create", "MPI_Cart_sub", "MPI_Graph_create",
         "MPI_Dist_graph_create", "MPI_Dist_graph_create_adjacent"}},
       {"leaked_datatypes",
        "datatypes",
-       "MPI_Type_free",
+       {"MPI_Type_free"},
        {"MPI_Type_dup", "MPI_Type_contiguous", "MPI_Type_vector", "MPI_Type_create_hvector", "MPI_Type_indexed",
         "MPI_Type_create_hindexed", "MPI_Type_create_indexed_block", "MPI_Type_create_struct",
         "MPI_Type_create_subarray", "MPI_Type_create_darray", "MPI_Type_create_resized"}}};
@@ -112,7 +112,8 @@ void not_freed(const Facts& facts, std::vector<Finding>& out) {
         most = maker;
       }
     }
-    const double freed = calls_of(facts.app, kind.free) + calls_of(facts.app, "MPI_Comm_disconnect");
+    double freed = 0;
+    for (const char* free : kind.free) freed += calls_of(facts.app, free);
     const double kept = (made - freed) / std::max(1U, facts.app.ranks);
     if (kept < kOfRank) continue;
     const double share = facts.share(seconds);
@@ -121,11 +122,14 @@ void not_freed(const Facts& facts, std::vector<Finding>& out) {
         {kind.id,
          share > 0.1 ? Severity::high : Severity::medium,
          std::max(0.5, share),
-         fmt::format("{} {} are made and {} freed, {} of each rank are left{}: memory leaks, and MPI has "
-                     "only so many.",
-                     human_count(made), kind.what, freed == 0 ? "none is" : human_count(freed) + " are",
+         fmt::format("{} {} are made and {} freed, {} of each rank on the average are left{}: memory leaks, and MPI "
+                     "has only so many.",
+                     human_count(made), kind.what,
+                     freed == 0   ? "none is"
+                     : freed == 1 ? "1 is"
+                                  : human_count(freed) + " are",
                      human_count(kept), fmt::format("; most come from {}{}", most, site.empty() ? "" : " in " + site)),
-         fmt::format("Call {} when one is not needed any more, or make it once and keep it.", kind.free),
+         fmt::format("Call {} when one is not needed any more, or make it once and keep it.", kind.free.front()),
          {{"made", made}, {"freed", freed}}});
   }
 }

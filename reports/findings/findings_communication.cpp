@@ -61,9 +61,9 @@ void collectives(const Facts& facts, std::vector<Finding>& out) {
         f.bytes == 0 ? ""
                      : fmt::format(", {} each", human_bytes(static_cast<double>(f.bytes) /
                                                             static_cast<double>(std::max<std::uint64_t>(1, f.calls))));
-    const std::string head =
-        fmt::format("{} costs {} of the time ({} calls{}{})", in_sentence(f.function), human_share(share),
-                    human_count(static_cast<double>(f.calls)), size, site.empty() ? "" : ", most from " + site);
+    const std::string head = fmt::format("{} costs {} of the time ({}{}{})", in_sentence(f.function),
+                                         human_share(share), human_counted(static_cast<double>(f.calls), "call"), size,
+                                         site.empty() ? "" : ", most from " + site);
     out.push_back(
         {waits ? "collective_waiting" : "collective_transfer",
          share > 0.1 ? Severity::medium : Severity::note,

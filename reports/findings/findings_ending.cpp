@@ -109,7 +109,8 @@ void where_ranks_stood(const Facts& facts, std::vector<Finding>& out) {
     text += fmt::format("{} {} {} {}", i == 0 ? "," : ";", ranks_in_words(facts.app, stands[i].ranks),
                         stands[i].ranks.size() == 1 ? "was" : "were", stand_in_words(facts.app, stands[i]));
   }
-  text += stands.size() > kMost ? fmt::format("; {} more places in the report.", stands.size() - kMost) : ".";
+  text +=
+      stands.size() > kMost ? fmt::format("; {} in the report.", counted(stands.size() - kMost, "more place")) : ".";
   out.push_back({"where_ranks_stood", Severity::high, 1.5, text, "", {{"places", static_cast<double>(stands.size())}}});
 }
 

@@ -135,6 +135,8 @@ void scattered(const Facts& facts, std::vector<Finding>& out) {
   if (share < 0.02) return;
   const AccessShares shares = access_shares(*worst);
   const bool strided = shares.strided > shares.random(), reads = worst->reads > worst->writes;
+  // All accesses are judged together.
+  const bool mixes = 20 * std::min(worst->reads, worst->writes) > worst->reads + worst->writes;
   const FunctionProfile* most = nullptr;
   for (const FunctionProfile& f : facts.app.posix) {
     const std::uint64_t moved = reads ? f.bytes_received : f.bytes_sent;
@@ -147,14 +149,16 @@ void scattered(const Facts& facts, std::vector<Finding>& out) {
        : share > 0.1 ? Severity::medium
                      : Severity::note,
        share + 1e-3,  // before small_io, which is of the same calls
-       fmt::format("{} of the {} {} {}{}, {} each, {}; that takes {} of the time{}.",
-                   human_share(strided ? shares.strided : shares.random()), human_count(shares.accesses),
-                   reads ? "reads from" : "writes to", file_name(*worst),
-                   worst->ranks > 1 ? fmt::format(" by {} ranks", worst->ranks) : "", usual_size(*worst),
-                   strided ? "skip the same distance each time"
-                           : "lie neither behind the one before nor at a constant distance",
-                   human_share(share),
-                   site.empty() ? "" : fmt::format(" ({} in {})", in_sentence(most->function), site)),
+       fmt::format(
+           "{} of the {} {} {}{}, {} each, {}; that takes {} of the time{}.",
+           human_share(strided ? shares.strided : shares.random()), human_count(shares.accesses),
+           mixes   ? "reads and writes of"
+           : reads ? "reads from"
+                   : "writes to",
+           file_name(*worst), worst->ranks > 1 ? fmt::format(" by {} ranks", worst->ranks) : "", usual_size(*worst),
+           strided ? "skip the same distance each time"
+                   : "lie neither behind the one before nor at a constant distance",
+           human_share(share), site.empty() ? "" : fmt::format(" ({} in {})", in_sentence(most->function), site)),
        strided ? (worst->ranks > 1 ? "Describe the pattern with MPI_File_set_view and let all ranks access it together "
                                      "(MPI_File_read_all, "
                                      "MPI_File_write_all): MPI makes large requests of it."

@@ -116,10 +116,12 @@ void nearly_full(const Facts& facts, std::vector<Finding>& out) {
       {"memory_nearly_full",
        Severity::high,
        std::min(1.0, used[worst] / room[worst]),
-       fmt::format("The {} ranks on {} need {} at their peaks, and there are {}{}: with more, the kernel ends "
-                   "one of them.",
-                   ranks[worst], of_host(a, worst), human_bytes(used[worst]), human_bytes(room[worst]),
-                   a.memory.limit_bytes[worst] != 0 ? " (the limit of the job's control group)" : ""),
+       fmt::format("{} on {} {} {} at {} peak{}, and there are {}{}: with more, the kernel ends {}.",
+                   ranks[worst] == 1 ? "The rank" : fmt::format("The {} ranks", ranks[worst]), of_host(a, worst),
+                   ranks[worst] == 1 ? "needs" : "need", human_bytes(used[worst]), ranks[worst] == 1 ? "its" : "their",
+                   ranks[worst] == 1 ? "" : "s", human_bytes(room[worst]),
+                   a.memory.limit_bytes[worst] != 0 ? " (the limit of the job's control group)" : "",
+                   ranks[worst] == 1 ? "it" : "one of them"),
        "Use more hosts, or fewer ranks on each with more threads.",
        {{"bytes", used[worst]}, {"room", room[worst]}}});
 }

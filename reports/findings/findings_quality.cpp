@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,9 +17,10 @@ namespace {
 constexpr double kDisturbing = 0.05;  // share of the program's time that the tool may have cost
 
 void lost_records(const Facts& facts, std::vector<Finding>& out) {
-  std::uint64_t lost = 0, dropped = 0, recorded = 0;
+  std::uint64_t lost = 0, dropped = 0, recorded = 0, all = 0;  // all: with samples
   for (const Ledger& l : facts.app.quality.ledger) {
     lost += l.lost;
+    all += l.recorded;
     if (l.record_class == "samples") continue;  // those are dropped when the rate falls, and others stand for them
     dropped += l.dropped;
     recorded += l.recorded;
@@ -26,43 +28,41 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
   if (lost != 0 && facts.app.ending.moment_seconds > 0) {
     out.push_back({"records_to_come",
                    Severity::note,
-                   static_cast<double>(lost) / static_cast<double>(recorded),
-                   fmt::format("{} of {} records were still with the ranks: sums for each function are whole, call "
-                               "sites, edges and maps lack them.",
-                               with_separators(lost), with_separators(recorded)),
+                   static_cast<double>(lost) / static_cast<double>(std::max(lost, all)),
+                   fmt::format("{} of {} {} still with the ranks: sums for each function are whole, call sites, edges "
+                               "and maps lack them.",
+                               with_separators(lost), counted(all, "record"), lost == 1 ? "was" : "were"),
                    "",
-                   {{"to_come", static_cast<double>(lost)}, {"recorded", static_cast<double>(recorded)}}});
+                   {{"to_come", static_cast<double>(lost)}, {"recorded", static_cast<double>(all)}}});
   } else if (lost != 0 && facts.app.quality.analyzers_lost) {
     out.push_back({"records_lost",
                    Severity::high,
                    1,
                    fmt::format("{} of {} records went with analyzers that were killed: call sites, edges and maps lack "
                                "them.",
-                               with_separators(lost), with_separators(recorded)),
+                               with_separators(lost), with_separators(all)),
                    "With --keep-safe that is what had arrived since the last time.",
-                   {{"lost", static_cast<double>(lost)}, {"recorded", static_cast<double>(recorded)}}});
+                   {{"lost", static_cast<double>(lost)}, {"recorded", static_cast<double>(all)}}});
   } else if (lost != 0) {
-    out.push_back(
-        {"records_lost",
-         Severity::high,
-         1,
-         fmt::format("{} of {} records are missing and nobody declared them dropped: the numbers below are too small.",
-                     with_separators(lost), with_separators(recorded)),
-         "Look at the notices on measurement quality, and report it as a fault of the tool.",
-         {{"lost", static_cast<double>(lost)}, {"recorded", static_cast<double>(recorded)}}});
+    out.push_back({"records_lost",
+                   Severity::high,
+                   1,
+                   fmt::format("{} of {} {} missing and not declared as dropped: the numbers below are too small.",
+                               with_separators(lost), counted(all, "record"), lost == 1 ? "is" : "are"),
+                   "Look at the notices on measurement quality, and report it as a fault of the tool.",
+                   {{"lost", static_cast<double>(lost)}, {"recorded", static_cast<double>(all)}}});
   }
   if (dropped != 0 && recorded != 0) {
     const double share = static_cast<double>(dropped) / static_cast<double>(recorded);
-    out.push_back(
-        {"records_dropped",
-         share > 0.01 ? Severity::medium : Severity::note,
-         share,
-         fmt::format(
-             "{} of the records were dropped ({} of {}). Sums for each function stay exact; minima, maxima, call "
-             "sites, edges and maps cover the rest.",
-             human_share(share), with_separators(dropped), with_separators(recorded)),
-         "More analyzers (--analyzers) take more records.",
-         {{"dropped", static_cast<double>(dropped)}, {"recorded", static_cast<double>(recorded)}}});
+    out.push_back({"records_dropped",
+                   share > 0.01 ? Severity::medium : Severity::note,
+                   share,
+                   fmt::format("{} of the records of calls were dropped ({} of {}). Sums for each function stay exact; "
+                               "minima, maxima, call "
+                               "sites, edges and maps cover the rest.",
+                               human_share(share), with_separators(dropped), with_separators(recorded)),
+                   "More analyzers (--analyzers) take more records.",
+                   {{"dropped", static_cast<double>(dropped)}, {"recorded", static_cast<double>(recorded)}}});
   }
 }
 

@@ -39,12 +39,13 @@ void idle_threads(const Facts& facts, const ThreadWork& work, std::vector<Findin
   const bool spin = work.in_library > 0.3 * used;
   if (unused < 0.3 || (static_cast<double>(idle) < 0.3 * threads && !spin)) return;
   const std::string what =
-      spin ? fmt::format("{} of the CPU time is waiting for work in the OpenMP library",
-                         human_share(work.in_library / used))
-           : fmt::format(
-                 "{} of the {} threads of all ranks use less than a fifth of the CPU time of the busiest one of "
-                 "their rank",
-                 idle, t.rank.size());
+      spin
+          ? fmt::format("{} of the CPU time is waiting for work in the OpenMP library",
+                        human_share(work.in_library / used))
+          : fmt::format(
+                "{} of the {} threads of all ranks {} less than a fifth of the CPU time of the busiest one of the same "
+                "rank",
+                idle, t.rank.size(), idle == 1 ? "uses" : "use");
   out.push_back({"idle_threads",
                  Severity::high,
                  unused,

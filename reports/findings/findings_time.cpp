@@ -107,7 +107,7 @@ void balance(const Facts& facts, std::vector<Finding>& out) {
          std::min(1.0, share),
          fmt::format("Work is unevenly spread: rank {} {} for {}, the mean is {} (load balance "
                      "{:.2f}){}.{} Spread evenly, the same work could end up to "
-                     "{} ({}) sooner (an estimate).",
+                     "{} ({} of the run) sooner (an estimate).",
                      facts.app.world_rank(e.slowest_rank), verb_of(times_of_ranks(facts.app)[e.slowest_rank]),
                      human_seconds(e.max_useful), human_seconds(e.mean_useful), e.load_balance, waiting_place(facts),
                      extra_work_sentence(facts.app, e.slowest_rank), human_seconds(gain), human_share(share)),

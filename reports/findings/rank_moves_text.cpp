@@ -163,8 +163,7 @@ std::string in_metric(MoveMetric metric, double value) {
     case MoveMetric::calls:
       break;
   }
-  return value < 9.95 && value != std::floor(value) ? fmt::format("{:.1f} calls", value)
-                                                    : human_count(value) + " calls";
+  return value < 9.95 && value != std::floor(value) ? fmt::format("{:.1f} calls", value) : human_counted(value, "call");
 }
 
 std::vector<std::string> moves_in_words(const Application& app, const SnapshotSeries& s, const RankMoves& moves) {

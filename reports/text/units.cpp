@@ -51,6 +51,11 @@ std::string human_count(double count) {
   return three_digits(count) + " " + kUnits[unit];
 }
 
+std::string human_counted(double count, const std::string& singular) {
+  const std::string text = human_count(count);
+  return text + ' ' + singular + (text == "1" ? "" : "s");
+}
+
 std::string human_share(double share) {
   if (!std::isfinite(share)) return "–";
   const double percent = share * 100;
@@ -66,6 +71,11 @@ std::string capitalised(std::string text) {
 
 std::string counted(std::uint64_t n, const std::string& singular) {
   return fmt::format("{} {}{}", with_separators(n), singular, n == 1 ? "" : "s");
+}
+
+std::string counted(std::uint64_t n, const std::string& singular, const char* verb_of_one,
+                    const char* verb_of_several) {
+  return counted(n, singular) + ' ' + (n == 1 ? verb_of_one : verb_of_several);
 }
 
 }  // namespace ardoise::reports

@@ -13,9 +13,15 @@ namespace ardoise::reports {
 [[nodiscard]] std::string human_share(double share);         // of 1: "42 %", "4.2 %", "< 0.1 %", "0 %"
 [[nodiscard]] std::string with_separators(std::uint64_t n);  // "1,234,567"
 
+// "1 call", "12.3 M calls"
+[[nodiscard]] std::string human_counted(double count, const std::string& singular);
+
 [[nodiscard]] std::string capitalised(std::string text);  // its first letter, where it is one of ASCII
 
 // "1 rank", "64 ranks"
 [[nodiscard]] std::string counted(std::uint64_t n, const std::string& singular);
+// "1 rank is", "64 ranks are": with a verb that agrees.
+[[nodiscard]] std::string counted(std::uint64_t n, const std::string& singular, const char* verb_of_one,
+                                  const char* verb_of_several);
 
 }  // namespace ardoise::reports

@@ -215,9 +215,9 @@ TEST_F(ReplayTest, RanksThatNoFileHasAreBounded) {
     return capture.complaints;
   };
   EXPECT_THAT(complaints_of(1024, 1024), IsEmpty());
-  EXPECT_THAT(complaints_of(1025, 1025), ElementsAre(HasSubstr("have 1025 ranks")));
+  EXPECT_THAT(complaints_of(1025, 1025), ElementsAre(HasSubstr("have 1,025 ranks")));
   EXPECT_THAT(complaints_of(1u << 20, 1u << 20), SizeIs(1));
-  EXPECT_THAT(complaints_of(1, 1u << 20), ElementsAre(HasSubstr("have 1048576 ranks"))) << "of their world";
+  EXPECT_THAT(complaints_of(1, 1u << 20), ElementsAre(HasSubstr("have 1,048,576 ranks"))) << "of their world";
 }
 
 TEST_F(ReplayTest, AFolderThatCannotBeMadeIsTold) {

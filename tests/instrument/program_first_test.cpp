@@ -23,9 +23,29 @@ class ProgramFirstTest : public PreloadFixture {
   }
 };
 
+#ifdef HAS_OWN_NAMES
 TEST_F(ProgramFirstTest, FunctionsOfItsOwnWithNamesOfTheCLibraryAreItsOwn) {
   expect_runs(2, "own_names");
   EXPECT_EQ(calls("own_names", "MPI_Barrier"), 1000u);
+}
+
+// The process that is left of the program writes what the report has of its end.
+TEST_F(ProgramFirstTest, FunctionsOfItsOwnAreNotCalledWhenItDies) {
+  const Outcome outcome =
+      shell(fmt::format("timeout 100 '{}' --output '{}/report' --no-report {} -n 2 '{}'/own_names die", ARDOISE,
+                        directory_.string(), MPIEXEC, PROGRAM_DIRECTORY));
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_NE(outcome.output.find("ended by SIGTERM"), std::string::npos) << outcome.output;
+}
+#endif
+
+#if defined(__x86_64__)
+TEST_F(ProgramFirstTest, ALinkedLibraryMayHaveNamesOfHookedFunctions) { expect_runs(2, "own_functions_user"); }
+#endif
+
+TEST_F(ProgramFirstTest, SignalsOfAVforkChildAreTheChilds) {
+  expect_runs(2, "vfork_signals");
+  EXPECT_EQ(calls("vfork_signals", "MPI_Barrier"), 1u);
 }
 
 TEST_F(ProgramFirstTest, ALinkedLibraryMayHaveNamesOfMpisFortranRoutines) {

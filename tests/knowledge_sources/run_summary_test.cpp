@@ -128,7 +128,7 @@ TEST(RunSummary, AMissingPackIsSeen) {
   session.submit(packs);
   const auto quality = session.application().quality;
   EXPECT_EQ(quality.ledger[0].lost, 5u);
-  EXPECT_THAT(quality.notices, Contains(HasSubstr("1 packs that were numbered did not arrive")));
+  EXPECT_THAT(quality.notices, Contains(HasSubstr("1 numbered pack did not arrive")));
 }
 
 TEST(RunSummary, ARankThatDiedEndsWithItsLastRecord) {
@@ -266,7 +266,7 @@ TEST(RunSummary, CallSitesThatShareAnIdAreSaid) {
     session.submit(maker.take(), rank);
   }
   EXPECT_THAT(session.application().quality.notices,
-              ElementsAre("1 call site id stands for different places (hashes that collide); their calls are shown "
+              ElementsAre("1 call site id stands for different places (hashes that collide), whose calls are shown "
                           "together, at one of the places."));
 }
 

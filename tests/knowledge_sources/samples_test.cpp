@@ -466,7 +466,7 @@ TEST(Samples, UnitsCountersAndSamplersAreSaid) {
   EXPECT_DOUBLE_EQ(model.self, 5'000);
   EXPECT_THAT(model.counters, ElementsAre("cycles", "instructions"));
   EXPECT_THAT(p.function("f1").counters, ElementsAre(900, 1800));
-  EXPECT_THAT(p.application.quality.notices, testing::Contains(testing::HasSubstr("samples of 1 ranks are not")));
+  EXPECT_THAT(p.application.quality.notices, testing::Contains(testing::HasSubstr("samples of 1 rank are not")));
   EXPECT_THAT(model.threads.taken, ElementsAre(100, 0));
   EXPECT_THAT(model.threads.discarded, ElementsAre(20, 0));
   EXPECT_DOUBLE_EQ(model.threads.cost_seconds[0], 0.005);

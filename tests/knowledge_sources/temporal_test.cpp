@@ -138,7 +138,7 @@ TEST(Temporal, PacksWithoutAnOriginAreSaidAndLeftOut) {
   const auto application = session.application();
   EXPECT_EQ(application.temporal.bins, 0u);
   EXPECT_THAT(application.quality.notices,
-              testing::Contains(testing::HasSubstr("1 records are not in the temporal map")));
+              testing::Contains(testing::HasSubstr("1 record is not in the temporal map")));
 }
 
 TEST(Temporal, AbsurdTimesDoNoHarm) {

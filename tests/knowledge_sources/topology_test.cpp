@@ -163,8 +163,7 @@ TEST(Topology, ProcessesOutsideTheWorldAreSaidAndLeftOut) {
   define(maker, {1, CommunicatorKind::kInter, 5, 0, 1, 0, 4, 1, 1, 0, 0}, {{0, 1, 1}, {instrument::kNoPeer, 4, 0}});
   const auto application = analyze(maker);
   EXPECT_THAT(application.edges, IsEmpty());
-  EXPECT_THAT(application.quality.notices,
-              testing::Contains(testing::HasSubstr("1 messages went to processes outside")));
+  EXPECT_THAT(application.quality.notices, testing::Contains(testing::HasSubstr("1 message to processes outside")));
 }
 
 TEST(Topology, UnknownCommunicatorsAndRanksAreSaidAndLeftOut) {

@@ -267,7 +267,7 @@ TEST_F(Traces, WhatComesTooLateIsMovedAndCounted) {
   finish();
   const PrintedTrace trace = read();
   EXPECT_EQ(trace.calls().at("write"), 1u);
-  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("1 calls that were told late are shown later than they were")));
+  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("1 call was told late and shown later than when made")));
   EXPECT_THAT(trace.properties, HasSubstr("ARDOISE::MOVED_CALLS"));
 }
 
@@ -410,8 +410,8 @@ TEST_F(Traces, SumsAndMissingPacksAreMarkersPropertiesAndNotices) {
   EXPECT_EQ(trace.calls().at("MPI_Barrier"), 2u);
   EXPECT_THAT(
       finished_.notices,
-      ElementsAre("The trace of program lacks 5 calls that became sums for want of memory, 2 quick queries that "
-                  "were only counted, 1 times the calls of packs that did not arrive."));
+      ElementsAre("The trace of program lacks calls that became sums for want of memory (5), quick queries that "
+                  "were only counted (2), the calls of packs that did not arrive, by gaps (1)."));
   EXPECT_THAT(trace.properties, HasSubstr("ARDOISE::CALLS_AS_SUMS"));
   EXPECT_THAT(trace.markers, HasSubstr("5 calls became sums for want of memory"));
   EXPECT_THAT(trace.markers, HasSubstr(std::to_string(at(3000))));
@@ -541,7 +541,7 @@ TEST_F(Traces, APartThatIsNotWholeIsLeftOutAndSaid) {
   std::ofstream(folder_ / "trace.part" / "part-broken" / "tables") << "no tables";
   finish();
   EXPECT_EQ(read().calls().at("MPI_Barrier"), 1u);
-  EXPECT_THAT(finished_.notices, ElementsAre("The trace lacks what 2 analyzers had of it, which were killed."));
+  EXPECT_THAT(finished_.notices, ElementsAre("The trace lacks what 2 analyzers had of it when killed."));
 }
 
 TEST_F(Traces, WhatALaunchThatWasEndedHadNotSentFollowsWhatItHad) {

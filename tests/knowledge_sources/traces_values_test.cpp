@@ -133,7 +133,7 @@ TEST_F(TraceValues, ForWhichThereIsNoRoomAreCounted) {
       },
       "all,attributes=plugins");
   EXPECT_THAT(trace.of_kind("ENTER")[0].attributes, HasSubstr("UINT64; 1"));
-  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("lacks 2 attributes that there was no room for")));
+  EXPECT_THAT(finished_.notices, ElementsAre(HasSubstr("lacks attributes that there was no room for (2)")));
   EXPECT_THAT(trace.properties, HasSubstr("MISSING_ATTRIBUTES"));
 }
 
@@ -153,7 +153,7 @@ TEST_F(TraceValues, OfAKeyWithTwoTypesAreLeftOutAndSaid) {
   EXPECT_THAT(trace.of_kind("ENTER")[1].attributes, Not(HasSubstr("their::")));
   EXPECT_THAT(finished_.notices, ElementsAre(AllOf(HasSubstr("The key their::size of values in the trace is defined "
                                                              "with two types: give one of them another name."),
-                                                   HasSubstr("2 values of plug-ins whose key has two types"))));
+                                                   HasSubstr("values of plug-ins whose key has two types (2)"))));
 }
 
 TEST_F(TraceValues, KeysNeedANamespaceAndAreDefinedOnce) {

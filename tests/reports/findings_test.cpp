@@ -608,6 +608,15 @@ TEST(Findings, LostRecordsComeFirst) {
   EXPECT_EQ(all[1].id, "ranks_incomplete");
 }
 
+// Samples may be lost, too: both numbers are of all records.
+TEST(Findings, LostRecordsAreOfAllRecords) {
+  Application a = plain(4, 6);
+  a.quality.ledger = {{"mpi", 100, 100, 0, 0}, {"samples", 2000, 1499, 0, 501}};
+  EXPECT_THAT(find(findings_of(a), "records_lost")->text, HasSubstr("501 of 2,100 records are missing"));
+  a.quality.ledger = {{"samples", 2000, 1999, 0, 1}};
+  EXPECT_THAT(find(findings_of(a), "records_lost")->text, HasSubstr("1 of 2,000 records is missing"));
+}
+
 TEST(Findings, BlockingAndOverheadAreSaid) {
   Application a = plain(4);
   a.quality.blocked_seconds = 4;  // of 40
@@ -985,6 +994,11 @@ TEST(Findings, AHostThatIsNearlyFullIsNoticed) {
   const std::vector<Finding> all = findings_of(a);
   ASSERT_NE(find(all, "memory_nearly_full"), nullptr);
   EXPECT_THAT(find(all, "memory_nearly_full")->text, HasSubstr("The 4 ranks on the host need"));
+  Application single = plain(1);
+  set_memory(single, {100});
+  single.per_rank.peak_memory_bytes.assign(1, 7'600'000'000);
+  EXPECT_THAT(find(findings_of(single), "memory_nearly_full")->text,
+              AllOf(HasSubstr("The rank on the host needs"), HasSubstr("at its peak, and"), HasSubstr("ends it.")));
   a.memory.host_bytes = {std::uint64_t{16'000'000'000}};
   EXPECT_EQ(find(findings_of(a), "memory_nearly_full"), nullptr);
 }
@@ -1008,9 +1022,15 @@ TEST(Findings, ObjectsThatAreNeverFreedAndProgramsThatAreStarted) {
   Application a = plain(4);
   add(a, "MPI_Comm_dup", "management", 0, 400);
   add(a, "MPI_Comm_free", "management", 0, 100);
-  EXPECT_THAT(find(findings_of(a), "leaked_communicators")->text, HasSubstr("75 of each rank are left"));
+  EXPECT_THAT(find(findings_of(a), "leaked_communicators")->text, HasSubstr("75 of each rank on the average are left"));
   a.mpi.back().calls = 400;
   EXPECT_EQ(find(findings_of(a), "leaked_communicators"), nullptr);
+  add(a, "MPI_Type_contiguous", "datatype", 0, 400);
+  add(a, "MPI_Comm_disconnect", "management", 0, 400);
+  EXPECT_THAT(find(findings_of(a), "leaked_datatypes")->text, HasSubstr("none is freed, 100 of each rank"))
+      << "that frees communicators";
+  add(a, "MPI_Type_free", "datatype", 0, 1);
+  EXPECT_THAT(find(findings_of(a), "leaked_datatypes")->text, HasSubstr("1 is freed"));
   EXPECT_EQ(find(findings_of(a), "spawned_programs"), nullptr);
   add(a, "MPI_Comm_spawn_multiple", "management", 0, 1);
   EXPECT_THAT(find(findings_of(a), "spawned_programs")->text, HasSubstr("not measured"));
@@ -1061,6 +1081,11 @@ TEST(Findings, FilesThatWereNotToldApartAreNoFile) {
     a.files = {file, {.path = "/data/other", .opens = 1}};
     const auto of_a_file = findings_of(a);
     for (const char* id : {"reopened_file", "shared_input", "random_io"}) EXPECT_NE(find(of_a_file, id), nullptr) << id;
+    EXPECT_THAT(find(of_a_file, "random_io")->text, HasSubstr("of the 10,000 reads from input"));
+    a.files[0].writes = 15000;
+    EXPECT_THAT(find(findings_of(a), "random_io")->text, HasSubstr("of the 10,000 reads and writes of input"))
+        << "their order is judged together";
+    a.files[0].writes = 0;
     EXPECT_THAT(find(of_a_file, "small_io")->text, HasSubstr("most of them on input,"));
     EXPECT_THAT(find(of_a_file, "metadata_io")->text, HasSubstr("a second, of 2 files in all"));
 

@@ -43,6 +43,10 @@ TEST(Units, ThreeDigitsAndTheRightUnit) {
   EXPECT_EQ(with_separators(18446744073709551615ULL), "18,446,744,073,709,551,615");
   EXPECT_EQ(counted(1, "rank"), "1 rank");
   EXPECT_EQ(counted(64, "rank"), "64 ranks");
+  EXPECT_EQ(counted(1, "rank", "is", "are"), "1 rank is");
+  EXPECT_EQ(counted(0, "rank", "is", "are"), "0 ranks are");
+  EXPECT_EQ(human_counted(1, "call"), "1 call");
+  EXPECT_EQ(human_counted(12.3e6, "call"), "12.3 M calls");
 }
 
 TEST(EndedBy, IsToldInTheSummary) {

@@ -75,15 +75,15 @@ TEST_P(EveryEnding, IsNamedWithItsPlaceAndThatOfTheOthers) {
   EXPECT_THAT(stand->stack, Contains(::testing::Field(&reports::StackPlace::symbol, "main")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, EveryEnding,
-                         ::testing::Values(Kind{"segv", "signal", "SIGSEGV", 0, 139},
-                                           Kind{"abort", "signal", "SIGABRT", 0, 134},
-                                           Kind{"mpi_abort", "abort", "", 42, 42}, Kind{"exit", "exit", "", 3, 3},
-                                           Kind{"_exit", "immediate exit", "", 4, 4}, Kind{"exec", "exec", "", 0, 6},
-                                           Kind{"fexecve", "exec", "", 0, 6}, Kind{"return", "exit", "", 7, 7},
-                                           Kind{"kill", "killed", "SIGKILL", 0, 137},
-                                           Kind{"user", "killed", "SIGUSR1", 0, 138}),
-                         [](const auto& kind) { return kind.param.argument; });
+INSTANTIATE_TEST_SUITE_P(
+    Ways, EveryEnding,
+    ::testing::Values(Kind{"segv", "signal", "SIGSEGV", 0, 139}, Kind{"abort", "signal", "SIGABRT", 0, 134},
+                      Kind{"mpi_abort", "abort", "", 42, 42}, Kind{"exit", "exit", "", 3, 3},
+                      Kind{"_exit", "immediate exit", "", 4, 4}, Kind{"exec", "exec", "", 0, 6},
+                      Kind{"fexecve", "exec", "", 0, 6}, Kind{"return", "exit", "", 7, 7},
+                      Kind{"kill", "killed", "SIGKILL", 0, 137}, Kind{"left_exit", "exit", "", 3, 3},
+                      Kind{"left_kill", "killed", "SIGKILL", 0, 137}, Kind{"user", "killed", "SIGUSR1", 0, 138}),
+    [](const auto& kind) { return kind.param.argument; });
 
 TEST_F(EndingsTest, AnErrorThatMpiFindsIsOneOfTheCall) {
   const auto result = ardoise({}, {"-n", "2", ENDINGS_PROGRAM, "error"});

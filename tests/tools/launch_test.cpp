@@ -183,7 +183,8 @@ TEST_F(LaunchTest, AKilledAnalyzerIsNotBlamedOnThePrograms) {
     const auto result = ardoise({"--analyzers", analyzers}, {"-n", "2", RING, "100000000"});
     EXPECT_EQ(result.status, 128 + 9) << result.output;
     EXPECT_THAT(profile().notices,
-                Contains(HasSubstr("What 1 of " + analyzers + " analyzers had received is missing: they were killed")));
+                Contains(HasSubstr("What 1 of " + analyzers + (analyzers == "1" ? " analyzer" : " analyzers") +
+                                   " had received is missing: it was killed")));
     EXPECT_EQ(profile().applications.at(0).quality.ranks_complete, 2u);
   }
 }

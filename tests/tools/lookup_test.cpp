@@ -57,6 +57,10 @@ TEST_F(LookupTest, PluginsThatAreBoundDeeplyAreInTheirHostsWorldAndMeasured) {
   EXPECT_EQ(function(application.mpi, "MPI_Get_version").calls, 2U);
 }
 
+TEST_F(LookupTest, OtherThreadsMayCloseModulesMeanwhile) {
+  compare(std::string(DEEP_CLOSING) + " '" + DEEP_NOW + "' '" + LOOKUP_OTHER + "' '" + INTERPOSER_LIBRARY + "'");
+}
+
 TEST_F(LookupTest, InterposersGoOnToWhatTheyMean) {
   const auto application = compare(std::string(INTERPOSER) + " '" + MPI_LIBRARY + "'");
   for (const auto* name : {"MPI_Barrier", "MPI_Comm_size", "MPI_Bcast", "MPI_Reduce"})

@@ -244,7 +244,7 @@ TEST_F(TraceReplayTest, NoNameOfATraceIsShownAsItIs) {
 TEST_F(TraceReplayTest, MessagesWithoutTheOtherEndAreLeftOut) {
   ASSERT_EQ(record("ranks=0,functions=MPI_Send,attributes=arguments", {"-n", "2", RING, "20"}).status, 0);
   const Captured result = replay("2", {"--quiet"});
-  EXPECT_THAT(result.output, HasSubstr("have no other end in the trace and are left out (from rank 0 to rank 1"));
+  EXPECT_THAT(result.output, HasSubstr("20 messages have no other end in the trace: left out (from rank 0 to rank 1"));
 }
 
 TEST_F(TraceReplayTest, CollectivesOfSomeRanksAreRefused) {

@@ -40,6 +40,17 @@ TEST(Table, ReadsAFunction) {
   EXPECT_EQ(send.lower_name(), "mpi_send");
 }
 
+TEST(Table, FlagsOfASectionAreThoseOfItsFunctions) {
+  const auto table = parse_table("[p] !any-thread\nMPI_A - -\n[q]\nMPI_B - -\nMPI_C - - !query\n", "t");
+  ASSERT_EQ(table.functions.size(), 3u);
+  EXPECT_EQ(table.functions[0].category, "p");
+  EXPECT_TRUE(table.functions[0].any_thread);
+  EXPECT_FALSE(table.functions[1].any_thread);
+  EXPECT_TRUE(table.functions[2].any_thread) << "a query";
+  EXPECT_NE(error_of("[p] !fast\nMPI_A - -\n").find("unknown flag"), std::string::npos);
+  EXPECT_NE(error_of("[p] !large\nMPI_A - -\n").find("t:1"), std::string::npos);
+}
+
 TEST(Table, LargeTwinsAreNumberedBehindAllLines) {
   const auto table = parse_table("[p]\nMPI_Send send buf count type dest tag comm !large\n[q]\nMPI_A - -\n", "t");
   ASSERT_EQ(table.functions.size(), 3u);

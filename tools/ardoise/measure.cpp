@@ -16,6 +16,7 @@
 #include "analyzer/own_files.hpp"
 #include "analyzer/status_file.hpp"
 #include "reports/text/shell_quote.hpp"
+#include "reports/text/units.hpp"
 #include "tools/ardoise/binding.hpp"
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/hydra_status.hpp"
@@ -162,8 +163,9 @@ void tell_races(const Options& options, const fs::path& output) {
   if (options.record_races.empty()) return;
   const RecordedRaces races = name_race_sites(options.record_races);
   if (options.quiet) return;
-  say("{} decisions of {} rank{} are recorded in '{}', {} bytes{}.", races.decisions, races.ranks,
-      races.ranks == 1 ? "" : "s", options.record_races, races.bytes,
+  say("{} of {} {} recorded in '{}', {}{}.", reports::counted(races.decisions, "decision"),
+      reports::counted(races.ranks, "rank"), races.decisions == 1 ? "is" : "are", options.record_races,
+      reports::counted(races.bytes, "byte"),
       races.incomplete == 0 ? ""
                             : fmt::format("; the record of {} of them ends before MPI_Finalize", races.incomplete));
 }

@@ -18,6 +18,7 @@
 #include "instrument/format/race_file.hpp"
 #include "knowledge_sources/symbolizer.hpp"
 #include "reports/atomic_file.hpp"
+#include "reports/text/units.hpp"
 #include "tools/ardoise/elf_file.hpp"
 #include "tools/ardoise/launch_line.hpp"
 #include "tools/ardoise/output_folder.hpp"
@@ -110,8 +111,8 @@ void check_race_folder(const fs::path& folder, std::optional<unsigned> ranks,
   for (const auto& [partition, counts] : found) {
     all += counts.first;
     if (counts.first == counts.second) continue;
-    throw UsageError(fmt::format("the record of races '{}' has files of {} of {} ranks; record the program again.",
-                                 folder.string(), counts.second, counts.first));
+    throw UsageError(fmt::format("the record of races '{}' has files of {} of {}; record the program again.",
+                                 folder.string(), counts.second, reports::counted(counts.first, "rank")));
   }
   if (ranks && *ranks != all) {
     throw UsageError(

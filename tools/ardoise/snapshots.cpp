@@ -97,7 +97,7 @@ SnapshotTable table_of(const std::vector<std::string>& files) {
   SnapshotTable table;
   read_files(files, [&](SnapshotBlock&& block, std::span<const std::byte>) { table.add(block); });
   if (const std::uint64_t late = table.finish(); late != 0)
-    say("{} calls belong to snapshots that are not in these files, and are left out.", late);
+    say("{} to snapshots that are not in these files: left out.", reports::counted(late, "call", "belongs", "belong"));
   std::set<std::pair<std::uint32_t, std::uint32_t>> lacking, spread;  // program, rank
   for (const auto& [key, snapshots] : table.series()) {
     for (const auto& [rank, records] : snapshots.ranks) {

@@ -87,8 +87,8 @@ int check(const ArchiveReader& archive) {
       text += fmt::format("Note: the trace says itself {} = {}.\n", printable(name), printable(value));
   }
   const std::string read =
-      fmt::format("{} events, {} messages, {} collectives", reports::with_separators(check.events()),
-                  reports::with_separators(check.messages()), reports::with_separators(check.collectives()));
+      fmt::format("{}, {}, {}", reports::counted(check.events(), "event"),
+                  reports::counted(check.messages(), "message"), reports::counted(check.collectives(), "collective"));
   text += faults.empty() ? fmt::format("Nothing is wrong in {}.\n", read)
                          : fmt::format("{} kind{} of faults in {}.\n", faults.by_kind().size(),
                                        faults.by_kind().size() == 1 ? "" : "s", read);
@@ -135,10 +135,11 @@ int export_trace(const ExportRequest& request) {
     const ExportedTrace exported = export_all(archive, request, out);
     out.flush();
     for (const std::string& sentence : exported.faults.sentences()) say("{}", sentence);
-    const std::string left_out = reports::with_separators(exported.left_out);
     if (exported.left_out != 0 && request.table == "messages")
-      say("{} ends of messages have no other end in the trace, and are left out.", left_out);
-    if (exported.left_out != 0 && request.table != "messages") say("{} regions are never left.", left_out);
+      say("Ends of messages without the other end in the trace are left out: {}.",
+          reports::with_separators(exported.left_out));
+    if (exported.left_out != 0 && request.table != "messages")
+      say("{} never left.", reports::counted(exported.left_out, "region", "is", "are"));
     if (!out.failed()) return 0;
     say("{}", out.commit());
     return kFailedStatus;

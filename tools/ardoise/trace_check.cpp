@@ -402,16 +402,16 @@ void TraceCheck::finish() {
 std::vector<std::string> TraceCheck::remarks() const {
   std::vector<std::string> all;
   if (unseen_messages_ != 0)
-    all.push_back(fmt::format("{} ends of messages are of ranks without events in this trace, and are not checked",
+    all.push_back(fmt::format("ends of messages of ranks without events in this trace are not checked ({})",
                               reports::with_separators(unseen_messages_)));
   if (const std::uint64_t ends = matcher_.without_room(); ends != 0)
-    all.push_back(fmt::format("{} ends of messages were so many without the other one that they are only counted",
-                              reports::with_separators(ends)));
-  if (const std::uint64_t early = tracker_.numbered_as_completed(); early != 0)
     all.push_back(
-        fmt::format("{} receives are matched in the order in which they completed, since one that was posted "
-                    "before them does not complete for long",
-                    reports::with_separators(early)));
+        fmt::format("ends of messages without the other one were so many that further ones are only counted ({})",
+                    reports::with_separators(ends)));
+  if (const std::uint64_t early = tracker_.numbered_as_completed(); early != 0)
+    all.push_back(fmt::format(
+        "{} matched in the order of completion, since one that was posted before does not complete for long",
+        reports::counted(early, "receive", "is", "are")));
   return all;
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "knowledge_sources/trace_reader/time_order.hpp"
+#include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
 #include "tools/replay/agreement.hpp"
 #include "tools/replay/archive_world.hpp"
@@ -55,7 +56,8 @@ void tell_guesses(const ScriptSummary& summary, int rank) {
                     left_out[function] == 1 ? "is" : "are", left_out[function] == 1 ? "it" : "they"));
   }
   if (guessed == 0 || rank != 0) return;
-  for (const auto& [what, count] : summary.guessed) say(fmt::format("{} ({} calls of rank 0)", what, count));
+  for (const auto& [what, count] : summary.guessed)
+    say(fmt::format("{} ({} of rank 0)", what, reports::counted(count, "call")));
 }
 
 struct Preparation {
@@ -169,8 +171,8 @@ int replay(Preparation& made, std::string error, const ReplayOptions& options, i
   std::uint64_t left_out = agreement.left_out;
   PMPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   if (agreement.left_out != 0)
-    say(fmt::format("rank {}: {} messages have no other end in the trace and are left out ({})", rank,
-                    agreement.left_out, agreement.example));
+    say(fmt::format("rank {}: {} no other end in the trace: left out ({})", rank,
+                    reports::counted(agreement.left_out, "message", "has", "have"), agreement.example));
 
   std::vector<std::string> not_made;
   shared_folder.emplace(options.scratch, summary.has_files);
@@ -212,7 +214,8 @@ int replay(Preparation& made, std::string error, const ReplayOptions& options, i
     shared += player.shared_buffers();
   }
   if (shared != 0)
-    say(fmt::format("rank {}: {} operations shared a buffer, since --memory had no room for their own", rank, shared));
+    say(fmt::format("rank {}: {} had to share a buffer: --memory had no room for more", rank,
+                    reports::counted(shared, "operation")));
   const std::string report = replay_report(times);
   if (!options.quiet) std::cout << reports::printable_lines(report) << std::flush;
   PMPI_Op_free(&stage.user_operation);

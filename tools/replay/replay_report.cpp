@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 
+#include "reports/text/units.hpp"
+
 namespace ardoise::replay {
 namespace {
 
@@ -43,7 +45,8 @@ void add_functions(std::string& text, const std::vector<FunctionTimes>& function
                         seconds(times.recorded) / ranks, seconds(times.replayed) / ranks,
                         ratio(times.replayed, times.recorded));
   }
-  if (order.size() > kMostRows) text += fmt::format("and {} more functions\n", order.size() - kMostRows);
+  if (order.size() > kMostRows)
+    text += fmt::format("and {}\n", reports::counted(order.size() - kMostRows, "more function"));
   text += "(times: mean of the ranks)\n";
 }
 
@@ -56,7 +59,8 @@ void add_ranks(std::string& text, const std::vector<Row>& rows) {
                         seconds(row[kRunReplayed]), seconds(row[kMpiRecorded]), seconds(row[kMpiReplayed]),
                         seconds(row[kPausesAsked]), seconds(row[kPausesTaken]));
   }
-  if (rows.size() > kMostRanks) text += fmt::format("and {} more ranks\n", rows.size() - kMostRanks);
+  if (rows.size() > kMostRanks)
+    text += fmt::format("and {}\n", reports::counted(rows.size() - kMostRanks, "more rank"));
 }
 
 // Where the difference of the whole run comes from.

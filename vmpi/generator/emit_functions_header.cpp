@@ -52,6 +52,9 @@ struct FunctionTraits {
   bool starts_request;  // gives the program a new request
   bool persistent;      // ... that moves its bytes at each MPI_Start
   bool is_query;        // answered from the process's own memory
+  // Any thread may call it whatever the thread level, while another one is in MPI (MPI 4.1, 11.6.2), or it changes
+  // nothing but memory of the process and programs call it from any thread all the same.
+  bool comes_from_any_thread;
 };
 
 inline constexpr FunctionTraits kFunctionTraits[kFunctionCount] = {
@@ -59,7 +62,7 @@ inline constexpr FunctionTraits kFunctionTraits[kFunctionCount] = {
   for (const auto& function : table.functions) {
     out << "    {\"" << function.name << "\", \"" << function.category << "\", Role::" << find_rule(function.rule)->role
         << ", " << (function.has("request_out") ? "true" : "false") << ", " << (function.persistent ? "true" : "false")
-        << ", " << (function.query ? "true" : "false") << "},\n";
+        << ", " << (function.query ? "true" : "false") << ", " << (function.any_thread ? "true" : "false") << "},\n";
   }
   out << R"(};
 

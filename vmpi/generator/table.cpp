@@ -26,15 +26,11 @@ struct Flag {
   std::string_view name;
   bool Function::*member;
 };
-constexpr Flag kFlags[] = {{"!c-only", &Function::c_only},
-                           {"!no-f08", &Function::no_f08},
-                           {"!special", &Function::special_c},
-                           {"!special", &Function::special_fortran},
-                           {"!special-c", &Function::special_c},
-                           {"!special-fortran", &Function::special_fortran},
-                           {"!persistent", &Function::persistent},
-                           {"!query", &Function::query},
-                           {"!cptr", &Function::cptr},
+constexpr Flag kFlags[] = {{"!c-only", &Function::c_only},         {"!no-f08", &Function::no_f08},
+                           {"!special", &Function::special_c},     {"!special", &Function::special_fortran},
+                           {"!special-c", &Function::special_c},   {"!special-fortran", &Function::special_fortran},
+                           {"!persistent", &Function::persistent}, {"!query", &Function::query},
+                           {"!any-thread", &Function::any_thread}, {"!cptr", &Function::cptr},
                            {"!no-twin", &Function::no_twin}};
 
 void set_flag(Function& function, const std::string& flag, bool& has_large_twin, const std::string& where) {
@@ -46,12 +42,12 @@ void set_flag(Function& function, const std::string& flag, bool& has_large_twin,
   if (!is_known) throw TableError(where + ": unknown flag " + flag);
 }
 
-Function parse_function(const std::vector<std::string>& words, const std::string& category, const std::string& where,
+// section: what its functions have in common.
+Function parse_function(const std::vector<std::string>& words, const Function& section, const std::string& where,
                         bool& has_large_twin) {
   if (words.size() < 3) throw TableError(where + ": a line needs a name, a byte rule and the kinds of its parameters");
-  Function function;
+  Function function = section;
   function.name = words[0];
-  function.category = category;
   function.rule = words[1];
   function.large = function.name.ends_with("_c");
   if (find_rule(function.rule) == nullptr)
@@ -65,6 +61,7 @@ Function parse_function(const std::vector<std::string>& words, const std::string
       throw TableError(where + ": " + function.name + " has a parameter of the unknown kind " + words[i]);
     }
   }
+  function.any_thread = function.any_thread || function.query;
   for (const auto& needed : find_rule(function.rule)->needs) {
     if (std::count(function.kinds.begin(), function.kinds.end(), needed) != 1)
       throw TableError(where + ": " + function.name + " needs one parameter of kind " + needed + " for its byte rule " +
@@ -126,7 +123,7 @@ Table parse_table(std::string_view text, const std::string& file) {
   Table table;
   std::vector<Function> large_twins;
   std::set<std::string> seen;
-  std::string category;
+  Function section;
   std::istringstream lines{std::string(text)};
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -135,20 +132,24 @@ Table parse_table(std::string_view text, const std::string& file) {
     const auto words = words_of(line.substr(0, line.find('#')));
     if (words.empty()) continue;
     if (words[0].starts_with('[')) {
-      if (words.size() != 1 || !words[0].ends_with(']')) throw TableError(where + ": a section is [name]");
-      category = words[0].substr(1, words[0].size() - 2);
+      if (!words[0].ends_with(']')) throw TableError(where + ": a section is [name] !flags");
+      section = {};
+      section.category = words[0].substr(1, words[0].size() - 2);
+      bool has_large_twins = false;
+      for (std::size_t i = 1; i < words.size(); ++i) set_flag(section, words[i], has_large_twins, where);
+      if (has_large_twins) throw TableError(where + ": !large is a function's, not a section's");
       continue;
     }
-    if (category.empty()) throw TableError(where + ": " + words[0] + " stands before the first [section]");
+    if (section.category.empty()) throw TableError(where + ": " + words[0] + " stands before the first [section]");
     if (!words[0].starts_with("MPI_") && !words[0].starts_with("MPIX_"))
       throw TableError(where + ": " + words[0] + " is no MPI_ or MPIX_ name");
     if (!seen.insert(words[0]).second) throw TableError(where + ": " + words[0] + " is there twice");
-    if (category == "skip") {
+    if (section.category == "skip") {
       if (words.size() < 2) throw TableError(where + ": " + words[0] + " is skipped without a reason");
       table.skipped.push_back({words[0], line.substr(line.find(words[1]))});
     } else {
       bool has_large_twin = false;
-      table.functions.push_back(parse_function(words, category, where, has_large_twin));
+      table.functions.push_back(parse_function(words, section, where, has_large_twin));
       if (!has_large_twin) continue;
       large_twins.push_back(table.functions.back().large_twin());
       const auto& name = large_twins.back().name;

@@ -26,6 +26,7 @@ struct Function {
   bool special_fortran = false;    // likewise in Fortran
   bool persistent = false;         // makes a persistent request: moves its bytes at each start
   bool query = false;              // answered from the process's own memory: observers may just count its calls
+  bool any_thread = false;         // programs call it from any thread, whatever the thread level
   bool cptr = false;               // has a second Fortran spelling with a TYPE(C_PTR) argument
   bool large = false;              // counts are MPI_Count: MPI_x_c, in Fortran only a specific of mpi_f08's MPI_x
   bool no_twin = false;            // its PMPI_ name stays the library's, or is ours by hand

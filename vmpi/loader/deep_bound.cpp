@@ -10,7 +10,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <exception>
+#include <vector>
 
 #include "vmpi/loader/loaded_library.hpp"
 #include "vmpi/loader/lookup.hpp"
@@ -21,20 +24,18 @@ namespace {
 
 class DeepBound {
  public:
-  explicit DeepBound(const link_map& map) noexcept
+  DeepBound(const link_map& map, void* handle) noexcept
       : map_(map),
         tables_(map),
         read_only_(map, base_of(map.l_ld), static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE))),
-        handle_(dlopen(map.l_name, RTLD_LAZY | RTLD_NOLOAD)) {}
+        handle_(handle) {}
   ~DeepBound() {
     if (is_open_) (void)protect(PROT_READ);
-    if (handle_ != nullptr) dlclose(handle_);
   }
   DeepBound(const DeepBound&) = delete;
   DeepBound& operator=(const DeepBound&) = delete;
 
   void serve() noexcept {
-    if (handle_ == nullptr) return;
     tables_.for_each_relocation([this](const ElfW(Rela) & relocation) { serve(relocation); });
   }
 
@@ -72,9 +73,32 @@ class DeepBound {
   bool is_open_ = false;
 };
 
+// The list of all modules cannot be walked: other threads close some meanwhile. What the handle depends on stays.
+void serve(void* handle, std::vector<const link_map*>& served) {
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || std::ranges::find(served, map) != served.end()) return;
+  served.push_back(map);
+  DeepBound(*map, handle).serve();
+  const char* const strings = ModuleTables(*map).strings;
+  for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag != DT_NEEDED) continue;
+    void* const needed = dlopen(strings + entry->d_un.d_val, RTLD_LAZY | RTLD_NOLOAD);
+    if (needed == nullptr) continue;
+    serve(needed, served);
+    dlclose(needed);
+  }
+}
+
 }  // namespace
 
-void serve_deep_bound(const link_map& module) noexcept { DeepBound(module).serve(); }
+void serve_deep_bound(void* handle) noexcept {
+  try {
+    std::vector<const link_map*> served;
+    serve(handle, served);
+  } catch (const std::exception&) {
+    // Without memory a module may stay as the loader has bound it.
+  }
+}
 
 }  // namespace ardoise::vmpi
 

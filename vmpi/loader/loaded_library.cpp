@@ -34,12 +34,6 @@ struct Symbols {
   [[nodiscard]] bool are_there() const { return table != nullptr && strings != nullptr && hash != nullptr; }
 };
 
-// Not strcmp: a program with a sanitizer inside has one of its own, which at its first lookup does not work yet.
-bool is_same(const char* left, const char* right) noexcept {
-  while (*left != '\0' && *left == *right) ++left, ++right;
-  return *left == *right;
-}
-
 std::uint32_t gnu_hash(const char* name) noexcept {
   std::uint32_t value = 5381;
   for (; *name != '\0'; ++name) value = value * 33 + static_cast<unsigned char>(*name);

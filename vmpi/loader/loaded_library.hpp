@@ -7,6 +7,13 @@
 
 namespace ardoise::vmpi {
 
+// Of two names. Not strcmp: a program with a sanitizer inside has one of its own, which at its first lookup does not
+// work yet.
+inline bool is_same(const char* left, const char* right) noexcept {
+  while (*left != '\0' && *left == *right) ++left, ++right;
+  return *left == *right;
+}
+
 // The library or program with this address in it; nullptr: none. They are linked in the order in which symbols are
 // looked up, those that the program opened itself behind all others.
 const link_map* link_map_of(const void* address) noexcept;

@@ -2,8 +2,6 @@
 // preloaded or linked (lookup_hooks.cpp), not in programs of ours.
 #pragma once
 
-#include <link.h>
-
 namespace ardoise::vmpi {
 
 // MPI_, MPIX_, mpi_, and with P or p in front.
@@ -13,8 +11,9 @@ namespace ardoise::vmpi {
 // serve, else the same.
 [[nodiscard]] void* served_function(void* found, const char* name, const void* caller) noexcept;
 
-// Has the module, which was opened with RTLD_DEEPBIND and whose own scope therefore stands ahead of us, call ours where
-// it would call the MPI library. All its other symbols stay bound as they are.
-void serve_deep_bound(const link_map& module) noexcept;
+// Has the module, which was opened with RTLD_DEEPBIND by this handle and whose own scope therefore stands ahead of us,
+// call ours where it would call the MPI library, and so all that it depends on. All other symbols stay bound as they
+// are.
+void serve_deep_bound(void* handle) noexcept;
 
 }  // namespace ardoise::vmpi

@@ -217,10 +217,16 @@ std::string searched(const char* file, const char* caller) noexcept {
   return {};
 }
 
-const link_map* last_map() noexcept {
-  const link_map* map = own_map();
-  while (map != nullptr && map->l_next != nullptr) map = map->l_next;
-  return map;
+// How many modules the process has ever loaded.
+unsigned long long loads() noexcept {
+  unsigned long long count = 0;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* counted) {
+        *static_cast<unsigned long long*>(counted) = info->dlpi_adds;
+        return 1;
+      },
+      &count);
+  return count;
 }
 
 }  // namespace
@@ -235,10 +241,10 @@ Dlopen ardoise_find_next_dlopen() noexcept { return find_next(ardoise_next_dlope
 
 void* ardoise_dlopen(const char* file, int mode, const char* caller) {
   const std::string path = searched(file, caller);
-  const link_map* const last = last_map();
+  const unsigned long long before = loads();
   void* const handle = ardoise_find_next_dlopen()(path.empty() ? file : path.c_str(), mode);
-  if (handle == nullptr || last == nullptr) return handle;
-  for (const link_map* map = last->l_next; map != nullptr; map = map->l_next) serve_deep_bound(*map);
+  if (handle == nullptr || loads() == before) return handle;
+  serve_deep_bound(handle);
   dlerror();
   return handle;
 }

@@ -29,11 +29,6 @@ namespace {
 constexpr const char* kAllocator[] = {"malloc",   "calloc",         "realloc", "free",    "aligned_alloc",
                                       "memalign", "posix_memalign", "valloc",  "pvalloc", "cfree"};
 
-bool is_same(const char* left, const char* right) noexcept {
-  while (*left != '\0' && *left == *right) ++left, ++right;
-  return *left == *right;
-}
-
 bool is_allocator(const char* name) noexcept {
   for (const char* each : kAllocator) {
     if (is_same(name, each)) return true;
@@ -133,11 +128,18 @@ class Unlocked {
   bool is_open_ = false;
 };
 
+// Not by dladdr(), which is a name, too. A library in a namespace of its own is not in the list.
+const link_map* own_map() noexcept {
+  const link_map* map = _r_debug.r_map;
+  while (map != nullptr && map->l_ld != _DYNAMIC) map = map->l_next;
+  return map;
+}
+
 // glibc calls it with main's arguments. The first constructor of the process (-z initfirst) finds no environment yet:
 // the C library's own constructor sets it.
 [[gnu::constructor(101)]] void bind_own_names(int /*argc*/, char** /*argv*/, char** environment) {
   if (environ == nullptr) environ = environment;
-  const link_map* const own = link_map_of(&__ehdr_start);
+  const link_map* const own = own_map();
   if (own == nullptr) return;
   const ModuleTables tables(*own);
   const CLibrary libc(*own);

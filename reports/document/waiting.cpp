@@ -88,8 +88,9 @@ Table other_table(const Application& a, double least, std::size_t& others) {
     if (other.seconds < least) break;
     if (++others > kPairs) continue;
     const bool is_known = !other.cause.kind.empty();
+    const std::string cause = is_known ? cause_in_words(a, other.cause) : "(not known)";
     table.rows.push_back({code(other.program, 40), exact(other.rank), seconds(other.seconds),
-                          is_known ? Cell(symbol(cause_in_words(a, other.cause), 44)) : Cell("(not known)"),
+                          other.cause.symbol.empty() ? Cell(cause) : Cell(symbol(cause, 44)),
                           is_known ? Cell(seconds(other.cause.seconds)) : Cell("")});
   }
   return table;

@@ -21,7 +21,9 @@ using ::testing::HasSubstr;
 
 constexpr const char* kForEver = "1000000000";
 // mpirun's status after SIGTERM. Hydra sends its processes SIGTERM, then SIGKILL, and returns what ended them.
-constexpr auto kTerminated = [](int status) { return MPI_IS_MPICH ? status == SIGTERM || status == SIGKILL : status == 1; };
+constexpr auto kTerminated = [](int status) {
+  return MPI_IS_MPICH ? status == SIGTERM || status == SIGKILL : status == 1;
+};
 
 // A command in the foreground of a terminal of its own, as the leader of its session.
 class Terminal {

@@ -12,7 +12,6 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -57,7 +56,8 @@ struct Start {
   std::array<char, 32> stat_path{};
 };
 constinit Start start;
-// The process id of the survivor. The kernel sets it to 0 when the survivor has ended, and wakes end_survivor().
+// The process id of the survivor. The kernel sets it to 0 when the survivor lets go of the program's memory, shortly
+// before it has ended.
 constinit std::atomic<std::int32_t> survivor = 0;
 constinit std::atomic<pid_t> owner = 0;  // the program's id: a forked child has this memory, but no survivor
 
@@ -178,7 +178,8 @@ void end_survivor() noexcept {
   if (descriptor < 0) return;
   // If it still lives it had the number all the time: the descriptor is of no other process.
   if (survivor.load() == id && call_kernel(SYS_pidfd_send_signal, descriptor, SIGKILL) == 0) {
-    while (survivor.load() == id) call_kernel(SYS_futex, argument(&survivor), FUTEX_WAIT, id);
+    pollfd ended{static_cast<int>(descriptor), POLLIN, 0};
+    while (call_kernel(SYS_poll, argument(&ended), 1, -1) == -EINTR) continue;
   }
   call_kernel(SYS_close, descriptor);
 }

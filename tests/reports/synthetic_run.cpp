@@ -442,6 +442,8 @@ Run full_run() {
   run.notices = {"One analyzer."};
   run.settings = {{"rate", "97", "command line"}};
   Application& a = run.applications[0];
+  a.waiting.edges_between = {{5, 1, 0.25}};
+  a.waiting.others = {{"ocean", 1, 0.25, {1, "currents", "ocean.cpp", 7, "computation", 0.125, 0.01}}};
   a.extensions = {{"phases", {{"title", "Phases"}, {"columns", {"phase"}}, {"rows", {{"advect"}}}}}};
   a.layout.rank_of_cell = {7, 6, 5, 4, 3, 2, 1, 0};
   for (FunctionProfile& f : a.posix) f.sizes.calls = {1, 2, 3};

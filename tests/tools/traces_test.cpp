@@ -51,6 +51,22 @@ void expect_calls(const PrintedTrace& trace, const reports::Application& applica
   EXPECT_EQ(trace.calls(), wanted);
 }
 
+// A process that is killed while it records a call may have it in its sums already, and not in its records.
+void expect_calls_but_one_of_each_rank(const PrintedTrace& trace, const reports::Application& application) {
+  std::map<std::string, std::uint64_t> wanted;
+  add_calls(application, wanted);
+  std::uint64_t missing = 0;
+  const auto calls = trace.calls();
+  for (const auto& [function, number] : wanted) {
+    const auto found = calls.find(function);
+    const std::uint64_t there = found == calls.end() ? 0 : found->second;
+    EXPECT_LE(there, number) << function;
+    missing += number - std::min(there, number);
+  }
+  EXPECT_LE(missing, application.ranks);
+  EXPECT_LE(calls.size(), wanted.size());
+}
+
 // Messages that were sent from rank to rank: number and bytes.
 using Edges = std::map<std::pair<std::uint64_t, std::uint64_t>, std::pair<std::uint64_t, std::uint64_t>>;
 
@@ -284,8 +300,8 @@ TEST_F(TracesTest, ALaunchThatDiesHasATraceOfAllThatTheReportHas) {
       EXPECT_NE(result.status, 0);
       const auto printed = trace();
       EXPECT_THAT(printed.defined("LOCATION_GROUP"), SizeIs(3));
-      EXPECT_GE(printed.calls().at("MPI_Barrier"), 300u);
-      expect_calls(printed, profile().applications.at(0));
+      expect_calls_but_one_of_each_rank(printed, profile().applications.at(0));
+      EXPECT_GE(printed.calls().at("MPI_Barrier"), 300u - 3u);
       EXPECT_THAT(profile().notices, Not(Contains(HasSubstr("trace"))));
       EXPECT_FALSE(std::filesystem::exists(output_ + "/trace.part"));
       std::filesystem::remove_all(output_);

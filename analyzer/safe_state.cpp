@@ -81,7 +81,7 @@ SafeState read_safe_state(const fs::path& path) {
   const auto partial = in.get_bytes();
   state.partial.assign(partial.begin(), partial.end());
   in.expect_end();
-  // Of each rank there is more than a byte.
+  // A state has more than a byte for each rank.
   std::uint64_t ranks = 0;
   for (const Program& program : state.facts.programs) ranks += program.ranks;
   in.check(ranks <= state.partial.size(), "has more ranks than its bytes allow");

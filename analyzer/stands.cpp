@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using instrument::RecentCall;
 
-// Of all communicators together: ranges of a few bytes name any number, which must not fill the memory. 64 MiB.
+// All communicators together have so many at most, 64 MiB: a few bytes of ranges may name any number of ranks.
 constexpr std::size_t kMostMembers = std::size_t{1} << 24;
 
 struct KnownComms {

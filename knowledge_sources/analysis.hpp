@@ -80,7 +80,7 @@ struct TraceSettings {
   bool wants_values = false;  // those of event_values.hpp
 };
 
-// What the analyses of one plug-in share where several programs have one MPI_COMM_WORLD; the first of them makes it.
+// State that the analyses of one plug-in share for all programs of one MPI_COMM_WORLD. The first of them makes it.
 class WorldShare {
  public:
   virtual ~WorldShare() = default;

@@ -46,7 +46,7 @@ struct Program {
   [[nodiscard]] bool shares_world() const { return place.world_ranks > ranks; }
 };
 
-// What plug-ins share, by the world and their names.
+// Shared state of plug-ins, by world and name of the plug-in.
 using WorldShares = std::map<std::pair<std::uint32_t, std::string>, std::shared_ptr<WorldShare>>;
 
 class Level {

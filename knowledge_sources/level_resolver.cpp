@@ -147,7 +147,7 @@ std::vector<CommunicatorOfRank> LevelResolver::communicators_of(std::uint32_t ra
 std::vector<std::int64_t> LevelResolver::members(std::uint32_t rank, std::uint32_t comm, bool is_remote) const {
   const CommFacts* const facts = comm_facts(rank, comm);
   std::vector<std::int64_t> list;
-  // Of more ranks than the world has, it has members that are not known.
+  // A communicator that is larger than the world has members that are not known.
   if (facts == nullptr || std::max(facts->size, facts->remote_size) > place_.world_ranks) return list;
   for (std::uint64_t place = 0; place < (is_remote ? facts->remote_size : facts->size); ++place)
     list.push_back(member_of(rank, *facts, is_remote, place));

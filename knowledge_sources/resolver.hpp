@@ -107,11 +107,11 @@ class Resolver {
  public:
   virtual ~Resolver() = default;
 
-  // Of the program, unique in the launch.
+  // The program's name, unique in the launch.
   [[nodiscard]] virtual std::string_view name() const { return ""; }
   [[nodiscard]] virtual std::uint32_t ranks() const = 0;
   [[nodiscard]] virtual WorldPart place() const { return {0, ranks()}; }
-  // Of all programs of its world by their first ranks, this one among them; empty: there are no others.
+  // The resolvers of all programs of its world, this one among them, by first rank. Empty: it is alone there.
   [[nodiscard]] virtual std::span<const Resolver* const> of_world() const { return {}; }
   [[nodiscard]] virtual const ProcessFacts& process(std::uint32_t rank) const = 0;
   [[nodiscard]] virtual const RankLedger& ledger(std::uint32_t rank) const = 0;

@@ -33,7 +33,7 @@ inline void expect_clean(const std::string& text, const std::string& what) {
   EXPECT_EQ(text.find("\nardoise: forged"), text.npos) << what;
 }
 
-// What `work` prints on standard output and error.
+// The text that `work` prints on standard output and error.
 template <class Work>
 std::string printed_by(Work&& work) {
   ::testing::internal::CaptureStdout();

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kTokenSlots = std::size_t{4} * race_tokens::kDictionary;
 constexpr std::uint32_t kNoToken = UINT32_MAX;
 constexpr std::size_t kMaxValues = std::size_t{1} << 24;  // of a decision
-// Of a stream. All that is repeated takes no bytes in a file, and would take any memory.
+// Limits of a stream: a repetition takes no bytes in the compressed file, but memory here.
 constexpr std::size_t kMaxKnownValues = std::size_t{1} << 26;  // of its dictionary: 256 MiB
 constexpr std::size_t kMaxKeyTexts = std::size_t{1} << 26;     // bytes
 

@@ -64,18 +64,18 @@ class WaitSums {
   void count_message(std::uint32_t rank) { ++counts_of(rank).messages; }
   void add_calls(std::uint32_t rank, const Unresolved& more) { counts_of(rank).calls.add(more); }
   void add_ends(std::uint32_t rank, const Unresolved& more) { counts_of(rank).ends.add(more); }
-  // Of messages in the world, so many are unresolved for want of the other end, and none for another reason.
+  // Whether so many ends of messages are unresolved because the other end is missing, and none for another reason.
   [[nodiscard]] bool all_ends_known_but(std::uint64_t incomplete) const;
   void merge(const WaitSums& other);
   void write(ByteWriter& out) const;
   void read(ByteReader& in);  // into an empty one
 
-  // What a program's ranks wait, and what others wait for them. places, contexts: as in Causes::contribute().
+  // The waits of a program's ranks, and the waits of others for them. places, contexts: as in Causes::contribute().
   void contribute(std::size_t program, const Resolver& resolver, std::span<const std::vector<SampledPlace>> places,
                   const SampledRanks& contexts, reports::Waiting& model) const;
-  // That is waited for each rank of the world.
+  // By rank of the world: how long others waited for it.
   [[nodiscard]] std::vector<double> caused_seconds() const;
-  // The causes of what is waited for ranks of the program, as above.
+  // Why others waited for ranks of the program.
   [[nodiscard]] std::vector<reports::WaitCause> causes(std::size_t program, const Resolver& resolver,
                                                        std::span<const std::vector<SampledPlace>> places,
                                                        const SampledRanks& contexts) const;

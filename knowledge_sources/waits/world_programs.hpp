@@ -14,7 +14,7 @@ struct ProgramRanks {
 
 class WorldPrograms {
  public:
-  // Of `ranks` in all.
+  // ranks: of the world.
   explicit WorldPrograms(std::uint32_t ranks) : ranks_(ranks) {}
 
   // In the order of their first ranks; false: it is not.

@@ -24,7 +24,7 @@ std::vector<RankCalls> calls_of(std::uint32_t ranks) {
   return result;
 }
 
-// Of each rank, ns on the world's time axis; 0: not known.
+// By rank of the world, ns on its time axis; 0: not known.
 struct Lives {
   std::vector<std::int64_t> begins, ends;  // ends: MPI_Finalize, or the last that is known of it
 };
@@ -148,7 +148,7 @@ void WorldWaits::absorb(std::span<const std::byte> partial) {
              "names a rank that is not there");
   }
   in.expect_end();
-  // What meets now goes to the calls of the waiter when the board runs again, if it does.
+  // Waits that are found now are sent to the calls of the waiter when the board runs again, if it does.
   for (OfProgram& program : of_programs_) program.found.hold(true);
   for (std::size_t program = 0; program < programs_.size(); ++program) {
     of_programs_[program].contexts.merge(contexts[program]);

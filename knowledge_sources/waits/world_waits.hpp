@@ -8,8 +8,8 @@
 //                                       └─▶ its epochs on windows, by number          ──▶ meet the other halves
 //                                           (rank_windows.hpp)                            (epochs.hpp, locks.hpp)
 //
-// What was sampled between a rank's calls comes in line with them, and goes into the meetings as what the rank did
-// since the last one (stretch.hpp); causes.hpp sums it up.
+// Samples between a rank's calls come in line with them. Each meeting gets a summary of them since the last one, the
+// stretch (stretch.hpp); causes.hpp sums stretches up.
 //
 // All packs of a rank come to one analyzer, those of the ranks it meets perhaps to others: each operation has a key,
 // and meets at the analyzer that owns it (knowledge_sources/keyed.hpp, travel.hpp). So do the waits for the operations
@@ -49,16 +49,16 @@ class WorldWaits final : public WorldShare {
   // Its number. In the order of first ranks; all before the first pack. Throws std::invalid_argument.
   std::size_t add_program(const AnalysisContext& context, LevelSources& sources);
 
-  // Of a program, by its number. `arrived`: memory that is used again.
+  // Spans of one program, by its number. `arrived`: memory that is used again.
   void add(std::size_t program, std::vector<Arrived>& arrived, const MpiSpan& span);
   void add_contexts(std::size_t program, const ContextSpan& span);
   void define(std::size_t program, std::vector<Arrived>& arrived, const DefinitionSpan& span);
 
-  // Of all programs, as Analysis has them.
+  // For all programs together; see Analysis.
   void shorten() { path_.keep_latest(std::size_t{1} << 15); }
   [[nodiscard]] std::vector<std::byte> partial() const;
   void absorb(std::span<const std::byte> partial);
-  // Of one program.
+  // For one program.
   void contribute(std::size_t program, const Resolver& resolver, reports::Application& application) const;
 
  private:

@@ -82,7 +82,8 @@ std::string function_behind(const Application& a, const WaitCause& cause) {
   return function_of(a, named);
 }
 
-// What the awaited rank does, for so much longer than those that wait, seconds; function: where that is its work.
+// Names the cause. longer, error: seconds that the awaited rank takes longer than the waiting ranks. function: of a
+// cause that is work.
 std::string instead_of_coming(const WaitCause& cause, const std::string& function, double longer, double error) {
   if (cause.kind == "mpi") return fmt::format(", which is held up in MPI itself for {}", human_seconds(longer));
   if (cause.kind == "other")
@@ -135,7 +136,7 @@ namespace {
 
 constexpr double kMostOfAPlace = 0.5;  // of the waiting at a place, so that the rank is named
 
-// Who waits for the awaited rank of the place, and how long, anywhere; ranks of the program.
+// All waits of the program's ranks, at any place, for the rank that is awaited at this one.
 std::vector<WaitEdge> waits_for_awaited(const Application& a, const WaitSite& site) {
   std::vector<WaitEdge> waits;
   for (const WaitEdge& edge : a.waiting.edges)

@@ -119,7 +119,7 @@ TEST_F(SafeStateTest, MoreRanksThanThereAreBytesAreNotBelieved) {
   EXPECT_EQ(control(options_), kIncomplete) << "no launch that it could control";
 }
 
-// What `ardoise status` and `ardoise control` print.
+// The output of `ardoise status` and `ardoise control`.
 TEST_F(SafeStateTest, NoNameOfALaunchIsShownAsItIs) {
   for (const std::string& hostile : kHostile) {
     const std::string name = hostile + std::string(3000, 'x');

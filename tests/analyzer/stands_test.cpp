@@ -1,4 +1,4 @@
-// What files of stands claim is not believed further than memory goes.
+// Files of stands whose claims would fill the memory.
 #include "analyzer/stands.hpp"
 
 #include <gmock/gmock.h>

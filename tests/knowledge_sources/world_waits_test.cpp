@@ -137,7 +137,7 @@ class RandomWorld {
 
 long ns(double seconds) { return std::lround(seconds * 1e9); }
 
-// What a world waits, in its ranks, from the waiting of its programs.
+// The waiting of all programs of a world, in ranks of the world.
 struct WorldWaiting {
   std::map<std::string, std::pair<long, std::uint64_t>> patterns;  // ns and times
   std::map<std::pair<std::string, std::string>, std::pair<long, std::uint64_t>> sites;

@@ -207,7 +207,7 @@ TEST_F(TraceReplayTest, WhatCannotBeReplayedIsSaidAndNothingHangs) {
   EXPECT_THAT(none.output, HasSubstr("ardoise-replay: "));
 }
 
-// Of calls that can be made again, and of some that cannot.
+// A trace of calls that can be made again, and of some that cannot.
 TEST_F(TraceReplayTest, NoNameOfATraceIsShownAsItIs) {
   std::string name = "xxx";
   for (const std::string& hostile : kHostile) name += hostile;

@@ -73,7 +73,8 @@ class DeepBound {
   bool is_open_ = false;
 };
 
-// The list of all modules cannot be walked: other threads close some meanwhile. What the handle depends on stays.
+// The list of all modules cannot be walked: other threads close some meanwhile. The modules that the handle depends on
+// stay loaded.
 void serve(void* handle, std::vector<const link_map*>& served) {
   link_map* map = nullptr;
   if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || std::ranges::find(served, map) != served.end()) return;

@@ -7,8 +7,8 @@
 
 namespace ardoise::vmpi {
 
-// Of two names. Not strcmp: a program with a sanitizer inside has one of its own, which at its first lookup does not
-// work yet.
+// Compares two names. Not strcmp: a program with a sanitizer inside has one of its own, which at its first lookup does
+// not work yet.
 inline bool is_same(const char* left, const char* right) noexcept {
   while (*left != '\0' && *left == *right) ++left, ++right;
   return *left == *right;

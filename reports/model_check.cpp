@@ -78,14 +78,17 @@ void check_communicators(Check& check, const std::string& at, const Application&
   }
 }
 
-void check_waiting(Check& check, const std::string& at, const Waiting& waiting, std::uint32_t ranks,
-                   std::uint32_t world_ranks) {
+void check_waiting(Check& check, const std::string& at, const Application& a) {
+  const Waiting& waiting = a.waiting;
+  const std::uint32_t ranks = a.ranks, world_ranks = std::max(a.world_ranks, ranks);
+  const auto is_own = [&](std::uint32_t world_rank) { return world_rank - a.first_rank < ranks; };
+  const auto is_other = [&](std::uint32_t world_rank) { return world_rank < world_ranks && !is_own(world_rank); };
   check_each(check, at + ".patterns", waiting.patterns);
   check_each(check, at + ".call_sites", waiting.call_sites);
   check_each(check, at + ".edges", waiting.edges);
   const auto is_one_or_none = [&](const auto& each) {
     return (each.awaited < ranks || each.awaited == kNoRank) &&
-           (each.awaited_other < world_ranks || each.awaited_other == kNoRank);
+           (is_other(each.awaited_other) || each.awaited_other == kNoRank);
   };
   const auto has_ranks = [&](const auto& each) { return each.longest.waiter < ranks && is_one_or_none(each.longest); };
   check.require(std::ranges::all_of(waiting.patterns, has_ranks) && std::ranges::all_of(waiting.call_sites, has_ranks),
@@ -102,11 +105,10 @@ void check_waiting(Check& check, const std::string& at, const Waiting& waiting, 
                 edge - waiting.edges.begin(), ranks);
   check_each(check, at + ".edges_between", waiting.edges_between);
   check_each(check, at + ".others", waiting.others);
-  check.require(
-      std::ranges::all_of(waiting.edges_between,
-                          [&](const WaitEdge& e) { return e.waiter < world_ranks && e.awaited < world_ranks; }) &&
-          std::ranges::all_of(waiting.others, [&](const WaitedOther& e) { return e.rank < world_ranks; }),
-      "{} names a rank of another program that is not below {}", at, world_ranks);
+  check.require(std::ranges::all_of(waiting.edges_between,
+                                    [&](const WaitEdge& e) { return is_own(e.waiter) && is_other(e.awaited); }) &&
+                    std::ranges::all_of(waiting.others, [&](const WaitedOther& e) { return is_other(e.rank); }),
+                "{} has a rank of another program that is none of the {} of its world", at, world_ranks);
   check_cells(check, at + ".per_rank.waiting_seconds", waiting.per_rank.waiting_seconds, ranks);
   check_cells(check, at + ".per_rank.caused_seconds", waiting.per_rank.caused_seconds, ranks);
   check_cells(check, at + ".per_rank.origin_seconds", waiting.per_rank.origin_seconds, ranks);
@@ -271,7 +273,7 @@ void check_application(Check& check, const std::string& at, const Application& a
                 "{}.memory has {} and {} hosts, not {}", at, a.memory.host_bytes.size(), a.memory.limit_bytes.size(),
                 a.hosts.size());
   check_communicators(check, at + ".communicators", a);
-  check_waiting(check, at + ".waiting", a.waiting, a.ranks, std::max(a.world_ranks, a.ranks));
+  check_waiting(check, at + ".waiting", a);
   check_snapshots(check, at + ".snapshots", a.snapshots, a.ranks);
   check_samples(check, at + ".samples", a.samples, a.ranks);
   check_ending(check, at + ".ending", a.ending, a.ranks);

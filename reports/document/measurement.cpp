@@ -186,8 +186,7 @@ Section measured(const Application& a) {
   }
   std::string text = fmt::format(
       "Measured: {} recorded, {} dropped, {} lost{}; {} of {} complete; the tool cost about {} of the ranks' time ({}, "
-      "an "
-      "estimate)",
+      "an estimate)",
       counted(recorded, "event"), with_separators(dropped), with_separators(lost),
       lost_samples != 0 ? ", " + counted(lost_samples, "sample") + " lost" : "", with_separators(q.ranks_complete),
       counted(a.ranks, "rank"), human_share(Facts(a).share(q.overhead_seconds)), human_seconds(q.overhead_seconds));

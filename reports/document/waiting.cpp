@@ -24,8 +24,8 @@ double all_waiting(const Waiting& waiting) {
 }
 
 Cell awaited_rank(const Application& a, const LongestWait& wait) {
-  if (wait.awaited_other != kNoRank) return exact(wait.awaited_other);
-  return wait.awaited == kNoRank ? Cell("") : Cell(exact(a.world_rank(wait.awaited)));
+  const std::uint32_t rank = awaited_in_world(a, wait);
+  return rank == kNoRank ? Cell("") : Cell(exact(rank));
 }
 
 Table pattern_table(const Application& a) {
@@ -65,11 +65,14 @@ Table pair_table(const Application& a, double least, std::size_t& pairs) {
   for (const WaitEdge& edge : edges) {
     if (edge.seconds < least) break;
     if (++pairs > kPairs) continue;
-    const std::uint32_t own = edge.awaited - a.first_rank;
-    const bool is_own = own < a.ranks;
+    // Other programs have the sums of their ranks.
+    const auto of_awaited = [&](const std::vector<double>& by_rank) {
+      const std::uint32_t own = edge.awaited - a.first_rank;
+      return own < by_rank.size() ? Cell(seconds(by_rank[own])) : Cell("");
+    };
     table.rows.push_back({exact(edge.waiter), exact(edge.awaited), seconds(edge.seconds),
-                          is_own ? Cell(seconds(a.waiting.per_rank.caused_seconds[own])) : Cell("")});
-    if (!origins.empty()) table.rows.back().push_back(is_own ? Cell(seconds(origins[own])) : Cell(""));
+                          of_awaited(a.waiting.per_rank.caused_seconds)});
+    if (!origins.empty()) table.rows.back().push_back(of_awaited(origins));
   }
   return table;
 }
@@ -114,11 +117,6 @@ Cell place_of(const Application& a, const PathPart& part) {
   if (part.kind == "other") return "outside of MPI, not sampled: asleep, blocked …";
   if (part.function.empty()) return symbol(name_as_sampled(a.samples, part.symbol, part.source_file, part.line), 56);
   return symbol(part.function + " of " + name_of(part), 56);
-}
-
-// Over all programs of the world.
-double path_seconds(const Application& a) {
-  return a.waiting.critical_path_seconds + a.waiting.critical_path_elsewhere_seconds;
 }
 
 Table path_table(const Application& a, std::size_t& parts) {

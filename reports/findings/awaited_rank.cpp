@@ -94,9 +94,8 @@ std::string instead_of_coming(const WaitCause& cause, const std::string& functio
 }
 
 std::string instead_of_coming(const Application& a, const WaitedOther& other) {
-  constexpr double kExplained = 0.25;  // of what is waited for it
   const WaitCause& cause = other.cause;
-  if (cause.kind.empty() || cause.seconds < kExplained * other.seconds || cause.seconds <= cause.error) return "";
+  if (cause.kind.empty() || !explains(cause, other.seconds)) return "";
   return instead_of_coming(cause, is_work(&cause) ? function_of(a, cause) : "",
                            longer_than_they(a, other, cause.seconds), longer_than_they(a, other, cause.error));
 }

@@ -107,6 +107,15 @@ double longer_than_they(const Application& a, const WaitedOther& awaited, double
   return longer_than(a, a.waiting.edges_between, awaited.rank, seconds);
 }
 
+std::uint32_t awaited_in_world(const Application& a, const LongestWait& wait) {
+  if (wait.awaited_other != kNoRank) return wait.awaited_other;
+  return wait.awaited == kNoRank ? kNoRank : a.world_rank(wait.awaited);
+}
+
+double path_seconds(const Application& a) {
+  return a.waiting.critical_path_seconds + a.waiting.critical_path_elsewhere_seconds;
+}
+
 double waiting_for_others(const Application& a) {
   return std::transform_reduce(a.waiting.edges_between.begin(), a.waiting.edges_between.end(), 0.0, std::plus{},
                                [](const WaitEdge& edge) { return edge.seconds; });
@@ -170,12 +179,15 @@ bool is_late_in_turn(const Application& a, std::uint32_t rank) {
          ranks.caused_seconds[rank] < kMuchLonger * ranks.waiting_seconds[rank];
 }
 
-const WaitCause* main_cause(const Application& a, std::uint32_t rank) {
+bool explains(const WaitCause& cause, double waited) {
   constexpr double kExplains = 0.25;
+  return cause.seconds >= kExplains * waited && cause.seconds > cause.error;
+}
+
+const WaitCause* main_cause(const Application& a, std::uint32_t rank) {
   const auto cause = std::ranges::find(a.waiting.causes, rank, &WaitCause::rank);  // by seconds, descending
   if (cause == a.waiting.causes.end() || rank >= a.waiting.per_rank.caused_seconds.size()) return nullptr;
-  const bool explains = cause->seconds >= kExplains * a.waiting.per_rank.caused_seconds[rank];
-  return explains && cause->seconds > cause->error ? &*cause : nullptr;
+  return explains(*cause, a.waiting.per_rank.caused_seconds[rank]) ? &*cause : nullptr;
 }
 
 }  // namespace ardoise::reports

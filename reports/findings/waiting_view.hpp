@@ -23,6 +23,11 @@ namespace ardoise::reports {
 // Every end of a message and every collective is known, so that nothing else can be on the critical path.
 [[nodiscard]] bool is_path_whole(const Application& application);
 
+// In ranks of the world; kNoRank: it was not for one rank.
+[[nodiscard]] std::uint32_t awaited_in_world(const Application& application, const LongestWait& wait);
+// Length of the critical path, over all programs of the world.
+[[nodiscard]] double path_seconds(const Application& application);
+
 // Seconds that its ranks waited for ranks of other programs.
 [[nodiscard]] double waiting_for_others(const Application& application);
 
@@ -59,6 +64,9 @@ struct AwaitedRank {
 
 // The rank itself waits nearly as long as others wait for it: it is late in turn with them, and nothing stands out.
 [[nodiscard]] bool is_late_in_turn(const Application& application, std::uint32_t rank);
+
+// Whether the cause stands for a quarter at least of `waited` seconds, and for more than the error of sampling.
+[[nodiscard]] bool explains(const WaitCause& cause, double waited);
 
 // What made a rank late most, beyond the error of sampling; nullptr where nothing explains a quarter of what was waited
 // for it.

@@ -11,6 +11,7 @@
 #include "reports/findings/rank_moves.hpp"
 #include "reports/findings/sample_view.hpp"
 #include "reports/findings/series_view.hpp"
+#include "reports/findings/waiting_view.hpp"
 
 namespace ardoise::launcher {
 namespace {
@@ -104,8 +105,8 @@ Rows functions(const Run&, const Application& a, Rank rank) {
 }
 
 ShownCell awaited_rank(const Application& a, const reports::LongestWait& wait) {
-  if (wait.awaited_other != reports::kNoRank) return exact(wait.awaited_other);
-  return wait.awaited == reports::kNoRank ? ShownCell("") : exact(a.world_rank(wait.awaited));
+  const std::uint32_t rank = reports::awaited_in_world(a, wait);
+  return rank == reports::kNoRank ? ShownCell("") : exact(rank);
 }
 
 Rows waits(const Run&, const Application& a, Rank) {
@@ -138,13 +139,12 @@ Rows path(const Run&, const Application& a, Rank) {
   for (const PathPart& p : a.waiting.critical_path) {
     rows.push_back({p.kind, p.function, ShownCell(without_parameters(p.symbol), p.symbol),
                     place_cell(p.source_file, p.line, ""), seconds(p.seconds), seconds(p.error),
-                    share(p.seconds / std::max(elsewhere + a.waiting.critical_path_seconds, 1e-12)),
-                    exact(a.world_rank(p.rank)), seconds(p.rank_seconds)});
+                    share(p.seconds / std::max(reports::path_seconds(a), 1e-12)), exact(a.world_rank(p.rank)),
+                    seconds(p.rank_seconds)});
   }
   if (elsewhere > 0)
     rows.push_back({ShownCell("other programs"), ShownCell(""), ShownCell(""), ShownCell(""), seconds(elsewhere),
-                    ShownCell(""), share(elsewhere / (elsewhere + a.waiting.critical_path_seconds)), ShownCell(""),
-                    ShownCell("")});
+                    ShownCell(""), share(elsewhere / reports::path_seconds(a)), ShownCell(""), ShownCell("")});
   return rows;
 }
 

@@ -949,7 +949,7 @@ TEST(Findings, CallersOfAWrapperAreNamedWhereTheyDiffer) {
   EXPECT_THAT(find(findings_of(a), "dominating_call")->text, HasSubstr("called from wrapped_waitall (wrap.c:7)."));
 }
 
-// Of rank 1; the others have 100 MB all the time.
+// `megabytes` is the memory of rank 1, or of the only rank; the others have 100 MB all the time.
 void set_memory(Application& a, const std::vector<double>& megabytes) {
   a.hosts = {"node1"};
   a.per_rank.host.assign(a.ranks, 0);
@@ -959,8 +959,9 @@ void set_memory(Application& a, const std::vector<double>& megabytes) {
   a.memory.host_bytes = {std::uint64_t{2'000'000'000}};
   a.memory.limit_bytes = {0};
   a.memory.peak_bytes.assign(a.memory.bins * a.ranks, 100'000'000);
+  const std::size_t first = a.ranks == 1 ? 0 : a.memory.bins;
   for (std::size_t i = 0; i < megabytes.size(); ++i)
-    a.memory.peak_bytes[a.memory.bins + i] = static_cast<std::uint64_t>(megabytes[i] * 1e6);
+    a.memory.peak_bytes[first + i] = static_cast<std::uint64_t>(megabytes[i] * 1e6);
 }
 
 TEST(Findings, SteadyGrowthOfMemoryIsNoticedAndItsSetUpIsNot) {

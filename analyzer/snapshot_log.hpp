@@ -1,6 +1,6 @@
-// The file of this analyzer's snapshots, snapshots-N.ards in the folder of the report (docs/snapshots.md): written
-// while the programs run, a block at a time, whole blocks only. A worker that brings a snapshot never waits for the
-// disk (block_writer.hpp).
+// The file of this analyzer's snapshots, snapshots-N.ards in the folder of the report (docs/guide/snapshots.md):
+// written while the programs run, a block at a time, whole blocks only. A worker that brings a snapshot never waits for
+// the disk (block_writer.hpp).
 //
 // A snapshot waits here for calls that come late, those of I/O and of other threads, before it is written: two seconds,
 // or until much waits. What comes later yet is written by itself.

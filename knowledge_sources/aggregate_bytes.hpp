@@ -1,5 +1,6 @@
 // What an AggregateRecord says, in the terms of event_bytes.hpp: the same bytes as the records that it stands for. For
-// every knowledge source that sums records and must not lose those that a process has folded (docs/event_format.md).
+// every knowledge source that sums records and must not lose those that a process has folded
+// (docs/reference/event_format.md).
 #pragma once
 
 #include "instrument/format/event_format.hpp"

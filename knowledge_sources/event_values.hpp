@@ -1,5 +1,6 @@
 // Values that a knowledge source or plug-in attaches to calls in the trace (--trace …,attributes=plugins), as
-// attributes with keys of its own; where a value belongs to no call it becomes an event of its own (docs/traces.md).
+// attributes with keys of its own; where a value belongs to no call it becomes an event of its own
+// (docs/guide/traces.md).
 //
 //   values_.attach(sources, context_);                              // in attach()
 //   residual_ = values_.define<double>("myplugin::residual", "what is left to solve");          // likewise

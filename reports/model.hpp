@@ -1,5 +1,5 @@
 // The model: the finished numbers of a run, as data, before any rendering. Knowledge sources fill it, model_json.hpp
-// writes and reads it as profile.json (schema: docs/profile_schema.md), every renderer works from it alone.
+// writes and reads it as profile.json (schema: docs/reference/profile_schema.md), every renderer works from it alone.
 // Units stand in the names; times are seconds, sizes bytes, ranks those of the program, from 0 on.
 #pragma once
 
@@ -120,7 +120,8 @@ struct MemoryProfile {
   std::vector<std::uint64_t> host_bytes, limit_bytes;
 };
 
-// Waiting in MPI, as measured from the calls of all ranks that took part: docs/profile_schema.md has the patterns.
+// Waiting in MPI, as measured from the calls of all ranks that took part: docs/reference/profile_schema.md has the
+// patterns.
 struct LongestWait {
   double seconds = 0;
   double begin_seconds = 0;                     // since the program's MPI_Init

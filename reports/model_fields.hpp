@@ -1,7 +1,7 @@
 // The schema of profile.json, once: the members of the model's structs, whose names are the keys. json_writer and
-// json_reader both walk these tables, so that what is written is what is read. docs/profile_schema.md explains the
-// meaning of each key. To add a field: a member in model.hpp, its name here, a line in the documentation. Keys are
-// never renamed or retyped within one schema version; unknown keys are skipped by readers.
+// json_reader both walk these tables, so that what is written is what is read. docs/reference/profile_schema.md
+// explains the meaning of each key. To add a field: a member in model.hpp, its name here, a line in the documentation.
+// Keys are never renamed or retyped within one schema version; unknown keys are skipped by readers.
 #pragma once
 
 #include <string_view>

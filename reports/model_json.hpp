@@ -1,5 +1,5 @@
 // profile.json: the model as a file, written by the analyzer, read by `ardoise report` and by whoever works on with the
-// numbers (schema: docs/profile_schema.md).
+// numbers (schema: docs/reference/profile_schema.md).
 #pragma once
 
 #include <string>

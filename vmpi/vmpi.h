@@ -9,7 +9,7 @@
  * MPI_Init. Outputs are set on success only. Nothing here aborts the program or throws.
  * Thread safety: a stream belongs to one thread at a time, one that may call MPI at the program's thread level; only
  * VMPI_Stream_release may be called by any thread at any time, it has no MPI inside.
- * docs/streams.md explains the ideas and the protocol.
+ * docs/internals/streams.md explains the ideas and the protocol.
  */
 #ifndef VMPI_H
 #define VMPI_H

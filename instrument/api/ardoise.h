@@ -2,7 +2,7 @@
  * for the library of Ardoise when they are called first, and do nothing where the program runs without it, before
  * MPI_Init and after MPI_Finalize. A mark costs some 60 ns; it calls no MPI and may come from any thread, but not from
  * a signal handler. Snapshots and phases of the thread that called MPI_Init cut the profile, values of all threads are
- * counted. docs/marks.md
+ * counted. docs/guide/marks.md
  *
  *   for (int step = 1; step <= steps; ++step) {
  *     ardoise_phase_begin("solve");

@@ -1,6 +1,6 @@
 // Command lines are kept in profiles, captures and states of a run, which people send to each other. What looks like a
 // secret in them is not: it never leaves the process that was given it. Used where a process describes itself, and by
-// the launcher for the launch line. The list of what is hidden is here and in docs/ardoise.md, nowhere else.
+// the launcher for the launch line. The list of what is hidden is here and in docs/reference/ardoise.md, nowhere else.
 #pragma once
 
 #include <string>

@@ -180,7 +180,7 @@ struct MarkNameDefinition {
 };
 
 // A datatype of MPI, where arguments of calls are recorded. Strings: what it is, in words from which it can be made
-// again (docs/event_format.md).
+// again (docs/reference/event_format.md).
 struct DatatypeDefinition {
   std::uint32_t datatype;  // 1, 2, … in this process
   std::uint32_t reserved;

@@ -1,4 +1,4 @@
-// The event format: what a program's process writes and the analyzer reads. docs/event_format.md is its page.
+// The event format: what a program's process writes and the analyzer reads. docs/reference/event_format.md is its page.
 //
 // A *pack* is one block: a PackHeader and a payload of one PackClass.
 //

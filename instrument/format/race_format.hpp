@@ -1,5 +1,6 @@
-// A record of races: what every MPI call of one process came to whose outcome the program does not fix (docs/races.md).
-// One file a process, written by races/race_recorder.hpp, read by races/race_forcer.hpp and by the launcher.
+// A record of races: what every MPI call of one process came to whose outcome the program does not fix
+// (docs/guide/races.md). One file a process, written by races/race_recorder.hpp, read by races/race_forcer.hpp and by
+// the launcher.
 //
 //   file      RaceFileHeader, texts, then blocks in any order of streams, each stream's in its own order
 //   block     RaceBlock, `packed` bytes of zstd (or, kRaceEnd, a RaceEnd as it is)

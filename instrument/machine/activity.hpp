@@ -44,7 +44,7 @@
 // the barrier on the waiting side saves the hot path a fence (asymmetric Dekker).
 //
 // A program's handler that leaves by siglongjmp while its thread is inside leaves the state behind: from then on the
-// thread's I/O is only counted, and its calls of MPI are in no sum (docs/instrument.md, limits).
+// thread's I/O is only counted, and its calls of MPI are in no sum (docs/internals/instrument.md, limits).
 #pragma once
 
 #include <atomic>

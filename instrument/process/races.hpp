@@ -1,5 +1,5 @@
-// Races of this process recorded or forced (docs/races.md), from MPI_Init to MPI_Finalize, whether it is measured or
-// not.
+// Races of this process recorded or forced (docs/guide/races.md), from MPI_Init to MPI_Finalize, whether it is measured
+// or not.
 #pragma once
 
 #include <string>

@@ -4,9 +4,9 @@
 // The kernel stops a perf event when its thread leaves the processor and starts it when that comes back: expensive,
 // too, and threads that wait in MPI by yielding change places up to a million times a second. While that would cost
 // more than sampling may, a POSIX timer samples the thread: the kernel looks at it at timer interrupts, which come
-// anyway. Such samples are biased, since the scheduler changes threads at the same moments (docs/sampling.md has the
-// measurement): a thread that changes places less often has an event. It begins with a timer, because an event may take
-// a second to sample a thread that only yields, so seldom is that in user mode.
+// anyway. Such samples are biased, since the scheduler changes threads at the same moments (docs/internals/sampling.md
+// has the measurement): a thread that changes places less often has an event. It begins with a timer, because an event
+// may take a second to sample a thread that only yields, so seldom is that in user mode.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // All options, in the order of --help. To add one: a row here, and what reads its value. Tests say when the tables in
-// docs/ardoise.md and the manual pages have to follow, and print them.
+// docs/reference/ardoise.md and the manual pages have to follow, and print them.
 #pragma once
 
 #include <array>
@@ -31,13 +31,13 @@ inline constexpr auto kOptions = [] {
      "knowledge source to load, may be given several times"},
     {"snapshot-when", kText, "CONDITION", "", "none", 0, 0, kForLauncher | kForAnalyzer | kRepeats,
      "snapshot of the profile of a rank whenever this becomes true, e.g. \"bytes(write) > 1 GB since last\", may be given "
-     "several times (docs/marks.md)"},
+     "several times (docs/guide/marks.md)"},
     {"snapshot-every", kDuration, "DURATION", "", "no file", 0.001, 36e6, kForAnalyzer,
      "write the snapshots of each rank to files, snapshots-N.ards in the folder of the report: those of its marks, "
-     "conditions and iterations, and of intervals of this time; ardoise snapshots reads them (docs/snapshots.md)"},
+     "conditions and iterations, and of intervals of this time; ardoise snapshots reads them (docs/guide/snapshots.md)"},
     {"trace", kText, "SELECTION", "", "none", 0, 0, kForLauncher | kForAnalyzer,
      "write a trace in OTF2, trace/traces.otf2 in the folder of the report: all, or e.g. "
-     "\"ranks=0-3,functions=MPI_Send,MPI_Recv,io,from=10s,to=12s,min=1ms,attributes=all\" (docs/traces.md)"},
+     "\"ranks=0-3,functions=MPI_Send,MPI_Recv,io,from=10s,to=12s,min=1ms,attributes=all\" (docs/guide/traces.md)"},
     {"rules", kText, "FILE", "", "none", 0, 0, kForLauncher | kForAnalyzer,
      "what changes while the programs run, and when, a line each, e.g. \"when time(MPI_Wait) > 5 s since last: rate=1000 "
      "for 10 s\""},
@@ -94,7 +94,7 @@ inline constexpr auto kOptions = [] {
      "folder for a copy of all event packs, PROGRAM.RANK.packs; ardoise-analyzer --replay DIR analyzes them again"},
     {"record-races", kFolder, "DIR", "", "none", 0, 0, kForLauncher | kForProgram,
      "record into this folder what every MPI call came to that the program does not fix (wildcards, tests, Waitany ...), "
-     "for --force (docs/races.md)"},
+     "for --force (docs/guide/races.md)"},
     {"force", kFolder, "DIR", "", "none", 0, 0, kForLauncher | kForProgram,
      "run the programs with what --record-races has recorded there: each such call comes to the same again"},
     {"when-departing", kChoice, "run|stop", "run", "", 0, 0, kForProgram,
@@ -102,7 +102,7 @@ inline constexpr auto kOptions = [] {
      "nothing forced on that rank, or is stopped"},
     {"no-command", kFlag, "", "off", "", 0, 0, kForLauncher | kForProgram,
      "keep nothing of the command lines but the names of launcher and programs; without it what looks like a secret in "
-     "them is hidden (docs/ardoise.md)"},
+     "them is hidden (docs/reference/ardoise.md)"},
     {"disable", kFlag, "", "off", "", 0, 0, kForLauncher | kForProgram,
      "run the launch untouched; as a variable it also silences a preload library that is named by hand"},
     {"quiet", kFlag, "", "off", "", 0, 0, kForLauncher | kForAnalyzer,

@@ -1,5 +1,5 @@
-// A block of a file of snapshots (docs/snapshots.md): some snapshots of some ranks with all that they refer to, so that
-// a file is any number of blocks in any order, each of which can be read alone.
+// A block of a file of snapshots (docs/guide/snapshots.md): some snapshots of some ranks with all that they refer to,
+// so that a file is any number of blocks in any order, each of which can be read alone.
 //
 //   offset  bytes
 //   0       8      magic "ARDSNAP2"

@@ -1,7 +1,7 @@
 // An example to copy: how many messages and bytes went out with each tag, and how many of the blocking ones on
 // MPI_COMM_WORLD met a blocking receive. It reads the mpi_events of its level and adds a table to the model
 // (Application::extensions), which becomes a section of the report; and in a trace (--trace all,attributes=plugins)
-// each send says whether it is a large one. docs/knowledge_sources.md explains each step.
+// each send says whether it is a large one. docs/internals/knowledge_sources.md explains each step.
 #include <algorithm>
 #include <cstdint>
 #include <map>

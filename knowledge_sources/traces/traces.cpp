@@ -1,5 +1,5 @@
-// Writes a trace of what the programs do, in OTF2, while they run (--trace, docs/traces.md): each analyzer the events
-// of the ranks that it has. Contributes nothing to the model; trace_archive.hpp makes the archive of all parts.
+// Writes a trace of what the programs do, in OTF2, while they run (--trace, docs/guide/traces.md): each analyzer the
+// events of the ranks that it has. Contributes nothing to the model; trace_archive.hpp makes the archive of all parts.
 #include <algorithm>
 #include <cstdint>
 #include <memory>

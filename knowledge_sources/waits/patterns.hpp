@@ -1,5 +1,6 @@
 // The wait states of one operation: who waits for whom, and how long. Definitions after Scalasca's (Wolf, Mohr:
-// Automatic performance analysis of hybrid MPI/OpenMP applications, 2003; docs/knowledge_sources.md has the formulas).
+// Automatic performance analysis of hybrid MPI/OpenMP applications, 2003; docs/internals/knowledge_sources.md has the
+// formulas).
 #pragma once
 
 #include <cstdint>

@@ -13,9 +13,9 @@ foreach(file ${WORK}/prefix/bin/ardoise ${WORK}/prefix/bin/ardoise-analyzer ${li
     message(FATAL_ERROR "${file} has debug information")
   endif()
 endforeach()
-file(GLOB pages ${WORK}/prefix/share/doc/ardoise/docs/marks.md)
+file(GLOB pages ${WORK}/prefix/share/doc/ardoise/docs/guide/marks.md)
 if(NOT libraries OR NOT pages)
-  message(FATAL_ERROR "libardoise.so or docs/marks.md was not installed")
+  message(FATAL_ERROR "libardoise.so or docs/guide/marks.md was not installed")
 endif()
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK}/source -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/prefix
   -DCMAKE_CXX_COMPILER=${COMPILER} COMMAND_ERROR_IS_FATAL ANY OUTPUT_QUIET)

@@ -61,7 +61,7 @@ std::string manual_section(bool of_analyzer) {
   return text;
 }
 
-TEST(OptionDocs, TheTableInArdoiseMdListsTheRows) { expect_in("docs/ardoise.md", markdown_table() + "\n"); }
+TEST(OptionDocs, TheTableInArdoiseMdListsTheRows) { expect_in("docs/reference/ardoise.md", markdown_table() + "\n"); }
 
 TEST(OptionDocs, TheManualPageOfArdoiseListsTheRows) {
   expect_in("tools/ardoise/ardoise.1", manual_section(false) + ".TP\n.B \\-\\-version");

@@ -1,4 +1,4 @@
-// The byte rules of docs/mpi_functions.md, as numbers.
+// The byte rules of docs/reference/mpi_functions.md, as numbers.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

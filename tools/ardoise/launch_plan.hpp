@@ -13,7 +13,7 @@ namespace ardoise::launcher {
 
 // How a program gets the preload library. Open MPI 4's -x belongs to its own app context, so nothing but the program
 // itself sees it, and mpirun still starts the user's program and not another. Open MPI 5 exports to all contexts
-// (facts of both: docs/ardoise.md): there the program is started by env(1).
+// (facts of both: docs/reference/ardoise.md): there the program is started by env(1).
 // (Hydra's -env, too, belongs to its own app context.)
 enum class PreloadBy { kExportOption, kEnvProgram, kHydraEnvOption };
 

@@ -1,5 +1,5 @@
-// Folders of records of races (docs/races.md) as the launcher sees them: looked at before the programs start, and given
-// the names of call sites after they have ended.
+// Folders of records of races (docs/guide/races.md) as the launcher sees them: looked at before the programs start, and
+// given the names of call sites after they have ended.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// `ardoise snapshots`: lists, sums, merges, cuts and converts files of snapshots (docs/snapshots.md).
+// `ardoise snapshots`: lists, sums, merges, cuts and converts files of snapshots (docs/guide/snapshots.md).
 #pragma once
 
 namespace ardoise::launcher {

@@ -1,4 +1,4 @@
-// See kinds.hpp; docs/mpi_functions.md explains each word.
+// See kinds.hpp; docs/reference/mpi_functions.md explains each word.
 #include "vmpi/generator/kinds.hpp"
 
 #include <algorithm>

@@ -58,7 +58,7 @@ struct Table {
   [[nodiscard]] std::uint32_t hash() const;
 };
 
-// `text` in the format of docs/mpi_functions.md; `file` is named in errors. Throws TableError.
+// `text` in the format of docs/reference/mpi_functions.md; `file` is named in errors. Throws TableError.
 Table parse_table(std::string_view text, const std::string& file);
 
 }  // namespace ardoise::generator

@@ -1,6 +1,6 @@
 // The messages by which processes of different partitions agree: all of one form, 32 bytes, on one tag of the control
-// communicator, so that those of one process to another stay in order. docs/streams.md lists who sends which when. As
-// they travel: bytes of a C struct, between processes of one launch on machines of one kind.
+// communicator, so that those of one process to another stay in order. docs/internals/streams.md lists who sends which
+// when. As they travel: bytes of a C struct, between processes of one launch on machines of one kind.
 #pragma once
 
 #include <cstdint>

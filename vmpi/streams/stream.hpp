@@ -1,5 +1,5 @@
 // A stream as C++ sees it; VMPI_Stream_* are thin covers of this class (stream_api.cpp). Joins the writing and the
-// reading half, waits where a call may wait, ends what has ended. docs/streams.md has the protocol.
+// reading half, waits where a call may wait, ends what has ended. docs/internals/streams.md has the protocol.
 #pragma once
 
 #include <chrono>

@@ -1,6 +1,6 @@
-// How many bytes a call hands over and gets, as pure arithmetic: no MPI, tested alone. docs/mpi_functions.md has the
-// rules in words. `sent` is what this process contributes, `received` what it obtains, counted once for each peer; a
-// rooted collective counts the root's own part too, and MPI_IN_PLACE changes nothing.
+// How many bytes a call hands over and gets, as pure arithmetic: no MPI, tested alone. docs/reference/mpi_functions.md
+// has the rules in words. `sent` is what this process contributes, `received` what it obtains, counted once for each
+// peer; a rooted collective counts the root's own part too, and MPI_IN_PLACE changes nothing.
 //
 // Callables give byte counts and are only called where the standard calls the arguments behind them significant: the
 // other ones may be null or garbage.

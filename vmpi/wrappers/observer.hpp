@@ -20,7 +20,8 @@ struct Argument;
 struct Steering;
 
 // What a wrapper knows of a call. Pointers are valid from enter to exit. Bytes are 64-bit products of counts and
-// datatype sizes, MPI_IN_PLACE, MPI_PROC_NULL, null datatypes and roots honoured (docs/mpi_functions.md has the rules).
+// datatype sizes, MPI_IN_PLACE, MPI_PROC_NULL, null datatypes and roots honoured (docs/reference/mpi_functions.md has
+// the rules).
 struct Call {
   FunctionId function;
   MPI_Comm comm = MPI_COMM_NULL;         // as the library sees it (translated); MPI_COMM_NULL: none

@@ -1,8 +1,8 @@
 // Functions that need more than a translated communicator under a virtual world. The generated wrapper of a function
 // marked !special in the table calls these, with the program's own arguments, where it would call the library's; so
 // does its PMPI_ twin, whose arguments may come from inside the library and are translated already. `next` is the table
-// of what stands behind: real for MPI_ names, library for PMPI_ names. docs/mpi_functions.md says what is special about
-// each.
+// of what stands behind: real for MPI_ names, library for PMPI_ names. docs/reference/mpi_functions.md says what is
+// special about each.
 #pragma once
 
 #include "vmpi/real_functions.hpp"

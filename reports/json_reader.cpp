@@ -83,6 +83,15 @@ struct Slots {
   static constexpr SlotOps kOps{.expected = "an object", .member = find_member<T>};
 };
 template <>
+struct Slots<decltype(Application::extensions)> {
+  static constexpr SlotOps kOps{.expected = "an object", .member = [](void* object, const std::string& key) {
+                                  // Nothing else holds it before the profile is read.
+                                  auto& all = *static_cast<decltype(Application::extensions)*>(object);
+                                  if (all == nullptr) all = std::make_shared<Json>(Json::object());
+                                  return slot_of(const_cast<Json&>(*all)[key]);
+                                }};
+};
+template <>
 struct Slots<Json> {
   static constexpr SlotOps kOps{
       .expected = "any value",

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "reports/extensions.hpp"
 #include "reports/model_fields.hpp"
 
 namespace ardoise::reports {
@@ -105,6 +106,8 @@ void JsonWriter::value(const T& v) {
     out_.append(digits.data(), digits.data() + digits.size());
   } else if constexpr (std::is_same_v<T, SizeHistogram>) {
     array(v.calls);
+  } else if constexpr (std::is_same_v<T, decltype(Application::extensions)>) {
+    value(v == nullptr ? nlohmann::json::object() : *v);
   } else if constexpr (std::is_same_v<T, nlohmann::json> || std::is_same_v<T, std::string>) {
     const nlohmann::json& json = v;
     const std::string dump = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -4,7 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -335,7 +336,8 @@ struct Application {
   Quality quality;
   [[nodiscard]] std::uint32_t world_rank(std::uint32_t rank) const { return first_rank + rank; }
   // What plug-ins of third parties add: {"plug-in name": {"title": "...", "columns": [...], "rows": [[...]]}}.
-  nlohmann::json extensions = nlohmann::json::object();
+  // Null where there is nothing; extensions.hpp reads it and adds to it.
+  std::shared_ptr<const nlohmann::json> extensions;
 };
 
 // An option of the run, as programs and analyzers were told it.

@@ -17,6 +17,7 @@
 #include "knowledge_sources/keyed.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/worker_slots.hpp"
+#include "reports/extensions.hpp"
 
 namespace {
 
@@ -106,8 +107,9 @@ class TagUsage final : public Analysis {
   void contribute(const Resolver&, ardoise::reports::Application& application) const override {
     auto rows = nlohmann::json::array();
     for (const auto& [tag, sums] : merged()) rows.push_back({tag, sums.messages, sums.bytes, sums.met});
-    application.extensions["tag_usage"] = {
-        {"title", "Messages by tag"}, {"columns", {"tag", "messages", "bytes", "met"}}, {"rows", std::move(rows)}};
+    add_extension(
+        application, "tag_usage",
+        {{"title", "Messages by tag"}, {"columns", {"tag", "messages", "bytes", "met"}}, {"rows", std::move(rows)}});
   }
 
  private:

@@ -1,5 +1,7 @@
 // What plug-ins of third parties added to an application: a section for each table. The JSON was written by others:
 // whatever does not look like {"title", "columns", "rows"} is left to profile.json. See sections.hpp.
+#include "reports/extensions.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,8 +49,7 @@ Table table_of(const Json& columns, const Json& rows, std::size_t most_columns, 
 
 Section extensions(const Application& app) {
   Section all;
-  if (!app.extensions.is_object()) return all;
-  for (const auto& [plugin, content] : app.extensions.items()) {
+  for (const auto& [plugin, content] : extensions_of(app).items()) {
     if (!content.is_object()) continue;
     const auto columns = content.find("columns"), rows = content.find("rows"), title = content.find("title");
     if (columns == content.end() || rows == content.end() || !columns->is_array() || !rows->is_array() ||

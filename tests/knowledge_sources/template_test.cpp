@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "fixture.hpp"
+#include "reports/extensions.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -20,7 +21,7 @@ TEST(Template, AddsItsTableToTheReport) {
     maker.finish();
     session.submit(maker.take(), rank);
   }
-  const auto table = session.application().extensions.at("tag_usage");
+  const auto table = reports::extensions_of(session.application()).at("tag_usage");
   EXPECT_EQ(table.at("columns"), nlohmann::json({"tag", "messages", "bytes", "met"}));
   EXPECT_EQ(table.at("rows"), nlohmann::json::parse("[[1, 2, 20, 1], [5, 2, 128, 1]]"));
 }

@@ -7,6 +7,7 @@
 
 #include "knowledge_sources/keyed.hpp"
 #include "knowledge_sources/plugin.hpp"
+#include "reports/extensions.hpp"
 
 namespace {
 
@@ -45,9 +46,10 @@ class Flooding final : public knowledge_sources::Analysis {
     sums_.used_sum += other.used_sum;
   }
   void contribute(const knowledge_sources::Resolver&, reports::Application& application) const override {
-    application.extensions["flooding"] = {{"title", "Records"},
-                                          {"columns", {"sent", "sum", "used", "sum"}},
-                                          {"rows", {{sums_.sent, sums_.sent_sum, sums_.used, sums_.used_sum}}}};
+    add_extension(application, "flooding",
+                  {{"title", "Records"},
+                   {"columns", {"sent", "sum", "used", "sum"}},
+                   {"rows", {{sums_.sent, sums_.sent_sum, sums_.used, sums_.used_sum}}}});
   }
 
  private:

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "reports/child_process.hpp"
+#include "reports/extensions.hpp"
 #include "reports/model_json.hpp"
 #include "tests/reports/synthetic_run.hpp"
 
@@ -218,10 +219,11 @@ TEST_F(RealLatex, EveryCharacterMayBeTheFirst) {
     const auto row = [&](const char* name, int value) {
       return nlohmann::json::array({told(fmt::format("{}1]{}{}", first, name, number)), value});
     };
-    auto& table = run.applications[0].extensions[fmt::format("plug-in {}", number)];
+    nlohmann::json table;
     table["title"] = told(fmt::format("{}title{}", first, number));
     table["columns"] = nlohmann::json::array({told(fmt::format("{}column{}", first, number)), "other"});
     table["rows"] = nlohmann::json::array({row("row", 1), row("next", 2)});
+    add_extension(run.applications[0], fmt::format("plug-in {}", number), std::move(table));
     run.notices.push_back(told(fmt::format("{}1]item{}", first, number)));
   }
   expect_report(run);

@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 
+#include "reports/extensions.hpp"
 #include "tests/reports/synthetic_samples.hpp"
 
 namespace ardoise::reports::testing {
@@ -388,11 +389,10 @@ Run synthetic_run(std::uint32_t ranks) {
   run.applications.push_back(synthetic_application("post", options));
   run.applications[1].partition = 1;
   run.applications[1].start_seconds = 0.8;
-  run.applications[0].extensions = {
-      {"hydro_phases",
-       {{"title", "Phases of the hydrodynamics"},
-        {"columns", {"phase", "count", "seconds"}},
-        {"rows", {{"advect", 12000, 310.25}, {"project", 12000, 122.5}, {"output", 12, 1.75}}}}}};
+  add_extension(run.applications[0], "hydro_phases",
+                {{"title", "Phases of the hydrodynamics"},
+                 {"columns", {"phase", "count", "seconds"}},
+                 {"rows", {{"advect", 12000, 310.25}, {"project", 12000, 122.5}, {"output", 12, 1.75}}}});
   run.command = fmt::format("ardoise mpirun -n {} ./solver -i in.cfg : -n {} ./post", solver, post);
   run.universe_ranks = solver + post + 1;
   run.analyzer_ranks = 1;
@@ -444,7 +444,7 @@ Run full_run() {
   Application& a = run.applications[0];
   a.waiting.edges_between = {{5, 1, 0.25}};
   a.waiting.others = {{"ocean", 1, 0.25, {1, "currents", "ocean.cpp", 7, "computation", 0.125, 0.01}}};
-  a.extensions = {{"phases", {{"title", "Phases"}, {"columns", {"phase"}}, {"rows", {{"advect"}}}}}};
+  add_extension(a, "phases", {{"title", "Phases"}, {"columns", {"phase"}}, {"rows", {{"advect"}}}});
   a.layout.rank_of_cell = {7, 6, 5, 4, 3, 2, 1, 0};
   for (FunctionProfile& f : a.posix) f.sizes.calls = {1, 2, 3};
   for (FileProfile& f : a.files) f.read_sizes = f.write_sizes = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
@@ -533,9 +533,11 @@ Run nasty_run() {
     for (SampledLine& l : a.samples.lines) l.source_file = nasty;
     a.samples.counters = {nasty, "instructions"};
     for (RateChange& c : a.samples.rate_changes) c.cause = nasty;
-    a.extensions = {
-        {nasty, {{"title", nasty}, {"columns", {nasty, "x"}}, {"rows", {{nasty, 1}, {2, nullptr}, {true}, "no row"}}}},
-        {"odd", 5}};
+    a.extensions.reset();
+    add_extension(
+        a, nasty,
+        {{"title", nasty}, {"columns", {nasty, "x"}}, {"rows", {{nasty, 1}, {2, nullptr}, {true}, "no row"}}});
+    add_extension(a, "odd", 5);
   }
   return run;
 }

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "reports/document/sections.hpp"
+#include "reports/extensions.hpp"
 #include "reports/latex/latex_text.hpp"
 #include "reports/text/text_document.hpp"
 #include "reports/text/units.hpp"
@@ -187,21 +188,23 @@ TEST(Summary, SaysWhatTheIssueAsksFor) {
 
 TEST(Extensions, OnlyTablesAreTaken) {
   Application app;
-  app.extensions = nlohmann::json::parse(R"({"p": {"columns": ["a", 2], "rows": [[1, "x"], [2.5], "no", [1, 2, 3]]},
-      "q": 5, "r": {"columns": [], "rows": []}, "s": {"columns": ["a"]}})");
+  EXPECT_TRUE(extensions(app).sections.empty());
+  add_extension(app, "p", {{"columns", {"a", 2}}, {"rows", {{1, "x"}, {2.5}, "no", {1, 2, 3}}}});
+  add_extension(app, "q", 5);
+  add_extension(app, "r", {{"columns", nlohmann::json::array()}, {"rows", nlohmann::json::array()}});
+  add_extension(app, "s", {{"columns", {"a"}}});
   const std::vector<Section> sections = extensions(app).sections;
   ASSERT_EQ(sections.size(), 1U);
   EXPECT_EQ(sections[0].title, "p");
   EXPECT_EQ(plain(std::get<Paragraph>(sections[0].blocks.at(0)).text), "From the plug-in p.");
   EXPECT_EQ(text_table(std::get<Table>(sections[0].blocks.at(1)), ""), "  a  2\n  1  x\n2.5\n  1  2\n");
-  app.extensions = nlohmann::json::array();
-  EXPECT_TRUE(extensions(app).sections.empty());
 }
 
 TEST(Extensions, TheSummaryHasTheFirstRows) {
   reports::Run run = testing::synthetic_run(1);
   run.applications.resize(1);
-  run.applications[0].extensions["p"] = {{"title", "Tags"}, {"columns", {"tag"}}, {"rows", {{1}, {2}, {3}, {4}, {5}}}};
+  add_extension(run.applications[0], "p",
+                {{"title", "Tags"}, {"columns", {"tag"}}, {"rows", {{1}, {2}, {3}, {4}, {5}}}});
   EXPECT_THAT(summary_text(document_of(run)), HasSubstr("\n\n  Tags\n  tag\n    1\n    2\n    3\n    4\n  1 row more"));
 }
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <thread>
 
+#include "reports/extensions.hpp"
 #include "tests/tools/launch_fixture.hpp"
 #include "tools/ardoise/measure.hpp"
 
@@ -115,7 +116,7 @@ TEST_F(LaunchTest, WhatAnalyzersSendEachOtherIsUsedOnceHoweverMuchItIs) {
   const auto run = profile();
   ASSERT_THAT(run.applications, SizeIs(1));
   expect_ring(run.applications[0], 2, 4000);
-  const auto row = run.applications[0].extensions.at("flooding").at("rows").at(0);
+  const auto row = reports::extensions_of(run.applications[0]).at("flooding").at("rows").at(0);
   EXPECT_GT(row.at(0), 20 * 2 * 3 * 4000);
   EXPECT_EQ(row.at(0), row.at(2));
   EXPECT_EQ(row.at(1), row.at(3));

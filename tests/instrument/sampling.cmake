@@ -23,10 +23,13 @@ add_executable(unwinder_test calling_contexts_test.cpp unwinder_test.cpp)
 target_link_libraries(unwinder_test PRIVATE ardoise_recorder GTest::gtest_main)
 # Under the sanitizers without comparisons with backtrace(): theirs stands in front of the C library's, with frames of
 # its own, and does not look through signal frames.
-if(ARDOISE_SANITIZE)
-  set(unwinder_filter TEST_FILTER -Unwinder.FindsTheFrames*:Unwinder.AgreesWith*)
+set(compares_with_backtrace Unwinder.FindsTheFrames*:Unwinder.AgreesWith*)
+gtest_discover_tests(unwinder_test DISCOVERY_TIMEOUT 60 TEST_FILTER -${compares_with_backtrace} PROPERTIES LABELS unit TIMEOUT 120)
+if(NOT ARDOISE_SANITIZE)
+  gtest_discover_tests(unwinder_test DISCOVERY_TIMEOUT 60 TEST_FILTER ${compares_with_backtrace} TEST_LIST unwinder_native_TESTS
+    PROPERTIES LABELS native TIMEOUT 120)
+  add_dependencies(native_tests unwinder_test)
 endif()
-gtest_discover_tests(unwinder_test DISCOVERY_TIMEOUT 60 ${unwinder_filter} PROPERTIES LABELS unit TIMEOUT 120)
 add_dependencies(unit_tests unwinder_test)
 add_dependencies(threaded_unit_tests unwinder_test)
 
@@ -37,8 +40,8 @@ add_dependencies(sampler_test truth_late)
 # Not under the sanitizers: they hold signals back until the next call that they intercept, where the thread sanitizer
 # then calls the handler. What was interrupted, and for how long, is what these tests compare.
 if(NOT ARDOISE_SANITIZE)
-  gtest_discover_tests(sampler_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS unit RUN_SERIAL ON TIMEOUT 120)
-  add_dependencies(unit_tests sampler_test)
+  gtest_discover_tests(sampler_test DISCOVERY_TIMEOUT 60 PROPERTIES LABELS native RUN_SERIAL ON TIMEOUT 120)
+  add_dependencies(native_tests sampler_test)
 endif()
 
 add_executable(instrument_sampled_truth programs/sampled_truth.c)

@@ -59,11 +59,21 @@ stage_layers() {
   if tools/check_words; then passed=$((passed + 1)); else note_failure words; fi
 }
 
+product="blackboard/all vmpi/all instrument/all reports/all knowledge_sources/all analyzer/all tools/all"
+
+# Tests of one process run under the sanitizers, in stage asan, and are not built here.
 stage_dev() {
   step "dev: building with g++, warnings are errors"
-  configure_and_build dev all --preset dev || return
-  step "dev: all tests"
-  run_tests dev "$waiting_jobs" -LE '^(torture|soak|scale)$'
+  configure_and_build dev "$product native_tests" --preset dev || return
+  step "dev: tests under mpirun, and what the sanitizers would disturb"
+  run_tests dev "$waiting_jobs" -L '^(mpi|install|native)$'
+}
+
+# Optimised, and with ten times as many random cases as under the sanitizers.
+stage_unit() {
+  step "unit: building the tests of one process with g++"
+  configure_and_build dev unit_tests --preset dev || return
+  run_tests dev "$(nproc)" -L '^unit$'
 }
 
 # What knows no MPI is the same code as in dev: its tests are not run again.

@@ -121,7 +121,7 @@ struct MemoryProfile {
   std::vector<std::uint64_t> host_bytes, limit_bytes;
 };
 
-// Waiting in MPI, as measured from the calls of all ranks that took part: docs/reference/profile_schema.md has the
+// Waiting in MPI, as measured from the calls of all ranks that took part: docs/internals/knowledge_sources.md has the
 // patterns.
 struct LongestWait {
   double seconds = 0;

@@ -4,7 +4,7 @@
 //
 //   +------------+------------------------------------------------------+
 //   | PackHeader | payload: records of one class, or definitions (TLV)  |
-//   |  192 bytes | payload_bytes                                        |
+//   |  200 bytes | payload_bytes                                        |
 //   +------------+------------------------------------------------------+
 //
 // All integers are little endian, the structures have no padding, and 8-byte fields are 8-byte aligned in memory when

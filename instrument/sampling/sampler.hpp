@@ -6,7 +6,7 @@
 //   wrapper's or hook's exit ──count_call()──▶ the call's context, exact sums
 //   flush(), finish() ──▶ kContexts, kContextTotals packs, kCounters and kSamplerTotals definitions ──▶ Sender
 //
-// Signal safety is explained in sampled_thread.hpp and docs/internals/sampling.md.
+// Signal safety is explained in sampled_thread.hpp and machine/activity.hpp.
 #pragma once
 
 #include <atomic>

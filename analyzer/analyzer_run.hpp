@@ -19,7 +19,7 @@
 #include "analyzer/rules/rule_counts.hpp"
 #include "analyzer/rules/rule_file.hpp"
 #include "blackboard/blackboard.hpp"
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "knowledge_sources/plugin.hpp"
 #include "knowledge_sources/reduction.hpp"
 #include "knowledge_sources/sentences.hpp"

@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "knowledge_sources/snapshot_file/snapshot_block.hpp"
 
 namespace ardoise::analyzer {

@@ -20,7 +20,7 @@
 
 #include "analyzer/analyzer_run.hpp"
 #include "analyzer/event_loop.hpp"
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "blackboard/transport.hpp"
 
 namespace ardoise::analyzer {

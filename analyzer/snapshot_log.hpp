@@ -21,7 +21,7 @@
 
 #include "analyzer/block_writer.hpp"
 #include "analyzer/options.hpp"
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "knowledge_sources/level.hpp"
 #include "knowledge_sources/snapshot_file/block_builder.hpp"
 #include "knowledge_sources/snapshots/snapshot_sink.hpp"

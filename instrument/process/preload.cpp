@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "blackboard/thread_barrier.hpp"
+#include "blackboard/threads/thread_barrier.hpp"
 #include "instrument/format/analyzer_partition.hpp"
 #include "instrument/format/remains.hpp"
 #include "instrument/format/stands.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "instrument/record/thread_recorder.hpp"
 #include "instrument/sampling/sampled_thread.hpp"
 

@@ -17,7 +17,7 @@
 #include <mutex>
 #include <new>
 
-#include "blackboard/thread_annotations.hpp"
+#include "blackboard/threads/thread_annotations.hpp"
 
 namespace ardoise {
 

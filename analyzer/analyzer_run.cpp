@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "instrument/format/event_format.hpp"
-#include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/containers/byte_stream.hpp"
 #include "reports/findings/efficiency_over_time.hpp"
 
 namespace ardoise::analyzer {

@@ -20,9 +20,9 @@
 #include "analyzer/rules/rule_file.hpp"
 #include "blackboard/blackboard.hpp"
 #include "blackboard/threads/mutex.hpp"
-#include "knowledge_sources/plugin.hpp"
-#include "knowledge_sources/reduction.hpp"
-#include "knowledge_sources/sentences.hpp"
+#include "knowledge_sources/containers/sentences.hpp"
+#include "knowledge_sources/interface/plugin.hpp"
+#include "knowledge_sources/reduction/reduction.hpp"
 #include "reports/model.hpp"
 
 namespace ardoise::analyzer {

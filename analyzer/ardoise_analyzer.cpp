@@ -49,7 +49,7 @@
 #include "analyzer/workers.hpp"
 #include "instrument/format/analyzer_partition.hpp"
 #include "instrument/settings/settings.hpp"
-#include "knowledge_sources/traces/trace_archive.hpp"
+#include "knowledge_sources/otf2/writer/trace_archive.hpp"
 #include "reports/atomic_file.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/world/finalize_fence.hpp"

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "blackboard/threads/mutex.hpp"
-#include "knowledge_sources/snapshot_file/snapshot_block.hpp"
+#include "knowledge_sources/snapshot_files/snapshot_block.hpp"
 
 namespace ardoise::analyzer {
 

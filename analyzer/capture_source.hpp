@@ -9,7 +9,7 @@
 
 #include "analyzer/pack_source.hpp"
 #include "instrument/format/pack_file.hpp"
-#include "knowledge_sources/level.hpp"
+#include "knowledge_sources/reduction/level.hpp"
 
 namespace ardoise::analyzer {
 

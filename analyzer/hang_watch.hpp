@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/stands.hpp"
-#include "knowledge_sources/reduction.hpp"
+#include "knowledge_sources/reduction/reduction.hpp"
 
 namespace ardoise::analyzer {
 

@@ -16,7 +16,7 @@
 #include "analyzer/options.hpp"
 #include "analyzer/remains.hpp"
 #include "analyzer/safe_state.hpp"
-#include "knowledge_sources/traces/trace_archive.hpp"
+#include "knowledge_sources/otf2/writer/trace_archive.hpp"
 
 namespace ardoise::analyzer {
 

@@ -10,8 +10,8 @@
 #include <stdexcept>
 
 #include "analyzer/option_rows.hpp"
-#include "knowledge_sources/snapshots/condition.hpp"
-#include "knowledge_sources/traces/trace_selection.hpp"
+#include "knowledge_sources/otf2/contents/trace_selection.hpp"
+#include "knowledge_sources/plugins/snapshots/condition.hpp"
 #include "reports/text/utf8.hpp"
 
 namespace ardoise::analyzer {

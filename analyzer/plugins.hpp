@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "knowledge_sources/plugin.hpp"
+#include "knowledge_sources/interface/plugin.hpp"
 
 namespace ardoise::analyzer {
 

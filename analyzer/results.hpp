@@ -9,7 +9,7 @@
 
 #include "analyzer/analyzer_run.hpp"
 #include "analyzer/options.hpp"
-#include "knowledge_sources/traces/trace_archive.hpp"
+#include "knowledge_sources/otf2/writer/trace_archive.hpp"
 
 namespace ardoise::analyzer {
 

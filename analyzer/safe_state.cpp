@@ -15,7 +15,7 @@
 #include "analyzer/own_files.hpp"
 #include "analyzer/results.hpp"
 #include "instrument/machine/own_folder.hpp"
-#include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/containers/byte_stream.hpp"
 #include "reports/atomic_file.hpp"
 
 namespace ardoise::analyzer {

@@ -14,7 +14,7 @@
 #include "analyzer/remains.hpp"
 #include "analyzer/results.hpp"
 #include "analyzer/safe_state_files.hpp"
-#include "knowledge_sources/reduction.hpp"
+#include "knowledge_sources/reduction/reduction.hpp"
 
 namespace ardoise::analyzer {
 

@@ -9,8 +9,8 @@
 #include <iterator>
 #include <system_error>
 
-#include "knowledge_sources/functions.hpp"
-#include "knowledge_sources/snapshots/rank_marks.hpp"
+#include "knowledge_sources/calls/functions.hpp"
+#include "knowledge_sources/plugins/snapshots/rank_marks.hpp"
 
 namespace ardoise::analyzer {
 namespace {

@@ -22,9 +22,9 @@
 #include "analyzer/block_writer.hpp"
 #include "analyzer/options.hpp"
 #include "blackboard/threads/mutex.hpp"
-#include "knowledge_sources/level.hpp"
-#include "knowledge_sources/snapshot_file/block_builder.hpp"
-#include "knowledge_sources/snapshots/snapshot_sink.hpp"
+#include "knowledge_sources/reduction/level.hpp"
+#include "knowledge_sources/snapshot_files/block_builder.hpp"
+#include "knowledge_sources/snapshot_files/snapshot_sink.hpp"
 
 namespace ardoise::analyzer {
 

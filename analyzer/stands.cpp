@@ -10,8 +10,8 @@
 #include "instrument/format/pack_file.hpp"
 #include "instrument/format/rank_ranges.hpp"
 #include "instrument/format/stands.hpp"
-#include "knowledge_sources/functions.hpp"
-#include "knowledge_sources/symbolizer.hpp"
+#include "knowledge_sources/calls/functions.hpp"
+#include "knowledge_sources/symbols/symbolizer.hpp"
 
 namespace ardoise::analyzer {
 namespace {

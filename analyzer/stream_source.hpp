@@ -10,7 +10,7 @@
 
 #include "analyzer/pack_source.hpp"
 #include "analyzer/remains.hpp"
-#include "knowledge_sources/level.hpp"
+#include "knowledge_sources/reduction/level.hpp"
 #include "vmpi/vmpi.h"
 
 namespace ardoise::analyzer {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "knowledge_sources/traces/trace_marker.hpp"
+#include "knowledge_sources/otf2/writer/trace_marker.hpp"
 #include "reports/model.hpp"
 
 namespace ardoise::analyzer {

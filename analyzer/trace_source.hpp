@@ -1,5 +1,5 @@
 // The packs of a trace in OTF2, whoever wrote it, for ardoise-analyzer --replay: as if its program had run under
-// Ardoise (knowledge_sources/trace_packs). A thread of the source reads the trace, while the blackboard's workers
+// Ardoise (knowledge_sources/otf2/packs). A thread of the source reads the trace, while the blackboard's workers
 // analyze.
 #pragma once
 
@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "analyzer/pack_source.hpp"
-#include "knowledge_sources/level.hpp"
-#include "knowledge_sources/trace_packs/trace_packs.hpp"
+#include "knowledge_sources/otf2/packs/trace_packs.hpp"
+#include "knowledge_sources/reduction/level.hpp"
 
 namespace ardoise::analyzer {
 

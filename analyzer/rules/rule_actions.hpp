@@ -15,7 +15,7 @@
 #include "analyzer/rules/held_rules.hpp"
 #include "analyzer/rules/rule_counts.hpp"
 #include "analyzer/rules/rule_file.hpp"
-#include "knowledge_sources/level.hpp"
+#include "knowledge_sources/reduction/level.hpp"
 
 namespace ardoise::analyzer {
 

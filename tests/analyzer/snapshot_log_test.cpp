@@ -13,9 +13,9 @@
 #include <random>
 #include <thread>
 
-#include "knowledge_sources/snapshot_file/snapshot_reader.hpp"
-#include "knowledge_sources/snapshot_file/snapshot_table.hpp"
-#include "knowledge_sources/snapshots/rank_series.hpp"
+#include "knowledge_sources/plugins/snapshots/rank_series.hpp"
+#include "knowledge_sources/snapshot_files/snapshot_reader.hpp"
+#include "knowledge_sources/snapshot_files/snapshot_table.hpp"
 
 namespace ardoise::analyzer {
 namespace {

@@ -21,7 +21,7 @@
 #include "analyzer/stands.hpp"
 #include "instrument/format/pack_file.hpp"
 #include "instrument/format/stands.hpp"
-#include "knowledge_sources/analysis.hpp"
+#include "knowledge_sources/interface/analysis.hpp"
 #include "reports/text/utf8.hpp"
 
 using namespace ardoise;

@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 
-#include "knowledge_sources/trace_reader/archive_reader.hpp"
-#include "knowledge_sources/trace_reader/time_order.hpp"
+#include "knowledge_sources/otf2/reader/archive_reader.hpp"
+#include "knowledge_sources/otf2/reader/time_order.hpp"
 #include "tests/fuzz/packed_archive.hpp"
 #include "tools/ardoise/trace_check.hpp"
 #include "tools/ardoise/trace_perfetto.hpp"

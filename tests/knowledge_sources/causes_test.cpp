@@ -1,5 +1,5 @@
 // What awaited ranks did longer than those that waited: from samples between calls to the model.
-#include "knowledge_sources/waits/causes.hpp"
+#include "knowledge_sources/plugins/waits/causes.hpp"
 
 #include <array>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <set>
 
-#include "knowledge_sources/snapshot_file/snapshot_block.hpp"
+#include "knowledge_sources/snapshot_files/snapshot_block.hpp"
 #include "tests/hostile_names.hpp"
 #include "tests/replay/made_archive.hpp"
 #include "tools/ardoise/launch_line.hpp"

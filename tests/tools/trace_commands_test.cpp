@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "knowledge_sources/trace_reader/time_order.hpp"
+#include "knowledge_sources/otf2/reader/time_order.hpp"
 #include "reports/text/utf8.hpp"
 #include "tests/replay/made_archive.hpp"
 #include "tools/ardoise/launch_line.hpp"

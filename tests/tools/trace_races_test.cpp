@@ -13,7 +13,7 @@
 #include <random>
 #include <set>
 
-#include "knowledge_sources/trace_reader/time_order.hpp"
+#include "knowledge_sources/otf2/reader/time_order.hpp"
 #include "tests/replay/made_archive.hpp"
 #include "tools/ardoise/trace.hpp"
 

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "knowledge_sources/trace_reader/message_tracker.hpp"
+#include "knowledge_sources/otf2/reader/message_tracker.hpp"
 #include "tools/ardoise/race_windows.hpp"
 
 namespace ardoise::launcher {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "knowledge_sources/traces/trace_attribute.hpp"
+#include "knowledge_sources/otf2/contents/trace_attribute.hpp"
 
 namespace ardoise::launcher {
 

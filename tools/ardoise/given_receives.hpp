@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "knowledge_sources/trace_reader/archived_event.hpp"
+#include "knowledge_sources/otf2/reader/archived_event.hpp"
 #include "tools/ardoise/vector_clock.hpp"
 
 namespace ardoise::launcher {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "analyzer/option_rows.hpp"
-#include "knowledge_sources/traces/trace_selection.hpp"
+#include "knowledge_sources/otf2/contents/trace_selection.hpp"
 #include "tools/ardoise/launch_line.hpp"
 
 namespace ardoise::launcher {

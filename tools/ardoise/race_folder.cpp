@@ -16,7 +16,7 @@
 
 #include "analyzer/own_files.hpp"
 #include "instrument/format/race_file.hpp"
-#include "knowledge_sources/symbolizer.hpp"
+#include "knowledge_sources/symbols/symbolizer.hpp"
 #include "reports/atomic_file.hpp"
 #include "reports/text/units.hpp"
 #include "tools/ardoise/elf_file.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "knowledge_sources/snapshot_file/snapshot_table.hpp"
+#include "knowledge_sources/snapshot_files/snapshot_table.hpp"
 #include "tools/ardoise/show_rows.hpp"
 
 namespace ardoise::launcher {

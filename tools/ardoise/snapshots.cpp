@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "instrument/settings/number_ranges.hpp"
-#include "knowledge_sources/snapshot_file/snapshot_reader.hpp"
+#include "knowledge_sources/snapshot_files/snapshot_reader.hpp"
 #include "reports/atomic_file.hpp"
 #include "reports/text/units.hpp"
 #include "tools/ardoise/launch_line.hpp"

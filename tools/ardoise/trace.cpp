@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "knowledge_sources/trace_reader/guarded_reading.hpp"
-#include "knowledge_sources/trace_reader/time_order.hpp"
+#include "knowledge_sources/otf2/reader/guarded_reading.hpp"
+#include "knowledge_sources/otf2/reader/time_order.hpp"
 #include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
 #include "tools/ardoise/export_output.hpp"

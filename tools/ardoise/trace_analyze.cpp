@@ -6,7 +6,7 @@
 #include <system_error>
 #include <vector>
 
-#include "knowledge_sources/trace_reader/archive_anchor.hpp"
+#include "knowledge_sources/otf2/reader/archive_anchor.hpp"
 #include "tools/ardoise/installation.hpp"
 #include "tools/ardoise/measure.hpp"
 #include "tools/ardoise/message.hpp"

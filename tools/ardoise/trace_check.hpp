@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "knowledge_sources/trace_reader/archive_reader.hpp"
-#include "knowledge_sources/trace_reader/message_matcher.hpp"
+#include "knowledge_sources/otf2/reader/archive_reader.hpp"
+#include "knowledge_sources/otf2/reader/message_matcher.hpp"
 
 namespace ardoise::launcher {
 

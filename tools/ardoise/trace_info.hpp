@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "knowledge_sources/trace_reader/archive_reader.hpp"
+#include "knowledge_sources/otf2/reader/archive_reader.hpp"
 
 namespace ardoise::launcher {
 

@@ -13,9 +13,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "knowledge_sources/trace_reader/event_fields.hpp"
-#include "knowledge_sources/trace_reader/message_tracker.hpp"
-#include "knowledge_sources/trace_reader/time_order.hpp"
+#include "knowledge_sources/otf2/reader/event_fields.hpp"
+#include "knowledge_sources/otf2/reader/message_tracker.hpp"
+#include "knowledge_sources/otf2/reader/time_order.hpp"
 #include "tools/ardoise/perfetto_writer.hpp"
 
 namespace ardoise::launcher {

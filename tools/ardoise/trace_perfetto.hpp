@@ -1,7 +1,7 @@
 // A trace for https://ui.perfetto.dev and Perfetto's trace_processor: `ardoise trace export --format perfetto`.
 #pragma once
 
-#include "knowledge_sources/trace_reader/archive_reader.hpp"
+#include "knowledge_sources/otf2/reader/archive_reader.hpp"
 #include "tools/ardoise/export_output.hpp"
 #include "tools/ardoise/trace_tables.hpp"
 

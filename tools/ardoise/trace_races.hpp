@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "knowledge_sources/trace_reader/archive_definitions.hpp"
-#include "knowledge_sources/trace_reader/event_callbacks.hpp"
-#include "knowledge_sources/trace_reader/message_matcher.hpp"
+#include "knowledge_sources/otf2/reader/archive_definitions.hpp"
+#include "knowledge_sources/otf2/reader/event_callbacks.hpp"
+#include "knowledge_sources/otf2/reader/message_matcher.hpp"
 #include "tools/ardoise/causal_order.hpp"
 #include "tools/ardoise/given_receives.hpp"
 #include "tools/ardoise/race_windows.hpp"

@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "knowledge_sources/trace_reader/event_fields.hpp"
-#include "knowledge_sources/trace_reader/message_matcher.hpp"
-#include "knowledge_sources/trace_reader/time_order.hpp"
+#include "knowledge_sources/otf2/reader/event_fields.hpp"
+#include "knowledge_sources/otf2/reader/message_matcher.hpp"
+#include "knowledge_sources/otf2/reader/time_order.hpp"
 #include "reports/text/utf8.hpp"
 #include "tools/ardoise/shown_text.hpp"
 

@@ -1,5 +1,5 @@
 // See end_note.hpp.
-#include "instrument/process/end_note.hpp"
+#include "instrument/process/ending/end_note.hpp"
 
 #include <ucontext.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/vfork_child.hpp"
-#include "instrument/process/session.hpp"
+#include "instrument/process/session/session.hpp"
 #include "vmpi/loader/exec_observer.hpp"
 
 namespace ardoise::instrument {

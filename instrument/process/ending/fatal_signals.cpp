@@ -1,5 +1,5 @@
 // See fatal_signals.hpp.
-#include "instrument/process/fatal_signals.hpp"
+#include "instrument/process/ending/fatal_signals.hpp"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "instrument/machine/vfork_child.hpp"
-#include "instrument/process/end_note.hpp"
+#include "instrument/process/ending/end_note.hpp"
 
 namespace ardoise::instrument {
 namespace {

@@ -1,5 +1,5 @@
 // Signals that end a program: their action is a handler of ours, which notes the signal and where the thread was
-// (process/end_note.hpp) and then does what the program's own action would have done. The program sees its own action
+// (end_note.hpp) and then does what the program's own action would have done. The program sees its own action
 // when it asks, sets it as always, and ends as it would have: with the same status, and with the same core, since a
 // fault is repeated and any other signal is raised again by its sender's name. Natively a program that was told to
 // ignore a signal, or handles it, goes on; so it does here.

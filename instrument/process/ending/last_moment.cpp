@@ -1,12 +1,12 @@
 // See last_moment.hpp.
-#include "instrument/process/last_moment.hpp"
+#include "instrument/process/ending/last_moment.hpp"
 
 #include <array>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "instrument/process/thread_stand.hpp"
+#include "instrument/process/watch/thread_stand.hpp"
 
 namespace ardoise::instrument {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "instrument/process/end_note.hpp"
-#include "instrument/process/session.hpp"
+#include "instrument/process/ending/end_note.hpp"
+#include "instrument/process/session/session.hpp"
 
 namespace ardoise::instrument {
 

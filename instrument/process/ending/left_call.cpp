@@ -1,9 +1,9 @@
 // See left_call.hpp.
-#include "instrument/process/left_call.hpp"
+#include "instrument/process/ending/left_call.hpp"
 
 #include "instrument/machine/clock.hpp"
-#include "instrument/process/end_note.hpp"
-#include "instrument/process/session.hpp"
+#include "instrument/process/ending/end_note.hpp"
+#include "instrument/process/session/session.hpp"
 #include "instrument/sampling/sampled_thread.hpp"
 #include "vmpi/wrappers/observed_call.hpp"
 

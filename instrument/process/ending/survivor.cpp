@@ -1,6 +1,6 @@
 // See survivor.hpp. Until the program has ended the survivor uses no thread-local memory, errno included: that is its
 // parent's. Hence system calls by hand.
-#include "instrument/process/survivor.hpp"
+#include "instrument/process/ending/survivor.hpp"
 
 #include <fmt/core.h>
 

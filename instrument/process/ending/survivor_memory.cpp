@@ -6,7 +6,7 @@
 #include <new>
 
 #include "instrument/machine/mapped_memory.hpp"
-#include "instrument/process/survivor.hpp"
+#include "instrument/process/ending/survivor.hpp"
 
 namespace ardoise::instrument {
 namespace {

@@ -1,5 +1,5 @@
 // See clock_calibration.hpp.
-#include "instrument/process/clock_calibration.hpp"
+#include "instrument/process/session/clock_calibration.hpp"
 
 #include <fcntl.h>
 #include <sys/syscall.h>

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "instrument/machine/vfork_child.hpp"
-#include "instrument/process/session.hpp"
+#include "instrument/process/session/session.hpp"
 
 // kind: a MarkKind. number: of kSnapshot; x: of kValue. Not to be called from signal handlers; one that interrupts this
 // library is counted as dropped.

@@ -1,5 +1,5 @@
 // See session.hpp.
-#include "instrument/process/session.hpp"
+#include "instrument/process/session/session.hpp"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -21,7 +21,7 @@
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/own_folder.hpp"
 #include "instrument/machine/shortest_batch.hpp"
-#include "instrument/process/last_moment.hpp"
+#include "instrument/process/ending/last_moment.hpp"
 #include "instrument/record/mpi_queries.hpp"
 #include "instrument/sampling/observed_enter.hpp"
 #include "vmpi/vmpi.h"

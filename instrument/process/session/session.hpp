@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "instrument/machine/usage.hpp"
-#include "instrument/process/clock_calibration.hpp"
-#include "instrument/process/resting_threads.hpp"
+#include "instrument/process/session/clock_calibration.hpp"
+#include "instrument/process/session/resting_threads.hpp"
 #include "instrument/record/mpi_recorder.hpp"
 #include "instrument/record/recorder.hpp"
 #include "instrument/sampling/sampler.hpp"

@@ -1,5 +1,5 @@
 // See control.hpp.
-#include "instrument/process/control.hpp"
+#include "instrument/process/watch/control.hpp"
 
 #include <fmt/format.h>
 #include <sys/vfs.h>

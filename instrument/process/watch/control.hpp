@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "instrument/process/session.hpp"
+#include "instrument/process/session/session.hpp"
 #include "instrument/settings/control_file.hpp"
 
 namespace ardoise::instrument {

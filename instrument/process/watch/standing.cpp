@@ -1,5 +1,5 @@
 // See standing.hpp.
-#include "instrument/process/standing.hpp"
+#include "instrument/process/watch/standing.hpp"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -15,7 +15,7 @@
 #include "instrument/machine/modules.hpp"
 #include "instrument/machine/own_folder.hpp"
 #include "instrument/machine/process_stat.hpp"
-#include "instrument/process/thread_stand.hpp"
+#include "instrument/process/watch/thread_stand.hpp"
 #include "vmpi/wrappers/observer.hpp"
 
 namespace ardoise::instrument {

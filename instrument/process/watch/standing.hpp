@@ -13,7 +13,7 @@
 #include <string>
 
 #include "instrument/format/definition_writer.hpp"
-#include "instrument/process/session.hpp"
+#include "instrument/process/session/session.hpp"
 #include "instrument/unwind/unwinder.hpp"
 
 namespace ardoise::instrument {

@@ -1,5 +1,5 @@
 // See thread_stand.hpp.
-#include "instrument/process/thread_stand.hpp"
+#include "instrument/process/watch/thread_stand.hpp"
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "instrument/process/session.hpp"
+#include "instrument/process/session/session.hpp"
 #include "instrument/unwind/unwinder.hpp"
 
 namespace ardoise::instrument {

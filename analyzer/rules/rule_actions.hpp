@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/command_file.hpp"
+#include "analyzer/output_folder/command_file.hpp"
 #include "analyzer/rules/held_rules.hpp"
 #include "analyzer/rules/rule_counts.hpp"
 #include "analyzer/rules/rule_file.hpp"

@@ -1,5 +1,5 @@
 // Where the snapshots of all ranks go one by one as they are taken, beside what is kept of them for the model: a file,
-// analyzer/snapshot_log.hpp. Called by workers, concurrently.
+// analyzer/results/snapshot_log.hpp. Called by workers, concurrently.
 #pragma once
 
 #include <cstdint>

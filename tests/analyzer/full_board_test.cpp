@@ -9,8 +9,8 @@
 #include <random>
 #include <thread>
 
-#include "analyzer/ingest.hpp"
-#include "analyzer/plugins.hpp"
+#include "analyzer/run/ingest.hpp"
+#include "analyzer/run/plugins.hpp"
 #include "knowledge_sources/otf2/writer/trace_archive.hpp"
 #include "replay/printed_trace.hpp"
 #include "replay/synthetic.hpp"

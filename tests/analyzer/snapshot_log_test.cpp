@@ -1,5 +1,5 @@
 // What ranks did comes into the file, whole, whatever comes late.
-#include "analyzer/snapshot_log.hpp"
+#include "analyzer/results/snapshot_log.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

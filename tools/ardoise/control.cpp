@@ -1,4 +1,4 @@
-// See control.hpp. The analyzer's program knows the launch (analyzer/control.hpp).
+// See control.hpp. The analyzer's program knows the launch (analyzer/commands/control.hpp).
 #include "tools/ardoise/control.hpp"
 
 #include <fmt/format.h>

@@ -8,8 +8,8 @@
 #include <iostream>
 #include <sstream>
 
-#include "analyzer/safe_state_files.hpp"
-#include "analyzer/status_file.hpp"
+#include "analyzer/output_folder/safe_state_files.hpp"
+#include "analyzer/output_folder/status_file.hpp"
 #include "instrument/format/remains.hpp"
 #include "instrument/format/stands.hpp"
 #include "reports/model_json.hpp"

@@ -14,7 +14,7 @@ struct FinishOptions {
   bool short_report = false;
   bool quiet = false;
   unsigned analyzers = 1;
-  // The command that makes profile.json of what analyzers left (analyzer/safe_state.hpp).
+  // The command that makes profile.json of what analyzers left (analyzer/states/safe_state.hpp).
   std::vector<std::string> merge;
 };
 

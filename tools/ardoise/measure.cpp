@@ -13,8 +13,8 @@
 #include <sstream>
 #include <string_view>
 
-#include "analyzer/own_files.hpp"
-#include "analyzer/status_file.hpp"
+#include "analyzer/output_folder/own_files.hpp"
+#include "analyzer/output_folder/status_file.hpp"
 #include "reports/text/shell_quote.hpp"
 #include "reports/text/units.hpp"
 #include "tools/ardoise/binding.hpp"
@@ -183,7 +183,7 @@ Outcome run_hydra(std::vector<std::string> words, const LaunchLine& user_line, c
 
 // A program of the launch that has MPI without our library, because something on the way to it took the library out of
 // LD_PRELOAD, would share its MPI_COMM_WORLD with the analyzers. It waits in MPI_Init for them
-// (analyzer/job_watch.hpp), so the launch can be called off and start again as the user wrote it.
+// (analyzer/launch/job_watch.hpp), so the launch can be called off and start again as the user wrote it.
 Watch watch_for_unjoined(const fs::path& output, std::string& program) {
   return [file = status_file_in(output), &program] {
     std::istringstream left(analyzer::read_own_file(file).value_or(""));

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "analyzer/option_rows.hpp"
+#include "analyzer/options/option_rows.hpp"
 #include "knowledge_sources/otf2/contents/trace_selection.hpp"
 #include "tools/ardoise/launch_line.hpp"
 

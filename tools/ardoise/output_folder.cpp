@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "analyzer/own_files.hpp"
+#include "analyzer/output_folder/own_files.hpp"
 #include "reports/atomic_file.hpp"
 #include "tools/ardoise/launch_line.hpp"
 

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-#include "analyzer/own_files.hpp"
+#include "analyzer/output_folder/own_files.hpp"
 #include "instrument/format/race_file.hpp"
 #include "knowledge_sources/symbols/symbolizer.hpp"
 #include "reports/atomic_file.hpp"

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/safe_state_files.hpp"
+#include "analyzer/output_folder/safe_state_files.hpp"
 #include "instrument/settings/option_table.hpp"
 #include "tools/ardoise/finish_report.hpp"
 #include "tools/ardoise/installation.hpp"

@@ -36,7 +36,7 @@ constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGCONT, SIGQUIT};
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (WIFSIGNALED(status)) {
     // Hydra ors the statuses of all processes, and UCX aborts where the process dies from whose memory it reads: the
-    // launcher knows SIGKILL as none of the programs' own (tools/ardoise/hydra_status.hpp).
+    // launcher knows SIGKILL as none of the programs' own (tools/ardoise/launch/hydra_status.hpp).
     const int signal = is_mpich_launch() ? SIGKILL : WTERMSIG(status);
     std::signal(signal, SIG_DFL);
     std::raise(signal);

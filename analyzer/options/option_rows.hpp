@@ -1,5 +1,5 @@
 // Rows of the option table on the command line of a command: options.cpp for ardoise-analyzer,
-// tools/ardoise/options.cpp for ardoise. What is common to both stands here; only these two know the library of command
+// tools/ardoise/common/options.cpp for ardoise. What is common to both stands here; only these two know the library of command
 // lines.
 #pragma once
 

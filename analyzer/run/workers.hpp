@@ -18,7 +18,7 @@ namespace ardoise::analyzer {
 [[nodiscard]] unsigned default_workers();
 
 // Lets this process run wherever the process that started it may, mpirun or its daemon: an analyzer that is bound like
-// a rank (tools/ardoise/binding.hpp) would share that rank's core while others are free.
+// a rank (tools/ardoise/launch/binding.hpp) would share that rank's core while others are free.
 void take_processors_of_launcher() noexcept;
 
 // A sentence for the report when the processes of the launch on one machine are more than its processors; else empty.

@@ -1,5 +1,5 @@
 // See fortran_function.hpp.
-#include "vmpi/wrappers/fortran_function.hpp"
+#include "vmpi/loader/fortran_function.hpp"
 
 #include <dlfcn.h>
 

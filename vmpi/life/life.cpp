@@ -6,6 +6,7 @@
 
 #include "vmpi/loader/library_check.hpp"
 #include "vmpi/world/world.hpp"
+#include "vmpi/wrappers/observer.hpp"
 #include "vmpi/wrappers/special.hpp"
 
 namespace ardoise::vmpi::special {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fixture.hpp"
+#include "knowledge_sources/plugins/waits/latest_samples.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {

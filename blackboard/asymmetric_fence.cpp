@@ -1,7 +1,7 @@
 // Barriers in all threads or seq_cst fences.
 #include "blackboard/asymmetric_fence.hpp"
 
-#include "blackboard/thread_barrier.hpp"
+#include "blackboard/threads/thread_barrier.hpp"
 
 namespace ardoise::blackboard {
 

@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARDOISE_RECYCLE 0

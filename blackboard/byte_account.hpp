@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "blackboard/asymmetric_fence.hpp"
-#include "blackboard/mutex.hpp"
 #include "blackboard/thread_slot.hpp"
+#include "blackboard/threads/mutex.hpp"
 
 namespace ardoise::blackboard {
 

@@ -15,12 +15,12 @@
 #include "blackboard/blackboard.hpp"
 #include "blackboard/byte_account.hpp"
 #include "blackboard/job_queue.hpp"
-#include "blackboard/mutex.hpp"
 #include "blackboard/parking.hpp"
 #include "blackboard/read_domain.hpp"
 #include "blackboard/seat.hpp"
 #include "blackboard/sensitivity_table.hpp"
 #include "blackboard/source.hpp"
+#include "blackboard/threads/mutex.hpp"
 
 namespace ardoise::blackboard {
 

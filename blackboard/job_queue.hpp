@@ -27,9 +27,9 @@
 #include <memory>
 #include <vector>
 
-#include "blackboard/mutex.hpp"
 #include "blackboard/source.hpp"
 #include "blackboard/thread_slot.hpp"
+#include "blackboard/threads/mutex.hpp"
 
 namespace ardoise::blackboard {
 

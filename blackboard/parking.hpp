@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "blackboard/asymmetric_fence.hpp"
-#include "blackboard/mutex.hpp"
 #include "blackboard/thread_slot.hpp"
+#include "blackboard/threads/mutex.hpp"
 
 namespace ardoise::blackboard {
 

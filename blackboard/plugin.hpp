@@ -1,6 +1,6 @@
 // Plug-ins: shared libraries that register something with the program that loads them. The blackboard's loader knows
 // only names and versions; what `registrar` is, the interface name says (kAnalysisInterface : AnalysisRegistrar of
-// knowledge_sources/plugin.hpp). A plug-in exports one C symbol, ardoise_plugin, of type PluginDescriptor.
+// knowledge_sources/interface/plugin.hpp). A plug-in exports one C symbol, ardoise_plugin, of type PluginDescriptor.
 #pragma once
 
 #include <cstdint>

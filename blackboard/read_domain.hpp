@@ -11,8 +11,8 @@
 #include <atomic>
 
 #include "blackboard/asymmetric_fence.hpp"
-#include "blackboard/mutex.hpp"
 #include "blackboard/thread_slot.hpp"
+#include "blackboard/threads/mutex.hpp"
 
 namespace ardoise::blackboard {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "blackboard/blackboard.hpp"
-#include "blackboard/mutex.hpp"
 #include "blackboard/thread_slot.hpp"
+#include "blackboard/threads/mutex.hpp"
 
 namespace ardoise::blackboard {
 

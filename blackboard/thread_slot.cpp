@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 
 namespace ardoise::blackboard {
 namespace {

@@ -1,5 +1,5 @@
 // The part of the model that says where a program's own time went: samples of its call stacks, summed. Part of
-// Application (model.hpp); filled by knowledge_sources/samples.
+// Application (model.hpp); filled by knowledge_sources/plugins/samples.
 //
 // `self` and `total` are in SampleProfile::unit: seconds, or events of the counter that was sampled. They are sums of
 // the samples' weights: estimates, with `…_error` the half width of their 99 % confidence interval. Calls, seconds of

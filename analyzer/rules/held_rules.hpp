@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 
 namespace ardoise::analyzer {
 

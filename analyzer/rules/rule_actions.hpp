@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/command_file.hpp"
+#include "analyzer/output_folder/command_file.hpp"
 #include "analyzer/rules/held_rules.hpp"
 #include "analyzer/rules/rule_counts.hpp"
 #include "analyzer/rules/rule_file.hpp"
-#include "knowledge_sources/level.hpp"
+#include "knowledge_sources/reduction/level.hpp"
 
 namespace ardoise::analyzer {
 

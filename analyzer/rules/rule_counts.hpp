@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/rules/rule_file.hpp"
-#include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/containers/byte_stream.hpp"
 
 namespace ardoise::analyzer {
 

@@ -12,7 +12,7 @@
 
 #include "instrument/settings/changes.hpp"
 #include "instrument/settings/option.hpp"
-#include "knowledge_sources/snapshots/condition.hpp"
+#include "knowledge_sources/plugins/snapshots/condition.hpp"
 
 namespace ardoise::analyzer {
 namespace {

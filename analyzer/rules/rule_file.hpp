@@ -9,8 +9,8 @@
 //   target = "all" | "ranks" "that" "differ"
 //   unit  = "ms" | "s" | "min" | "h"
 //
-// The condition is that of knowledge_sources/snapshots/condition.hpp, the settings are those of `ardoise control`
-// (instrument/settings/changes.hpp).
+// The condition is that of knowledge_sources/plugins/snapshots/condition.hpp, the settings are those of `ardoise
+// control` (instrument/settings/changes.hpp).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace ardoise::analyzer {
 enum class RuleTarget : std::uint8_t {
   kRank,      // that for which it holds
   kAll,       // of the program
-  kDiffering  // from the others (knowledge_sources/snapshots/balances.hpp)
+  kDiffering  // from the others (knowledge_sources/plugins/snapshots/balances.hpp)
 };
 
 struct Rule {

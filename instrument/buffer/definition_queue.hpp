@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "instrument/buffer/bin_pool.hpp"
 #include "instrument/format/definition_writer.hpp"
 #include "instrument/machine/activity.hpp"

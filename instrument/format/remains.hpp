@@ -1,6 +1,6 @@
 // What is left of processes that ended without MPI_Finalize: for each a file of packs (pack_file.hpp) in the output
-// folder, written by its survivor (process/survivor.hpp), read by who makes the report. Packs that the analyzer has
-// already may be among them: these have the numbers that it knows.
+// folder, written by its survivor (process/ending/survivor.hpp), read by who makes the report. Packs that the analyzer
+// has already may be among them: these have the numbers that it knows.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The process ends by its own will and not by exit(), which preload.cpp hears of.
 #include "instrument/hooks/real_function.hpp"
-#include "instrument/process/end_note.hpp"
+#include "instrument/process/ending/end_note.hpp"
 
 namespace ardoise::instrument {
 

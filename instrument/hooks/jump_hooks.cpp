@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "instrument/hooks/real_function.hpp"
-#include "instrument/process/left_call.hpp"
+#include "instrument/process/ending/left_call.hpp"
 
 namespace ardoise::instrument {
 namespace {

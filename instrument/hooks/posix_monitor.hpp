@@ -17,7 +17,7 @@
 
 #include "instrument/format/posix_functions.hpp"
 #include "instrument/machine/clock.hpp"
-#include "instrument/process/session.hpp"
+#include "instrument/process/session/session.hpp"
 
 namespace ardoise::instrument {
 class PosixCall;

@@ -8,7 +8,7 @@
 #include <cstddef>
 
 #include "instrument/hooks/real_function.hpp"
-#include "instrument/process/survivor.hpp"
+#include "instrument/process/ending/survivor.hpp"
 
 namespace ardoise::instrument {
 namespace {

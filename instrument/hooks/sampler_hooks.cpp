@@ -13,8 +13,8 @@
 #include "instrument/hooks/real_function.hpp"
 #include "instrument/machine/activity.hpp"
 #include "instrument/machine/vfork_child.hpp"
-#include "instrument/process/fatal_signals.hpp"
-#include "instrument/process/session.hpp"
+#include "instrument/process/ending/fatal_signals.hpp"
+#include "instrument/process/session/session.hpp"
 #include "instrument/sampling/sampler.hpp"
 
 namespace ardoise::instrument {

@@ -22,7 +22,7 @@
 #include "instrument/format/race_file.hpp"
 #include "instrument/format/remains.hpp"
 #include "instrument/machine/modules.hpp"
-#include "instrument/process/session.hpp"
+#include "instrument/process/session/session.hpp"
 #include "instrument/races/race_forcer.hpp"
 #include "instrument/races/race_recorder.hpp"
 #include "vmpi/vmpi.h"

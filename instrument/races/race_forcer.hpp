@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "instrument/format/race_file.hpp"
 #include "instrument/races/race_places.hpp"
 #include "instrument/races/race_receives.hpp"

@@ -12,7 +12,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 
 namespace ardoise::instrument {
 

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "instrument/races/race_places.hpp"
 #include "instrument/races/race_receives.hpp"
 #include "instrument/races/race_writer.hpp"

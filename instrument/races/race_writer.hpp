@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "instrument/format/race_format.hpp"
 #include "instrument/format/race_tokens.hpp"
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "instrument/buffer/definition_queue.hpp"
 #include "instrument/buffer/push_list.hpp"
 #include "instrument/machine/modules.hpp"

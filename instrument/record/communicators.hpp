@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "instrument/buffer/definition_queue.hpp"
 
 namespace ardoise::instrument {

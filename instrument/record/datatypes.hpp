@@ -6,7 +6,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "instrument/buffer/definition_queue.hpp"
 
 namespace ardoise::instrument {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 
 namespace ardoise::instrument {
 

@@ -11,7 +11,7 @@
 #include <new>
 #include <utility>
 
-#include "blackboard/thread_barrier.hpp"
+#include "blackboard/threads/thread_barrier.hpp"
 #include "instrument/machine/clock.hpp"
 #include "instrument/machine/mapped_memory.hpp"
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "instrument/buffer/definition_queue.hpp"
 #include "instrument/record/thread_recorder.hpp"
 

@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "instrument/format/posix_functions.hpp"
 #include "instrument/machine/perf_events.hpp"
 #include "instrument/python/interpreter.hpp"

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "instrument/machine/modules.hpp"
 #include "instrument/record/recorder.hpp"
 #include "instrument/sampling/sampled_thread.hpp"

@@ -1,6 +1,6 @@
 // Commands to the processes of a running launch: a file in its output folder, to which `ardoise control` and the rules
-// of the analyzers append, and which each process's survivor looks at (process/control.hpp). One line a command, whole
-// where it ends:
+// of the analyzers append, and which each process's survivor looks at (process/watch/control.hpp). One line a command,
+// whole where it ends:
 //
 //   ardoise control 1
 //   1/*/*/rate=1000

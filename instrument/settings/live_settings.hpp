@@ -1,5 +1,5 @@
-// Settings that change while the program runs (`ardoise control`). Stored by the survivor (process/control.hpp) in the
-// program's memory; threads see them at their next slow moment or sample. Relaxed: each stands alone.
+// Settings that change while the program runs (`ardoise control`). Stored by the survivor (process/watch/control.hpp)
+// in the program's memory; threads see them at their next slow moment or sample. Relaxed: each stands alone.
 #pragma once
 
 #include <array>

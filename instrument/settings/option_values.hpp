@@ -1,6 +1,6 @@
 // The values of options in one process: those of the command line, else of the environment, else the defaults of the
-// table. ardoise and ardoise-analyzer fill it from their command lines (analyzer/option_rows.hpp), programs know the
-// environment only (settings.cpp, sampler_settings.cpp).
+// table. ardoise and ardoise-analyzer fill it from their command lines (analyzer/options/option_rows.hpp), programs
+// know the environment only (settings.cpp, sampler_settings.cpp).
 #pragma once
 
 #include <map>

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "instrument/buffer/bin_pool.hpp"
 #include "instrument/buffer/definition_queue.hpp"
 #include "instrument/buffer/ledger.hpp"

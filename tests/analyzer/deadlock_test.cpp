@@ -1,5 +1,5 @@
 // Why ranks that all stand cannot go on. The wrong programs are told, the right ones that look alike are not.
-#include "analyzer/deadlock.hpp"
+#include "analyzer/hangs/deadlock.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The analyzer's loop: what is called when, and that it sleeps when there is nothing to do.
-#include "analyzer/event_loop.hpp"
+#include "analyzer/run/event_loop.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>

@@ -9,9 +9,9 @@
 #include <random>
 #include <thread>
 
-#include "analyzer/ingest.hpp"
-#include "analyzer/plugins.hpp"
-#include "knowledge_sources/traces/trace_archive.hpp"
+#include "analyzer/run/ingest.hpp"
+#include "analyzer/run/plugins.hpp"
+#include "knowledge_sources/otf2/writer/trace_archive.hpp"
 #include "replay/printed_trace.hpp"
 #include "replay/synthetic.hpp"
 #include "reports/model_json.hpp"

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/stands.hpp"
+#include "analyzer/hangs/stands.hpp"
 
 namespace ardoise::analyzer::hang_model {
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "analyzer/deadlock.hpp"
+#include "analyzer/hangs/deadlock.hpp"
 #include "tests/rounds.hpp"
 
 namespace ardoise::analyzer::hang_model {

@@ -1,5 +1,5 @@
 // What the analyzer reads from outside about the processes of its launch.
-#include "analyzer/job_watch.hpp"
+#include "analyzer/launch/job_watch.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

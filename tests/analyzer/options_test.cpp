@@ -1,5 +1,5 @@
 // What the analyzer reads from its command line and its environment, and what it records of the run's options.
-#include "analyzer/options.hpp"
+#include "analyzer/options/options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // What analyzers and commands find in an output folder is this user's, or it is not there; what they leave goes nowhere
 // else.
-#include "analyzer/own_files.hpp"
+#include "analyzer/output_folder/own_files.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,12 +9,12 @@
 #include <fstream>
 #include <iterator>
 
-#include "analyzer/command_file.hpp"
-#include "analyzer/control.hpp"
-#include "analyzer/results.hpp"
-#include "analyzer/safe_state_files.hpp"
-#include "analyzer/snapshot.hpp"
-#include "analyzer/stands.hpp"
+#include "analyzer/commands/control.hpp"
+#include "analyzer/hangs/stands.hpp"
+#include "analyzer/output_folder/command_file.hpp"
+#include "analyzer/output_folder/safe_state_files.hpp"
+#include "analyzer/results/results.hpp"
+#include "analyzer/states/snapshot.hpp"
 #include "tests/other_user.hpp"
 
 namespace ardoise::analyzer {

@@ -1,5 +1,5 @@
 // Knowledge sources are loaded one by one; one that does not load costs a sentence, not the others.
-#include "analyzer/plugins.hpp"
+#include "analyzer/run/plugins.hpp"
 
 #include <gmock/gmock.h>
 

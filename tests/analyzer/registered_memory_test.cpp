@@ -1,5 +1,5 @@
 // No fork where a network may write into the memory and the kernel does not copy such pages.
-#include "analyzer/registered_memory.hpp"
+#include "analyzer/states/registered_memory.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // What is left of processes: nothing is counted twice, what cannot be read is said.
-#include "analyzer/remains.hpp"
+#include "analyzer/sources/remains.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Captured packs become the same profile however many analyzers, workers and orders there are, and bad files cost
 // themselves only.
-#include "analyzer/replay.hpp"
+#include "analyzer/commands/replay.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,10 +9,10 @@
 #include <memory>
 #include <stdexcept>
 
-#include "analyzer/capture_source.hpp"
-#include "analyzer/ingest.hpp"
-#include "analyzer/plugins.hpp"
-#include "analyzer/results.hpp"
+#include "analyzer/results/results.hpp"
+#include "analyzer/run/ingest.hpp"
+#include "analyzer/run/plugins.hpp"
+#include "analyzer/sources/capture_source.hpp"
 #include "replay/pack_maker.hpp"
 #include "replay/synthetic.hpp"
 #include "reports/model_json.hpp"

@@ -1,5 +1,5 @@
 // The analyzer's sentences, as a terminal gets them.
-#include "analyzer/results.hpp"
+#include "analyzer/results/results.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

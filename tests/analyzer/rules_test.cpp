@@ -13,12 +13,12 @@
 #include <stdexcept>
 #include <thread>
 
-#include "analyzer/analyzer_run.hpp"
-#include "analyzer/command_file.hpp"
-#include "analyzer/own_files.hpp"
-#include "analyzer/plugins.hpp"
+#include "analyzer/output_folder/command_file.hpp"
+#include "analyzer/output_folder/own_files.hpp"
 #include "analyzer/rules/rule_actions.hpp"
 #include "analyzer/rules/rule_file.hpp"
+#include "analyzer/run/analyzer_run.hpp"
+#include "analyzer/run/plugins.hpp"
 #include "replay/synthetic.hpp"
 
 namespace ardoise::analyzer {

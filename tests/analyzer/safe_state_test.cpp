@@ -1,6 +1,6 @@
 // What analyzers leave when their launch is ended becomes one report, as if they had merged over MPI; what is broken or
 // not there is said.
-#include "analyzer/safe_state.hpp"
+#include "analyzer/states/safe_state.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,11 +8,11 @@
 #include <fstream>
 #include <memory>
 
-#include "analyzer/control.hpp"
-#include "analyzer/merge_states.hpp"
-#include "analyzer/plugins.hpp"
-#include "analyzer/safe_keeper.hpp"
-#include "analyzer/safe_state_files.hpp"
+#include "analyzer/commands/control.hpp"
+#include "analyzer/output_folder/safe_state_files.hpp"
+#include "analyzer/run/plugins.hpp"
+#include "analyzer/states/merge_states.hpp"
+#include "analyzer/states/safe_keeper.hpp"
 #include "instrument/settings/control_file.hpp"
 #include "replay/synthetic.hpp"
 #include "reports/model_json.hpp"

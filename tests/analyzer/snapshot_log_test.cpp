@@ -1,5 +1,5 @@
 // What ranks did comes into the file, whole, whatever comes late.
-#include "analyzer/snapshot_log.hpp"
+#include "analyzer/results/snapshot_log.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@
 #include <random>
 #include <thread>
 
-#include "knowledge_sources/snapshot_file/snapshot_reader.hpp"
-#include "knowledge_sources/snapshot_file/snapshot_table.hpp"
-#include "knowledge_sources/snapshots/rank_series.hpp"
+#include "knowledge_sources/plugins/snapshots/rank_series.hpp"
+#include "knowledge_sources/snapshot_files/snapshot_reader.hpp"
+#include "knowledge_sources/snapshot_files/snapshot_table.hpp"
 
 namespace ardoise::analyzer {
 namespace {

@@ -1,5 +1,5 @@
 // Files of stands whose claims would fill the memory.
-#include "analyzer/stands.hpp"
+#include "analyzer/hangs/stands.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // What the report says as markers of a trace.
-#include "analyzer/trace_markers.hpp"
+#include "analyzer/results/trace_markers.hpp"
 
 #include <gmock/gmock.h>
 

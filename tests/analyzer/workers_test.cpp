@@ -1,5 +1,5 @@
 // How many threads an analyzer starts by itself.
-#include "analyzer/workers.hpp"
+#include "analyzer/run/workers.hpp"
 
 #include <gtest/gtest.h>
 

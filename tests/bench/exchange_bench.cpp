@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "knowledge_sources/reduction.hpp"
+#include "knowledge_sources/reduction/reduction.hpp"
 #include "replay/local_transport.hpp"
 #include "replay/plugins.hpp"
 #include "replay/synthetic.hpp"

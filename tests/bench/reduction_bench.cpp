@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "instrument/format/pack_file.hpp"
-#include "knowledge_sources/reduction.hpp"
+#include "knowledge_sources/reduction/reduction.hpp"
 #include "replay/plugins.hpp"
 #include "replay/synthetic.hpp"
 

@@ -12,9 +12,9 @@
 
 #include "instrument/machine/activity.hpp"
 #include "instrument/record/recorder.hpp"
-#include "knowledge_sources/snapshot_file/block_builder.hpp"
-#include "knowledge_sources/snapshots/rank_marks.hpp"
-#include "knowledge_sources/snapshots/timed_calls.hpp"
+#include "knowledge_sources/plugins/snapshots/rank_marks.hpp"
+#include "knowledge_sources/plugins/snapshots/timed_calls.hpp"
+#include "knowledge_sources/snapshot_files/block_builder.hpp"
 
 namespace {
 

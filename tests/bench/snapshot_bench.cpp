@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "analyzer/analyzer_run.hpp"
-#include "analyzer/safe_keeper.hpp"
-#include "analyzer/safe_state.hpp"
+#include "analyzer/run/analyzer_run.hpp"
+#include "analyzer/states/safe_keeper.hpp"
+#include "analyzer/states/safe_state.hpp"
 #include "replay/plugins.hpp"
 #include "replay/synthetic.hpp"
 

@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "knowledge_sources/event_values.hpp"
-#include "knowledge_sources/reduction.hpp"
-#include "knowledge_sources/trace_reader/archive_reader.hpp"
-#include "knowledge_sources/traces/trace_archive.hpp"
+#include "knowledge_sources/interface/event_values.hpp"
+#include "knowledge_sources/otf2/reader/archive_reader.hpp"
+#include "knowledge_sources/otf2/writer/trace_archive.hpp"
+#include "knowledge_sources/reduction/reduction.hpp"
 #include "replay/made_archive.hpp"
 #include "replay/pack_maker.hpp"
 #include "replay/plugins.hpp"

@@ -9,7 +9,7 @@
 #include <chrono>
 #include <type_traits>
 
-#include "knowledge_sources/trace_reader/archive_reader.hpp"
+#include "knowledge_sources/otf2/reader/archive_reader.hpp"
 #include "replay/made_archive.hpp"
 
 using namespace ardoise;

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "knowledge_sources/reduction.hpp"
-#include "knowledge_sources/traces/otf2_archive.hpp"
-#include "knowledge_sources/traces/trace_archive.hpp"
+#include "knowledge_sources/otf2/writer/otf2_archive.hpp"
+#include "knowledge_sources/otf2/writer/trace_archive.hpp"
+#include "knowledge_sources/reduction/reduction.hpp"
 #include "replay/plugins.hpp"
 #include "replay/synthetic.hpp"
 

@@ -1,8 +1,8 @@
-// Feeds bytes as a batch of records from another analyzer (knowledge_sources/keyed.hpp) to `waits`: whatever they are,
-// the model that comes out is sound. The first byte is how many records the batch says it has.
+// Feeds bytes as a batch of records from another analyzer (knowledge_sources/interface/keyed.hpp) to `waits`: whatever
+// they are, the model that comes out is sound. The first byte is how many records the batch says it has.
 #include <cstring>
 
-#include "knowledge_sources/reduction.hpp"
+#include "knowledge_sources/reduction/reduction.hpp"
 #include "replay/local_transport.hpp"
 #include "replay/plugins.hpp"
 #include "tests/fuzz/sound_model.hpp"

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <vector>
 
-#include "knowledge_sources/waits/travel.hpp"
+#include "knowledge_sources/plugins/waits/travel.hpp"
 
 using namespace ardoise::knowledge_sources;
 

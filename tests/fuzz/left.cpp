@@ -15,13 +15,13 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/deadlock.hpp"
-#include "analyzer/own_files.hpp"
-#include "analyzer/safe_state.hpp"
-#include "analyzer/stands.hpp"
+#include "analyzer/hangs/deadlock.hpp"
+#include "analyzer/hangs/stands.hpp"
+#include "analyzer/output_folder/own_files.hpp"
+#include "analyzer/states/safe_state.hpp"
 #include "instrument/format/pack_file.hpp"
 #include "instrument/format/stands.hpp"
-#include "knowledge_sources/analysis.hpp"
+#include "knowledge_sources/interface/analysis.hpp"
 #include "reports/text/utf8.hpp"
 
 using namespace ardoise;

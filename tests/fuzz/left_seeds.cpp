@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/own_files.hpp"
-#include "analyzer/safe_state.hpp"
+#include "analyzer/output_folder/own_files.hpp"
+#include "analyzer/states/safe_state.hpp"
 #include "replay/pack_maker.hpp"
 
 using namespace ardoise;

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "knowledge_sources/byte_stream.hpp"
-#include "knowledge_sources/reduction.hpp"
+#include "knowledge_sources/containers/byte_stream.hpp"
+#include "knowledge_sources/reduction/reduction.hpp"
 #include "replay/plugins.hpp"
 #include "tests/fuzz/sound_model.hpp"
 

@@ -1,11 +1,11 @@
-// Feeds bytes as the payload of a block of a file of snapshots (knowledge_sources/snapshot_file): it is refused, or it
+// Feeds bytes as the payload of a block of a file of snapshots (knowledge_sources/snapshot_files): it is refused, or it
 // is put together with itself and written again.
 #include <zstd.h>
 
 #include <cstring>
 #include <vector>
 
-#include "knowledge_sources/snapshot_file/snapshot_table.hpp"
+#include "knowledge_sources/snapshot_files/snapshot_table.hpp"
 
 using namespace ardoise::knowledge_sources;
 

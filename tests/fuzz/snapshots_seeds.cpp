@@ -6,7 +6,7 @@
 #include <fstream>
 #include <vector>
 
-#include "knowledge_sources/snapshot_file/block_builder.hpp"
+#include "knowledge_sources/snapshot_files/block_builder.hpp"
 
 using namespace ardoise::knowledge_sources;
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "knowledge_sources/reduction.hpp"
+#include "knowledge_sources/reduction/reduction.hpp"
 #include "reports/model_check.hpp"
 
 namespace ardoise {

@@ -12,7 +12,7 @@
 #include "instrument/format/command_secrets.hpp"
 #include "instrument/settings/changes.hpp"
 #include "instrument/settings/control_file.hpp"
-#include "knowledge_sources/snapshots/condition.hpp"
+#include "knowledge_sources/plugins/snapshots/condition.hpp"
 
 using namespace ardoise;
 

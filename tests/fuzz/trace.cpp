@@ -3,12 +3,12 @@
 
 #include <cstdlib>
 
-#include "knowledge_sources/trace_reader/archive_reader.hpp"
-#include "knowledge_sources/trace_reader/time_order.hpp"
+#include "knowledge_sources/otf2/reader/archive_reader.hpp"
+#include "knowledge_sources/otf2/reader/time_order.hpp"
 #include "tests/fuzz/packed_archive.hpp"
-#include "tools/ardoise/trace_check.hpp"
-#include "tools/ardoise/trace_perfetto.hpp"
-#include "tools/ardoise/trace_races.hpp"
+#include "tools/ardoise/trace/perfetto/trace_perfetto.hpp"
+#include "tools/ardoise/trace/races/trace_races.hpp"
+#include "tools/ardoise/trace/trace_check.hpp"
 
 using namespace ardoise;
 

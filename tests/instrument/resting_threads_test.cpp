@@ -1,5 +1,5 @@
 // What ended threads leave to new ones: how much, to whom, for how long.
-#include "instrument/process/resting_threads.hpp"
+#include "instrument/process/session/resting_threads.hpp"
 
 #include <gtest/gtest.h>
 

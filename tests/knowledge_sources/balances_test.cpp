@@ -1,5 +1,5 @@
 // What ranks tell of their load is what they did outside of MPI, and conditions over all ranks hold when they should.
-#include "knowledge_sources/snapshots/balances.hpp"
+#include "knowledge_sources/plugins/snapshots/balances.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "instrument/format/mark_name.hpp"
-#include "knowledge_sources/snapshots/rank_series.hpp"
+#include "knowledge_sources/plugins/snapshots/rank_series.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {

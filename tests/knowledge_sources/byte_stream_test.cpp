@@ -1,9 +1,9 @@
 // The bytes of partial results.
-#include "knowledge_sources/byte_stream.hpp"
+#include "knowledge_sources/containers/byte_stream.hpp"
 
 #include <gtest/gtest.h>
 
-#include "knowledge_sources/sentences.hpp"
+#include "knowledge_sources/containers/sentences.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {

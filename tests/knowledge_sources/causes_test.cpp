@@ -1,5 +1,5 @@
 // What awaited ranks did longer than those that waited: from samples between calls to the model.
-#include "knowledge_sources/waits/causes.hpp"
+#include "knowledge_sources/plugins/waits/causes.hpp"
 
 #include <array>
 #include <cmath>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fixture.hpp"
+#include "knowledge_sources/plugins/waits/latest_samples.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {

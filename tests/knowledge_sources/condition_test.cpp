@@ -1,5 +1,5 @@
 // Conditions are read, or refused with the place; and hold when they should.
-#include "knowledge_sources/snapshots/condition.hpp"
+#include "knowledge_sources/plugins/snapshots/condition.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <stdexcept>
 
 #include "instrument/format/mark_name.hpp"
-#include "knowledge_sources/functions.hpp"
-#include "knowledge_sources/snapshots/rank_conditions.hpp"
+#include "knowledge_sources/calls/functions.hpp"
+#include "knowledge_sources/plugins/snapshots/rank_conditions.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {

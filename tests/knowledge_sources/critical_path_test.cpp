@@ -1,5 +1,5 @@
 // The critical path: from waits to ranks, with all of them in memory and with few, and what ranks do at points in time.
-#include "knowledge_sources/waits/critical_path.hpp"
+#include "knowledge_sources/plugins/waits/critical_path.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <set>
 
 #include "fixture.hpp"
-#include "knowledge_sources/waits/rank_timeline.hpp"
+#include "knowledge_sources/plugins/waits/rank_timeline.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {

@@ -2,8 +2,8 @@
 #include <random>
 
 #include "fixture.hpp"
-#include "knowledge_sources/definition_store.hpp"
-#include "knowledge_sources/waits/rank_calls.hpp"
+#include "knowledge_sources/plugins/waits/rank_calls.hpp"
+#include "knowledge_sources/reduction/definition_store.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {

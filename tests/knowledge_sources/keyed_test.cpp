@@ -1,14 +1,14 @@
 // Records that go to the owners of their keys: in order, all of them, in few bytes.
-#include "knowledge_sources/keyed.hpp"
+#include "knowledge_sources/interface/keyed.hpp"
 
 #include <atomic>
 #include <numeric>
 #include <random>
 
 #include "fixture.hpp"
-#include "knowledge_sources/joint.hpp"
-#include "knowledge_sources/varint.hpp"
-#include "knowledge_sources/waits/travel.hpp"
+#include "knowledge_sources/containers/joint.hpp"
+#include "knowledge_sources/containers/varint.hpp"
+#include "knowledge_sources/plugins/waits/travel.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {

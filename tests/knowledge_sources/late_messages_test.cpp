@@ -3,8 +3,8 @@
 #include <array>
 
 #include "fixture.hpp"
-#include "knowledge_sources/waits/shared_calls.hpp"
-#include "knowledge_sources/waits/wrong_order.hpp"
+#include "knowledge_sources/plugins/waits/shared_calls.hpp"
+#include "knowledge_sources/plugins/waits/wrong_order.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {

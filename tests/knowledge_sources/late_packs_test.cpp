@@ -1,5 +1,5 @@
 // Packs that a worker takes long after those behind them: as long as the blackboard has room, they are waited for.
-#include "knowledge_sources/traces/trace_rank.hpp"
+#include "knowledge_sources/plugins/traces/trace_rank.hpp"
 #include "replay/synthetic.hpp"
 #include "reports/model_json.hpp"
 #include "traces_fixture.hpp"

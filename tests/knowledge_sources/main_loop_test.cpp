@@ -1,5 +1,5 @@
 // Loops of call sites are found, and cut into their iterations, in however little memory.
-#include "knowledge_sources/snapshots/main_loop.hpp"
+#include "knowledge_sources/plugins/snapshots/main_loop.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

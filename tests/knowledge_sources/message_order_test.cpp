@@ -5,7 +5,7 @@
 #include <set>
 
 #include "fixture.hpp"
-#include "knowledge_sources/waits/rank_calls.hpp"
+#include "knowledge_sources/plugins/waits/rank_calls.hpp"
 #include "tests/rounds.hpp"
 
 namespace ardoise::knowledge_sources {

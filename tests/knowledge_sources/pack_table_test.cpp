@@ -1,5 +1,5 @@
 // The small hash table for the sums of one pack.
-#include "knowledge_sources/pack_table.hpp"
+#include "knowledge_sources/containers/pack_table.hpp"
 
 #include <gtest/gtest.h>
 

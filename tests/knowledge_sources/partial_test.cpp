@@ -3,7 +3,7 @@
 #include <random>
 
 #include "fixture.hpp"
-#include "knowledge_sources/level_resolver.hpp"
+#include "knowledge_sources/reduction/level_resolver.hpp"
 #include "replay/synthetic.hpp"
 #include "reports/model_json.hpp"
 

@@ -1,5 +1,5 @@
 // What a rank marked becomes snapshots whose sums are those of its calls, in however little memory.
-#include "knowledge_sources/snapshots/rank_marks.hpp"
+#include "knowledge_sources/plugins/snapshots/rank_marks.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

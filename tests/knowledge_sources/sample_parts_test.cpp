@@ -6,10 +6,10 @@
 #include <map>
 #include <random>
 
-#include "knowledge_sources/samples/rank_clusters.hpp"
-#include "knowledge_sources/samples/sample_bins.hpp"
-#include "knowledge_sources/samples/sampling_facts.hpp"
-#include "knowledge_sources/samples/thread_samples.hpp"
+#include "knowledge_sources/contexts/thread_samples.hpp"
+#include "knowledge_sources/plugins/samples/rank_clusters.hpp"
+#include "knowledge_sources/plugins/samples/sample_bins.hpp"
+#include "knowledge_sources/plugins/samples/sampling_facts.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "fixture.hpp"
-#include "knowledge_sources/samples/runtime_library.hpp"
-#include "knowledge_sources/samples/sample_model.hpp"
+#include "knowledge_sources/contexts/runtime_library.hpp"
+#include "knowledge_sources/plugins/samples/sample_model.hpp"
 #include "reports/model_check.hpp"
 
 namespace ardoise::knowledge_sources {

@@ -10,9 +10,9 @@
 #include <map>
 #include <random>
 
-#include "knowledge_sources/snapshot_file/block_builder.hpp"
-#include "knowledge_sources/snapshot_file/snapshot_reader.hpp"
-#include "knowledge_sources/snapshot_file/snapshot_table.hpp"
+#include "knowledge_sources/snapshot_files/block_builder.hpp"
+#include "knowledge_sources/snapshot_files/snapshot_reader.hpp"
+#include "knowledge_sources/snapshot_files/snapshot_table.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {

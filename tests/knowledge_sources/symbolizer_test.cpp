@@ -1,5 +1,5 @@
 // Call sites to function, file and line: with debug information, with it in a separate file, without.
-#include "knowledge_sources/symbolizer.hpp"
+#include "knowledge_sources/symbols/symbolizer.hpp"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "knowledge_sources/symbol_name.hpp"
+#include "knowledge_sources/symbols/symbol_name.hpp"
 
 // Called by the library; what it returns is the call site.
 extern "C" [[gnu::visibility("default"), gnu::noinline]] void* current_return_address() {

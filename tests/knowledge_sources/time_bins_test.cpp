@@ -1,5 +1,5 @@
 // Time over time in bounded memory.
-#include "knowledge_sources/time_bins.hpp"
+#include "knowledge_sources/containers/time_bins.hpp"
 
 #include <gtest/gtest.h>
 

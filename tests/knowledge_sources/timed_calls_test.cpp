@@ -1,5 +1,5 @@
 // Calls over intervals of time: split exactly, and the same however they came.
-#include "knowledge_sources/snapshots/timed_calls.hpp"
+#include "knowledge_sources/plugins/snapshots/timed_calls.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Archives of OTF2 become packs: what went through a trace is what it was, and archives of others are analysed like
 // programs that ran under Ardoise.
-#include "knowledge_sources/trace_packs/trace_packs.hpp"
+#include "knowledge_sources/otf2/packs/trace_packs.hpp"
 
 #include "instrument/format/mark_name.hpp"
 #include "instrument/format/pack_reader.hpp"

@@ -8,8 +8,8 @@
 #include <map>
 #include <thread>
 
-#include "knowledge_sources/trace_reader/archive_reader.hpp"
-#include "knowledge_sources/trace_reader/guarded_reading.hpp"
+#include "knowledge_sources/otf2/reader/archive_reader.hpp"
+#include "knowledge_sources/otf2/reader/guarded_reading.hpp"
 #include "replay/made_archive.hpp"
 
 namespace ardoise::knowledge_sources {

@@ -1,5 +1,5 @@
 // What of a run goes into its trace, as text.
-#include "knowledge_sources/traces/trace_selection.hpp"
+#include "knowledge_sources/otf2/contents/trace_selection.hpp"
 
 #include <stdexcept>
 #include <string>

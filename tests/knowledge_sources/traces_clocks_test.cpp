@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "knowledge_sources/traces/trace_clocks.hpp"
+#include "knowledge_sources/otf2/writer/trace_clocks.hpp"
 #include "traces_fixture.hpp"
 
 namespace ardoise::knowledge_sources {

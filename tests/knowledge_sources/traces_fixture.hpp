@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "fixture.hpp"
-#include "knowledge_sources/traces/trace_archive.hpp"
+#include "knowledge_sources/otf2/writer/trace_archive.hpp"
 #include "replay/printed_trace.hpp"
 
 namespace ardoise::knowledge_sources {

@@ -1,7 +1,7 @@
 // Samples and counters in traces.
 #include <algorithm>
 
-#include "knowledge_sources/traces/trace_samples.hpp"
+#include "knowledge_sources/plugins/traces/trace_samples.hpp"
 #include "traces_fixture.hpp"
 
 namespace ardoise::knowledge_sources {

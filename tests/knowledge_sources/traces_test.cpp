@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "instrument/format/mark_name.hpp"
-#include "knowledge_sources/traces/trace_rank.hpp"
+#include "knowledge_sources/plugins/traces/trace_rank.hpp"
 #include "traces_fixture.hpp"
 
 namespace ardoise::knowledge_sources {

@@ -1,7 +1,7 @@
 // Values of knowledge sources and plug-ins in a trace: at calls, or in events of their own.
 #include <functional>
 
-#include "knowledge_sources/event_values.hpp"
+#include "knowledge_sources/interface/event_values.hpp"
 #include "traces_fixture.hpp"
 
 namespace ardoise::knowledge_sources {

@@ -1,5 +1,5 @@
 // Rounds that belong to one time step are told from iterations that differ.
-#include "knowledge_sources/snapshots/visits_in_a_step.hpp"
+#include "knowledge_sources/plugins/snapshots/visits_in_a_step.hpp"
 
 #include <gtest/gtest.h>
 

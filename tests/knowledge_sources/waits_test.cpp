@@ -3,9 +3,9 @@
 #include <random>
 
 #include "fixture.hpp"
-#include "knowledge_sources/in_order.hpp"
-#include "knowledge_sources/waits/origins.hpp"
-#include "knowledge_sources/waits/patterns.hpp"
+#include "knowledge_sources/interface/in_order.hpp"
+#include "knowledge_sources/matching/patterns.hpp"
+#include "knowledge_sources/plugins/waits/origins.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {

@@ -2,7 +2,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "knowledge_sources/plugin.hpp"
+#include "knowledge_sources/interface/plugin.hpp"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <string>
 
-#include "knowledge_sources/keyed.hpp"
-#include "knowledge_sources/plugin.hpp"
+#include "knowledge_sources/interface/keyed.hpp"
+#include "knowledge_sources/interface/plugin.hpp"
 #include "reports/extensions.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <thread>
 
-#include "knowledge_sources/plugin.hpp"
+#include "knowledge_sources/interface/plugin.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "blackboard/plugin.hpp"
-#include "knowledge_sources/plugin.hpp"
+#include "knowledge_sources/interface/plugin.hpp"
 
 namespace ardoise::replay {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "knowledge_sources/reduction.hpp"
+#include "knowledge_sources/reduction/reduction.hpp"
 #include "replay/local_transport.hpp"
 #include "replay/pack_maker.hpp"
 #include "replay/plugins.hpp"

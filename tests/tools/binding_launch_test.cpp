@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "tests/tools/launch_fixture.hpp"
-#include "tools/ardoise/binding.hpp"
-#include "tools/ardoise/mpi_launcher.hpp"
+#include "tools/ardoise/launch/binding.hpp"
+#include "tools/ardoise/launch/mpi_launcher.hpp"
 
 namespace ardoise::launcher {
 namespace {

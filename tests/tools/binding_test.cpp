@@ -1,6 +1,6 @@
 // Words that are added to a launch line so that Open MPI puts and binds the programs' ranks as it does without the
 // analyzers.
-#include "tools/ardoise/binding.hpp"
+#include "tools/ardoise/launch/binding.hpp"
 
 #include <gmock/gmock.h>
 

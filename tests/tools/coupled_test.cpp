@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "tests/tools/launch_fixture.hpp"
-#include "tools/ardoise/measure.hpp"
+#include "tools/ardoise/common/exit_status.hpp"
 
 namespace ardoise::launcher {
 namespace {

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "tests/tools/launch_fixture.hpp"
-#include "tools/ardoise/measure.hpp"
+#include "tools/ardoise/common/exit_status.hpp"
 
 namespace ardoise::launcher {
 namespace {

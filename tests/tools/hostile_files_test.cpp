@@ -6,13 +6,13 @@
 #include <fstream>
 #include <set>
 
-#include "knowledge_sources/snapshot_file/snapshot_block.hpp"
+#include "knowledge_sources/snapshot_files/snapshot_block.hpp"
 #include "tests/hostile_names.hpp"
 #include "tests/replay/made_archive.hpp"
-#include "tools/ardoise/launch_line.hpp"
-#include "tools/ardoise/message.hpp"
-#include "tools/ardoise/snapshots.hpp"
-#include "tools/ardoise/trace.hpp"
+#include "tools/ardoise/common/message.hpp"
+#include "tools/ardoise/common/usage_error.hpp"
+#include "tools/ardoise/snapshots/snapshots.hpp"
+#include "tools/ardoise/trace/trace.hpp"
 
 namespace ardoise::launcher {
 namespace {

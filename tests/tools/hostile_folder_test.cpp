@@ -11,7 +11,7 @@
 
 #include "tests/other_user.hpp"
 #include "tests/tools/launch_fixture.hpp"
-#include "tools/ardoise/measure.hpp"
+#include "tools/ardoise/common/exit_status.hpp"
 
 namespace ardoise::launcher {
 namespace {

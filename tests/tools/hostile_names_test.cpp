@@ -14,10 +14,10 @@
 #include "reports/text/text_document.hpp"
 #include "reports/text/utf8.hpp"
 #include "tests/reports/synthetic_run.hpp"
-#include "tools/ardoise/message.hpp"
-#include "tools/ardoise/show.hpp"
-#include "tools/ardoise/show_rows.hpp"
-#include "tools/ardoise/shown_text.hpp"
+#include "tools/ardoise/common/message.hpp"
+#include "tools/ardoise/common/shown_text.hpp"
+#include "tools/ardoise/show/show.hpp"
+#include "tools/ardoise/show/show_rows.hpp"
 
 namespace ardoise::launcher {
 namespace {

@@ -1,5 +1,5 @@
 // The exit status that is made of Hydra's list, and the output without that list.
-#include "tools/ardoise/hydra_status.hpp"
+#include "tools/ardoise/launch/hydra_status.hpp"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "reports/model_json.hpp"
-#include "tools/ardoise/process.hpp"
+#include "tools/ardoise/common/process.hpp"
 
 namespace ardoise::launcher {
 

@@ -1,5 +1,5 @@
 // The launch line is taken apart as mpirun would, and put together again word by word.
-#include "tools/ardoise/launch_line.hpp"
+#include "tools/ardoise/launch/launch_line.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "reports/text/shell_quote.hpp"
-#include "tools/ardoise/shown_command.hpp"
+#include "tools/ardoise/launch/shown_command.hpp"
 
 namespace ardoise::launcher {
 namespace {

@@ -1,5 +1,5 @@
 // What is added to the user's launch line, and what is left alone.
-#include "tools/ardoise/launch_plan.hpp"
+#include "tools/ardoise/launch/launch_plan.hpp"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 
 #include "tests/tools/parsed_line.hpp"
 #include "tools/ardoise/commands.hpp"
-#include "tools/ardoise/mpi_launcher.hpp"
+#include "tools/ardoise/launch/mpi_launcher.hpp"
 
 namespace ardoise::launcher {
 namespace {

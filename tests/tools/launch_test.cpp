@@ -13,7 +13,7 @@
 
 #include "reports/extensions.hpp"
 #include "tests/tools/launch_fixture.hpp"
-#include "tools/ardoise/measure.hpp"
+#include "tools/ardoise/common/exit_status.hpp"
 
 namespace ardoise::launcher {
 namespace {

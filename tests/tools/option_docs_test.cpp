@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "analyzer/option_rows.hpp"
+#include "analyzer/options/option_rows.hpp"
 
 namespace ardoise::launcher {
 namespace {

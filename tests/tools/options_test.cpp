@@ -1,12 +1,12 @@
 // The command line of ardoise and its variables: what wins, what is refused, what goes to all processes.
-#include "tools/ardoise/options.hpp"
+#include "tools/ardoise/common/options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "tools/ardoise/launch_line.hpp"
+#include "tools/ardoise/common/usage_error.hpp"
 
 namespace ardoise::launcher {
 namespace {

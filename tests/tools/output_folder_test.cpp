@@ -1,5 +1,5 @@
 // The output folder is made before the launch, and no earlier report is overwritten.
-#include "tools/ardoise/output_folder.hpp"
+#include "tools/ardoise/report/output_folder.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "tests/other_user.hpp"
-#include "tools/ardoise/launch_line.hpp"
+#include "tools/ardoise/common/usage_error.hpp"
 
 namespace ardoise::launcher {
 namespace {

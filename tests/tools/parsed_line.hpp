@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/ardoise/launch_line.hpp"
+#include "tools/ardoise/launch/launch_line.hpp"
 
 namespace ardoise::launcher {
 

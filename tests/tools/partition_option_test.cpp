@@ -1,5 +1,5 @@
 // Which contexts of the launch line --partition joins, and what it refuses.
-#include "tools/ardoise/partition_option.hpp"
+#include "tools/ardoise/launch/partition_option.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "tools/ardoise/preload_path.hpp"
+#include "tools/ardoise/launch/preload_path.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // Children's statuses and output, and signals on their way to them.
-#include "tools/ardoise/process.hpp"
+#include "tools/ardoise/common/process.hpp"
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "tools/ardoise/process_tree.hpp"
+#include "tools/ardoise/common/process_tree.hpp"
 
 namespace ardoise::launcher {
 namespace {

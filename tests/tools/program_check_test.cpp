@@ -1,5 +1,5 @@
 // Programs are found as mpirun finds them, and those that cannot be measured are told.
-#include "tools/ardoise/program_check.hpp"
+#include "tools/ardoise/launch/program_check.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tools/ardoise/elf_file.hpp"
+#include "tools/ardoise/common/elf_file.hpp"
 
 namespace ardoise::launcher {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/ardoise/rank_file.hpp"
+#include "tools/ardoise/launch/rank_file.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

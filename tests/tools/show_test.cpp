@@ -1,5 +1,5 @@
 // `ardoise show`: whole tables, by rank, as CSV; what is not there is one sentence.
-#include "tools/ardoise/show.hpp"
+#include "tools/ardoise/show/show.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <filesystem>
 
 #include "tests/reports/synthetic_run.hpp"
-#include "tools/ardoise/finish_report.hpp"
-#include "tools/ardoise/launch_line.hpp"
+#include "tools/ardoise/common/usage_error.hpp"
+#include "tools/ardoise/report/finish_report.hpp"
 
 namespace ardoise::launcher {
 namespace {

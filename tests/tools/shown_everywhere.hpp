@@ -7,9 +7,9 @@
 #include "reports/model_json.hpp"
 #include "reports/stack_export.hpp"
 #include "reports/text/text_document.hpp"
-#include "tools/ardoise/launch_line.hpp"
-#include "tools/ardoise/show.hpp"
-#include "tools/ardoise/show_rows.hpp"
+#include "tools/ardoise/common/usage_error.hpp"
+#include "tools/ardoise/show/show.hpp"
+#include "tools/ardoise/show/show_rows.hpp"
 
 // Cairo keeps some bytes of each surface whose file cannot be opened.
 extern "C" [[gnu::used]] const char* __lsan_default_suppressions() { return "leak:libcairo\n"; }

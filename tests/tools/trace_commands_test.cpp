@@ -7,15 +7,15 @@
 #include <set>
 #include <sstream>
 
-#include "knowledge_sources/trace_reader/time_order.hpp"
+#include "knowledge_sources/otf2/reader/time_order.hpp"
 #include "reports/text/utf8.hpp"
 #include "tests/replay/made_archive.hpp"
-#include "tools/ardoise/launch_line.hpp"
-#include "tools/ardoise/trace.hpp"
-#include "tools/ardoise/trace_check.hpp"
-#include "tools/ardoise/trace_info.hpp"
-#include "tools/ardoise/trace_perfetto.hpp"
-#include "tools/ardoise/trace_tables.hpp"
+#include "tools/ardoise/common/usage_error.hpp"
+#include "tools/ardoise/trace/perfetto/trace_perfetto.hpp"
+#include "tools/ardoise/trace/trace.hpp"
+#include "tools/ardoise/trace/trace_check.hpp"
+#include "tools/ardoise/trace/trace_info.hpp"
+#include "tools/ardoise/trace/trace_tables.hpp"
 
 namespace ardoise::launcher {
 namespace {

@@ -1,5 +1,5 @@
 // `ardoise trace races`: which receives with wildcards could have had another message.
-#include "tools/ardoise/trace_races.hpp"
+#include "tools/ardoise/trace/races/trace_races.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@
 #include <random>
 #include <set>
 
-#include "knowledge_sources/trace_reader/time_order.hpp"
+#include "knowledge_sources/otf2/reader/time_order.hpp"
 #include "tests/replay/made_archive.hpp"
-#include "tools/ardoise/trace.hpp"
+#include "tools/ardoise/trace/trace.hpp"
 
 namespace ardoise::launcher {
 namespace {

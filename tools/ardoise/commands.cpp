@@ -11,7 +11,7 @@
 #include <sstream>
 #include <vector>
 
-#include "tools/ardoise/launch_line.hpp"
+#include "tools/ardoise/common/usage_error.hpp"
 
 namespace ardoise::launcher {
 namespace {

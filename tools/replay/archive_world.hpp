@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "knowledge_sources/trace_reader/archive_reader.hpp"
+#include "knowledge_sources/otf2/reader/archive_reader.hpp"
 
 namespace ardoise::replay {
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "knowledge_sources/trace_reader/time_order.hpp"
+#include "knowledge_sources/otf2/reader/time_order.hpp"
 #include "reports/text/units.hpp"
 #include "reports/text/utf8.hpp"
 #include "tools/replay/agreement.hpp"

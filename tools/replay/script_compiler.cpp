@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "knowledge_sources/traces/trace_attribute.hpp"
+#include "knowledge_sources/otf2/contents/trace_attribute.hpp"
 
 namespace ardoise::replay {
 

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "knowledge_sources/trace_reader/archived_event.hpp"
+#include "knowledge_sources/otf2/reader/archived_event.hpp"
 #include "tools/replay/archive_world.hpp"
 #include "tools/replay/call_script.hpp"
 

@@ -223,7 +223,7 @@ std::string emit_fortran_wrappers(const std::vector<Wrapped>& wrapped, Library l
       << R"(#include "vmpi/export.hpp"
 #include "vmpi/wrappers/call_arguments.hpp"
 #include "vmpi/wrappers/fortran_arguments.hpp"
-#include "vmpi/wrappers/fortran_function.hpp"
+#include "vmpi/loader/fortran_function.hpp"
 #include "vmpi/wrappers/fortran_spelling.hpp"
 #include "vmpi/wrappers/neighbourhood.hpp"
 #include "vmpi/wrappers/observed_call.hpp"

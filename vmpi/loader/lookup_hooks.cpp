@@ -17,9 +17,9 @@
 #include <memory>
 #include <string>
 
+#include "vmpi/loader/fortran_function.hpp"
 #include "vmpi/loader/loaded_library.hpp"
 #include "vmpi/loader/lookup.hpp"
-#include "vmpi/wrappers/fortran_function.hpp"
 
 extern "C" {
 using Dlsym = void* (*)(void* handle, const char* name);

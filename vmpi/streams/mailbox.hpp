@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "vmpi/streams/control_message.hpp"
 
 namespace ardoise::vmpi {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "blackboard/mutex.hpp"
+#include "blackboard/threads/mutex.hpp"
 #include "vmpi/streams/backoff.hpp"
 #include "vmpi/streams/control_message.hpp"
 #include "vmpi/streams/open_streams.hpp"

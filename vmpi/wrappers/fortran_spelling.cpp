@@ -4,8 +4,8 @@
 #include <dlfcn.h>
 
 #include "vmpi/export.hpp"
+#include "vmpi/loader/fortran_function.hpp"
 #include "vmpi/loader/loaded_library.hpp"
-#include "vmpi/wrappers/fortran_function.hpp"
 
 #if defined(__x86_64__) && defined(__LP64__)
 

@@ -1,0 +1,26 @@
+// Why processes that all stand cannot go on, in words; or who of them may, if nothing is wrong. Who waits for whom, and
+// whether anybody can be released, is decided in wait_graph.hpp.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "analyzer/hangs/stands.hpp"
+
+namespace ardoise::analyzer {
+
+struct HangReason {
+  bool is_fault = false;
+  // "rank 0 waits in MPI_Recv in main (ring.c:12) for rank 1, which waits …", or "no fault seen: rank 1 computes in …
+  // for 64 s, the others wait for it". Names in it are printable.
+  std::string text;
+};
+
+// Of all processes of one world that have not ended.
+[[nodiscard]] HangReason reason_of_hang(std::span<const ProcessStand> stands);
+
+// "MPI_Recv in main (ring.c:12)", "write in dump (dump.c:88)".
+[[nodiscard]] std::string call_in_words(const StandCall& call);
+
+}  // namespace ardoise::analyzer

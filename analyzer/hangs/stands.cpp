@@ -1,0 +1,213 @@
+// See stands.hpp.
+#include "analyzer/hangs/stands.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <variant>
+
+#include "analyzer/output_folder/own_files.hpp"
+#include "instrument/format/definition_reader.hpp"
+#include "instrument/format/pack_file.hpp"
+#include "instrument/format/rank_ranges.hpp"
+#include "instrument/format/stands.hpp"
+#include "knowledge_sources/calls/functions.hpp"
+#include "knowledge_sources/symbols/symbolizer.hpp"
+
+namespace ardoise::analyzer {
+namespace {
+
+namespace fs = std::filesystem;
+using instrument::RecentCall;
+
+// All communicators together have so many at most, 64 MiB: a few bytes of ranges may name any number of ranks.
+constexpr std::size_t kMostMembers = std::size_t{1} << 24;
+
+struct KnownComms {
+  // A world's: the same object for all its processes.
+  std::map<std::pair<std::uint32_t, StandComm::Key>, std::shared_ptr<const StandComm>> of_worlds;
+  std::size_t members = 0;
+};
+
+std::shared_ptr<const StandComm> comm_of(const instrument::DecodedCommunicator& decoded, KnownComms& known) {
+  const auto& fixed = decoded.fixed;
+  auto comm = std::make_shared<StandComm>();
+  comm->key = {fixed.group_hash, fixed.instance};
+  comm->name = decoded.name;
+  comm->is_inter = fixed.kind == instrument::CommunicatorKind::kInter;
+  comm->is_whole = fixed.first_range == 0 && fixed.range_count == fixed.ranges + fixed.remote_ranges;
+  if (!comm->is_whole) return comm;
+  const auto ranges = decoded.ranges.subspan(comm->is_inter ? fixed.ranges : 0);
+  std::uint64_t count = 0;
+  for (const auto& range : ranges) count += range.count;
+  // An intercommunicator's own group may lie outside of the world as well as the other one.
+  comm->is_whole = count <= kMostMembers - known.members &&
+                   std::ranges::all_of(decoded.ranges, [](const auto& range) { return range.start >= 0; });
+  if (!comm->is_whole) return comm;
+  comm->members = instrument::decode_ranges(ranges, kMostMembers);
+  known.members += comm->members.size();
+  return comm;
+}
+
+// Puts the definitions of one file together.
+class Reader {
+ public:
+  Reader(const instrument::PackHeader& header, KnownComms& known) : header_(header), known_(known) {
+    stand_.process = {header.partition, header.rank};
+  }
+
+  void operator()(const auto&) {}
+  void operator()(const instrument::DecodedStand& stand) {
+    stand_.tick = stand.fixed.tick;
+    stand_.since_tick = stand.fixed.since_tick;
+    stand_.seconds = seconds(stand.fixed.tick - std::min(stand.fixed.tick, stand.fixed.since_tick));
+    if (stand.fixed.wall_ns != 0)
+      stand_.cpu_share = static_cast<double>(stand.fixed.cpu_ns) / static_cast<double>(stand.fixed.wall_ns);
+    stand_.in_finalize = (stand.fixed.flags & instrument::kInFinalize) != 0;
+    stand_.is_stopped = (stand.fixed.flags & instrument::kStopped) != 0;
+    stand_.sleeps = (stand.fixed.flags & instrument::kSleeps) != 0;
+    stand_.has_free_threads = (stand.fixed.flags & instrument::kFreeThreads) != 0;
+    stand_.knows_all_collectives = (stand.fixed.flags & instrument::kCollectivesMissing) == 0;
+  }
+  void operator()(const instrument::DecodedCommunicator& comm) {
+    const auto& fixed = comm.fixed;
+    const StandComm::Key key{fixed.group_hash, fixed.instance};
+    keys_[fixed.comm] = key;
+    if (fixed.range_count == 0) return;
+    if (fixed.kind == instrument::CommunicatorKind::kInter) {  // its members depend on the side
+      comms_[fixed.comm] = comm_of(comm, known_);
+      return;
+    }
+    auto& known = known_.of_worlds[{header_.partition, key}];
+    if (known == nullptr || !known->is_whole || (known->name.empty() && !comm.name.empty()))
+      known = comm_of(comm, known_);
+    comms_[fixed.comm] = known;
+  }
+  void operator()(const instrument::DecodedCollectives& decoded) {
+    const auto& fixed = decoded.fixed;
+    const auto key = keys_.find(fixed.comm);
+    if (key == keys_.end()) return;
+    StandCollectives& all = stand_.collectives[key->second];
+    all.begun = fixed.begun;
+    constexpr std::uint32_t kLast = instrument::CollectivesDefinition::kLast;
+    for (std::uint32_t number = fixed.begun - std::min(fixed.begun, kLast); number != fixed.begun; ++number) {
+      const std::uint32_t word = fixed.last[number % kLast];
+      all.last.push_back({function_name(instrument::PackClass::kMpi, instrument::function_of_collective(word)),
+                          static_cast<std::int32_t>(instrument::root_of_collective(word))});
+    }
+  }
+  void operator()(const instrument::DecodedModule& module) { modules_[module.fixed.module] = std::string(module.path); }
+  void operator()(const instrument::DecodedRecentCalls& recent) {
+    threads_[recent.fixed.thread].calls.assign(recent.calls.begin(), recent.calls.end());
+  }
+  void operator()(const instrument::DecodedStack& stack) {
+    if (stack.frames.empty()) return;
+    Thread& thread = threads_[stack.fixed.thread];
+    (stack.fixed.of == instrument::StackOf::kSample ? thread.sampled : thread.place) = stack.frames.front();
+  }
+
+  ProcessStand take() {
+    for (auto& [number, thread] : threads_) {
+      if (thread.sampled && stand_.computes.module.empty()) stand_.computes = place_of(*thread.sampled);
+      const auto open = std::ranges::find_if(
+          thread.calls, [](const RecentCall& call) { return (call.flags & instrument::kOpenCall) != 0; });
+      if (open == thread.calls.end()) continue;
+      const bool is_io = (open->flags & instrument::kPosixCallFlag) != 0;
+      StandCall call;
+      call.operation = operation_of(*open, is_io);
+      call.seconds = seconds(open->ticks);
+      call.parts_missing = (open->flags & instrument::kPartsMissing) != 0;
+      if (thread.place) call.place = place_of(*thread.place);
+      for (auto part = open + 1; part != thread.calls.end(); ++part) call.parts.push_back(operation_of(*part, false));
+      auto& into = is_io ? stand_.io : stand_.mpi;
+      if (into && into->seconds < call.seconds) std::swap(*into, call);
+      if (!into) {
+        into = std::move(call);
+      } else if (!is_io) {
+        stand_.others.push_back(std::move(call));
+      }
+    }
+    return std::move(stand_);
+  }
+
+ private:
+  [[nodiscard]] double seconds(std::uint64_t ticks) const {
+    return header_.ticks_per_second > 0 ? static_cast<double>(ticks) / header_.ticks_per_second : 0;
+  }
+  [[nodiscard]] StandOperation operation_of(const RecentCall& call, bool is_io) const {
+    StandOperation operation;
+    const auto pack_class = is_io ? instrument::PackClass::kPosix : instrument::PackClass::kMpi;
+    operation.function = function_name(pack_class, instrument::function_of(call.word));
+    if (is_io) return operation;
+    operation.shape = instrument::shape_of(call.word);
+    operation.peer = call.peer;
+    operation.tag = call.tag;
+    if (const auto comm = comms_.find(instrument::comm_of(call.word)); comm != comms_.end())
+      operation.comm = comm->second;
+    if (call.collective != 0) operation.number = call.collective - 1;
+    operation.may_be_done = (call.flags & instrument::kMayBeDone) != 0;
+    return operation;
+  }
+  static std::string function_name(instrument::PackClass pack_class, std::uint32_t function) {
+    return knowledge_sources::function_info(pack_class, function).name;
+  }
+  [[nodiscard]] reports::StackPlace place_of(const instrument::StackFrame& frame) const {
+    const auto module = modules_.find(frame.module);
+    if (module == modules_.end()) return {};
+    return {"", "", 0, module->second, frame.offset + frame.is_instruction};
+  }
+
+  const instrument::PackHeader& header_;
+  KnownComms& known_;
+  ProcessStand stand_;
+  std::map<std::uint32_t, StandComm::Key> keys_;
+  std::map<std::uint32_t, std::shared_ptr<const StandComm>> comms_;
+  std::map<std::uint32_t, std::string> modules_;
+  struct Thread {
+    std::vector<RecentCall> calls;
+    std::optional<instrument::StackFrame> place, sampled;  // innermost: of its open call, of its last sample
+  };
+  std::map<std::uint32_t, Thread> threads_;
+};
+
+}  // namespace
+
+std::vector<fs::path> stand_files(const fs::path& folder) {
+  auto files = own_files(folder, instrument::kStandPrefix);
+  std::erase_if(files, [](const fs::path& file) { return file.string().ends_with(".part"); });
+  return files;
+}
+
+std::vector<ProcessStand> read_stands(const fs::path& folder) {
+  std::vector<ProcessStand> stands;
+  KnownComms known;
+  for (const fs::path& path : stand_files(folder)) {
+    const instrument::PackFile file = read_own_pack_file(path);
+    instrument::PackSequence packs(file.bytes());
+    const auto pack = packs.next();
+    if (!pack || pack->pack_class() != instrument::PackClass::kDefinitions) continue;  // it goes on just now
+    Reader reader(pack->header(), known);
+    instrument::DefinitionReader definitions(pack->payload());
+    while (const auto definition = definitions.next()) std::visit(reader, *definition);
+    stands.push_back(reader.take());
+  }
+  return stands;
+}
+
+void find_places(std::vector<ProcessStand>& stands) {
+  knowledge_sources::Symbolizer symbolizer;
+  const auto find = [&](reports::StackPlace& place) {
+    if (place.module.empty()) return;
+    const auto found = symbolizer.find(place.module, "", place.offset);
+    place.symbol = found.symbol;
+    place.source_file = found.source_file;
+    place.line = found.line;
+  };
+  for (ProcessStand& stand : stands) {
+    find(stand.computes);
+    if (stand.mpi) find(stand.mpi->place);
+    for (StandCall& call : stand.others) find(call.place);
+    if (stand.io) find(stand.io->place);
+  }
+}
+
+}  // namespace ardoise::analyzer

@@ -1,0 +1,14 @@
+// The markers of a trace: what the report says, over the time that it says it of.
+#pragma once
+
+#include <vector>
+
+#include "knowledge_sources/otf2/writer/trace_marker.hpp"
+#include "reports/model.hpp"
+
+namespace ardoise::analyzer {
+
+// Findings, over the whole run of their program; iterations, and snapshots by the program's own marks.
+[[nodiscard]] std::vector<knowledge_sources::TraceMarker> trace_markers(const reports::Run& run);
+
+}  // namespace ardoise::analyzer

@@ -1,0 +1,50 @@
+// See plugins.hpp.
+#include "analyzer/run/plugins.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <variant>
+
+namespace ardoise::analyzer {
+
+namespace fs = std::filesystem;
+
+std::string installed_plugins_folder() {
+  std::error_code ignored;
+  const auto here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  // ARDOISE_LIBRARY_PATH: from the installed executables to the installed libraries.
+  for (const auto& folder : {here / "../lib/ardoise", here / ARDOISE_LIBRARY_PATH / "ardoise"}) {
+    if (fs::is_directory(folder, ignored)) return folder.lexically_normal().string();
+  }
+  return {};
+}
+
+Plugins load_plugins(const std::string& folder, const std::vector<std::string>& added) {
+  Plugins plugins;
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& file : fs::directory_iterator(folder, error)) {
+    if (file.path().extension() == ".so") paths.push_back(file.path().string());
+  }
+  std::sort(paths.begin(), paths.end());
+  if (paths.empty()) {
+    plugins.complaints.push_back(
+        fmt::format("There are no knowledge sources in '{}', so the report stays empty; install Ardoise again.",
+                    folder.empty() ? "lib/ardoise" : folder));
+  }
+  for (const auto& path : added) paths.push_back(fs::absolute(path, error).string());
+
+  knowledge_sources::AnalysisRegistrar registrar;
+  for (const auto& path : paths) {
+    const auto result = blackboard::load_plugin(path, knowledge_sources::kAnalysisInterface, &registrar);
+    if (const auto* failure = std::get_if<blackboard::PluginError>(&result)) {
+      plugins.complaints.push_back(failure->sentence);
+    }
+  }
+  plugins.analyses = registrar.factories();
+  return plugins;
+}
+
+}  // namespace ardoise::analyzer

@@ -1,0 +1,25 @@
+// Merges the runs of all analyzer ranks into that of rank 0, along a binomial tree: in each round half of those
+// that are left send their partial results to a neighbour and are done. log2(analyzers) rounds; no rank holds more than
+// its own and one other's bytes. Waiting is the loop's, because the programs of some
+// analyzers may run much longer than those of others.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "analyzer/run/analyzer_run.hpp"
+#include "analyzer/run/event_loop.hpp"
+
+namespace ardoise::analyzer {
+
+// Collective over comm, the analyzers' own. Runs are drained. False: an MPI call failed, which is a complaint.
+bool merge_to_root(EventLoop& loop, MPI_Comm comm, AnalyzerRun& run);
+
+// A message of any length: its size, then pieces that an int can count.
+bool send_bytes(EventLoop& loop, MPI_Comm comm, int to, std::span<const std::byte> bytes);
+bool receive_bytes(EventLoop& loop, MPI_Comm comm, int from, std::vector<std::byte>& bytes);
+
+}  // namespace ardoise::analyzer

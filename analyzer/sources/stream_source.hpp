@@ -1,0 +1,61 @@
+// The packs of a running launch: one stream from all its programs, whose blocks are the packs, without a copy. Where a
+// process has died, what is left of it follows. Ends when every program has closed its end. MPI is called in every
+// function.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/sources/pack_source.hpp"
+#include "analyzer/sources/remains.hpp"
+#include "knowledge_sources/reduction/level.hpp"
+#include "vmpi/vmpi.h"
+
+namespace ardoise::analyzer {
+
+// Those of every partition but this process's own.
+[[nodiscard]] std::vector<knowledge_sources::Program> programs_of_launch();
+
+class StreamSource final : public PackSource {
+ public:
+  struct Options {
+    std::size_t block_bytes = 0;   // as the programs' recorders
+    std::size_t memory_bytes = 0;  // that the stream may use for blocks
+    std::string output;            // folder where remains of processes are
+  };
+  // Opens and closes the stream. Collective over all programs and analyzers. A stream that could not be opened has no
+  // packs, and a complaint.
+  StreamSource(const std::vector<knowledge_sources::Program>& programs, const Options& options);
+  ~StreamSource() override;
+  StreamSource(const StreamSource&) = delete;
+  StreamSource& operator=(const StreamSource&) = delete;
+
+  [[nodiscard]] Next next(SourcedPack& pack) override;
+  [[nodiscard]] std::vector<std::string> complaints() const override;
+  // Nothing is taken meanwhile: it stays with the programs.
+  void rest_for(std::chrono::steady_clock::duration time) { rests_until_ = std::chrono::steady_clock::now() + time; }
+  [[nodiscard]] bool rests() const { return std::chrono::steady_clock::now() < rests_until_; }
+  [[nodiscard]] const NextPacks& arrived() const { return remains_.arrived(); }
+  // Those that have sent, and whether each has ended.
+  [[nodiscard]] std::map<ProcessKey, bool> processes() const;
+  // Processes of this machine that have ended without finishing their measurement.
+  [[nodiscard]] std::vector<std::string> gone_peers() const;  // "rank 3 of solver"
+
+ private:
+  void note_lost(int universe_rank);
+  [[nodiscard]] Next next_of_stream(SourcedPack& pack);
+  [[nodiscard]] bool looks_for_remains();
+
+  VMPI_Map map_{};
+  VMPI_Stream stream_{};
+  bool is_open_ = false;
+  std::vector<std::string> complaints_;
+  Remains remains_;
+  std::chrono::steady_clock::time_point rests_until_{}, last_loss_{};
+  std::map<const VMPI_Program_desc*, std::vector<int>>
+      lost_;  // ranks whose stream ended without being closed and of which nothing is left, by program
+};
+
+}  // namespace ardoise::analyzer

@@ -1,0 +1,180 @@
+// See patterns.hpp.
+#include "knowledge_sources/matching/patterns.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+// awaited: nullptr where it is not one rank.
+void add(WaitPattern pattern, const Part& waiter, const Part* awaited, double waited, double error,
+         std::vector<Wait>& out) {
+  Wait wait = no_wait(waiter);
+  if (set_length(wait, waited, error, awaited == nullptr ? kNobody : awaited->rank)) {
+    wait.pattern = pattern;
+    if (awaited != nullptr) wait.of_awaited = awaited->stretch;
+    if (pattern == WaitPattern::kBarrierCompletion) wait.begin = waiter.end - waited;
+  }
+  if (wait.ns != 0 || wait.operations > 1) out.push_back(wait);
+}
+
+// `waiter` could not go on before `until`, when `awaited` came.
+void add_until(WaitPattern pattern, const Part& waiter, const Part& awaited, double until, std::vector<Wait>& out) {
+  add(pattern, waiter, &awaited, std::min(until, waiter.end) - waiter.begin, waiter.clock_error + awaited.clock_error,
+      out);
+}
+
+double posted(const Arrival& arrival) { return arrival.part.posted; }
+
+// Of several the one of least rank, in whatever order they came.
+const Arrival* latest(std::span<const Arrival> arrivals) {
+  return &*std::ranges::max_element(arrivals, {},
+                                    [](const Arrival& each) { return std::pair(each.part.posted, ~each.part.rank); });
+}
+
+const Arrival* root_of(std::span<const Arrival> arrivals) {
+  const auto root = std::ranges::find_if(arrivals, [](const Arrival& each) {
+    return each.root >= 0 && each.comm_rank == static_cast<std::uint32_t>(each.root);
+  });
+  return root == arrivals.end() ? nullptr : &*root;
+}
+
+WaitPattern pattern_of(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::kBarrier:
+      return WaitPattern::kBarrier;
+    case CollectiveKind::kFromRoot:
+      return WaitPattern::kLateRoot;
+    case CollectiveKind::kToRoot:
+      return WaitPattern::kEarlyRoot;
+    case CollectiveKind::kFromLower:
+      return WaitPattern::kEarlyScan;
+    case CollectiveKind::kWindow:
+      return WaitPattern::kFence;
+    case CollectiveKind::kInit:
+      return WaitPattern::kInit;
+    case CollectiveKind::kFinalize:
+      return WaitPattern::kFinalize;
+    default:
+      return WaitPattern::kAllToAll;
+  }
+}
+
+// The time from the first one's leaving, but not before all have come, to a rank's own.
+void barrier_completion(std::span<const Arrival> arrivals, std::vector<Wait>& out) {
+  const double last = latest(arrivals)->part.begin;
+  const Part& first = std::ranges::min_element(arrivals, {}, [](const Arrival& each) { return each.part.end; })->part;
+  for (const Arrival& each : arrivals) {
+    const Part& part = each.part;
+    if (part.rank == first.rank) continue;
+    add(WaitPattern::kBarrierCompletion, part, nullptr, part.end - std::max(first.end, std::min(last, part.end)),
+        part.clock_error + first.clock_error, out);
+  }
+}
+
+}  // namespace
+
+std::string_view pattern_name(WaitPattern pattern) {
+  constexpr std::array<std::string_view, kWaitPatterns> kNames{"wait_barrier",
+                                                               "barrier_completion",
+                                                               "wait_nxn",
+                                                               "late_broadcast",
+                                                               "early_reduce",
+                                                               "early_scan",
+                                                               "nonblocking_collective",
+                                                               "late_sender",
+                                                               "wrong_order",
+                                                               "late_receiver",
+                                                               "fence",
+                                                               "init",
+                                                               "finalize",
+                                                               "late_post",
+                                                               "early_wait",
+                                                               "late_complete",
+                                                               "lock"};
+  return kNames[static_cast<std::size_t>(pattern)];
+}
+
+Wait no_wait(const Part& part) {
+  Wait wait{};
+  wait.pattern = WaitPattern::kNonblocking;
+  wait.certain = true;
+  wait.waiter = part.rank;
+  wait.awaited = kNobody;
+  wait.call_site = part.call_site;
+  wait.function = part.function;
+  wait.operations = part.operations;
+  wait.call = part.call;
+  wait.order = part.order;
+  wait.call_begin = wait.begin = part.begin;
+  wait.of_waiter = part.stretch;
+  return wait;
+}
+
+bool set_length(Wait& wait, double ns, double error, std::uint32_t awaited) {
+  const double rounded = ns + 0.5;
+  if (!(rounded >= 1 && rounded < 1e18)) return false;
+  wait.ns = static_cast<std::uint64_t>(rounded);
+  wait.certain = ns > error;
+  wait.awaited = awaited;
+  return true;
+}
+
+void find_waits(CollectiveKind kind, bool nonblocking, std::span<Arrival> arrivals, std::vector<Wait>& out) {
+  if (arrivals.empty()) return;
+  const WaitPattern pattern = nonblocking ? WaitPattern::kNonblocking : pattern_of(kind);
+  const Arrival* awaited = nullptr;  // by all, or by the root
+  if (kind == CollectiveKind::kFromLower) {
+    std::ranges::sort(arrivals, {}, &Arrival::comm_rank);
+  } else if (kind == CollectiveKind::kFromRoot) {
+    awaited = root_of(arrivals);
+  } else if (kind != CollectiveKind::kUnjudged) {
+    awaited = latest(arrivals);
+  }
+  const Arrival* const waiter = kind == CollectiveKind::kToRoot ? root_of(arrivals) : nullptr;  // the only one
+  for (const Arrival& each : arrivals) {
+    // A rank that has left before another came did something else there, if ranks need not wait.
+    const bool waits = awaited != nullptr && awaited != &each && (kind != CollectiveKind::kToRoot || waiter == &each) &&
+                       (!may_not_wait(kind) || each.part.end > posted(*awaited));
+    if (waits && posted(*awaited) > posted(each)) {
+      add_until(pattern, each.part, awaited->part, posted(*awaited), out);
+    } else if (each.part.operations > 1) {
+      out.push_back(no_wait(each.part));
+    }
+    if (kind == CollectiveKind::kFromLower && (awaited == nullptr || posted(each) > posted(*awaited))) awaited = &each;
+  }
+  if (kind == CollectiveKind::kBarrier && !nonblocking && arrivals.size() > 1) barrier_completion(arrivals, out);
+}
+
+void find_neighbour_waits(bool nonblocking, std::span<Arrival> arrivals, std::span<const Neighbours> neighbours,
+                          std::vector<Wait>& out) {
+  std::ranges::sort(arrivals, {}, &Arrival::comm_rank);
+  std::vector<const Part*> awaited(arrivals.size());  // by the rank that waits
+  const auto order = [](const Part& part) { return std::pair(part.posted, ~part.rank); };
+  for (const auto& [source, destination] : neighbours) {
+    if (source >= arrivals.size() || destination >= arrivals.size() || source == destination) continue;
+    const Part& part = arrivals[source].part;
+    const Part*& latest = awaited[destination];
+    if (latest == nullptr || order(part) > order(*latest)) latest = &part;
+  }
+  for (std::size_t i = 0; i < arrivals.size(); ++i) {
+    const Part& part = arrivals[i].part;
+    if (awaited[i] != nullptr && awaited[i]->posted > part.posted) {
+      add_until(nonblocking ? WaitPattern::kNonblocking : WaitPattern::kAllToAll, part, *awaited[i], awaited[i]->posted,
+                out);
+    } else if (part.operations > 1) {
+      out.push_back(no_wait(part));
+    }
+  }
+}
+
+void find_message_waits(const Part& send, const Part& receive, std::vector<Wait>& out) {
+  add_until(WaitPattern::kLateSender, receive, send, send.posted, out);
+  // A send that ended before there was a receive was buffered.
+  const bool is_held = send.end > receive.posted;
+  add_until(WaitPattern::kLateReceiver, send, receive, is_held ? receive.posted : send.begin, out);
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,55 @@
+// An archive of OTF2, whoever wrote it, as the packs that its program would have sent under Ardoise.
+//
+//   const ArchiveReader archive("trace");
+//   const TracedProgram program(archive);
+//   TracePacks packs(program, [&](MadePack pack) { … });
+//   const ArchiveFaults faults = archive.read_side_by_side(packs);
+//   packs.finish();
+//
+// All locations are read side by side, so that the packs of all ranks advance together in time, as in a running launch.
+// Memory: of each thread that records the packs that are being filled, and of each rank its operations under way.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "knowledge_sources/otf2/packs/traced_thread.hpp"
+#include "knowledge_sources/otf2/reader/event_callbacks.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// Not thread safe. The program outlives it.
+class TracePacks final : public EventConsumer {
+ public:
+  TracePacks(const TracedProgram& program, TakePack take) : program_(program), take_(std::move(take)) {}
+
+  [[nodiscard]] bool event(const ArchivedEvent& event) override;
+  // No more comes. Each rank has its last pack then, also one without events.
+  void finish();
+
+  // A sentence for each thing that is not shown, or not as it was.
+  [[nodiscard]] std::vector<std::string> notices() const;
+
+ private:
+  static constexpr std::uint64_t kEventsTogether = std::uint64_t{1} << 18;  // then all packs are sent, full or not
+  struct Place {
+    TracedThread* thread = nullptr;  // nullptr: not shown
+    bool is_samples = false;
+  };
+  [[nodiscard]] Place place_of(const ArchivedLocation& location, std::uint64_t time);
+  [[nodiscard]] TracedRank& rank_of(std::uint32_t number, std::uint64_t first_tick);
+
+  const TracedProgram& program_;
+  const TakePack take_;
+  std::vector<std::unique_ptr<TracedRank>> ranks_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<TracedThread>> threads_;  // by rank and thread
+  std::unordered_map<const ArchivedLocation*, Place> places_;
+  const ArchivedLocation* last_location_ = nullptr;
+  Place last_place_;
+  std::uint64_t events_ = 0;
+  TracedLosses losses_;
+};
+
+}  // namespace ardoise::knowledge_sources

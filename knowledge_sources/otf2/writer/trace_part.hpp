@@ -1,0 +1,96 @@
+// The event files of the ranks of one program that one analyzer has, written while the programs run, in a folder of
+// their own: an OTF2 archive without definitions. Numbers in the events are the part's own (regions, names of marks) or
+// those of the rank (communicators, files); its tables say what they mean (trace_tables.hpp), and trace_archive.hpp
+// makes one archive of all parts.
+//
+// OTF2 gives a location's events to its file whenever 256 KiB are full, and the file writes whenever 4 MiB are.
+// Locations may be written by several threads at a time, each by one. A copy of the process (fork) writes nothing. Once
+// a write has failed OTF2 is not asked again, not even to close: it may crash then.
+#pragma once
+
+#include <otf2/OTF2_Archive.h>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "knowledge_sources/otf2/writer/trace_tables.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// Names of the folder of a part, and of one that could not be written; six characters follow.
+inline constexpr std::string_view kPartName = "part-", kFailedName = "failed-";
+
+// Files below the folder take no space from then on, also where they are open.
+void empty_files(const std::filesystem::path& folder);
+
+class TracePart {
+ public:
+  static constexpr std::uint64_t kChunkBytes = std::uint64_t{256} << 10;
+
+  // folder: that of all parts, made where it is not there. complain: gets one sentence where the part cannot be
+  // written: the same one of all parts. From then on it takes nothing; its files give their space back, and the name of
+  // its folder, which stays, says to who makes the trace that it has failed.
+  TracePart(const std::filesystem::path& folder, std::uint32_t partition,
+            std::function<void(const std::string&)> complain);
+  ~TracePart();
+  TracePart(const TracePart&) = delete;
+  TracePart& operator=(const TracePart&) = delete;
+
+  // False: it has failed, or was closed.
+  [[nodiscard]] bool is_good() const { return is_good_.load(std::memory_order_relaxed); }
+  // … or belongs to another process, of which this is a copy.
+  [[nodiscard]] bool is_open() const { return is_good() && is_of_this_process(); }
+  [[nodiscard]] bool is_of_this_process() const;
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  // Another file of the part cannot be written. Any thread.
+  void fail(const std::string& reason);
+  // nullptr: it has failed.
+  [[nodiscard]] OTF2_EvtWriter* writer_of(std::uint64_t location);
+  void check(OTF2_ErrorCode code) {
+    if (code != OTF2_SUCCESS) fail(code);
+  }
+
+  // Any thread.
+  [[nodiscard]] std::uint32_t region(const TraceRegion& region);
+  [[nodiscard]] std::uint32_t name(std::uint32_t mark_name);
+  void tell_text(std::uint32_t mark_name, std::string_view text);
+  void tell_datatype(std::uint32_t rank, std::uint32_t number, std::string_view text);
+
+  // Number of its events; 0: the part has failed.
+  [[nodiscard]] std::uint64_t end(OTF2_EvtWriter* writer);
+  // After the last location has ended. The rest of the tables is the part's.
+  void close(TraceTables tables);
+
+ private:
+  void fail(OTF2_ErrorCode code);
+  void close_file(const std::function<OTF2_ErrorCode()>& close);
+  void give_space_back();
+
+  const std::uint32_t partition_;
+  const std::function<void(const std::string&)> complain_;
+  const std::int64_t process_;
+  const std::filesystem::path parts_;
+  std::filesystem::path folder_, failed_folder_;
+  bool has_folder_ = false;
+  OTF2_Archive* archive_ = nullptr;
+  std::atomic<bool> is_good_ = false;  // relaxed: a call that is written too many does no harm
+  std::mutex mutex_;                   // of what follows
+  bool has_failed_ = false;
+  std::unordered_map<std::uint64_t, std::uint32_t> region_numbers_;  // by key
+  std::unordered_map<std::uint32_t, std::uint32_t> name_numbers_;
+  std::vector<std::uint64_t> regions_;
+  std::vector<std::uint32_t> names_;
+  std::map<std::uint32_t, std::string> texts_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> datatypes_;  // by rank and number
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,268 @@
+// The collectives and messages of one rank: packs come in any order and are put back into that of their thread; what
+// its calls start and end becomes its part in collectives, counted by communicator, and the ends of messages, in the
+// order in which MPI matches them. They go on to where they meet the others' when the communicator is defined.
+//
+// A rank in which records became sums for want of memory can't be counted on from there on, nor can one of which a pack
+// is missing: what follows in it is unresolved. Memory: operations that have not ended (post_order.hpp); counted on the
+// blackboard: what came too early (in_order.hpp), and what belongs to communicators whose definition has not come yet.
+// A communicator takes some 200 bytes until it is freed; see forget_freed().
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "instrument/format/definitions.hpp"
+#include "instrument/format/event_reader.hpp"
+#include "knowledge_sources/contexts/rank_places.hpp"
+#include "knowledge_sources/interface/in_order.hpp"
+#include "knowledge_sources/interface/kept_bytes.hpp"
+#include "knowledge_sources/matching/post_order.hpp"
+#include "knowledge_sources/matching/started.hpp"
+#include "knowledge_sources/plugins/waits/latest_samples.hpp"
+#include "knowledge_sources/plugins/waits/meetings.hpp"
+#include "knowledge_sources/plugins/waits/messages.hpp"
+#include "knowledge_sources/plugins/waits/rank_timeline.hpp"
+#include "knowledge_sources/plugins/waits/rank_windows.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// The records of one pack, and how to place them in time.
+struct PackRecords {
+  std::span<const instrument::MpiRecord> records;
+  std::uint64_t origin_tick;
+  double ns_per_tick;
+  bool folded;           // records before or among them are missing
+  bool several_threads;  // of the process have made MPI calls up to the pack
+};
+
+// What a rank brings to where ranks meet.
+struct InCollective {
+  MeetingKey key;
+  std::uint32_t function;
+  Arrival arrival;
+};
+struct EndOfMessage {
+  Channel channel;
+  bool sends;
+  std::uint32_t queue;  // for RankCalls::channel_hint()
+  Part part;
+};
+struct OfNoKind {  // an operation that meets nothing, of a call that completes others, too
+  Part part;
+};
+using Arrived = std::variant<InCollective, EndOfMessage, OfNoKind, NeighbourPair>;
+
+// Some at a time, that the caches still hold when they are used. Not thread safe.
+class Arrivals {
+ public:
+  // room: memory that is used again.
+  Arrivals(std::vector<Arrived>& room, std::function<void(std::span<const Arrived>)> use)
+      : list_(room), use_(std::move(use)) {
+    list_.clear();
+  }
+  template <class One>
+  void add(const One& one) {
+    list_.emplace_back(one);
+    if (list_.size() >= kSome) flush();
+  }
+  void flush() {
+    if (!list_.empty()) use_(list_);
+    list_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kSome = 128;
+  std::vector<Arrived>& list_;
+  std::function<void(std::span<const Arrived>)> use_;
+};
+
+// Not thread safe.
+class RankCalls {
+ public:
+  // slots: of its timeline.
+  RankCalls(std::uint32_t rank, std::uint32_t slots) : rank_(rank), timeline_(slots), windows_(rank) {}
+
+  // Before the first pack; the board outlives the use of this.
+  void count_on(blackboard::Blackboard& board);
+
+  // Each adds to `out` what is known now.
+  void add(std::uint32_t thread, std::uint64_t order, const PackRecords& pack, Arrivals& out);
+  // Packs and definitions that are missing will not come.
+  void give_up_missing(Arrivals& out);
+  struct CommDefinition {
+    std::uint32_t number, own_rank;
+    CommIdentity identity;
+    bool within_world;  // no intercommunicator, and no ranks outside of MPI_COMM_WORLD
+  };
+  void define(const CommDefinition& definition, Arrivals& out);
+  // How many are in its MPI_COMM_WORLD.
+  void set_world(std::uint32_t ranks) { world_ranks_ = ranks; }
+  void set_clock_error(double ns) {
+    clock_error_ = ns;
+    windows_.set_clock_error(ns);
+  }
+  // On the program's time axis.
+  void set_init(double begin, double end) { init_ = {begin, end}; }
+  void set_finalize(double begin) { finalize_ = begin; }
+  // When all packs of the rank are there: its MPI_Init and MPI_Finalize, as far as they are known. Once.
+  void tell_life(Arrivals& out);
+
+  // For Messages::add(): where the ends of this queue went last.
+  [[nodiscard]] std::uint32_t& channel_hint(const EndOfMessage& end) {
+    return (end.sends ? sends_ : receives_).label(end.queue);
+  }
+
+  // That have been used or defined, and are not forgotten.
+  [[nodiscard]] std::size_t communicators() const { return comms_.size(); }
+
+  // Its part in epochs of windows.
+  [[nodiscard]] RankWindows& windows() { return windows_; }
+  // Where the rank was sampled: Stretch::place.
+  [[nodiscard]] const std::vector<SampledPlace>& places() const { return places_.places(); }
+  // Of its first thread.
+  [[nodiscard]] const RankTimeline& timeline() const { return timeline_; }
+
+  // What has not met and will not, when nothing more comes.
+  [[nodiscard]] Unresolved unresolved_calls() const;
+  [[nodiscard]] Unresolved unresolved_ends() const;
+
+ private:
+  struct Comm {
+    std::array<std::uint64_t, kCallOrders> calls{};  // so far, of each order
+    CommIdentity identity{};
+    std::uint32_t own_rank = 0, thread = 0, receives_ended = 0;
+    bool defined = false, within_world = true, several_threads = false;
+    bool has_ended = false;  // a collective on it, at:
+    ThreadProgress last{};
+  };
+  struct Collective {
+    Part part;
+    std::uint64_t number;  // on its communicator
+    std::uint32_t comm, function;
+    std::int32_t root;
+  };
+  struct MessageEnd {
+    MessageKey key;
+    bool sends;
+    std::uint32_t queue;
+  };
+  struct EarlyMessage {
+    MessageEnd end;
+    Part part;
+  };
+  struct ToNeighbour {
+    std::uint64_t number;  // of the collective on its communicator
+    std::uint32_t comm, destination;
+  };
+  using Early = std::variant<Collective, EarlyMessage, ToNeighbour>;
+  struct Started {  // a message that another call will end
+    bool sends;
+    bool never_waits;     // a buffered send
+    bool is_short;        // a send that hardly waits for the receiver
+    std::uint32_t place;  // in sends_ or receives_
+    std::uint32_t comm;
+  };
+  struct Ended {
+    Started started;
+    std::int32_t peer, tag;  // of a receive
+    bool cancelled;
+    bool never_waits = false;  // in the call that ends it
+  };
+  struct KeptPack {
+    std::vector<instrument::MpiRecord> records;
+    PackRecords pack;
+  };
+  struct Probed {
+    MessageKey key;
+    Part part;
+    CallMoments call;
+  };
+  struct Thread {
+    bool has_called = false;  // a thread may just make marks
+    InOrder<KeptPack> packs;
+    ThreadProgress now{};        // all but its time
+    ThreadProgress last_wait{};  // end of the last call in which it could wait, else of MPI_Init
+    CallMoments call{};          // the latest
+    LatestSamples samples;
+    Part completing{};  // the call that ends operations, while its completions come
+    CallMoments completing_call{};
+    bool is_completing = false;
+    std::int32_t left = 0;  // completions that are to come, if all operations are known
+    std::vector<Ended> ended;
+    std::vector<Collective> ended_collectives;
+  };
+  class Reader;
+
+  [[nodiscard]] Thread& thread_of(std::uint32_t number);
+  void deliver(std::uint32_t number, Thread& thread, const PackRecords& pack, bool after_gap, Arrivals& out);
+  void deliver(std::uint32_t number, Thread& thread, const KeptPack& kept, bool after_gap, Arrivals& out);
+  void end_completing(Thread& thread, Arrivals& out);
+  void end_message(Thread& thread, const Ended& ended, Part part, Arrivals& out);
+  void add_message(Thread& thread, bool sends, const MessageKey& key, Part part, const CallMoments& call,
+                   Arrivals& out);
+  void pass_on(const Thread& thread, bool sends, Arrivals& out);
+  [[nodiscard]] Comm& comm_of(std::uint32_t number) {
+    if (last_known_ == nullptr || number != last_comm_) {
+      last_known_ = &comms_[number];
+      last_comm_ = number;
+    }
+    return *last_known_;
+  }
+  void place(const Collective& call, Arrivals& out);
+  void place(const ToNeighbour& pair, Arrivals& out);
+  void place(const MessageEnd& message, const Part& part, Arrivals& out);
+  void keep(std::uint32_t comm, const Early& early);
+  [[nodiscard]] std::vector<Early> take_early(std::uint32_t comm);
+  // Forgets communicators that the program has freed, when nothing more can refer to them: their definition has come,
+  // no operation of the rank is under way, no window or file was made of them, and one thread makes all calls.
+  void forget_freed();
+  [[nodiscard]] Unresolved early(bool messages) const;
+  // The clock is defined before communicators are.
+  [[nodiscard]] Part with_error(Part part) const {
+    part.clock_error = static_cast<float>(clock_error_);
+    return part;
+  }
+  enum class Reason : std::uint8_t { kNone, kFolded, kBeyondRoom, kSeveralThreads };
+  void give_up_messages(Reason reason);
+  void count_given_up(std::uint64_t ends);
+
+  std::uint32_t rank_;             // in the world
+  std::uint32_t world_ranks_ = 0;  // 0: not known
+  double clock_error_ = 0;  // ns
+  std::optional<std::pair<double, double>> init_;
+  std::optional<double> finalize_;
+  bool has_told_life_ = false;
+  bool folded_ = false;
+  Reason given_up_ = Reason::kNone;  // messages
+  std::uint32_t calls_ = 0;          // that completed several operations
+  std::map<std::uint32_t, Thread> threads_;
+  std::uint32_t calling_threads_ = 0;  // of them
+  std::map<std::uint32_t, Comm> comms_;
+  std::uint32_t last_comm_ = 0;  // most are of the communicator before
+  Comm* last_known_ = nullptr;
+  std::deque<std::uint32_t> freed_;  // not forgotten yet
+  PostOrder sends_{PostOrder::Of::kSends}, receives_{PostOrder::Of::kReceives};
+  std::vector<EndInOrder> in_order_;  // of one call, to use its memory again
+  StartedList<Started> started_;
+  StartedList<Collective> collectives_;  // likewise
+  std::optional<Probed> probed_;         // by MPI_Probe, which waited for it; what receives it comes next
+  RankPlaces places_;
+  RankTimeline timeline_;
+  RankWindows windows_;
+  blackboard::Blackboard* board_ = nullptr;
+  std::unordered_map<std::uint32_t, std::vector<Early>> early_;  // by communicator
+  KeptBytes early_bytes_;
+  Unresolved unresolved_calls_, unresolved_ends_;
+};
+
+}  // namespace ardoise::knowledge_sources

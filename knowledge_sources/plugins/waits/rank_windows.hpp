@@ -1,0 +1,149 @@
+// The epochs of one rank on its windows: from its calls, in their order, to its halves of epochs and its locks. Each
+// epoch with another rank has a number, counted apart for the two roles and each window, so it need not come in order
+// to where it meets the other half.
+//
+// Memory: what is open, and a counter for each pair of window and rank that had an epoch together, at most kMost; what
+// belongs to communicators whose definition has not come yet, which counts on the blackboard.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "instrument/format/event_reader.hpp"
+#include "knowledge_sources/contexts/rank_places.hpp"
+#include "knowledge_sources/interface/kept_bytes.hpp"
+#include "knowledge_sources/plugins/waits/latest_samples.hpp"
+#include "knowledge_sources/plugins/waits/wait_sums.hpp"
+#include "knowledge_sources/plugins/waits/window_parts.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// Not thread safe.
+class RankWindows {
+ public:
+  static constexpr std::size_t kMost = std::size_t{1} << 16;
+
+  explicit RankWindows(std::uint32_t rank) : rank_(rank) {}
+
+  // Before the first call; the board outlives the use of this.
+  void count_on(blackboard::Blackboard& board) { early_bytes_.count_on(board); }
+  // Definitions that are missing will not come.
+  void give_up_missing() {
+    unresolved_.incomplete += early_count();
+    early_.clear();
+    early_bytes_.clear();
+  }
+
+  // Whether the record is of a call that is followed here; collectives on windows are not.
+  [[nodiscard]] static bool follows(const instrument::MpiRecord& record);
+  // part: its times and place.
+  void add(const instrument::MpiRecord& record, const Part& part, const CallMoments& call,
+           const LatestSamples& samples);
+  // Of the call before.
+  void add(const instrument::GroupExtension& group);
+  // Calls from now on are not followed: `reason` counts the epochs that end in them.
+  void give_up(std::uint64_t Unresolved::*reason);
+  // Epochs that end in these calls, the two halves of one apart.
+  [[nodiscard]] static std::uint64_t epochs_in(std::span<const instrument::MpiRecord> records);
+  // Of calls that come after giving up.
+  void count(std::span<const instrument::MpiRecord> records) {
+    if (given_up_ != nullptr) unresolved_.*given_up_ += epochs_in(records);
+  }
+
+  void define(std::uint32_t comm, const CommIdentity& identity, std::uint32_t own_rank, bool within_world);
+  // A communicator that has no windows and is freed.
+  void forget(std::uint32_t comm) { comms_.erase(comm); }
+  void set_clock_error(double ns) { clock_error_ = static_cast<float>(ns); }
+  // What is known since the last time.
+  [[nodiscard]] std::vector<WindowPart> take() { return std::exchange(parts_, {}); }
+  [[nodiscard]] bool has_parts() const { return !parts_.empty(); }
+
+  // When nothing more comes.
+  [[nodiscard]] Unresolved unresolved() const;
+
+ private:
+  struct With {
+    std::uint64_t number;
+    WindowCall first = kNoCall;  // operation on it
+  };
+  // Ranks of the communicator.
+  using Group = std::map<std::uint32_t, With>;
+  struct OpenAccess {
+    WindowCall start;
+    ThreadProgress since, last_end;  // the end of the epoch before, of the last operation
+    double last_end_time;            // whole
+    Stretch to_start;
+    Group targets;
+  };
+  struct OpenExposure {
+    double post;
+    ThreadProgress since;
+    Stretch to_post;
+    Group origins;
+  };
+  struct OpenLock {
+    LockEpoch epoch;
+    ThreadProgress got;  // the end of the lock
+    bool has_operation = false, has_flush = false;
+  };
+  struct Window {
+    std::uint32_t comm = 0, number = 0;
+    bool has_ended = false;  // an epoch, at:
+    ThreadProgress last_end{};
+    std::optional<OpenAccess> access;
+    std::optional<OpenExposure> exposure;
+    std::map<std::uint32_t, OpenLock> locks;               // by target
+    std::map<std::uint32_t, std::uint64_t> posts, starts;  // with each rank, so far
+  };
+  struct Definition {
+    CommIdentity identity;
+    std::uint32_t own_rank;
+    bool within_world;
+  };
+  struct Now;  // the call that is added
+
+  [[nodiscard]] Window* window_of(const instrument::MpiRecord& record);
+  [[nodiscard]] bool has_room();
+  void start(Window& window, const Now& now);
+  void post(Window& window, const Now& now);
+  void complete(Window& window, const Now& now);
+  void wait(Window& window, const Now& now, bool waits);
+  void operate(Window& window, const Now& now);
+  void flush(Window& window, const Now& now);
+  void lock(Window& window, const Now& now, std::uint32_t target, bool exclusive);
+  void unlock(Window& window, const Now& now, std::uint32_t target);
+  static void consider(OpenLock& lock, const Now& now, std::uint32_t target, bool& has_one);
+  void end_epoch(Window& window, const Now& now);
+  // One for each rank that the epoch was with; half: what they share.
+  template <class Half>
+  void give_halves(const Window& window, const Group& group, Half half);
+  void give(std::uint32_t comm, WindowPart part);
+  void place(const Definition& definition, WindowPart& part);
+  [[nodiscard]] std::uint64_t early_count() const {
+    std::uint64_t count = 0;
+    for (const auto& [comm, parts] : early_) count += parts.size();
+    return count;
+  }
+
+  std::uint32_t rank_;
+  float clock_error_ = 0;                                              // ns
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Window> windows_;  // by communicator and number
+  Window* last_ = nullptr;                                             // most calls are on the window before
+  Window* group_of_ = nullptr;                                         // whose group comes
+  bool group_starts_ = false;                                          // … of MPI_Win_start
+  std::size_t used_ = 0;                                               // of kMost
+  std::uint32_t serial_ = 0;
+  std::map<std::uint32_t, Definition> comms_;
+  std::map<std::uint32_t, std::vector<WindowPart>> early_;  // by communicator, which is not defined yet
+  KeptBytes early_bytes_;
+  std::vector<WindowPart> parts_;
+  std::uint64_t Unresolved::*given_up_ = nullptr;
+  Unresolved unresolved_;
+};
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,54 @@
+// See shared_calls.hpp.
+#include "knowledge_sources/plugins/waits/shared_calls.hpp"
+
+#include <tuple>
+
+namespace ardoise::knowledge_sources {
+namespace {
+
+// Where a rank exchanges messages with one that is late, both its send and its receive wait, and which is a little
+// longer is chance: then it is the sender that is late.
+constexpr double kAsLong = 0.95;
+
+double weight_of(const Wait& wait) {
+  return static_cast<double>(wait.ns) / (wait.pattern == WaitPattern::kLateSender ? kAsLong : 1);
+}
+
+// Of equal ones always the same, in whatever order they become known.
+bool is_greater(const Wait& wait, const Wait& other) {
+  return std::tuple(weight_of(wait), wait.ns, other.awaited, other.pattern) >
+         std::tuple(weight_of(other), other.ns, wait.awaited, wait.pattern);
+}
+
+}  // namespace
+
+std::optional<Wait> SharedCalls::add(const Wait& wait, std::uint32_t known) {
+  Call* call = calls_.find(key(wait));
+  if (call == nullptr) {
+    if (calls_.size() >= kMostCalls) return std::nullopt;
+    call = calls_.insert(key(wait), Call{wait, 0}).first;
+  }
+  call->known += known;
+  if (is_greater(wait, call->greatest)) call->greatest = wait;
+  if (call->known < wait.operations) return std::nullopt;
+  const Wait greatest = call->greatest;
+  calls_.erase(call);
+  return greatest;
+}
+
+void SharedCalls::write(ByteWriter& out) const {
+  out.put_count(calls_.size());
+  calls_.for_each([&](std::uint64_t, const Call& call) { out.put(call); });
+}
+
+void SharedCalls::read(ByteReader& in, std::uint32_t ranks) {
+  for (auto left = in.get_count(sizeof(Call)); left != 0; --left) {
+    const Call call = in.get<Call>();
+    in.check(call.greatest.waiter < ranks && (call.greatest.awaited < ranks || call.greatest.awaited == kNobody) &&
+                 static_cast<std::size_t>(call.greatest.pattern) < kWaitPatterns,
+             "has a wait of a rank or pattern that is not there");
+    (void)calls_.insert(key(call.greatest), call);
+  }
+}
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,16 @@
+// Messages that nobody has received by the end of the run.
+#pragma once
+
+#include <vector>
+
+#include "knowledge_sources/interface/resolver.hpp"
+#include "knowledge_sources/plugins/waits/messages.hpp"
+#include "reports/model.hpp"
+
+namespace ardoise::knowledge_sources {
+
+// That ranks of the program sent. messages: of all ranks, with all receives of theirs.
+void contribute_unreceived(const Messages& messages, const ProgramRanks& program, const Resolver& resolver,
+                           std::vector<reports::UnreceivedMessages>& out);
+
+}  // namespace ardoise::knowledge_sources

@@ -1,0 +1,128 @@
+// See options.hpp.
+#include "tools/ardoise/common/options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <stdexcept>
+
+#include "analyzer/options/option_rows.hpp"
+#include "knowledge_sources/otf2/contents/trace_selection.hpp"
+#include "tools/ardoise/common/usage_error.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using instrument::Option;
+using instrument::option;
+using instrument::OptionValues;
+
+constexpr const char* kDescription =
+    "Profiles the MPI programs of a launch while they run, without recompiling them.\n\n"
+    "  ardoise [options] mpirun -n 4 ./solver in.cfg : -n 2 ./post\n"
+    "  ardoise status [folder]\n"
+    "  ardoise control [folder] rate=1000 ... [--ranks 0-3,8] [--program name]\n"
+    "  ardoise report profile.json|folder [--output folder]\n"
+    "  ardoise show profile.json|folder "
+    "calls|sites|waits|causes|path|edges|functions|files|snapshots|snapshot-calls|snapshot-ranks [--rank "
+    "R] [--csv]\n"
+    "  ardoise snapshots list|each|calls|values|counters|profile|stacks|merge|extract|tau file.ards ... [--csv] [-o "
+    "file]\n"
+    "  ardoise trace info|check|export|from-capture trace ... [--format csv|perfetto] [-o file]\n"
+    "  ardoise export --format folded|speedscope [--program name] profile.json|folder [-o file]\n";
+
+constexpr const char* kFooter =
+    "Options but --plugin, --snapshot-when and --partition are also variables, e.g. ARDOISE_SAMPLE_SHARE for "
+    "--sample-share; the "
+    "command line wins.\n"
+    "The exit status is that of mpirun, also where there is no report; 2 when ardoise refused to start, 124 at the "
+    "--time-limit.\n"
+    "Everything else: man ardoise.";
+
+std::optional<TimeLimit> time_limit(const OptionValues& values) {
+  const std::string_view text = values.text(*option("time-limit"));
+  if (text.empty()) return std::nullopt;
+  const auto number = text.substr(0, text.find_first_of("smh"));
+  const auto unit = number.size() == text.size() ? "s" : text.substr(number.size());
+  return TimeLimit{std::chrono::duration<double>(values.seconds(*option("time-limit"))),
+                   fmt::format("{} {}", number, unit)};
+}
+
+// What the programs have to record.
+knowledge_sources::AttributeClasses attributes_of(const std::string& trace) {
+  using namespace knowledge_sources;
+  try {
+    return trace.empty() ? AttributeClasses() : TraceSelection(trace).attributes();
+  } catch (const std::invalid_argument& fault) {
+    throw UsageError(fmt::format("{}.", fault.what()));
+  }
+}
+
+Options typed(const OptionValues& values) {
+  Options options;
+  options.analyzers = static_cast<unsigned>(values.count(*option("analyzers")));
+  options.output = values.text(*option("output"));
+  options.render = !values.is_on(*option("no-report"));
+  options.short_report = values.text(*option("report")) == "short";
+  options.plugins = values.texts(*option("plugin"));
+  options.snapshot_conditions = values.texts(*option("snapshot-when"));
+  options.rules = values.text(*option("rules"));
+  options.trace = values.text(*option("trace"));
+  options.partitions = values.texts(*option("partition"));
+  options.separate = values.is_on(*option("separate"));
+  options.time_limit = time_limit(values);
+  options.capture = values.text(*option("capture"));
+  options.record_races = values.text(*option("record-races"));
+  options.force = values.text(*option("force"));
+  if (values.is_on(*option("disable"))) options.disabled = values.as_given(*option("disable"));
+  options.no_command = values.is_on(*option("no-command"));
+  options.quiet = values.is_on(*option("quiet"));
+  options.verbose = values.is_on(*option("verbose"));
+  for (const Option& row : instrument::kOptions) {
+    if (!row.forwarded() || !values.is_given(row)) continue;
+    std::string text(values.text(row));
+    // Programs may start in another folder.
+    if (row.kind == instrument::OptionKind::kFolder) text = std::filesystem::absolute(text).string();
+    options.environment.emplace_back(row.variable(), std::move(text));
+    if (values.is_on_command_line(row)) options.on_command_line.emplace_back(row.name);
+  }
+  const auto attributes = attributes_of(options.trace);
+  const auto turn_on = [&](const Option& row, knowledge_sources::AttributeClass by) {
+    if (attributes.has(by) && !values.is_given(row)) options.environment.emplace_back(row.variable(), "on");
+  };
+  turn_on(*option("arguments"), knowledge_sources::AttributeClass::kArguments);
+  turn_on(*option("call-stacks"), knowledge_sources::AttributeClass::kStacks);
+  return options;
+}
+
+}  // namespace
+
+std::optional<int> parse_or_end(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}; see {} --help.", error.what(), app.get_name()));
+  }
+}
+
+ParsedCommandLine parse_command_line(int argc, const char* const* argv, instrument::GetVariable get) {
+  CLI::App app{kDescription, "ardoise"};
+  app.footer(kFooter);
+  app.set_version_flag("--version", "ardoise " ARDOISE_VERSION);
+  app.prefix_command();
+  OptionValues values;
+  for (const Option& row : instrument::kOptions) analyzer::add_row(app, row, values);
+  ParsedCommandLine parsed;
+  if ((parsed.status = parse_or_end(app, argc, argv))) return parsed;
+  values.read_environment(get);
+  if (const auto bad = values.drop_bad(); !bad.empty()) throw UsageError(bad.front() + '.');
+  parsed.options = typed(values);
+  parsed.launch_line = app.remaining();
+  return parsed;
+}
+
+}  // namespace ardoise::launcher

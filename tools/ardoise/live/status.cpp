@@ -1,0 +1,158 @@
+// See status.hpp.
+#include "tools/ardoise/live/status.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/output_folder/safe_state_files.hpp"
+#include "instrument/settings/option_table.hpp"
+#include "tools/ardoise/common/exit_status.hpp"
+#include "tools/ardoise/common/installation.hpp"
+#include "tools/ardoise/common/message.hpp"
+#include "tools/ardoise/common/options.hpp"
+#include "tools/ardoise/common/usage_error.hpp"
+#include "tools/ardoise/report/finish_report.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_running(const fs::path& folder) {
+  return !analyzer::safe_state_files(folder, analyzer::kFirstStatePrefix).empty();
+}
+
+// The words of a command line that has one of ardoise-analyzer in it: that of an analyzer, or of the mpirun that starts
+// it. "": it has not, or no folder.
+std::string folder_on(const std::vector<std::string>& words) {
+  const auto analyzer =
+      std::ranges::find_if(words, [](const fs::path& word) { return word.filename() == "ardoise-analyzer"; });
+  const auto option = std::find(analyzer, words.end(), "--output");
+  return option == words.end() || option + 1 == words.end() ? "" : *(option + 1);
+}
+
+std::vector<std::string> words_of_process(const fs::path& process) {
+  std::ifstream file(process / "cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+// Folders of launches of this user with a process on this host.
+std::vector<fs::path> folders_of_processes() {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename().string();
+    struct stat info;
+    if (name.find_first_not_of("0123456789") != std::string::npos || ::stat(entry.path().c_str(), &info) != 0 ||
+        info.st_uid != ::geteuid())
+      continue;
+    const std::string folder = folder_on(words_of_process(entry.path()));
+    if (folder.empty()) continue;
+    std::error_code gone;
+    const fs::path there = fs::read_symlink(entry.path() / "cwd", gone);
+    if (!gone) folders.push_back(there / folder);
+  }
+  return folders;
+}
+
+std::vector<fs::path> usual_folders_here(std::string_view usual) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(".", error)) {
+    if (entry.path().filename().string().starts_with(usual)) folders.push_back(entry.path());
+  }
+  return folders;
+}
+
+// Of anybody's folder.
+std::optional<std::string> summary_in(const fs::path& folder) {
+  const fs::path path = folder / "summary.txt";
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+}  // namespace
+
+std::string find_running_folder() {
+  const std::string_view usual = instrument::option("output")->initial;
+  struct Launch {
+    bool is_here;
+    fs::file_time_type last_state;
+    fs::path folder;
+  };
+  std::vector<Launch> found;
+  std::vector<fs::path> folders = usual_folders_here(usual);
+  for (fs::path& folder : folders_of_processes()) folders.push_back(std::move(folder));
+  for (const fs::path& each : folders) {
+    std::error_code error;
+    const fs::path folder = fs::proximate(each, error);
+    const bool is_here = !folder.is_absolute() && *folder.begin() != "..";
+    const fs::path shown = is_here ? folder : fs::weakly_canonical(each, error);
+    const auto states = analyzer::safe_state_files(shown, analyzer::kFirstStatePrefix);
+    if (states.empty() || std::ranges::any_of(found, [&](const Launch& other) { return other.folder == shown; }))
+      continue;
+    found.push_back({is_here, fs::last_write_time(states.front(), error), shown});
+  }
+  if (found.empty()) {
+    throw UsageError(fmt::format(
+        "no launch of yours runs on this host, and none has its folder, {}…, here: name the folder.", usual));
+  }
+  std::ranges::sort(found, std::greater<>(),
+                    [](const Launch& launch) { return std::pair(launch.is_here, launch.last_state); });
+  if (found.size() > 1) {
+    std::string others;
+    for (std::size_t i = 1; i < found.size(); ++i)
+      others += fmt::format("{}'{}'", i == 1 ? "" : ", ", found[i].folder.string());
+    say("this is '{}'; name the folder to see another launch that runs: {}.", found.front().folder.string(), others);
+  }
+  return found.front().folder.string();
+}
+
+int status(int argc, char** argv) {
+  CLI::App app{"Prints where the ranks of a running launch are, and the summary of what was measured so far.",
+               "ardoise status"};
+  std::string folder;
+  app.add_option("folder", folder,
+                 "folder of its report (--output) [that of the last launch here, else of yours on this host]");
+  if (const auto ended = parse_or_end(app, argc, argv)) return *ended;
+  if (folder.empty()) folder = find_running_folder();
+  const std::string fault = analyzer::fault_of_folder(folder);
+  if (is_running(folder)) {
+    const std::string analyzer = find_installation().analyzer;
+    ::execl(analyzer.c_str(), analyzer.c_str(), "--called-by", speaker().c_str(), "--snapshot", "--output",
+            folder.c_str(), nullptr);
+    say("'{}' cannot be started: {}.", analyzer, std::strerror(errno));
+    return kFailedStatus;
+  }
+  const auto summary = summary_in(folder);
+  if (!fault.empty()) {
+    say("'{}' {}: only who started a launch can ask it{}.", folder, fault,
+        summary ? "; this is the summary there" : "");
+  } else if (summary) {
+    say("the launch that reported to '{}' has ended; this is its summary.", folder);
+  } else {
+    say("no launch that reports to '{}' is running, or has run.", folder);
+  }
+  if (!summary) return kFailedStatus;
+  return print(*summary) ? 0 : kFailedStatus;
+}
+
+}  // namespace ardoise::launcher

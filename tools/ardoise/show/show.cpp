@@ -1,0 +1,129 @@
+// See show.hpp.
+#include "tools/ardoise/show/show.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "reports/model_json.hpp"
+#include "tools/ardoise/common/exit_status.hpp"
+#include "tools/ardoise/common/message.hpp"
+#include "tools/ardoise/common/options.hpp"
+#include "tools/ardoise/common/shown_text.hpp"
+#include "tools/ardoise/common/usage_error.hpp"
+#include "tools/ardoise/report/finish_report.hpp"
+#include "tools/ardoise/show/show_rows.hpp"
+
+namespace ardoise::launcher {
+namespace {
+
+using reports::Application;
+using reports::Run;
+
+template <class List>
+std::string names_of(const List& list) {
+  std::vector<std::string> names;
+  for (const auto& entry : list) names.emplace_back(entry.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+const ShownTable& table_named(const std::string& name) {
+  const auto& tables = shown_tables();
+  const auto found = std::find_if(tables.begin(), tables.end(), [&](const ShownTable& t) { return t.name == name; });
+  if (found == tables.end())
+    throw UsageError(fmt::format("there is no table '{}'; there are {}.", name, names_of(tables)));
+  return *found;
+}
+
+bool has_rank(const Application& a, std::uint32_t world_rank) {
+  return world_rank >= a.first_rank && world_rank - a.first_rank < a.ranks;
+}
+
+std::vector<const Application*> programs_of(const Run& run, const ShowRequest& request) {
+  std::vector<const Application*> programs;
+  for (const Application& a : run.applications) {
+    if (request.program.empty() || a.name == request.program) programs.push_back(&a);
+  }
+  if (programs.empty())
+    throw UsageError(
+        fmt::format("the run has no program '{}'; it has {}.", request.program, names_of(run.applications)));
+  if (!request.rank) return programs;
+  std::string ranges;
+  for (const Application* a : programs) {
+    if (a->ranks == 0) continue;
+    ranges += fmt::format("{}{} has ranks {} to {}", ranges.empty() ? "" : ", ", a->name, a->first_rank,
+                          a->world_rank(a->ranks - 1));
+  }
+  // What other programs of its world send to the rank is a row of theirs.
+  std::vector<std::uint32_t> worlds;
+  for (const Application* a : programs) {
+    if (has_rank(*a, *request.rank)) worlds.push_back(a->partition);
+  }
+  std::erase_if(programs, [&](const Application* a) {
+    return request.table == "edges" ? std::find(worlds.begin(), worlds.end(), a->partition) == worlds.end()
+                                    : !has_rank(*a, *request.rank);
+  });
+  if (programs.empty()) throw UsageError(fmt::format("there is no rank {}: {}.", *request.rank, ranges));
+  return programs;
+}
+
+}  // namespace
+
+std::string shown_table(const Run& run, const ShowRequest& request) {
+  const ShownTable& table = table_named(request.table);
+  if (request.rank && !table.by_rank) {
+    throw UsageError(
+        fmt::format("the profile has {} summed over all ranks; --rank is for edges and functions.", request.table));
+  }
+  const auto programs = programs_of(run, request);
+  std::vector<ShownColumn> columns =
+      request.rank && !table.columns_of_rank.empty() ? table.columns_of_rank : table.columns;
+  const bool several = request.program.empty() && run.applications.size() > 1;
+  if (several) columns.insert(columns.begin(), {"program", "Program"});
+
+  const std::string sort = request.sort.empty() ? table.sorted_by : request.sort;
+  const auto by = std::find_if(columns.begin(), columns.end(), [&](const ShownColumn& c) { return c.name == sort; });
+  if (by == columns.end())
+    throw UsageError(fmt::format("{} has no column '{}'; it has {}.", request.table, sort, names_of(columns)));
+
+  std::vector<ShownRow> rows;
+  for (const Application* a : programs) {
+    for (ShownRow& row : table.rows(run, *a, request.rank)) {
+      if (several) row.insert(row.begin(), a->name);
+      rows.push_back(std::move(row));
+    }
+  }
+  const auto c = static_cast<std::size_t>(by - columns.begin());
+  std::stable_sort(rows.begin(), rows.end(), [c](const ShownRow& x, const ShownRow& y) {
+    return x[c].is_number() ? x[c].number.value > y[c].number.value : x[c].text < y[c].text;
+  });
+  const std::size_t all = rows.size();
+  if (request.limit != 0 && all > request.limit)
+    rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(request.limit), rows.end());
+  if (request.csv) return csv_text(columns, rows);
+  std::string out = plain_text(columns, rows);
+  if (rows.size() < all) out += fmt::format("{} more\n", all - rows.size());
+  return out;
+}
+
+int show(int argc, char** argv) {
+  CLI::App app{"Prints a table of a profile, whole.", "ardoise show"};
+  std::string profile;
+  ShowRequest request;
+  app.add_option("profile", profile, "profile.json of a run, or its folder")->required();
+  app.add_option("table", request.table, names_of(shown_tables()))->required();
+  app.add_option("--rank", request.rank, "only this rank of the world (edges, functions)");
+  app.add_option("--program", request.program, "only this program of the run");
+  app.add_option("--sort", request.sort, "column, as --csv names it [time; of edges: bytes]");
+  app.add_flag("--csv", request.csv, "comma-separated values: raw numbers, units in the names of columns");
+  app.add_option("--limit", request.limit, "rows at most [all]");
+  if (const auto status = parse_or_end(app, argc, argv)) return *status;
+  (void)table_named(request.table);
+  const auto run = reports::read_profile_json(profile_in(profile));
+  if (!run) return say("{}", run.error), kFailedStatus;
+  return print(shown_table(*run.value, request)) ? 0 : kFailedStatus;
+}
+
+}  // namespace ardoise::launcher

@@ -1,0 +1,13 @@
+// A trace for https://ui.perfetto.dev and Perfetto's trace_processor: `ardoise trace export --format perfetto`.
+#pragma once
+
+#include "knowledge_sources/otf2/reader/archive_reader.hpp"
+#include "tools/ardoise/common/export_output.hpp"
+#include "tools/ardoise/trace/trace_tables.hpp"
+
+namespace ardoise::launcher {
+
+// rows: packets; left_out: regions that are not left.
+[[nodiscard]] ExportedTrace write_perfetto(const knowledge_sources::ArchiveReader& archive, ExportOutput& out);
+
+}  // namespace ardoise::launcher

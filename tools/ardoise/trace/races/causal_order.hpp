@@ -1,0 +1,138 @@
+// Takes the messages and collectives of a trace in an order in which each comes after what it needs, and gives each
+// thread a vector clock (vector_clock.hpp). For `ardoise trace races`.
+//
+// A receive happens after its send, and after its post, whichever thread completes it; a collective joins the clocks of
+// its members: all leave a barrier, an allreduce … after all have entered; members leave a broadcast after its root has
+// entered, the root leaves a reduction after all have entered it, and a scan is left after the lower ranks have
+// entered. Neighbourhood collectives, and those of intercommunicators that have a root, are not taken to order
+// anything. Nothing else orders the threads of a process.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "knowledge_sources/otf2/reader/message_tracker.hpp"
+#include "tools/ardoise/trace/races/race_windows.hpp"
+
+namespace ardoise::launcher {
+
+// Not thread safe. Events of each location come in their order, locations side by side. What waits for events that were
+// not read yet is kept, up to a gigabyte; then the oldest no longer waits, which is counted. So do collectives that not
+// all members take part in.
+class CausalOrder {
+ public:
+  using Take = std::function<void(const ReceivedMessage&)>;
+  using Half = knowledge_sources::MessageHalf;
+  CausalOrder(const knowledge_sources::ArchiveDefinitions& definitions, const knowledge_sources::CommRanks& ranks,
+              Take take);
+
+  // MpiSend, MpiIsend.
+  void send(const knowledge_sources::ArchivedEvent& event, std::uint32_t process, std::uint32_t region);
+  // MpiRecv, MpiIrecv; then posted() and paired() of what a MessageTracker and a MessageMatcher find.
+  void receive(const knowledge_sources::ArchivedEvent& event, std::uint32_t process, const GivenReceive& given);
+  void posted(const Half& receive);
+  void paired(const Half& send, const Half& receive);
+  void cancelled(const Half& send);
+  void point(const knowledge_sources::ArchivedEvent& event, std::uint32_t process, std::shared_ptr<CausalPoint> point);
+  // comm: of the call, where the event does not tell it; kUndefined32: not known. is_neighbour: orders nothing.
+  void collective(const knowledge_sources::ArchivedEvent& event, std::uint32_t process, std::uint32_t comm,
+                  bool is_neighbour);
+  // Goes on as far as it is possible.
+  void run();
+  // No more events come, and all were paired that can be.
+  void finish();
+
+  // In the order of sending: those that nobody received, after finish().
+  [[nodiscard]] std::vector<ReceivedMessage> never_received() const;
+  // Receives and collectives that did not wait for the other ends.
+  [[nodiscard]] std::uint64_t without_room() const { return without_room_; }
+  [[nodiscard]] std::uint64_t without_sends() const { return without_sends_; }
+  [[nodiscard]] std::uint64_t incomplete_collectives() const { return incomplete_; }
+  [[nodiscard]] std::uint64_t messages() const { return matched_ + without_sends_; }  // that were received
+
+ private:
+  using Place = std::pair<std::uint64_t, std::uint64_t>;  // location, position
+  enum class StepKind : std::uint8_t { kSend, kReceive, kPoint, kCollective };
+  enum class Direction : std::uint8_t { kNone, kAll, kFromRoot, kToRoot, kScan };
+  struct Step {
+    StepKind kind;
+    std::uint64_t position, time;
+    // Receives.
+    std::unique_ptr<ReceivedMessage> message;
+    bool has_post = false, is_paired = false, is_alone = false;
+    Place send;
+    std::shared_ptr<CausalPoint> point;
+    // Collectives.
+    std::uint64_t group = 0, number = 0;
+    std::uint32_t root = knowledge_sources::kUndefined32;
+    Direction direction = Direction::kNone;
+    bool arrives = false, leaves = false;
+  };
+  struct Message {
+    bool is_paired = false;
+    std::uint64_t receiver_location = 0;
+    ReceivedMessage message;
+  };
+  struct Process {
+    std::size_t threads = 0;                                                              // that have events
+    std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::uint64_t>> requests;  // collectives: group, number
+    std::unordered_map<std::uint64_t, std::uint64_t> next;  // number of a collective, by group
+    std::uint64_t posts = 0;
+  };
+  struct Location {
+    std::uint32_t process;
+    VectorClock clock;
+    std::uint32_t component = kNoComponent, choices = 0;
+    std::deque<Step> steps;
+    bool is_ready = false;
+  };
+  struct Instance {
+    std::map<std::uint32_t, VectorClock> arrived;  // by process
+    VectorClock all;
+    std::size_t left = 0;
+    std::set<std::uint64_t> waiting;  // locations
+  };
+  struct Group {                         // members of a communicator or a window
+    std::vector<std::uint32_t> members;  // that have events, by rank
+    bool is_inter = false;
+    std::uint64_t first = 0;
+    std::deque<Instance> open;
+  };
+
+  Location& location_of(const knowledge_sources::ArchivedEvent& event, std::uint32_t process);
+  Step& add(const knowledge_sources::ArchivedEvent& event, std::uint32_t process, StepKind kind);
+  [[nodiscard]] Step* find(const Half& half);
+  [[nodiscard]] Group* group_of(std::uint64_t number);
+  void wake(std::uint64_t location);
+  [[nodiscard]] bool take(Location& location, std::uint64_t id, bool is_forced);
+  [[nodiscard]] bool take_receive(Location& location, Step& step, std::uint64_t id, bool is_forced);
+  [[nodiscard]] bool take_collective(Location& location, Step& step, std::uint64_t id, bool is_forced);
+  [[nodiscard]] static bool is_complete(const Group& group, const Instance& instance, const Step& step,
+                                        std::uint32_t process);
+  void reach(CausalPoint& point, Location& location, bool is_counted);
+  void force_oldest();
+  [[nodiscard]] std::size_t bytes() const;  // of steps, and of what open collectives keep
+  void close_oldest();
+
+  const knowledge_sources::ArchiveDefinitions& definitions_;
+  const knowledge_sources::CommRanks& ranks_;
+  Take take_;
+  std::unordered_map<std::uint32_t, Process> processes_;  // that have events
+  std::unordered_map<std::uint64_t, Location> locations_;
+  std::map<Place, Message> messages_;  // whose receive is still to come
+  std::unordered_map<std::uint64_t, Group> groups_;
+  std::vector<std::uint64_t> ready_;
+  std::size_t steps_ = 0, arrivals_ = 0;  // arrivals: in collectives that some have not left yet
+  std::uint32_t components_ = 0;
+  bool is_finished_ = false;
+  std::uint64_t without_room_ = 0, without_sends_ = 0, incomplete_ = 0, matched_ = 0;
+};
+
+}  // namespace ardoise::launcher

@@ -1,0 +1,23 @@
+// Data frames of a trace, as CSV: `ardoise trace export --format csv --table events|messages|calls`.
+#pragma once
+
+#include <string>
+
+#include "knowledge_sources/otf2/reader/archive_reader.hpp"
+#include "tools/ardoise/common/export_output.hpp"
+
+namespace ardoise::launcher {
+
+// What was written, and what is wrong with the archive.
+struct ExportedTrace {
+  std::uint64_t rows = 0;
+  std::uint64_t left_out = 0;  // messages without the other end; calls that are not left
+  knowledge_sources::ArchiveFaults faults;
+};
+
+// Rows in the order of locations, then of time; of messages, as their ends are found.
+[[nodiscard]] ExportedTrace write_event_table(const knowledge_sources::ArchiveReader& archive, ExportOutput& out);
+[[nodiscard]] ExportedTrace write_message_table(const knowledge_sources::ArchiveReader& archive, ExportOutput& out);
+[[nodiscard]] ExportedTrace write_call_table(const knowledge_sources::ArchiveReader& archive, ExportOutput& out);
+
+}  // namespace ardoise::launcher

@@ -250,7 +250,7 @@ Section profile_over_time(const Application& a) {
   bool shows_waiting = false;
   for (std::size_t i = 0; i < std::min(kMostSeries, series.size()); ++i) add_series(section, a, i, shows_waiting);
   if (series.size() > kMostSeries)
-    section.blocks.push_back(note(fmt::format("{} more series are in profile.json.", series.size() - kMostSeries)));
+    section.blocks.push_back(note(fmt::format("profile.json has {} more series.", series.size() - kMostSeries)));
   add_complaints(section, a);
   if (find_series(a.snapshots, "iteration") == nullptr && series.empty())
     section.left_out.push_back("iterations (no main loop was found)");

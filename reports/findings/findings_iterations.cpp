@@ -51,7 +51,7 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
   if (share < kLeastShareOfRun) return;
   const std::string words = rounds_in_words(s, slow);
   const bool is_single = slow.size() == 1 && s.rounds[slow[0]] == 1;
-  const bool is_one = is_single || (words.starts_with("every ") && !words.ends_with(" others"));
+  const bool is_one = is_single || (words.starts_with("every ") && words.ends_with(")"));
   std::string text = fmt::format("{} {} {:.1f} times as long as the others ({} instead of {}), {} of the run in all.",
                                  capitalised(words), is_one ? "takes" : "take", slow_mean / typical,
                                  human_seconds(slow_mean), human_seconds(typical), human_share(share));

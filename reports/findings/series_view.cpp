@@ -200,8 +200,7 @@ std::string rounds_in_words(const SnapshotSeries& s, const std::vector<std::size
   if (const Period every = period(chosen); every.distance != 0 && most_rounds(s) == 1)
     return fmt::format("every {} {} ({}, {} … {}){}", ordinal(every.distance), round_word(s, true),
                        first_number(s, every.first), first_number(s, every.first + every.distance),
-                       first_number(s, every.last),
-                       every.others == 0 ? "" : fmt::format(" and {} others", every.others));
+                       first_number(s, every.last), every.others == 0 ? "" : " and " + counted(every.others, "other"));
   std::vector<std::string> ranges;
   bool is_one = true;
   for (std::size_t i = 0; i < chosen.size();) {

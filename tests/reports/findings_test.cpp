@@ -332,6 +332,16 @@ TEST(Findings, TimeOutsideOfTheMainLoopIsTold) {
   EXPECT_EQ(outside->text,
             "The main loop, 100 iterations that each begin with MPI_Alltoall, is 40 % of the run: the first 4.00 s "
             "come before it, the last 2.00 s after it.");
+TEST(Findings, EveryNthAndASingleOther) {
+  Application a = with_iterations();
+  for (std::size_t iteration = 10; iteration <= 100; iteration += 10) prolong(a, iteration, 0.2);
+  prolong(a, 33, 0.2);
+  const auto all = findings_of(a);
+  const Finding* const slow = find(all, "slow_iterations");
+  ASSERT_NE(slow, nullptr);
+  EXPECT_THAT(slow->text, HasSubstr("Every 10th iteration (10, 20 … 100) and 1 other take "));
+}
+
 }
 
 TEST(Findings, OneRankIsNeverUnbalanced) {

@@ -119,11 +119,17 @@ Section clocks(const Run& run) {
   return section;
 }
 
-bool is_python(const Application& a) {
-  return std::any_of(a.samples.functions.begin(), a.samples.functions.end(), [](const SampledFunction& f) {
+// A program whose interpreter could not be followed.
+bool lacks_python_functions(const Application& a) {
+  const auto is_interpreter = [](const SampledFunction& f) {
     const std::string name = base_name(f.module);
     return name.starts_with("python") || name.starts_with("libpython");
-  });
+  };
+  const auto is_of_script = [](const SampledFunction& f) {
+    return f.source_file.ends_with(".py") || f.symbol == "(import of modules)";
+  };
+  return std::ranges::any_of(a.samples.functions, is_interpreter) &&
+         std::ranges::none_of(a.samples.functions, is_of_script);
 }
 
 // Those that were not left at their defaults.
@@ -151,9 +157,11 @@ Section not_seen(const Run& run) {
                              " could not be resolved to a source line (built without -g, or stripped)."}});
     }
   }
-  if (std::any_of(run.applications.begin(), run.applications.end(), is_python)) {
-    list.items.emplace_back(
-        "The functions of Python programs are those of the interpreter and of compiled modules, not of the script.");
+  for (const Application& a : run.applications) {
+    if (lacks_python_functions(a))
+      list.items.push_back({code(a.name, 40),
+                            {": its functions are those of the Python interpreter and of compiled modules; functions "
+                             "of the script could not be sampled."}});
   }
   list.items.emplace_back(
       "Nothing is timed before MPI_Init and after MPI_Finalize; wall time and shares leave that out.");

@@ -63,6 +63,27 @@ Run run_of(SampleProfile s) {
   return run;
 }
 
+std::string not_seen(const Run& run) {
+  std::string text;
+  for (const Section& section : measurement_quality(run).sections) {
+    if (section.title != "What was not seen") continue;
+    for (const Text& item : std::get<Bullets>(section.blocks[0]).items)
+      for (const Span& span : item.spans) text += span.text;
+  }
+  return text;
+}
+
+TEST(Python, FunctionsOfTheScriptAreMissedOnlyWhereThereAreNone) {
+  reports::Run run = run_of(small());
+  EXPECT_THAT(not_seen(run), ::testing::Not(HasSubstr("Python")));
+  SampleProfile& s = run.applications[0].samples;
+  s.functions.push_back(function("_PyEval_EvalFrameDefault", "code", "/usr/bin/python3.11"));
+  EXPECT_THAT(not_seen(run), HasSubstr("its functions are those of the Python interpreter and of compiled modules"));
+  s.functions.push_back(function("relax", "code", ""));
+  s.functions.back().source_file = "/home/user/late_work.py";
+  EXPECT_THAT(not_seen(run), ::testing::Not(HasSubstr("Python")));
+}
+
 // Iterations and causes of waiting have the file and line where a function begins, or one of its lines.
 TEST(SampleView, FunctionsOfOtherPartsHaveTheNamesOfTheSamples) {
   SampleProfile s = small();

@@ -17,12 +17,14 @@ constexpr std::uint64_t kSamplesForFigure = 1000;  // the rate of fewer is soon 
 
 Section ledger(const Run& run) {
   Section section{.title = "Ledger", .together = 0};
-  Table table{"", {left("Program", 33), left("Class", 0), "Recorded", "Received", "Dropped", "Lost"}, {}};
+  const char* const missing = run.running ? "To come" : "Lost";
+  Table table{"", {left("Program", 33), left("Class", 0), "Recorded", "Received", "Dropped", missing}, {}};
   for (const Application& a : run.applications) {
     for (const Ledger& l : a.quality.ledger) {
-      table.rows.push_back(
-          {code(a.name), code(l.record_class, 20), exact(l.recorded), exact(l.received), exact(l.dropped),
-           l.lost == 0 ? Cell{exact(0)} : Cell{Text(Span{with_separators(l.lost), Span::Look::alarm})}});
+      table.rows.push_back({code(a.name), code(l.record_class, 20), exact(l.recorded), exact(l.received),
+                            exact(l.dropped),
+                            l.lost == 0 || run.running ? Cell{exact(l.lost)}
+                                                       : Cell{Text(Span{with_separators(l.lost), Span::Look::alarm})}});
     }
   }
   if (table.rows.empty()) {
@@ -36,9 +38,12 @@ Section ledger(const Run& run) {
                           Text(fmt::format("{} / {}", with_separators(q.ranks_complete), with_separators(a.ranks))),
                           exact(q.packs), bytes(q.pack_bytes), exact(q.bad_packs)});
   }
-  section.blocks = {Paragraph{"What the programs recorded must be what the analyzer received plus what they declared "
-                              "dropped; lost is the difference. Records arrive in packs."},
-                    std::move(table), std::move(packs)};
+  section.blocks = {
+      Paragraph{run.running ? "The programs were running: records to come were still with their ranks. Records arrive "
+                              "in packs."
+                            : "Recorded must equal received plus dropped; lost is the difference. Records arrive in "
+                              "packs."},
+      std::move(table), std::move(packs)};
   return section;
 }
 
@@ -192,12 +197,14 @@ Section measured(const Application& a) {
     dropped += l.dropped;
     lost += l.lost;
   }
+  const bool runs = a.ending.moment_seconds > 0;
+  const char* const missing = runs ? "still with the ranks" : "lost";
   std::string text = fmt::format(
-      "Measured: {} recorded, {} dropped, {} lost{}; {} of {} complete; the tool cost about {} of the ranks' time ({}, "
-      "an estimate)",
-      counted(recorded, "event"), with_separators(dropped), with_separators(lost),
-      lost_samples != 0 ? ", " + counted(lost_samples, "sample") + " lost" : "", with_separators(q.ranks_complete),
-      counted(a.ranks, "rank"), human_share(Facts(a).share(q.overhead_seconds)), human_seconds(q.overhead_seconds));
+      "Measured{}: {} recorded, {} dropped, {} {}{}{}; the tool cost about {} of the ranks' time ({}, an estimate)",
+      runs ? " so far" : "", counted(recorded, "event"), with_separators(dropped), with_separators(lost), missing,
+      lost_samples != 0 ? fmt::format(", {} {}", counted(lost_samples, "sample"), missing) : "",
+      runs ? "" : fmt::format("; {} of {} complete", with_separators(q.ranks_complete), counted(a.ranks, "rank")),
+      human_share(Facts(a).share(q.overhead_seconds)), human_seconds(q.overhead_seconds));
   if (q.blocked_seconds > 0) text += fmt::format(", {} of it blocked", human_seconds(q.blocked_seconds));
   text += ".";
   for (std::size_t i = 0; i < std::min(q.notices.size(), kSummaryNotices); ++i)

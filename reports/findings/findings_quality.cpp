@@ -68,7 +68,14 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
 
 void incomplete(const Facts& facts, std::vector<Finding>& out) {
   const Application& a = facts.app;
-  if (a.quality.ranks_complete < a.ranks && a.ending.moment_seconds == 0) {
+  if (!is_analyzed(a)) {
+    out.push_back({"not_analyzed",
+                   Severity::high,
+                   1,
+                   "This profile lacks the program's sums: the knowledge source run_summary was not loaded.",
+                   "The notes on the run say why; install Ardoise again.",
+                   {}});
+  } else if (a.quality.ranks_complete < a.ranks && a.ending.moment_seconds == 0) {
     const std::uint32_t missing = a.ranks - a.quality.ranks_complete;
     out.push_back({"ranks_incomplete",
                    Severity::high,
@@ -136,6 +143,8 @@ void disturbed(const Facts& facts, std::vector<Finding>& out) {
 }
 
 }  // namespace
+
+bool is_analyzed(const Application& a) { return !a.quality.ledger.empty() || a.quality.ranks_complete != 0; }
 
 void find_quality(const Facts& facts, std::vector<Finding>& out) {
   lost_records(facts, out);

@@ -26,6 +26,7 @@ void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
       out.push_back({"nothing_recorded",
                      Severity::medium,
                      0,
+    if (!is_analyzed(a)) return;
                      "No record of an MPI or I/O call of this program arrived before it ended, without MPI_Finalize.",
                      "",
                      {}});

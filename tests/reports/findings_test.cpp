@@ -680,6 +680,15 @@ TEST(Findings, NoSentenceHasStrangeNumbers) {
 void add_extra_work(Application& a, double seconds = 1) {
   SampleProfile& s = a.samples;
   s.unit = "seconds";
+// Its plug-in could not be loaded: the program ended well.
+TEST(Findings, AProfileThatWasNotAnalyzedBlamesNoRank) {
+  Application a;
+  a.ranks = 4;
+  const auto all = findings_of(a);
+  EXPECT_EQ(all[0].id, "not_analyzed");
+  EXPECT_EQ(all.size(), 1u);
+}
+
   s.clock = "cpu";
   s.functions.resize(2);
   for (auto& f : s.functions) f.kind = "code";

@@ -92,6 +92,8 @@ TEST(SampleView, FunctionsOfOtherPartsHaveTheNamesOfTheSamples) {
     EXPECT_EQ(name_as_sampled(s, "solve(int)", file, 12), "solve (app.c:42)");
   EXPECT_EQ(name_as_sampled(s, "solve(int)", "/src/other.c", 12), "solve (other.c:12)") << "another one of that name";
   EXPECT_EQ(name_as_sampled(s, "relax", "/src/app.c", 12), "relax (app.c:12)") << "not sampled";
+  EXPECT_EQ(line_as_sampled(s, "solve(int)", {"/glibc/s_sin.c", 12}).number, 42u);
+  EXPECT_EQ(line_as_sampled(s, "relax", {"/src/app.c", 12}).number, 12u) << "not sampled";
   EXPECT_EQ(name_as_sampled(s, "", "/src/app.c", 12), name_of_place("", "/src/app.c", 12, "", 0));
 }
 

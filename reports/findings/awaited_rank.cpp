@@ -49,6 +49,9 @@ std::string where_its_time_goes(const Application& a, std::uint32_t rank) {
     mean_of_others = mean;
   }
   if (most == nullptr || more < kExplains * a.waiting.per_rank.caused_seconds[rank] / others) return "";
+  if (most->seconds == &RankTime::computing && !times[rank].kernel_told)
+    return fmt::format(" It is outside MPI for {}, the others for {} on the average.",
+                       human_seconds(times[rank].computing), human_seconds(mean_of_others));
   return fmt::format(" Outside MPI it {} {}, the others {} on the average.", most->it,
                      human_seconds(times[rank].*most->seconds), human_seconds(mean_of_others));
 }

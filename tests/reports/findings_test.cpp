@@ -126,6 +126,68 @@ TEST(Findings, WhatEndedTheRunComesFirst) {
       "When it ended, ranks 0, 1 and 3 were in MPI_Recv in exchange (halo.c:7) from rank 2 with tag 5 for 63.0 s.");
 }
 
+Stand& stand_in(Application& a, std::vector<std::uint32_t> ranks, const std::string& function, std::uint32_t line,
+                double seconds) {
+  Stand& stand = a.ending.stands.emplace_back();
+  stand.ranks = std::move(ranks);
+  stand.call.function = function;
+  stand.call.place = {"main", "/src/main.c", line, "/bin/plain", 0};
+  stand.least_seconds = stand.most_seconds = seconds;
+  return stand;
+}
+
+// Neither where the run hung, nor where it was ended from outside.
+TEST(Findings, CallsThatDidNotReturnAreNoSlowCommunication) {
+  Application a = plain(4, 9.98);
+  a.mpi[0].seconds = 0.1;
+  EXPECT_NE(find(findings_of(a), "communication_efficiency"), nullptr);
+  stand_in(a, {0, 1, 2, 3}, "MPI_Recv", 17, 9.9);
+  const auto all = findings_of(a);
+  EXPECT_EQ(find(all, "communication_efficiency"), nullptr);
+  ASSERT_NE(find(all, "time_shares"), nullptr);
+  EXPECT_THAT(find(all, "time_shares")->text, HasSubstr("most of its time in MPI is in calls that had not returned."));
+}
+
+TEST(Findings, CallsThatDidNotReturnForAMomentHideNothing) {
+  Application a = plain(4, 9.5);
+  stand_in(a, {0, 1, 2, 3}, "MPI_Recv", 17, 0.2);
+  EXPECT_NE(find(findings_of(a), "communication_efficiency"), nullptr);
+}
+
+TEST(Findings, TheCallInWhichTheOthersStillWaitIsNamed) {
+  Application a = plain(2, 9.9);
+  a.per_rank.mpi_seconds[1] = 0.1;
+  a.mpi.clear();
+  add(a, "MPI_Comm_dup", "management", 0.1, 4);
+  add(a, "MPI_Barrier", "collective", 0.05, 4);
+  CallSite& site = a.call_sites.emplace_back();
+  site.function = "MPI_Barrier";
+  site.symbol = "main";
+  site.source_file = "/src/main.c";
+  site.line = 7;
+  site.seconds = 0.05;
+  stand_in(a, {0}, "MPI_Barrier", 22, 9.7);
+  stand_in(a, {1}, "", 0, 0).call = {};
+  const auto all = findings_of(a);
+  const Finding* const f = find(all, "load_imbalance");
+  ASSERT_NE(f, nullptr);
+  EXPECT_THAT(f->text, HasSubstr("the others wait for it in MPI_Barrier of main (main.c:22)."));
+}
+
+// A rank may as well have slept.
+TEST(Findings, ARankComputesOnlyWhereTheKernelCountedItsTime) {
+  Application a = plain(2, 9.9);
+  a.per_rank.mpi_seconds[1] = 0.1;
+  const auto text_of = [](const Application& app, const char* id) { return find(findings_of(app), id)->text; };
+  EXPECT_THAT(text_of(a, "load_imbalance"), HasSubstr("rank 1 is outside MPI for 9.90 s"));
+  EXPECT_THAT(text_of(a, "time_shares"),
+              HasSubstr("50 % of the time of its 2 ranks is outside MPI and file I/O, 50 % MPI"));
+  a.per_rank.cpu_seconds = {9.9, 9.9};
+  a.per_rank.waiting_seconds.assign(2, 0.0);
+  EXPECT_THAT(text_of(a, "load_imbalance"), HasSubstr("rank 1 computes for 9.90 s"));
+  EXPECT_THAT(text_of(a, "time_shares"), HasSubstr("is computation"));
+}
+
 // It leaves no survivor, which could say so.
 TEST(Findings, TheKernelsOutOfMemoryKillerIsNamed) {
   Application a = plain(4);
@@ -270,6 +332,16 @@ TEST(Findings, EveryNthIsFoundAmongOthers) {
   EXPECT_NE(slow->severity, Severity::note);
 }
 
+TEST(Findings, EveryNthAndASingleOther) {
+  Application a = with_iterations();
+  for (std::size_t iteration = 10; iteration <= 100; iteration += 10) prolong(a, iteration, 0.2);
+  prolong(a, 33, 0.2);
+  const auto all = findings_of(a);
+  const Finding* const slow = find(all, "slow_iterations");
+  ASSERT_NE(slow, nullptr);
+  EXPECT_THAT(slow->text, HasSubstr("Every 10th iteration (10, 20 … 100) and 1 other take "));
+}
+
 TEST(Findings, SlowIterationsHereAndThereAreANote) {
   Application a = with_iterations();
   for (const std::size_t iteration : {3u, 14u, 15u, 40u, 61u, 88u, 90u}) prolong(a, iteration, 0.2);
@@ -332,16 +404,6 @@ TEST(Findings, TimeOutsideOfTheMainLoopIsTold) {
   EXPECT_EQ(outside->text,
             "The main loop, 100 iterations that each begin with MPI_Alltoall, is 40 % of the run: the first 4.00 s "
             "come before it, the last 2.00 s after it.");
-TEST(Findings, EveryNthAndASingleOther) {
-  Application a = with_iterations();
-  for (std::size_t iteration = 10; iteration <= 100; iteration += 10) prolong(a, iteration, 0.2);
-  prolong(a, 33, 0.2);
-  const auto all = findings_of(a);
-  const Finding* const slow = find(all, "slow_iterations");
-  ASSERT_NE(slow, nullptr);
-  EXPECT_THAT(slow->text, HasSubstr("Every 10th iteration (10, 20 … 100) and 1 other take "));
-}
-
 }
 
 TEST(Findings, OneRankIsNeverUnbalanced) {
@@ -618,6 +680,15 @@ TEST(Findings, LostRecordsComeFirst) {
   EXPECT_EQ(all[1].id, "ranks_incomplete");
 }
 
+// Its plug-in could not be loaded: the program ended well.
+TEST(Findings, AProfileThatWasNotAnalyzedBlamesNoRank) {
+  Application a;
+  a.ranks = 4;
+  const auto all = findings_of(a);
+  EXPECT_EQ(all[0].id, "not_analyzed");
+  EXPECT_EQ(all.size(), 1u);
+}
+
 // Samples may be lost, too: both numbers are of all records.
 TEST(Findings, LostRecordsAreOfAllRecords) {
   Application a = plain(4, 6);
@@ -680,15 +751,6 @@ TEST(Findings, NoSentenceHasStrangeNumbers) {
 void add_extra_work(Application& a, double seconds = 1) {
   SampleProfile& s = a.samples;
   s.unit = "seconds";
-// Its plug-in could not be loaded: the program ended well.
-TEST(Findings, AProfileThatWasNotAnalyzedBlamesNoRank) {
-  Application a;
-  a.ranks = 4;
-  const auto all = findings_of(a);
-  EXPECT_EQ(all[0].id, "not_analyzed");
-  EXPECT_EQ(all.size(), 1u);
-}
-
   s.clock = "cpu";
   s.functions.resize(2);
   for (auto& f : s.functions) f.kind = "code";

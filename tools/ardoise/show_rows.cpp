@@ -392,7 +392,7 @@ const std::vector<ShownTable>& shown_tables() {
         {"time_seconds", "Time"},
         {"waiting_seconds", "Waiting"},
         {"bytes", "Bytes"},
-        {"share_so_far", "Of all time so far"}},
+        {"share_so_far", "Share of time so far"}},
        {},
        snapshot_calls},
       // Means of the ranks in step from the first to the last one.

@@ -168,11 +168,9 @@ Section not_seen(const Run& run) {
                             {": its functions are those of the Python interpreter and of compiled modules; functions "
                              "of the script could not be sampled."}});
   }
-  list.items.emplace_back(
-      "Nothing is timed before MPI_Init and after MPI_Finalize; wall time and shares leave that out.");
-  list.items.emplace_back(
-      "What MPI or this tool calls internally is not counted; neither are calls in child processes.");
-  Section section{.title = "What was not seen", .together = 0};
+  list.items.emplace_back("Time before MPI_Init and after MPI_Finalize is in neither wall time nor shares.");
+  list.items.emplace_back("Calls inside MPI, inside this tool and in child processes are not counted.");
+  Section section{.title = "Not measured", .together = 0};
   section.blocks.push_back(std::move(list));
   return section;
 }

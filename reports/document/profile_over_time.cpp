@@ -50,7 +50,7 @@ FactList facts_of(const Application& a, const SnapshotSeries& s) {
     }
     list.facts.emplace_back("Waiting in MPI", std::move(text));
   }
-  if (s.trigger == "iteration") list.facts.emplace_back("How sure", how_sure(s));
+  if (s.trigger == "iteration") list.facts.emplace_back("Detected by", how_sure(s));
   return list;
 }
 

@@ -41,7 +41,7 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
                    fmt::format("{} of {} records went with analyzers that were killed: call sites, edges and maps lack "
                                "them.",
                                with_separators(lost), with_separators(all)),
-                   "With --keep-safe that is what had arrived since the last time.",
+                   "With --keep-safe only records since the last save are lost.",
                    {{"lost", static_cast<double>(lost)}, {"recorded", static_cast<double>(all)}}});
   } else if (lost != 0) {
     out.push_back({"records_lost",
@@ -82,7 +82,7 @@ void incomplete(const Facts& facts, std::vector<Finding>& out) {
                    1,
                    fmt::format("{} of {} did not deliver everything: the data of the end of {} run are missing.",
                                with_separators(missing), counted(a.ranks, "rank"), missing == 1 ? "its" : "their"),
-                   "Did they abort, or leave without MPI_Finalize?",
+                   "Check whether they aborted or left without MPI_Finalize.",
                    {{"ranks", a.ranks}, {"ranks_complete", a.quality.ranks_complete}}});
   }
   if (a.quality.bad_packs != 0) {

@@ -263,7 +263,7 @@ std::string what_is_longer(const Application& app, const SnapshotSeries& s, cons
     std::string text = fmt::format("{} outside of MPI and I/O for {} instead of {}", own.ranks,
                                    human_seconds(own.these), human_seconds(own.than));
     if (const std::string where = function_that_grew(app.samples, s, these, than, own.these - own.than); !where.empty())
-      text += fmt::format(", most of what is more in {}", where);
+      text += fmt::format(", most of the increase in {}", where);
     if (most != nullptr && calls_longer >= kAlso * longer && app.ranks > 1)
       text += fmt::format(", and {} is longer by {}{}", name_of_calls(*most), human_seconds(calls_longer),
                           waits_longer(s, *most, these, than) ? ", mostly waiting" : "");

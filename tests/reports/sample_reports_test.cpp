@@ -66,7 +66,7 @@ Run run_of(SampleProfile s) {
 std::string not_seen(const Run& run) {
   std::string text;
   for (const Section& section : measurement_quality(run).sections) {
-    if (section.title != "What was not seen") continue;
+    if (section.title != "Not measured") continue;
     for (const Text& item : std::get<Bullets>(section.blocks[0]).items)
       for (const Span& span : item.spans) text += span.text;
   }
@@ -120,9 +120,9 @@ TEST(SampleReport, SaysWhatIsKnownOfTimeInTheKernel) {
     return plain(std::get<Paragraph>(section.blocks.at(0)).text).find(words) != std::string::npos;
   };
   s.clock = "cache-misses";
-  EXPECT_FALSE(says("system calls use")) << "not where events are sampled";
+  EXPECT_FALSE(says("CPU time of system calls")) << "not where events are sampled";
   s.clock = "cpu";
-  EXPECT_TRUE(says("What system calls use counts where"));
+  EXPECT_TRUE(says("CPU time of system calls counts where"));
   s.kernel = 0.125 * s.self;
   EXPECT_TRUE(says(human_share(0.125) + " of it was spent in the kernel, where nothing is sampled"));
 }

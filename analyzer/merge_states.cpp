@@ -52,8 +52,8 @@ std::string how_it_ended(std::span<const std::string> first_gone, const std::opt
   if (lacks_analyzers) return text + ".";
   if (left.complete >= left.processes) return text + ". This report has all that they recorded until then.";
   return text + fmt::format(
-                    ". This report has all that {} of {} processes recorded until then; what the others had not sent "
-                    "in the last second or so is missing.",
+                    ". This report has all records of {} of {} processes until then; the last second or so of the "
+                    "others is missing.",
                     left.complete, left.processes);
 }
 

@@ -252,7 +252,7 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
   }
   if (aggregated != 0) {
     quality.notices.push_back(
-        fmt::format("{} of {} arrived as aggregates, for want of memory or because the option record says so: sums, "
+        fmt::format("{} of {} arrived as aggregates, for lack of memory or because the option record says so: sums, "
                     "sizes and edges are exact, single times are not known.",
                     aggregated, counted(mpi.recorded + posix.recorded, "record")));
   }

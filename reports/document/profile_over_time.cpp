@@ -222,7 +222,7 @@ void add_complaints(Section& section, const Application& a) {
   }
   if (snapshots.ranks_with_sums != 0) {
     section.blocks.push_back(note(fmt::format(
-        "Calls of {} of {} became sums, for want of memory or because --record says so: no iterations are found "
+        "Calls of {} of {} became sums, for lack of memory or because --record says so: no iterations are found "
         "in these ranks, and in snapshots and phases the sums are spread evenly over the time in which the calls were "
         "made, an estimate. A greater --budget, or a process more for the analyzers, would keep the calls.",
         snapshots.ranks_with_sums, counted(a.ranks, "rank"))));

@@ -34,7 +34,8 @@ int control(int argc, char** argv) {
       "NAME=VALUE ...; before them the launch's folder [that of the last launch here, else of yours on this host]");
   app.add_option("--ranks", ranks, "only these ranks of MPI_COMM_WORLD: 0-3,8 [all]");
   app.add_option("--program", program, "only this program [all]");
-  app.add_option("--wait", wait, "longest wait for the answers of the ranks: 500ms, 10s, 2m [10s]");
+  app.add_option("--wait", wait, "longest wait for the answers of the ranks: 500ms, 10s, 2m [10s]")
+      ->type_name("DURATION");
   if (const auto ended = parse_or_end(app, argc, argv)) return *ended;
   const auto patience = instrument::parse_duration(wait);
   if (!patience) throw UsageError(fmt::format("--wait takes a time, 500ms, 10s or 2m, not '{}'.", wait));

@@ -108,12 +108,12 @@ int control(const Options& options) {
     return kUsage;
   }
   if (const std::string fault = fault_of_folder(folder); !fault.empty()) {
-    say(fmt::format("'{}' {}: only who started a launch can control it.", options.output, fault));
+    say(fmt::format("'{}' {}: only the user who started a launch can control it.", options.output, fault));
     return kIncomplete;
   }
   const auto all = processes_of(folder);
   if (all.empty()) {
-    say(fmt::format("no launch that reports to '{}' is running: there is nothing to control.", options.output));
+    say(fmt::format("no running launch writes to '{}': there is nothing to control.", options.output));
     return kIncomplete;
   }
   if (options.control_settings.empty()) return print_history(folder);

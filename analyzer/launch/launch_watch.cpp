@@ -149,7 +149,7 @@ void LaunchWatch::look_for_a_hang() {
   if (!hang_watch_) return;
   const std::string sentence = hang_watch_->look(processes());
   if (sentence.empty()) return;
-  say(fmt::format("{} What was measured so far is in '{}'; ardoise status prints it.", sentence, options_.output));
+  say(fmt::format("{} Results so far are in '{}'; ardoise status prints them.", sentence, options_.output));
   facts_.notices.push_back("While it ran: " + sentence);
   keep_safe_.write();
 }

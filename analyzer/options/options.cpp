@@ -69,9 +69,9 @@ ParsedOptions parse_options(int argc, char** argv) {
       "--merge", options.merge,
       "make the report from what the analyzers of a launch that was ended have left in the folder of --output");
   app.add_flag("--snapshot", options.snapshot,
-               "print what the running launch that reports to the folder of --output has measured so far");
+               "print the results so far of the running launch that writes to --output");
   app.add_flag("--control", options.control,
-               "tell the processes of the running launch that reports to the folder of --output to change --set");
+               "change --set in the processes of the running launch that writes to --output");
   app.add_option("--set", options.control_settings, "with --control: NAME=VALUE ..., see man ardoise");
   app.add_option("--ranks", options.control_ranks, "with --control: ranks of MPI_COMM_WORLD, 0-3,8 [all]");
   app.add_option("--program", options.control_program, "with --control: of one program only [all]");

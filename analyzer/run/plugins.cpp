@@ -30,19 +30,28 @@ Plugins load_plugins(const std::string& folder, const std::vector<std::string>& 
   }
   std::sort(paths.begin(), paths.end());
   if (paths.empty()) {
-    plugins.complaints.push_back(
-        fmt::format("There are no knowledge sources in '{}', so the report stays empty; install Ardoise again.",
-                    folder.empty() ? "lib/ardoise" : folder));
+    plugins.complaints.push_back(fmt::format("There are no knowledge sources in '{}'; install Ardoise again.",
+                                             folder.empty() ? "lib/ardoise" : folder));
   }
-  for (const auto& path : added) paths.push_back(fs::absolute(path, error).string());
-
   knowledge_sources::AnalysisRegistrar registrar;
-  for (const auto& path : paths) {
-    const auto result = blackboard::load_plugin(path, knowledge_sources::kAnalysisInterface, &registrar);
-    if (const auto* failure = std::get_if<blackboard::PluginError>(&result)) {
-      plugins.complaints.push_back(failure->sentence);
+  const auto load = [&](const std::vector<std::string>& files) {
+    std::vector<std::string> complaints;
+    for (const auto& path : files) {
+      const auto result = blackboard::load_plugin(path, knowledge_sources::kAnalysisInterface, &registrar);
+      if (const auto* failure = std::get_if<blackboard::PluginError>(&result)) complaints.push_back(failure->sentence);
     }
+    return complaints;
+  };
+  std::vector<std::string> faults = load(paths);
+  if (faults.size() > 1) {  // one cause: another version was installed over this one, or a part of it
+    faults = {
+        fmt::format("{} of the {} knowledge sources in '{}' cannot be loaded; install Ardoise again. The first: {}",
+                    faults.size(), paths.size(), folder, faults.front())};
   }
+  std::vector<std::string> own;
+  for (const auto& path : added) own.push_back(fs::absolute(path, error).string());
+  for (const auto& list : {faults, load(own)})
+    plugins.complaints.insert(plugins.complaints.end(), list.begin(), list.end());
   plugins.analyses = registrar.factories();
   return plugins;
 }

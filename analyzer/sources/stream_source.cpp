@@ -21,7 +21,7 @@ std::string sentence_of(const VMPI_Program_desc& program, const std::vector<int>
   constexpr std::size_t kMostNamed = 8;
   const auto named = std::span(ranks).first(std::min(ranks.size(), kMostNamed));
   return fmt::format(
-      "{} of {} process{} of {} ended without finishing {} measurement (rank {}{}); what had not been sent is missing.",
+      "{} of {} process{} of {} ended without finishing {} measurement (rank {}{}); unsent data is missing.",
       ranks.size(), program.size, program.size == 1 ? "" : "es", program.name, ranks.size() == 1 ? "its" : "their",
       fmt::join(named, ", "), ranks.size() > kMostNamed ? ", ..." : "");
 }

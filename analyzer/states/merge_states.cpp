@@ -52,8 +52,8 @@ std::string how_it_ended(std::span<const std::string> first_gone, const std::opt
   if (lacks_analyzers) return text + ".";
   if (left.complete >= left.processes) return text + ". This report has all that they recorded until then.";
   return text + fmt::format(
-                    ". This report has all that {} of {} processes recorded until then; what the others had not sent "
-                    "in the last second or so is missing.",
+                    ". This report has all records of {} of {} processes until then; the last second or so of the "
+                    "others is missing.",
                     left.complete, left.processes);
 }
 
@@ -200,13 +200,10 @@ int merge_safe_states(const Options& options) {
   if (lacks_analyzers) {
     const std::uint32_t missing = facts.analyzer_ranks - merged.analyzers;
     merged.run->complain(fmt::format(
-        "What {} of {} had received{} is missing: {} killed. (Out of memory? An analyzer takes some --memory.){}",
-        missing, reports::counted(facts.analyzer_ranks, "analyzer"),
+        "{} of {} {} killed: the data received there{} is lost. (Out of memory? An analyzer takes some --memory.){}",
+        missing, reports::counted(facts.analyzer_ranks, "analyzer"), missing == 1 ? "was" : "were",
         merged.kept == missing ? " after " + time_in_words(merged.kept_time) : "",
-        missing == 1 ? "it was" : "they were",
-        left.complete < left.processes ? ""
-                                       : " The sums of calls are whole all the same, what is told of single calls is "
-                                         "not."));
+        left.complete < left.processes ? "" : " Sums of calls are complete, data on single calls is not."));
   }
   // One of a moment before (--keep-safe) may be there: the states stay where none was written now.
   const fs::path profile = fs::path(options.output) / "profile.json";

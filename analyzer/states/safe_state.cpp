@@ -124,7 +124,7 @@ void write_safe_state(const AnalyzerRun& run, const SafeFacts& facts, unsigned r
   // Not forced to the disk, which may take longer than there is time: it is this process that ends, not the machine.
   const fs::path path = safe_state_file(options.output, facts.prefix, rank);
   if (write_own_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()})) return;
-  if (facts.prefix == kSafeStatePrefix) say(fmt::format("what was measured cannot be written to {}.", path.string()));
+  if (facts.prefix == kSafeStatePrefix) say(fmt::format("the measured data cannot be written to {}.", path.string()));
 }
 
 void use_as_first_state(const std::string& prefix, unsigned rank, const Options& options) {

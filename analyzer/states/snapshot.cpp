@@ -146,26 +146,24 @@ std::string SnapshotRequests::look() {
 int take_snapshot(const Options& options) {
   const fs::path folder = options.output;
   if (const std::string fault = fault_of_folder(folder); !fault.empty()) {
-    say(fmt::format("'{}' {}: only who started a launch can ask it.", options.output, fault));
+    say(fmt::format("'{}' {}: only the user who started a launch can ask it.", options.output, fault));
     return kIncomplete;
   }
   const auto first_states = safe_state_files(folder, kFirstStatePrefix);
   const auto living = static_cast<std::size_t>(std::ranges::count_if(first_states, has_living_analyzer));
   if (living == 0) {
-    say(fmt::format("no launch that reports to '{0}' is running; where it was ended, run: ardoise report {0}",
-                    options.output));
+    say(fmt::format("no running launch writes to '{0}'; if it was ended, run: ardoise report {0}", options.output));
     return kNotRunning;
   }
   Request request(folder);
   if (!request.make()) {
-    say(fmt::format("'{}' cannot be written, so nobody can be asked: only who started the launch can.",
-                    options.output));
+    say(fmt::format("'{}' cannot be written: only the user who started the launch can query it.", options.output));
     return kIncomplete;
   }
   const auto states = wait_for_states(folder, request, living);
   MergedStates merged = merge_states(states, options);
   if (!merged.first) {
-    say(fmt::format("no analyzer of the launch that reports to '{}' answers: they were stopped, or have just ended.",
+    say(fmt::format("no analyzer of the launch that writes to '{}' answers: they were stopped, or have just ended.",
                     options.output));
     return kNotRunning;
   }

@@ -106,7 +106,9 @@ std::string RaceFile::fault_inside() const {
       const std::uint64_t more = stream.skip_repeats();
       if (number != 0) decisions += 1 + more;
     }
-    if (!stream.is_sound()) return fmt::format("is damaged in what it has of thread {}", number);
+    if (stream.is_sound()) continue;
+    return number == 0 ? "is damaged in the outcomes of non-blocking receives"
+                       : fmt::format("is damaged in the decisions of thread {}", number - 1);
   }
   if (end_ && end_->why == RaceEndReason::kFinalized && last_stream() > end_->streams)
     return fmt::format("is damaged: it has {} threads of {}", last_stream(), end_->streams);

@@ -119,7 +119,7 @@ std::nullptr_t RaceForcer::depart(Thread& thread, const std::string& recorded, c
   note_departure(here);
   settings_.say(
       fmt::format("rank {} departs from the record at decision {} of its thread {}: recorded: {}; now: {}{}. {}",
-                  settings_.rank, thread.decisions, thread.number, recorded, named(here), why,
+                  settings_.rank, thread.decisions, thread.number - 1, recorded, named(here), why,
                   settings_.stops ? "The program is stopped (--when-departing stop)."
                                   : "Nothing is forced on this rank from here on."));
   if (settings_.stops) PMPI_Abort(MPI_COMM_WORLD, kDepartedStatus);
@@ -597,7 +597,7 @@ void RaceForcer::finish() {
     if (entry == nullptr) continue;
     settings_.say(fmt::format(
         "rank {} departs from the record after decision {} of its thread {}: recorded: {}; now: MPI_Finalize.",
-        settings_.rank, thread->decisions, thread->number, named(thread->stream.keys()[entry->key])));
+        settings_.rank, thread->decisions, thread->number - 1, named(thread->stream.keys()[entry->key])));
     departed_.store(true, std::memory_order_relaxed);
     note_departure({"MPI_Finalize", "", 0, 0});
     return;

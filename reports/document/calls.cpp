@@ -95,9 +95,10 @@ Section mpi_profile(const Application& a) {
     section.blocks.push_back(Paragraph{"No MPI call was recorded."});
     return section;
   }
-  section.blocks = {note("Time is summed over ranks and threads; share is of the time of all ranks. Bytes are what a "
-                         "call sent, or what it received where it sent nothing."),
-                    function_table(a.mpi, a, false)};
+  section.blocks = {
+      note("Time is summed over ranks and threads; share is of the time of all ranks. Bytes are those that "
+           "a call sent, or received if it sent nothing."),
+      function_table(a.mpi, a, false)};
   add_rest(section.blocks, a.mpi.size(), std::get<Table>(section.blocks.back()).rows.size(), "functions", "calls");
   add_figure(section, message_sizes_figure(a), "sizes of messages (of one or two sizes, or none)");
   return section;
@@ -185,17 +186,17 @@ Section file_io(const Application& a) {
     section.left_out.push_back("file I/O (no POSIX call was recorded; MPI-IO is in the MPI profile)");
     return section;
   }
-  section.blocks = {note("POSIX calls of the program itself; what MPI or this tool does inside is left out."),
+  section.blocks = {note("POSIX calls of the program itself, without those inside MPI or this tool."),
                     function_table(a.posix, a, true)};
   add_rest(section.blocks, a.posix.size(), std::get<Table>(section.blocks.back()).rows.size(), "functions", "calls");
   const auto used_by = [&](std::uint32_t ranks) {
     return std::ranges::count_if(a.files, [&](const auto& f) { return f.ranks == ranks && !stands_for_many(f); });
   };
   if (a.ranks > 1 && a.files.size() > 1) {
-    section.blocks.push_back(Paragraph{fmt::format(
-        "Of {}, {} {} used by one rank each and {} by all ranks. Order is that of the accesses of each rank.",
-        number_of_files(a.files), used_by(1), std::ranges::any_of(a.files, stands_for_many) ? "at least are" : "are",
-        used_by(a.ranks))});
+    section.blocks.push_back(Paragraph{
+        fmt::format("{} of {} {} used by one rank each, {} by all ranks. Order: of the accesses of each rank.",
+                    used_by(1), number_of_files(a.files),
+                    std::ranges::any_of(a.files, stands_for_many) ? "at least are" : "are", used_by(a.ranks))});
   }
   Table table{"",
               {left("File", 28), "Ranks", "Opens", "Calls", "Read", "Written", "Time", left("Order", 11),

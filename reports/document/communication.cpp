@@ -109,7 +109,7 @@ Section communicators(const Application& a) {
   }
   Table table{"", {left("Name", 60), "Ranks", "How many"}, {}};
   Table efficiencies{
-      "How ranks work together within them: those that do so least, and between them",
+      "Efficiency within the least efficient communicator of a name, and between them",
       {left("Name", 22), left("Ranks", 20), "Load balance", "Serialisation", "Transfer", "Parallel", "Between"},
       {}};
   for (std::size_t i = 0; i < std::min(kCommunicators, a.communicators.size()); ++i) {
@@ -128,8 +128,8 @@ Section communicators(const Application& a) {
   section.blocks.push_back(std::move(efficiencies));
   section.blocks.push_back(remark(
       "Efficiencies as in the section on waiting, of these ranks alone. Between: mean ÷ greatest of the mean useful "
-      "times of communicators of the name. Where it is low and load balance is not, work has to go from one to "
-      "another."));
+      "times of communicators of the name. If it is low and load balance is not, move work from one communicator "
+      "to another."));
   return section;
 }
 

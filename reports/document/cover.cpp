@@ -101,7 +101,7 @@ Section cover(const Run& run) {
   cover.summary.push_back(notes);
   if (!run.command.empty()) facts.facts.emplace_back("Launched", code(run.command, 300));
   if (!run.started.empty()) facts.facts.emplace_back("Started", run.started);
-  if (run.running) facts.facts.emplace_back("State", "still running: this is of what was measured until then");
+  if (run.running) facts.facts.emplace_back("State", "still running: results so far");
   if (!run.ended_by.empty()) facts.facts.emplace_back("Ended by", code(run.ended_by, 100).text);
   facts.facts.emplace_back("Analysis", fmt::format("{} of {}; finished {} after the last program; ardoise {}",
                                                    counted(run.analyzer_ranks, "analyzer"),

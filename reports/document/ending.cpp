@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kMostRows = 12, kMostFrames = 24;
 
 Table ends_table(const Application& a, std::size_t most) {
-  Table table{"What ended the ranks", {left("Ranks", 18), left("How", 38), "After", left("Where", 34)}, {}};
+  Table table{"How the ranks ended", {left("Ranks", 18), left("How", 38), "After", left("Where", 34)}, {}};
   for (const RankEnd& end : a.ending.ends) {
     if (table.rows.size() == most) break;
     std::string where = where_in_words(end);
@@ -26,7 +26,7 @@ Table ends_table(const Application& a, std::size_t most) {
 }
 
 Table stands_table(const Application& a, std::size_t most) {
-  const char* const title = a.ending.moment_seconds > 0 ? "Where the ranks are" : "Where the ranks stood";
+  const char* const title = a.ending.moment_seconds > 0 ? "Where the ranks are" : "Where the ranks were";
   Table table{title, {left("Ranks", 18), left("Where", 62), "Since", "at most"}, {}};
   for (const Stand& stand : a.ending.stands) {
     if (table.rows.size() == most) break;
@@ -72,16 +72,16 @@ Section ending(const Application& a) {
     section.title = "Where the ranks are";
     if (ending.stands.empty()) return section;
     section.summary.push_back(stands_table(a, kMostRows));
-    section.blocks.push_back(note(fmt::format("Where each rank was {} after MPI_Init, while the program ran.",
-                                              human_seconds(ending.moment_seconds))));
+    section.blocks.push_back(
+        note(fmt::format("Places {} after MPI_Init, while the program ran.", human_seconds(ending.moment_seconds))));
     section.blocks.push_back(stands_table(a, kMostRows));
     add_rest(section.blocks, ending.stands.size(), kMostRows, "places");
     return section;
   }
   if (ending.ends.empty()) return section;
   if (ending.stands.size() > 1) section.summary.push_back(stands_table(a, 6));
-  section.blocks.push_back(note(
-      "What the processes told of their last moment. Times are since MPI_Init; the first line is what ended the run."));
+  section.blocks.push_back(
+      note("Recorded by the processes as they ended. Times are since MPI_Init; the first line ended the run."));
   section.blocks.push_back(ends_table(a, kMostRows));
   add_rest(section.blocks, ending.ends.size(), kMostRows, "ways to end");
   if (!ending.stands.empty()) section.blocks.push_back(stands_table(a, kMostRows));

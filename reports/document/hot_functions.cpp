@@ -36,8 +36,9 @@ std::string kernel_time(const SampleProfile& s) {
         "stands alone where MPI or I/O calls may have used it.",
         shown(share_of(s, s.kernel)));
   }
-  return " What system calls use counts where the program is interrupted next, so that code after MPI calls gets part "
-         "of theirs where processes share processors.";
+  return " CPU time of system calls counts where the program is interrupted next: where processes share processors, "
+         "code "
+         "after MPI calls gets a part of theirs.";
 }
 
 void add_summary(const SampleProfile& s, std::vector<Block>& to) {

@@ -17,12 +17,14 @@ constexpr std::uint64_t kSamplesForFigure = 1000;  // the rate of fewer is soon 
 
 Section ledger(const Run& run) {
   Section section{.title = "Ledger", .together = 0};
-  Table table{"", {left("Program", 33), left("Class", 0), "Recorded", "Received", "Dropped", "Lost"}, {}};
+  const char* const missing = run.running ? "To come" : "Lost";
+  Table table{"", {left("Program", 33), left("Class", 0), "Recorded", "Received", "Dropped", missing}, {}};
   for (const Application& a : run.applications) {
     for (const Ledger& l : a.quality.ledger) {
-      table.rows.push_back(
-          {code(a.name), code(l.record_class, 20), exact(l.recorded), exact(l.received), exact(l.dropped),
-           l.lost == 0 ? Cell{exact(0)} : Cell{Text(Span{with_separators(l.lost), Span::Look::alarm})}});
+      table.rows.push_back({code(a.name), code(l.record_class, 20), exact(l.recorded), exact(l.received),
+                            exact(l.dropped),
+                            l.lost == 0 || run.running ? Cell{exact(l.lost)}
+                                                       : Cell{Text(Span{with_separators(l.lost), Span::Look::alarm})}});
     }
   }
   if (table.rows.empty()) {
@@ -36,9 +38,12 @@ Section ledger(const Run& run) {
                           Text(fmt::format("{} / {}", with_separators(q.ranks_complete), with_separators(a.ranks))),
                           exact(q.packs), bytes(q.pack_bytes), exact(q.bad_packs)});
   }
-  section.blocks = {Paragraph{"What the programs recorded must be what the analyzer received plus what they declared "
-                              "dropped; lost is the difference. Records arrive in packs."},
-                    std::move(table), std::move(packs)};
+  section.blocks = {
+      Paragraph{run.running ? "The programs were running: records to come were still with their ranks. Records arrive "
+                              "in packs."
+                            : "Recorded must equal received plus dropped; lost is the difference. Records arrive in "
+                              "packs."},
+      std::move(table), std::move(packs)};
   return section;
 }
 
@@ -119,11 +124,17 @@ Section clocks(const Run& run) {
   return section;
 }
 
-bool is_python(const Application& a) {
-  return std::any_of(a.samples.functions.begin(), a.samples.functions.end(), [](const SampledFunction& f) {
+// A program whose interpreter could not be followed.
+bool lacks_python_functions(const Application& a) {
+  const auto is_interpreter = [](const SampledFunction& f) {
     const std::string name = base_name(f.module);
     return name.starts_with("python") || name.starts_with("libpython");
-  });
+  };
+  const auto is_of_script = [](const SampledFunction& f) {
+    return f.source_file.ends_with(".py") || f.symbol == "(import of modules)";
+  };
+  return std::ranges::any_of(a.samples.functions, is_interpreter) &&
+         std::ranges::none_of(a.samples.functions, is_of_script);
 }
 
 // Those that were not left at their defaults.
@@ -151,15 +162,15 @@ Section not_seen(const Run& run) {
                              " could not be resolved to a source line (built without -g, or stripped)."}});
     }
   }
-  if (std::any_of(run.applications.begin(), run.applications.end(), is_python)) {
-    list.items.emplace_back(
-        "The functions of Python programs are those of the interpreter and of compiled modules, not of the script.");
+  for (const Application& a : run.applications) {
+    if (lacks_python_functions(a))
+      list.items.push_back({code(a.name, 40),
+                            {": its functions are those of the Python interpreter and of compiled modules; functions "
+                             "of the script could not be sampled."}});
   }
-  list.items.emplace_back(
-      "Nothing is timed before MPI_Init and after MPI_Finalize; wall time and shares leave that out.");
-  list.items.emplace_back(
-      "What MPI or this tool calls internally is not counted; neither are calls in child processes.");
-  Section section{.title = "What was not seen", .together = 0};
+  list.items.emplace_back("Time before MPI_Init and after MPI_Finalize is in neither wall time nor shares.");
+  list.items.emplace_back("Calls inside MPI, inside this tool and in child processes are not counted.");
+  Section section{.title = "Not measured", .together = 0};
   section.blocks.push_back(std::move(list));
   return section;
 }
@@ -184,12 +195,14 @@ Section measured(const Application& a) {
     dropped += l.dropped;
     lost += l.lost;
   }
+  const bool runs = a.ending.moment_seconds > 0;
+  const char* const missing = runs ? "still with the ranks" : "lost";
   std::string text = fmt::format(
-      "Measured: {} recorded, {} dropped, {} lost{}; {} of {} complete; the tool cost about {} of the ranks' time ({}, "
-      "an estimate)",
-      counted(recorded, "event"), with_separators(dropped), with_separators(lost),
-      lost_samples != 0 ? ", " + counted(lost_samples, "sample") + " lost" : "", with_separators(q.ranks_complete),
-      counted(a.ranks, "rank"), human_share(Facts(a).share(q.overhead_seconds)), human_seconds(q.overhead_seconds));
+      "Measured{}: {} recorded, {} dropped, {} {}{}{}; the tool cost about {} of the ranks' time ({}, an estimate)",
+      runs ? " so far" : "", counted(recorded, "event"), with_separators(dropped), with_separators(lost), missing,
+      lost_samples != 0 ? fmt::format(", {} {}", counted(lost_samples, "sample"), missing) : "",
+      runs ? "" : fmt::format("; {} of {} complete", with_separators(q.ranks_complete), counted(a.ranks, "rank")),
+      human_share(Facts(a).share(q.overhead_seconds)), human_seconds(q.overhead_seconds));
   if (q.blocked_seconds > 0) text += fmt::format(", {} of it blocked", human_seconds(q.blocked_seconds));
   text += ".";
   for (std::size_t i = 0; i < std::min(q.notices.size(), kSummaryNotices); ++i)

@@ -50,7 +50,7 @@ FactList facts_of(const Application& a, const SnapshotSeries& s) {
     }
     list.facts.emplace_back("Waiting in MPI", std::move(text));
   }
-  if (s.trigger == "iteration") list.facts.emplace_back("How sure", how_sure(s));
+  if (s.trigger == "iteration") list.facts.emplace_back("Detected by", how_sure(s));
   return list;
 }
 
@@ -222,7 +222,7 @@ void add_complaints(Section& section, const Application& a) {
   }
   if (snapshots.ranks_with_sums != 0) {
     section.blocks.push_back(note(fmt::format(
-        "Calls of {} of {} became sums, for want of memory or because --record says so: no iterations are found "
+        "Calls of {} of {} became sums, for lack of memory or because --record says so: no iterations are found "
         "in these ranks, and in snapshots and phases the sums are spread evenly over the time in which the calls were "
         "made, an estimate. A greater --budget, or a process more for the analyzers, would keep the calls.",
         snapshots.ranks_with_sums, counted(a.ranks, "rank"))));
@@ -250,7 +250,7 @@ Section profile_over_time(const Application& a) {
   bool shows_waiting = false;
   for (std::size_t i = 0; i < std::min(kMostSeries, series.size()); ++i) add_series(section, a, i, shows_waiting);
   if (series.size() > kMostSeries)
-    section.blocks.push_back(note(fmt::format("{} more series are in profile.json.", series.size() - kMostSeries)));
+    section.blocks.push_back(note(fmt::format("profile.json has {} more series.", series.size() - kMostSeries)));
   add_complaints(section, a);
   if (find_series(a.snapshots, "iteration") == nullptr && series.empty())
     section.left_out.push_back("iterations (no main loop was found)");

@@ -38,7 +38,7 @@ Cell where_time_goes(const SampleProfile& s, std::size_t group) {
 
 Section rank_groups(const Application& a) {
   const SampleProfile& s = a.samples;
-  Section section{.title = "What ranks do differently", .together = 8};
+  Section section{.title = "Differences between ranks", .together = 8};
   if (s.clusters.empty() || !(s.self > 0)) return section;
   const std::string distance = human_share(s.cluster_distance);
   if (s.clusters.size() == 1) {

@@ -33,8 +33,8 @@ void add_regions(const SampleProfile& s, const ThreadWork& work, std::vector<Blo
   if (work.regions.empty()) return;
   const double all = work.in_regions + work.in_library + work.outside;
   to.push_back(note(fmt::format(
-      "Of the program's CPU time (sampled) {} is in OpenMP regions, {} in the OpenMP library, where threads wait for "
-      "work and for each other, and {} outside. Balance is the mean over the busiest of a rank's threads.",
+      "OpenMP regions take {} of the program's CPU time (sampled), the OpenMP library, where threads wait for work and "
+      "for each other, {}, the rest {}. Balance is the mean over the busiest of a rank's threads.",
       human_share(work.in_regions / all), human_share(work.in_library / all), human_share(work.outside / all))));
   Table table{"", {left("OpenMP region", kRegionWidth), "Threads", "Time", "Share", "Busiest", "Mean", "Balance"}, {}};
   for (const RegionWork& region : work.regions) {

@@ -60,8 +60,8 @@ Table pair_table(const Application& a, double least, std::size_t& pairs) {
     edges.push_back({a.world_rank(edge.waiter), a.world_rank(edge.awaited), edge.seconds});
   std::ranges::stable_sort(edges, std::ranges::greater{}, &WaitEdge::seconds);
   const auto& origins = a.waiting.per_rank.origin_seconds;  // none in old files
-  Table table{"Who waits for whom", {"Rank", "waits for rank", "Time", "All for that rank"}, {}};
-  if (!origins.empty()) table.columns.emplace_back("Goes back to it");
+  Table table{"Waits between ranks", {"Rank", "waits for rank", "Time", "All ranks for it"}, {}};
+  if (!origins.empty()) table.columns.emplace_back("Caused by it");
   for (const WaitEdge& edge : edges) {
     if (edge.seconds < least) break;
     if (++pairs > kPairs) continue;
@@ -78,15 +78,14 @@ Table pair_table(const Application& a, double least, std::size_t& pairs) {
 }
 
 std::string cause_in_words(const Application& a, const WaitCause& cause) {
-  if (cause.kind == "mpi") return "waiting, and the like, in MPI itself";
-  if (cause.kind == "other") return "not told apart: asleep, blocked, in the kernel …";
+  if (cause.kind == "mpi") return "time inside MPI";
+  if (cause.kind == "other") return "unclassified: sleeping, blocked, kernel";
   return name_as_sampled(a.samples, cause.symbol, cause.source_file, cause.line);
 }
 
 Table other_table(const Application& a, double least, std::size_t& others) {
-  Table table{"Ranks of other programs that are waited for",
-              {left("Program", 22), "Rank", "Time", left("does longer", 44), "Time"},
-              {}};
+  Table table{
+      "Late ranks of other programs", {left("Program", 22), "Rank", "Time", left("does longer", 44), "Time"}, {}};
   for (const WaitedOther& other : a.waiting.others) {
     if (other.seconds < least) break;
     if (++others > kPairs) continue;
@@ -100,7 +99,7 @@ Table other_table(const Application& a, double least, std::size_t& others) {
 }
 
 Table cause_table(const Application& a, double least, std::size_t& causes) {
-  Table table{"What the awaited ranks do longer than those that wait",
+  Table table{"Causes: what late ranks do longer than the waiting ranks",
               {"Rank", left("does longer", 52), "Time", "± at 99 %"},
               {}};
   for (const WaitCause& cause : a.waiting.causes) {
@@ -114,7 +113,7 @@ Table cause_table(const Application& a, double least, std::size_t& causes) {
 }
 
 Cell place_of(const Application& a, const PathPart& part) {
-  if (part.kind == "other") return "outside of MPI, not sampled: asleep, blocked …";
+  if (part.kind == "other") return "outside MPI, not sampled: sleeping, blocked";
   if (part.function.empty()) return symbol(name_as_sampled(a.samples, part.symbol, part.source_file, part.line), 56);
   return symbol(part.function + " of " + name_of(part), 56);
 }
@@ -149,10 +148,8 @@ std::string path_in_ranks(const Application& a) {
   }
   if (text.empty()) return text;
   text += is_path_whole(a)
-              ? ". Ranks' shares are exact, those of functions are from points in time. Shorten what is on "
-                "the path: the run gains nothing from what is not."
-              : ". Where ranks wait for what is not known (below), the path stays in the rank that waits: it "
-                "is an estimate.";
+              ? ". Ranks' shares are exact, shares of functions are sampled. Only work on the path shortens the run."
+              : ". It is an estimate: where the reason of a wait is unknown (below), it stays in the waiting rank.";
   const double unknown = a.waiting.unresolved.critical_path_seconds;
   if (const double before = a.wall_seconds - path_seconds(a) - unknown; before > kPathShare * a.wall_seconds)
     text += fmt::format(" It is {} shorter than the run: it begins in a rank that left MPI_Init later than others.",
@@ -160,8 +157,7 @@ std::string path_in_ranks(const Application& a) {
   if (a.waiting.critical_path_elsewhere_seconds > 0)
     text += " The programs of this MPI_COMM_WORLD have one path; it is exact where the waits of all of them are known.";
   if (unknown > 0)
-    text +=
-        fmt::format(" Of {} of the run it is not known: there was no memory for all waits.", human_seconds(unknown));
+    text += fmt::format(" It is unknown for {} of the run: there was no memory for all waits.", human_seconds(unknown));
   return text;
 }
 
@@ -171,8 +167,8 @@ FactList efficiency_facts(const ParallelEfficiency& e) {
     list.facts.emplace_back(name, fmt::format("{:.2f}: {}", value, meaning));
   };
   fact("Load balance", e.load_balance, "mean ÷ most useful time of ranks");
-  fact("Serialisation", e.serialisation, "what is left when ranks wait for each other in turn (an estimate)");
-  fact("Transfer", e.transfer, "what is left of that when MPI's own time is counted (an estimate)");
+  fact("Serialisation", e.serialisation, "efficiency after waiting for other ranks in turn (an estimate)");
+  fact("Transfer", e.transfer, "efficiency after MPI's own time, likewise (an estimate)");
   fact("Parallel efficiency", e.parallel, "the product; above 0.8 is regarded as acceptable");
   return list;
 }
@@ -182,7 +178,7 @@ std::string what_is_not_known(const UnresolvedWaiting& unresolved) {
   const auto add = [&](const UnresolvedCounts& counts, const char* what, const char* incomplete) {
     const auto add_reason = [&](std::uint64_t number, const char* why) {
       if (number == 0) return;
-      text += fmt::format("{}{} because {}", text.empty() ? "Not known of " : ", of ", counted(number, what), why);
+      text += fmt::format("{}{} because {}", text.empty() ? "Unknown for " : ", for ", counted(number, what), why);
     };
     add_reason(counts.folded, "memory was short and calls before them became sums");
     add_reason(counts.incomplete, incomplete);
@@ -205,8 +201,8 @@ std::string without_processor(const Application& a) {
   const double sum = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   if (sum < kOfProcessors * all_waiting(a.waiting)) return "";
   return fmt::format(
-      "In up to {} of this ranks were ready to run, and other processes had their processors (an estimate "
-      "from the kernel's figures).",
+      "For up to {} of this, ranks were ready to run but other processes had their processors (an estimate from the "
+      "kernel's figures).",
       human_seconds(sum));
 }
 
@@ -233,7 +229,7 @@ Section waiting(const Application& a) {
     add_rest(section.blocks, pairs, pairs_shown, "pairs of ranks");
     if (pairs_shown != 0 && !a.waiting.per_rank.origin_seconds.empty())
       section.blocks.push_back(
-          remark("What is waited for a rank that is late because it waited goes back to those that it waited for (an "
+          remark("Caused by it: waits for a late rank count for the rank that made it late, along chains of waits (an "
                  "estimate)."));
     std::size_t others = 0;
     Table other = other_table(a, kLeastShare * all, others);

@@ -167,7 +167,7 @@ std::vector<Figure> density_figures(const Application& app) {
     std::string caption = fmt::format("Density maps ({}–{} of {}): one cell a rank, {}; white: none.", first + 1,
                                       first + count, maps.size(), layout_sentence(app));
     if (left != 0 && first + count == maps.size()) {
-      caption += fmt::format(" Those of {}, {} of the time or less, are in profile.json.",
+      caption += fmt::format(" The maps of {} ({} of the time or less) are in profile.json.",
                              counted(left, "more function"), human_share(1 - kMappedShare));
     }
     figures.push_back({fmt::format("density_{}", figures.size()), caption, 1.0, 3 * kColumn - 12,

@@ -59,16 +59,16 @@ std::vector<Band> bands_of(const SampleProfile& samples, const SnapshotSeries& s
 
 std::string caption_of(const SnapshotSeries& s) {
   if (s.trigger == "timer")
-    return fmt::format("What was called in intervals of {} since MPI_Init, mean of the ranks.",
+    return fmt::format("Calls in intervals of {} since MPI_Init, mean of the ranks.",
                        human_seconds(s.interval_seconds));
   const std::string what = s.trigger != "iteration" ? "each " + round_word(s, true)
                            : s.name.empty()         ? "an iteration of the main loop"
                                                     : fmt::format("an iteration of the {} loop", s.name);
   std::string caption =
-      fmt::format("Time of {} by what it was spent on, mean of the ranks{}; the line is the rank that took longest.",
-                  what, s.functions.empty() ? "" : " (functions: estimates, by samples)");
+      fmt::format("Time of {} by activity, mean of the ranks{}; the line is the rank that took longest.", what,
+                  s.functions.empty() ? "" : " (functions: estimates, by samples)");
   if (most_rounds(s) > 1) caption += fmt::format(" Each step is the mean of {}.", most_rounds(s));
-  return caption + " What takes more than five times the median goes out of the plot.";
+  return caption + " Values above five times the median are cut off.";
 }
 
 void longest_line(Canvas& canvas, double y0, double h, double top, const std::vector<double>& longest) {

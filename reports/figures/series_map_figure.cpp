@@ -60,7 +60,7 @@ Figure map_figure(const Application& app, const SnapshotSeries& s, const std::ve
   };
   return {
       std::move(name),
-      fmt::format("{} of ranks (rows{}) in each {} (columns). What lies beyond the scale has the colour of its end.",
+      fmt::format("{} of ranks (rows{}) in each {} (columns). Values beyond the scale have the colour of its end.",
                   what, s.ranks_per_group > 1 ? fmt::format(", {} each", s.ranks_per_group) : "", round_word(s, true)),
       1.0,
       kTimeWidth,

@@ -72,8 +72,7 @@ Figure rank_times_figure(const Application& app) {
   all = blocks_of(all, per);
   const double top = *std::max_element(all.begin(), all.end());
   if (top <= 0) return {};
-  std::string caption =
-      "Time of each rank by what it was spent on; the parts outside of MPI and file I/O are estimates.";
+  std::string caption = "Time of each rank by activity; the parts outside of MPI and file I/O are estimates.";
   if (per > 1) caption += fmt::format(" Each bar is the mean of {} ranks.", per);
   const double h = app.ranks <= 16 ? 80 : 120, y0 = 18;
   const auto draw = [=, &app](Canvas& canvas, FigureFolder&) {
@@ -146,7 +145,7 @@ Figure message_sizes_figure(const Application& app) {
     canvas.text(kTimeLeft + kTimePlot / 2, y0 + h + 21, "size of a call's data (each step is a power of two)",
                 Align::centre);
   };
-  return {"sizes", "MPI calls that move data, by the size of what they move.", 1.0, kTimeWidth, y0 + h + 27, draw};
+  return {"sizes", "MPI calls that move data, by size.", 1.0, kTimeWidth, y0 + h + 27, draw};
 }
 
 Figure temporal_figure(const Application& app) {

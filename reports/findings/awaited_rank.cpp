@@ -30,7 +30,7 @@ constexpr std::array<Activity, 4> kActivities{{{&RankTime::computing, "computes 
                                                {&RankTime::waiting, "waits for a processor for"},
                                                {&RankTime::blocked, "is asleep or blocked for"}}};
 constexpr double kOfItself = 0.9;
-constexpr double kExplains = 0.25;  // of what another rank waits for it, on the average
+constexpr double kExplains = 0.25;  // of what another rank waits for it, on average
 
 // What the rank spends more time with outside MPI than the others do; "" where that explains little of the waiting.
 std::string where_its_time_goes(const Application& a, std::uint32_t rank) {
@@ -49,7 +49,10 @@ std::string where_its_time_goes(const Application& a, std::uint32_t rank) {
     mean_of_others = mean;
   }
   if (most == nullptr || more < kExplains * a.waiting.per_rank.caused_seconds[rank] / others) return "";
-  return fmt::format(" Outside MPI it {} {}, the others {} on the average.", most->it,
+  if (most->seconds == &RankTime::computing && !times[rank].kernel_told)
+    return fmt::format(" It is outside MPI for {}, the others for {} on average.", human_seconds(times[rank].computing),
+                       human_seconds(mean_of_others));
+  return fmt::format(" Outside MPI it {} {}, the others {} on average.", most->it,
                      human_seconds(times[rank].*most->seconds), human_seconds(mean_of_others));
 }
 
@@ -85,12 +88,12 @@ std::string function_behind(const Application& a, const WaitCause& cause) {
 // Names the cause. longer, error: seconds that the awaited rank takes longer than the waiting ranks. function: of a
 // cause that is work.
 std::string instead_of_coming(const WaitCause& cause, const std::string& function, double longer, double error) {
-  if (cause.kind == "mpi") return fmt::format(", which is held up in MPI itself for {}", human_seconds(longer));
+  if (cause.kind == "mpi") return fmt::format(", which spends {} longer in MPI itself", human_seconds(longer));
   if (cause.kind == "other")
-    return fmt::format(", which is asleep, blocked or without a processor for {} longer than they",
+    return fmt::format(", which is asleep, blocked or without a processor for {} longer than the waiting ranks",
                        human_seconds(longer));
-  return fmt::format(", which is still in {}, {} ± {} longer than they (sampled)", function, human_seconds(longer),
-                     human_seconds(error));
+  return fmt::format(", which is still in {}, {} ± {} longer than the waiting ranks (sampled)", function,
+                     human_seconds(longer), human_seconds(error));
 }
 
 std::string instead_of_coming(const Application& a, const WaitedOther& other) {
@@ -105,7 +108,7 @@ std::string what_made_it_late(const Application& a, std::uint32_t rank) {
   const WaitCause* most = main_cause(a, rank);
   if (!is_work(most)) return "";
   if (work_behind(a, *most)) return extra_work_sentence(a, rank);
-  return fmt::format(" Before it comes it spends {} ± {} more than those that wait in {} (sampled).",
+  return fmt::format(" Before that it spends {} ± {} more than the waiting ranks in {} (sampled).",
                      human_seconds(longer_than_they(a, rank, most->seconds)),
                      human_seconds(longer_than_they(a, rank, most->error)), function_of(a, *most));
 }
@@ -123,11 +126,11 @@ std::string awaited_rank_in_words(const Application& a) {
   const std::uint32_t rank = a.world_rank(awaited->rank);
   const std::string how_much =
       follows_chains ? fmt::format(
-                           "{} is for rank {} itself, and {} goes back to it (an estimate): ranks that come "
-                           "late wait for it themselves",
+                           "{} of all waiting in MPI is for rank {} itself, {} with waits for ranks that it made "
+                           "late (an estimate)",
                            human_share(awaited->direct), rank, human_share(awaited->share))
-                     : fmt::format("{} is for rank {}", human_share(awaited->share), rank);
-  return fmt::format(" Of all waiting in MPI {}.{}{}", how_much, where_its_time_goes(a, awaited->rank),
+                     : fmt::format("{} of all waiting in MPI is for rank {}", human_share(awaited->share), rank);
+  return fmt::format(" {}.{}{}", how_much, where_its_time_goes(a, awaited->rank),
                      made_late.empty() ? extra_work_sentence(a, awaited->rank) : made_late);
 }
 

@@ -40,6 +40,7 @@ std::vector<RankTime> times_of_ranks(const Application& a) {
       time.computing = outside;
       continue;
     }
+    time.kernel_told = true;
     const double waited = ranks.waiting_seconds[i], asleep = std::max(0.0, time.wall - cpu - waited);
     time.computing = std::min(outside, cpu * outside_calls[i]);
     // A thread waits for processors as long as it runs.
@@ -112,6 +113,7 @@ Efficiency efficiency_of(const Application& a) {
   if (all.wall <= 0) return e;
   of_all.longest = std::max(a.wall_seconds, of_all.longest);
   e.known = true;
+  e.kernel_told = std::ranges::all_of(times, &RankTime::kernel_told);
   e.mpi_share = all.mpi / all.wall;
   e.io_share = all.io / all.wall;
   e.computing_share = all.computing / all.wall;

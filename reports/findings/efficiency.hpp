@@ -20,6 +20,7 @@ struct RankTime {
   double computing = 0;              // CPU time of the program's own
   double waiting = 0;                // ready to run, and not running
   double blocked = 0;                // asleep, or blocked elsewhere
+  bool kernel_told = false;          // false: computing is all time outside MPI and I/O, asleep or not
   double mpi_without_processor = 0;  // of mpi at most: ready to run, and not running; an estimate
   [[nodiscard]] double useful() const { return computing + io + blocked; }
 };
@@ -28,7 +29,8 @@ struct RankTime {
 [[nodiscard]] std::vector<RankTime> times_of_ranks(const Application& application);
 
 struct Efficiency {
-  bool known = false;  // false: no per-rank times, everything else is 0
+  bool known = false;        // false: no per-rank times, everything else is 0
+  bool kernel_told = false;  // of all ranks; else computing_share may be time asleep
   // Of the ranks' wall time; I/O: POSIX calls outside MPI.
   double mpi_share = 0, io_share = 0, computing_share = 0, waiting_share = 0, blocked_share = 0;
   double mean_useful = 0, max_useful = 0;  // seconds

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "reports/findings/findings.hpp"
@@ -103,6 +105,35 @@ std::string where_in_words(const RankEnd& end) {
     }
   }
   return place.empty() ? "" : " in " + place;
+}
+
+namespace {
+
+bool is_in_mpi(const Stand& stand) { return stand.call.function.starts_with("MPI_"); }
+
+double mean_seconds(const Stand& stand) { return (stand.least_seconds + stand.most_seconds) / 2; }
+
+}  // namespace
+
+double unfinished_mpi_seconds(const Application& app) {
+  double sum = 0;
+  for (const Stand& stand : app.ending.stands)
+    if (is_in_mpi(stand)) sum += mean_seconds(stand) * static_cast<double>(stand.ranks.size());
+  return sum;
+}
+
+UnfinishedCall longest_unfinished_call(const Application& app, std::uint32_t except) {
+  std::map<std::pair<std::string, std::string>, double> sums;  // by call and place
+  for (const Stand& stand : app.ending.stands) {
+    if (!is_in_mpi(stand)) continue;
+    const auto ranks = stand.ranks.size() - (std::ranges::find(stand.ranks, except) == stand.ranks.end() ? 0u : 1u);
+    if (ranks != 0)
+      sums[{stand.call.function, place_in_words(stand.call.place)}] += mean_seconds(stand) * static_cast<double>(ranks);
+  }
+  UnfinishedCall longest;
+  for (const auto& [call, seconds] : sums)
+    if (seconds > longest.seconds) longest = {call.first, call.second, seconds};
+  return longest;
 }
 
 std::string stand_in_words(const Application& app, const Stand& stand) {

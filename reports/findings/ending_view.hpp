@@ -26,6 +26,16 @@ namespace ardoise::reports {
 // Where ranks that ended alike were: " in relax (solver.c:42)"; "" not known.
 [[nodiscard]] std::string where_in_words(const RankEnd& end);
 
+// Calls of MPI that ranks were in at the end, or at Ending::moment_seconds. They are in no FunctionProfile.
+[[nodiscard]] double unfinished_mpi_seconds(const Application& app);
+
+// The call and place that ranks but `except` were in longest then; no call: none.
+struct UnfinishedCall {
+  std::string function, place;
+  double seconds = 0;  // summed over ranks
+};
+[[nodiscard]] UnfinishedCall longest_unfinished_call(const Application& app, std::uint32_t except);
+
 // What comes after the ranks: "in MPI_Recv … for 63 s", "in relax (solver.c:42), in no call".
 [[nodiscard]] std::string stand_in_words(const Application& app, const Stand& stand);
 

@@ -31,7 +31,7 @@ std::string caller(const SampleProfile& s, std::uint32_t function) {
 namespace {
 
 bool is_chance(const SampleProfile& s, const ExtraWork& work, std::uint32_t rank) {
-  const double weight = s.self / static_cast<double>(s.samples);  // of one sample, on the average
+  const double weight = s.self / static_cast<double>(s.samples);  // of one sample, on average
   return work.more() < kLeastShare * s.per_rank.all[rank] || work.more() < kLeastSamples * weight ||
          work.more() < kRankDeviations * std::sqrt(work.own * weight);
 }
@@ -93,7 +93,7 @@ std::string extra_work_sentence(const Application& a, std::uint32_t rank) {
     return fmt::format(" Only rank {} runs {}{}: {}{}{} (sampled).", a.world_rank(rank), name,
                        caller(a.samples, work->function), amount(work->own), cpu, hottest);
   }
-  return fmt::format(" Rank {} spends {}{} in {}{}, the others {} on the average (sampled).", a.world_rank(rank),
+  return fmt::format(" Rank {} spends {}{} in {}{}, the others {} on average (sampled).", a.world_rank(rank),
                      amount(work->own), cpu, name, hottest, amount(work->mean));
 }
 

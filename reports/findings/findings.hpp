@@ -49,6 +49,9 @@ struct Facts {
   [[nodiscard]] std::string main_call_site(const std::string& function) const;
 };
 
+// Every program has a ledger, unless the plug-in that makes it could not be loaded.
+[[nodiscard]] bool is_analyzed(const Application& application);
+
 // Its cost is judged by a rule of its own: shared by ranks that wait, or by the operation itself.
 [[nodiscard]] bool is_judged_as_collective(const Facts& facts, const FunctionProfile& function);
 

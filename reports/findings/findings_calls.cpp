@@ -122,7 +122,7 @@ void not_freed(const Facts& facts, std::vector<Finding>& out) {
         {kind.id,
          share > 0.1 ? Severity::high : Severity::medium,
          std::max(0.5, share),
-         fmt::format("{} {} are made and {} freed, {} of each rank on the average are left{}: memory leaks, and MPI "
+         fmt::format("{} {} are made and {} freed, {} of each rank on average are left{}: memory leaks, and MPI "
                      "has only so many.",
                      human_count(made), kind.what,
                      freed == 0   ? "none is"
@@ -140,7 +140,7 @@ void spawned(const Facts& facts, std::vector<Finding>& out) {
   out.push_back({"spawned_programs",
                  Severity::note,
                  0,
-                 "The program starts others with MPI_Comm_spawn; what they do is not measured.",
+                 "The program starts others with MPI_Comm_spawn; these are not measured.",
                  "",
                  {{"calls", calls}}});
 }

@@ -92,10 +92,9 @@ void late_messages(const Facts& facts, std::vector<Finding>& out) {
                  share,
                  fmt::format("{} {} of the time is waiting for messages that are {} late.",
                              waiting_in_words(a, *waiting.most), human_share(share), sent_late ? "sent" : "received"),
-                 !awaited.empty()
-                     ? "What that rank does before it comes to these messages is what to make shorter, or to do later."
-                 : sent_late ? "Send earlier, or do other work between posting the receives and waiting for them."
-                             : "Post the receives earlier, or use non-blocking sends.",
+                 !awaited.empty() ? "Shorten or postpone the work of that rank before these messages."
+                 : sent_late      ? "Send earlier, or do other work between posting the receives and waiting for them."
+                                  : "Post the receives earlier, or use non-blocking sends.",
                  {{"seconds", waiting.seconds}, {"share", share}, {"late_sender_seconds", waiting.late_senders}}});
 }
 
@@ -140,8 +139,8 @@ void small_messages(const Facts& facts, std::vector<Finding>& out) {
        : share > 0.1 ? Severity::medium
                      : Severity::note,
        share,
-       fmt::format("{} of {} messages are smaller than {} (mean {}), {} a second on each rank{}: latency, not "
-                   "bandwidth, is what they cost.",
+       fmt::format("{} of {} messages are smaller than {} (mean {}), {} a second on each rank{}: they cost "
+                   "latency, not bandwidth.",
                    human_share(small / all), human_count(all), human_bytes(kSmallMessage), human_bytes(bytes / all),
                    human_count(rate), site.empty() ? "" : ", most from " + site),
        "Send several of them as one.",
@@ -192,7 +191,7 @@ void hot_rank(const Facts& facts, std::vector<Finding>& out) {
                                "are added.",
                                a.world_rank(static_cast<std::uint32_t>(rank)), human_share(*hottest / total),
                                human_bytes(total), factor),
-                   "Spread what it does over several ranks, or use a collective.",
+                   "Spread its work over several ranks, or use a collective.",
                    {{"rank", static_cast<double>(a.world_rank(static_cast<std::uint32_t>(rank)))},
                     {"bytes", *hottest},
                     {"times_mean", factor}}});

@@ -106,8 +106,8 @@ void find_rank_drift(const Facts& facts, const SnapshotSeries& s, std::vector<Fi
                    capitalised(ranks), ranks.starts_with("ranks ") ? "are" : "is", human_seconds(now),
                    round_word(s, true), human_seconds(before), times_in_words(now / before),
                    others_in_words(growth_of_others(moves, last, drifting))),
-       "The others wait for these ranks more and more: what grows there, and can the work be divided anew while the "
-       "program runs?",
+       "The others wait for these ranks longer and longer: find what grows there, or redistribute the work during the "
+       "run.",
        {{"first_seconds", before}, {"last_seconds", now}, {"ratio", now / before}, {"share", share}}});
 }
 

@@ -24,7 +24,7 @@ const char* advice_for(const RankEnd& end) {
   if (end.cause == "exit" || end.cause == "immediate exit")
     return "Call MPI_Finalize in every rank before the program ends.";
   if (end.cause == "exec") return "Call MPI_Finalize before, or start it as a child process.";
-  if (end.cause == "error") return "What MPI printed on standard error says which error it was.";
+  if (end.cause == "error") return "MPI printed the error on standard error.";
   if (end.signal == "SIGKILL")
     return "Out of memory, a batch system's limit, or a user: the kernel's log (dmesg) says which.";
   if (end.has_address) return "The call stack is in the report; compiled with -g it has lines.";
@@ -63,7 +63,7 @@ bool find_lack_of_memory(const Facts& facts, std::span<const std::uint32_t> sile
                  Severity::high,
                  2,
                  fmt::format("{} {} probably ended by the kernel for lack of memory: its out-of-memory killer ended {} "
-                             "while the launch ran, and nothing was heard any more of {}.{}",
+                             "while the launch ran, and nothing more arrived from {}.{}",
                              capitalised(ranks_in_words(facts.app, silent)), silent.size() == 1 ? "was" : "were",
                              ending.memory_kills == 1 ? "a process" : fmt::format("{} processes", ending.memory_kills),
                              silent.size() == 1 ? "this rank" : "these ranks", others_in_words(ending.ends)),
@@ -86,7 +86,7 @@ void what_ended_it(const Facts& facts, std::vector<Finding>& out) {
   text += others_in_words(std::span(ending.ends).subspan(1));
   if (!silent.empty())
     text +=
-        fmt::format(" Nothing was heard any more of {}: that may have come before.", ranks_in_words(facts.app, silent));
+        fmt::format(" Nothing more arrived from {}, which may have ended earlier.", ranks_in_words(facts.app, silent));
   std::size_t ranks = 0;
   for (const RankEnd& end : ending.ends) ranks += end.ranks.size();
   out.push_back({"run_ended",

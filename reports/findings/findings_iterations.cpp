@@ -51,7 +51,7 @@ void find_slow_rounds(const Facts& facts, const SnapshotSeries& s, std::vector<F
   if (share < kLeastShareOfRun) return;
   const std::string words = rounds_in_words(s, slow);
   const bool is_single = slow.size() == 1 && s.rounds[slow[0]] == 1;
-  const bool is_one = is_single || (words.starts_with("every ") && !words.ends_with(" others"));
+  const bool is_one = is_single || (words.starts_with("every ") && words.ends_with(")"));
   std::string text = fmt::format("{} {} {:.1f} times as long as the others ({} instead of {}), {} of the run in all.",
                                  capitalised(words), is_one ? "takes" : "take", slow_mean / typical,
                                  human_seconds(slow_mean), human_seconds(typical), human_share(share));
@@ -129,20 +129,20 @@ bool find_change(const Facts& facts, const SnapshotSeries& s, std::vector<Findin
   const std::string why =
       grows ? what_is_longer(facts.app, s, after, before) : what_is_longer(facts.app, s, before, after);
   if (!why.empty()) text += fmt::format(" {} {}.", grows ? "From there on" : "Before", why);
-  out.push_back({"iterations_change",
-                 !grows || facts.crowded() || second < kClearTrend * first ? Severity::note
-                 : share > 0.1                                             ? Severity::high
-                                                                           : Severity::medium,
-                 share,
-                 text,
-                 grows
-                     ? "What is different from there on: another phase, a full memory, a file system, a processor that "
-                       "is shared or slowed down?"
-                     : "",
-                 {{"number", static_cast<double>(first_number(s, at))},
-                  {"first_seconds", first},
-                  {"last_seconds", second},
-                  {"share", share}}});
+  out.push_back(
+      {"iterations_change",
+       !grows || facts.crowded() || second < kClearTrend * first ? Severity::note
+       : share > 0.1                                             ? Severity::high
+                                                                 : Severity::medium,
+       share,
+       text,
+       grows ? "Look for a change there: another phase, full memory, the file system, a processor that is shared "
+               "or slowed down."
+             : "",
+       {{"number", static_cast<double>(first_number(s, at))},
+        {"first_seconds", first},
+        {"last_seconds", second},
+        {"share", share}}});
   return true;
 }
 
@@ -186,7 +186,7 @@ void find_trend(const Facts& facts, const SnapshotSeries& s, std::vector<Finding
                  grows && !facts.crowded() && most >= kClearTrend * least ? Severity::medium : Severity::note,
                  share,
                  text,
-                 grows ? "What grows with the time step, lists, particles, a mesh, a file?" : "",
+                 grows ? "Look for growth with the steps: lists, particles, a mesh, a file." : "",
                  {{"first_seconds", medians.front()}, {"last_seconds", medians.back()}, {"share", share}}});
 }
 

@@ -91,7 +91,7 @@ void leak(const Facts& facts, std::vector<Finding>& out) {
                        ? fmt::format(" At this rate {} is full in {}.", of_host(a, host), human_seconds(left))
                        : "",
                    first_used_in(a.samples)),
-       "If that is not meant: look for memory that is allocated in each step and never freed, or lists that only grow.",
+       "If unintended, look for memory that is allocated in each step and never freed, or for lists that only grow.",
        {{"bytes", g.grown}, {"bytes_per_second", g.rate}, {"ranks", static_cast<double>(growing.size())}}});
 }
 

@@ -203,7 +203,7 @@ void own_work(const Facts& facts, std::vector<Finding>& out) {
       {"own_work",
        Severity::note,
        0.9 * e.computing_share,
-       fmt::format("Time is to be gained in the program's own code, not in MPI or I/O. {} of its CPU time is in "
+       fmt::format("Optimize the program's own code, not MPI or I/O. {} of its CPU time is in "
                    "{}: {} (sampled{}).{}",
                    human_share(found.sum / s.self),
                    found.shown == 1 ? "one " + what : fmt::format("{} {}s", found.shown, what), found.places,

@@ -41,7 +41,7 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
                    fmt::format("{} of {} records went with analyzers that were killed: call sites, edges and maps lack "
                                "them.",
                                with_separators(lost), with_separators(all)),
-                   "With --keep-safe that is what had arrived since the last time.",
+                   "With --keep-safe only records since the last save are lost.",
                    {{"lost", static_cast<double>(lost)}, {"recorded", static_cast<double>(all)}}});
   } else if (lost != 0) {
     out.push_back({"records_lost",
@@ -68,14 +68,21 @@ void lost_records(const Facts& facts, std::vector<Finding>& out) {
 
 void incomplete(const Facts& facts, std::vector<Finding>& out) {
   const Application& a = facts.app;
-  if (a.quality.ranks_complete < a.ranks && a.ending.moment_seconds == 0) {
+  if (!is_analyzed(a)) {
+    out.push_back({"not_analyzed",
+                   Severity::high,
+                   1,
+                   "This profile lacks the program's sums: the knowledge source run_summary was not loaded.",
+                   "The notes on the run say why; install Ardoise again.",
+                   {}});
+  } else if (a.quality.ranks_complete < a.ranks && a.ending.moment_seconds == 0) {
     const std::uint32_t missing = a.ranks - a.quality.ranks_complete;
     out.push_back({"ranks_incomplete",
                    Severity::high,
                    1,
                    fmt::format("{} of {} did not deliver everything: the data of the end of {} run are missing.",
                                with_separators(missing), counted(a.ranks, "rank"), missing == 1 ? "its" : "their"),
-                   "Did they abort, or leave without MPI_Finalize?",
+                   "Check whether they aborted or left without MPI_Finalize.",
                    {{"ranks", a.ranks}, {"ranks_complete", a.quality.ranks_complete}}});
   }
   if (a.quality.bad_packs != 0) {
@@ -136,6 +143,8 @@ void disturbed(const Facts& facts, std::vector<Finding>& out) {
 }
 
 }  // namespace
+
+bool is_analyzed(const Application& a) { return !a.quality.ledger.empty() || a.quality.ranks_complete != 0; }
 
 void find_quality(const Facts& facts, std::vector<Finding>& out) {
   lost_records(facts, out);

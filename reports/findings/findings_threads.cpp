@@ -65,7 +65,7 @@ void uneven_region(const Facts& facts, const ThreadWork& work, std::vector<Findi
     if (worst == nullptr || region.possible - region.total > worst->possible - worst->total) worst = &region;
   }
   if (worst == nullptr || worst->threads < 2) return;
-  const double threads = worst->possible / worst->busiest;  // of a rank, on the average
+  const double threads = worst->possible / worst->busiest;  // of a rank, on average
   const double lost = worst->busiest - worst->total / threads, share = facts.share(lost);
   const double samples = worst->total / s.self * static_cast<double>(s.samples);
   if (worst->balance() > 0.75 || share < 0.05 || samples < kSamplesOfThread * threads) return;

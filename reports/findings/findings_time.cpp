@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "reports/findings/awaited_rank.hpp"
+#include "reports/findings/ending_view.hpp"
 #include "reports/findings/extra_work.hpp"
 #include "reports/findings/findings.hpp"
 #include "reports/findings/waiting_view.hpp"
@@ -19,9 +20,13 @@ namespace {
 constexpr double kAcceptable = 0.8;  // POP: efficiencies above are regarded as acceptable
 constexpr double kMention = 0.02;    // a smaller share is noise
 
+// The run hung or was ended in calls that take most of its time in MPI: they say nothing of how it communicates.
+bool is_mostly_unfinished(const Facts& facts) { return unfinished_mpi_seconds(facts.app) > 0.5 * facts.mpi_seconds; }
+
 void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
   const Application& a = facts.app;
   if (a.mpi.empty() && a.posix.empty()) {
+    if (!is_analyzed(a)) return;
     if (a.quality.ranks_complete < a.ranks) {
       out.push_back({"nothing_recorded",
                      Severity::medium,
@@ -47,9 +52,12 @@ void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
                computing = e.known ? e.computing_share : std::max(0.0, 1 - mpi - io);
   const auto sum = [](const std::vector<double>& list) { return std::accumulate(list.begin(), list.end(), 0.0); };
   const double own_cpu = sum(a.per_rank.cpu_seconds), all_cpu = sum(a.per_rank.process_cpu_seconds);
-  const char* verdict = computing >= kAcceptable ? "most of the time is the program's own work"
-                        : mpi >= 0.5             ? "it spends more time in MPI than on its own work"
-                        : io >= 0.3              ? "file I/O is a large part"
+  const char* verdict = computing >= kAcceptable && e.known && !e.kernel_told ? "most of the time is outside MPI"
+                        : computing >= kAcceptable ? "most of the time is the program's own work"
+                        : mpi >= 0.5 && is_mostly_unfinished(facts)
+                            ? "most of its time in MPI is in calls that had not returned"
+                        : mpi >= 0.5 ? "it spends more time in MPI than outside"
+                        : io >= 0.3  ? "file I/O is a large part"
                         : e.blocked_share >= 0.2 && all_cpu > 1.5 * own_cpu
                             ? "much of the time the threads that called MPI_Init wait for other threads"
                         : e.blocked_share >= 0.2 ? "much of the time it sleeps or is blocked outside MPI"
@@ -57,7 +65,8 @@ void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
                                                  : "MPI and I/O are a noticeable part";
   const std::string ranks =
       a.ranks == 1 ? "the rank's time" : fmt::format("the time of its {} ranks", with_separators(a.ranks));
-  std::string text = fmt::format("{} of {} is computation, {} MPI, {} file I/O", human_share(computing), ranks,
+  std::string text = fmt::format("{} of {} is {}, {} MPI, {} file I/O", human_share(computing), ranks,
+                                 e.known && !e.kernel_told ? "outside MPI and file I/O" : "computation",
                                  human_share(mpi), human_share(io));
   if (e.waiting_share >= kMention) text += fmt::format(", {} waiting for a processor", human_share(e.waiting_share));
   if (e.blocked_share >= kMention)
@@ -76,12 +85,13 @@ void where_it_goes(const Facts& facts, std::vector<Finding>& out) {
 
 // What the useful time of a rank is, for a sentence: "computes", or what takes most of it.
 std::string verb_of(const RankTime& time) {
-  if (time.computing >= time.io && time.computing >= time.blocked) return "computes";
+  if (time.computing >= time.io && time.computing >= time.blocked)
+    return time.kernel_told ? "computes" : "is outside MPI";
   return time.io >= time.blocked ? "does file I/O and computes" : "sleeps or is blocked outside MPI";
 }
 
-// "; the others wait for it in MPI_Allreduce of main": the call that takes most of the time in MPI. "" where ranks of
-// other programs, which are not compared, may be what they wait for.
+// "; the others wait for it in MPI_Allreduce of main": the call that takes most of the time in MPI, returned or not. ""
+// where they may wait for ranks of other programs, which are not compared.
 std::string waiting_place(const Facts& facts) {
   constexpr double kMostlyOthers = 0.25;  // of its time in MPI
   const double in_mpi = std::transform_reduce(facts.app.mpi.begin(), facts.app.mpi.end(), 0.0, std::plus{},
@@ -90,6 +100,9 @@ std::string waiting_place(const Facts& facts) {
   constexpr std::string_view kWait = "; the others wait for it in ";
   const auto most = std::max_element(facts.app.mpi.begin(), facts.app.mpi.end(),
                                      [](const auto& x, const auto& y) { return x.seconds < y.seconds; });
+  const UnfinishedCall unfinished = longest_unfinished_call(facts.app, facts.efficiency.slowest_rank);
+  if (!unfinished.function.empty() && (most == facts.app.mpi.end() || unfinished.seconds > most->seconds))
+    return fmt::format("{}{}{}", kWait, unfinished.function, unfinished.place.empty() ? "" : " of " + unfinished.place);
   if (most == facts.app.mpi.end()) return fmt::format("{}MPI", kWait);
   const std::string site = facts.main_call_site(most->function);
   return fmt::format("{}{}{}", kWait, in_sentence(most->function), site.empty() ? "" : " of " + site);
@@ -119,7 +132,7 @@ void balance(const Facts& facts, std::vector<Finding>& out) {
           {"mean_useful_seconds", e.mean_useful},
           {"slowest_rank", facts.app.world_rank(e.slowest_rank)}}});
   }
-  if (e.communication < kAcceptable) {
+  if (e.communication < kAcceptable && !is_mostly_unfinished(facts)) {
     out.push_back({"communication_efficiency",
                    e.communication < 0.6 ? Severity::high : Severity::medium,
                    1 - e.communication,

@@ -93,13 +93,13 @@ void one_after_the_other(const Facts& facts, std::vector<Finding>& out) {
       {"serial_chain",
        Severity::high,
        share,
-       fmt::format("Ranks work one after the other: on the average {:.1f} of {} work at a time, though all do about as "
+       fmt::format("Ranks work one after the other: on average {:.1f} of {} work at a time, though all do about as "
                    "much. The rest of their time they wait for each other in {}{} ({} calls of {} each, far more than "
                    "a message takes).",
                    working, facts.app.ranks, in_sentence(most->function), site.empty() ? "" : ", called from " + site,
                    human_count(static_cast<double>(most->calls)), human_seconds(most->mean_seconds)),
-       "Take out what each rank needs of the one before it, or cut the work into parts that ranks pass on while they "
-       "work on the next (a pipeline); larger messages would not help.",
+       "Remove the dependence of each rank on the one before it, or pass the work on in parts (a pipeline); larger "
+       "messages would not help.",
        {{"ranks_at_work", working}, {"share", share}, {"seconds_per_call", most->mean_seconds}}});
 }
 

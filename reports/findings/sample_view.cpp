@@ -38,14 +38,16 @@ std::string full_name(const SampledFunction& f) {
 
 std::string short_name(const SampledFunction& f) { return without_parameters(full_name(f)); }
 
-std::string place_of(const SampleProfile& s, std::size_t function) {
+SourceLine line_of(const SampleProfile& s, std::size_t function) {
   const auto hot =
       std::find_if(s.lines.begin(), s.lines.end(), [&](const SampledLine& l) { return l.function == function; });
-  if (hot != s.lines.end() && !hot->source_file.empty()) {
-    return fmt::format("{}:{}", base_name(hot->source_file), hot->line);
-  }
-  const SampledFunction& f = s.functions[function];
-  return f.source_file.empty() ? "" : fmt::format("{}:{}", base_name(f.source_file), f.line);
+  if (hot != s.lines.end() && !hot->source_file.empty()) return {hot->source_file, hot->line};
+  return {s.functions[function].source_file, s.functions[function].line};
+}
+
+std::string place_of(const SampleProfile& s, std::size_t function) {
+  const SourceLine line = line_of(s, function);
+  return line.file.empty() ? "" : fmt::format("{}:{}", base_name(line.file), line.number);
 }
 
 std::string name_and_place(const SampleProfile& s, std::size_t function) {
@@ -53,17 +55,32 @@ std::string name_and_place(const SampleProfile& s, std::size_t function) {
   return place.empty() ? name : fmt::format("{} ({})", name, in_sentence(place));
 }
 
-std::string name_as_sampled(const SampleProfile& s, const std::string& symbol, const std::string& source_file,
-                            std::uint32_t line) {
+namespace {
+
+// s.functions.size(): it was not sampled.
+std::size_t function_as_sampled(const SampleProfile& s, const std::string& symbol, const std::string& source_file) {
   for (std::size_t i = 0; i < s.functions.size(); ++i) {
     const SampledFunction& f = s.functions[i];
     if (!is_code(f) || symbol.empty() || f.symbol != symbol) continue;
     const bool is_there = f.source_file == source_file || std::ranges::any_of(s.lines, [&](const SampledLine& each) {
                             return each.function == i && each.source_file == source_file;
                           });
-    if (is_there) return name_and_place(s, i);
+    if (is_there) return i;
   }
-  return name_of_place(symbol, source_file, line, "", 0);
+  return s.functions.size();
+}
+
+}  // namespace
+
+SourceLine line_as_sampled(const SampleProfile& s, const std::string& symbol, const SourceLine& otherwise) {
+  const std::size_t function = function_as_sampled(s, symbol, otherwise.file);
+  return function == s.functions.size() ? otherwise : line_of(s, function);
+}
+
+std::string name_as_sampled(const SampleProfile& s, const std::string& symbol, const std::string& source_file,
+                            std::uint32_t line) {
+  const std::size_t function = function_as_sampled(s, symbol, source_file);
+  return function == s.functions.size() ? name_of_place(symbol, source_file, line, "", 0) : name_and_place(s, function);
 }
 
 std::vector<double> node_totals(const CallTree& tree, std::vector<double> values) {

@@ -17,11 +17,20 @@ namespace ardoise::reports {
 [[nodiscard]] std::string short_name(const SampledFunction& function);
 // "assemble (heat.cpp:120)": with the line that took most of its time, else with where it begins.
 [[nodiscard]] std::string name_and_place(const SampleProfile& samples, std::size_t function);
+// The line that took most of a function's time, else the one where it begins; file "": not known.
+struct SourceLine {
+  std::string file;
+  std::uint32_t number = 0;
+};
+[[nodiscard]] SourceLine line_of(const SampleProfile& samples, std::size_t function);
 // "heat.cpp:120" or "".
 [[nodiscard]] std::string place_of(const SampleProfile& samples, std::size_t function);
 
-// The same of a function that another part of the model names, by its symbol and a file with it or its lines: as the
-// profile of samples calls it, where it does; else with the line that is told.
+// The same for a function that another part of the model names by its symbol and a file of it, with a line of its own
+// choice: the line of the sampled profile, so that a function has one line everywhere; `otherwise` where it was not
+// sampled.
+[[nodiscard]] SourceLine line_as_sampled(const SampleProfile& samples, const std::string& symbol,
+                                         const SourceLine& otherwise);
 [[nodiscard]] std::string name_as_sampled(const SampleProfile& samples, const std::string& symbol,
                                           const std::string& source_file, std::uint32_t line);
 

@@ -200,8 +200,7 @@ std::string rounds_in_words(const SnapshotSeries& s, const std::vector<std::size
   if (const Period every = period(chosen); every.distance != 0 && most_rounds(s) == 1)
     return fmt::format("every {} {} ({}, {} … {}){}", ordinal(every.distance), round_word(s, true),
                        first_number(s, every.first), first_number(s, every.first + every.distance),
-                       first_number(s, every.last),
-                       every.others == 0 ? "" : fmt::format(" and {} others", every.others));
+                       first_number(s, every.last), every.others == 0 ? "" : " and " + counted(every.others, "other"));
   std::vector<std::string> ranges;
   bool is_one = true;
   for (std::size_t i = 0; i < chosen.size();) {
@@ -264,7 +263,7 @@ std::string what_is_longer(const Application& app, const SnapshotSeries& s, cons
     std::string text = fmt::format("{} outside of MPI and I/O for {} instead of {}", own.ranks,
                                    human_seconds(own.these), human_seconds(own.than));
     if (const std::string where = function_that_grew(app.samples, s, these, than, own.these - own.than); !where.empty())
-      text += fmt::format(", most of what is more in {}", where);
+      text += fmt::format(", most of the increase in {}", where);
     if (most != nullptr && calls_longer >= kAlso * longer && app.ranks > 1)
       text += fmt::format(", and {} is longer by {}{}", name_of_calls(*most), human_seconds(calls_longer),
                           waits_longer(s, *most, these, than) ? ", mostly waiting" : "");

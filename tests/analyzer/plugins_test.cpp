@@ -50,6 +50,20 @@ TEST(Plugins, TheSameOneTwiceIsRefused) {
   EXPECT_THAT(plugins.complaints[0], HasSubstr("topology"));
 }
 
+// As those of another version are.
+TEST(Plugins, OneCauseOfManyFailuresIsToldOnce) {
+  const auto folder = std::filesystem::path(::testing::TempDir()) / "foreign_plugins";
+  std::filesystem::create_directories(folder);
+  for (const char* const name : {"density.so", "topology.so", "waits.so"}) std::ofstream(folder / name) << "no library";
+  const auto plugins = load_plugins(folder.string(), {"/no/such/plugin.so"});
+  std::filesystem::remove_all(folder);
+  ASSERT_THAT(plugins.complaints, SizeIs(2));
+  EXPECT_THAT(plugins.complaints[0], HasSubstr("3 of the 3 knowledge sources in '" + folder.string() +
+                                               "' cannot be loaded; install Ardoise again."));
+  EXPECT_THAT(plugins.complaints[0], HasSubstr("density.so"));
+  EXPECT_THAT(plugins.complaints[1], HasSubstr("/no/such/plugin.so"));
+}
+
 TEST(Plugins, AnEmptyFolderIsTold) { EXPECT_THAT(load_plugins("/no/such/folder", {}).complaints, SizeIs(1)); }
 
 }  // namespace

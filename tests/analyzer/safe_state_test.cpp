@@ -168,7 +168,8 @@ TEST_F(SafeStateTest, WhatIsBrokenOrMissingIsSaid) {
   fs::remove(safe_state_file(folder_, kSafeStatePrefix, 0));
   fs::resize_file(safe_state_file(folder_, kSafeStatePrefix, 1), 200);
   const auto run = merged(kIncomplete);
-  EXPECT_THAT(run.notices, ::testing::Contains(HasSubstr("What 2 of 3 analyzers had received is missing")));
+  EXPECT_THAT(run.notices,
+              ::testing::Contains(HasSubstr("2 of 3 analyzers were killed: the data received there is lost.")));
   EXPECT_GT(calls_of(run), 0u);
 }
 
@@ -183,7 +184,8 @@ TEST_F(SafeStateTest, TheLastSnapshotIsBetterThanNothing) {
     use_as_first_state(snapshot, rank, options_);
   }
   const auto kept = merged(kIncomplete);
-  EXPECT_THAT(kept.notices, ::testing::Contains(HasSubstr("What 2 of 2 analyzers had received after 08:00:00 UTC")));
+  EXPECT_THAT(kept.notices, ::testing::Contains(HasSubstr(
+                                "2 of 2 analyzers were killed: the data received there after 08:00:00 UTC is lost.")));
   EXPECT_EQ(calls_of(kept), calls);
   EXPECT_THAT(safe_state_files(folder_, snapshot), IsEmpty());
 }

@@ -131,6 +131,20 @@ TEST(RunSummary, AMissingPackIsSeen) {
   EXPECT_THAT(quality.notices, Contains(HasSubstr("1 numbered pack did not arrive")));
 }
 
+// Packs may still be with it, and the ledger has their records.
+TEST(RunSummary, ARankThatIsNotCompleteMissesNoPacks) {
+  auto maker = process(0);
+  for (int i = 0; i < 5; ++i) maker.call(FunctionId::kSend, Shape::kSend, 1'500'000, 10, 0, 0, 8);
+  maker.finish();
+  auto packs = maker.take();
+  packs.pop_back();
+  packs.erase(packs.begin() + 1);
+  Session session({{0, "solver", 1}});
+  session.submit(packs);
+  EXPECT_EQ(session.application().quality.ranks_complete, 0u);
+  EXPECT_THAT(session.application().quality.notices, ::testing::IsEmpty());
+}
+
 TEST(RunSummary, ARankThatDiedEndsWithItsLastRecord) {
   auto maker = process(1);
   maker.flush();

@@ -410,10 +410,10 @@ TEST_F(Traces, SumsAndMissingPacksAreMarkersPropertiesAndNotices) {
   EXPECT_EQ(trace.calls().at("MPI_Barrier"), 2u);
   EXPECT_THAT(
       finished_.notices,
-      ElementsAre("The trace of program lacks calls that became sums for want of memory (5), quick queries that "
+      ElementsAre("The trace of program lacks calls that became sums for lack of memory (5), quick queries that "
                   "were only counted (2), the calls of packs that did not arrive, by gaps (1)."));
   EXPECT_THAT(trace.properties, HasSubstr("ARDOISE::CALLS_AS_SUMS"));
-  EXPECT_THAT(trace.markers, HasSubstr("5 calls became sums for want of memory"));
+  EXPECT_THAT(trace.markers, HasSubstr("5 calls became sums for lack of memory"));
   EXPECT_THAT(trace.markers, HasSubstr(std::to_string(at(3000))));
   EXPECT_THAT(trace.markers, HasSubstr("calls before this are missing"));
 }

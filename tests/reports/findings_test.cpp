@@ -126,6 +126,68 @@ TEST(Findings, WhatEndedTheRunComesFirst) {
       "When it ended, ranks 0, 1 and 3 were in MPI_Recv in exchange (halo.c:7) from rank 2 with tag 5 for 63.0 s.");
 }
 
+Stand& stand_in(Application& a, std::vector<std::uint32_t> ranks, const std::string& function, std::uint32_t line,
+                double seconds) {
+  Stand& stand = a.ending.stands.emplace_back();
+  stand.ranks = std::move(ranks);
+  stand.call.function = function;
+  stand.call.place = {"main", "/src/main.c", line, "/bin/plain", 0};
+  stand.least_seconds = stand.most_seconds = seconds;
+  return stand;
+}
+
+// Neither where the run hung, nor where it was ended from outside.
+TEST(Findings, CallsThatDidNotReturnAreNoSlowCommunication) {
+  Application a = plain(4, 9.98);
+  a.mpi[0].seconds = 0.1;
+  EXPECT_NE(find(findings_of(a), "communication_efficiency"), nullptr);
+  stand_in(a, {0, 1, 2, 3}, "MPI_Recv", 17, 9.9);
+  const auto all = findings_of(a);
+  EXPECT_EQ(find(all, "communication_efficiency"), nullptr);
+  ASSERT_NE(find(all, "time_shares"), nullptr);
+  EXPECT_THAT(find(all, "time_shares")->text, HasSubstr("most of its time in MPI is in calls that had not returned."));
+}
+
+TEST(Findings, CallsThatDidNotReturnForAMomentHideNothing) {
+  Application a = plain(4, 9.5);
+  stand_in(a, {0, 1, 2, 3}, "MPI_Recv", 17, 0.2);
+  EXPECT_NE(find(findings_of(a), "communication_efficiency"), nullptr);
+}
+
+TEST(Findings, TheCallInWhichTheOthersStillWaitIsNamed) {
+  Application a = plain(2, 9.9);
+  a.per_rank.mpi_seconds[1] = 0.1;
+  a.mpi.clear();
+  add(a, "MPI_Comm_dup", "management", 0.1, 4);
+  add(a, "MPI_Barrier", "collective", 0.05, 4);
+  CallSite& site = a.call_sites.emplace_back();
+  site.function = "MPI_Barrier";
+  site.symbol = "main";
+  site.source_file = "/src/main.c";
+  site.line = 7;
+  site.seconds = 0.05;
+  stand_in(a, {0}, "MPI_Barrier", 22, 9.7);
+  stand_in(a, {1}, "", 0, 0).call = {};
+  const auto all = findings_of(a);
+  const Finding* const f = find(all, "load_imbalance");
+  ASSERT_NE(f, nullptr);
+  EXPECT_THAT(f->text, HasSubstr("the others wait for it in MPI_Barrier of main (main.c:22)."));
+}
+
+// A rank may as well have slept.
+TEST(Findings, ARankComputesOnlyWhereTheKernelCountedItsTime) {
+  Application a = plain(2, 9.9);
+  a.per_rank.mpi_seconds[1] = 0.1;
+  const auto text_of = [](const Application& app, const char* id) { return find(findings_of(app), id)->text; };
+  EXPECT_THAT(text_of(a, "load_imbalance"), HasSubstr("rank 1 is outside MPI for 9.90 s"));
+  EXPECT_THAT(text_of(a, "time_shares"),
+              HasSubstr("50 % of the time of its 2 ranks is outside MPI and file I/O, 50 % MPI"));
+  a.per_rank.cpu_seconds = {9.9, 9.9};
+  a.per_rank.waiting_seconds.assign(2, 0.0);
+  EXPECT_THAT(text_of(a, "load_imbalance"), HasSubstr("rank 1 computes for 9.90 s"));
+  EXPECT_THAT(text_of(a, "time_shares"), HasSubstr("is computation"));
+}
+
 // It leaves no survivor, which could say so.
 TEST(Findings, TheKernelsOutOfMemoryKillerIsNamed) {
   Application a = plain(4);
@@ -134,14 +196,13 @@ TEST(Findings, TheKernelsOutOfMemoryKillerIsNamed) {
   others.cause = "signal";
   others.signal = "SIGTERM";
   others.ranks = {0, 1, 3};
-  EXPECT_EQ(
-      findings_of(a)[0].text,
-      "Ranks 0, 1 and 3 were ended by SIGTERM after 0 s. Nothing was heard any more of rank 2: that may have come "
-      "before.");
+  EXPECT_EQ(findings_of(a)[0].text,
+            "Ranks 0, 1 and 3 were ended by SIGTERM after 0 s. Nothing more arrived from rank 2, which may have "
+            "ended earlier.");
   a.ending.memory_kills = 1;
   EXPECT_EQ(findings_of(a)[0].text,
             "Rank 2 was probably ended by the kernel for lack of memory: its out-of-memory killer ended a process "
-            "while the launch ran, and nothing was heard any more of this rank. 3 other ranks ended then, too "
+            "while the launch ran, and nothing more arrived from this rank. 3 other ranks ended then, too "
             "(SIGTERM).");
 }
 
@@ -256,7 +317,7 @@ TEST(Findings, MarksOfTheProgramComeBeforeALoopThatWasFound) {
     if (each.id == "slow_iterations") texts.push_back(each.text);
   }
   EXPECT_THAT(texts, ElementsAre(AllOf(HasSubstr("Snapshots step 1012–1013 take "),
-                                       HasSubstr("most of what is more in relax (relax.c:12)"))));
+                                       HasSubstr("most of the increase in relax (relax.c:12)"))));
 }
 
 TEST(Findings, EveryNthIsFoundAmongOthers) {
@@ -268,6 +329,16 @@ TEST(Findings, EveryNthIsFoundAmongOthers) {
   ASSERT_NE(slow, nullptr);
   EXPECT_THAT(slow->text, HasSubstr("Every 10th iteration (10, 20 … 100) and 2 others take "));
   EXPECT_NE(slow->severity, Severity::note);
+}
+
+TEST(Findings, EveryNthAndASingleOther) {
+  Application a = with_iterations();
+  for (std::size_t iteration = 10; iteration <= 100; iteration += 10) prolong(a, iteration, 0.2);
+  prolong(a, 33, 0.2);
+  const auto all = findings_of(a);
+  const Finding* const slow = find(all, "slow_iterations");
+  ASSERT_NE(slow, nullptr);
+  EXPECT_THAT(slow->text, HasSubstr("Every 10th iteration (10, 20 … 100) and 1 other take "));
 }
 
 TEST(Findings, SlowIterationsHereAndThereAreANote) {
@@ -423,18 +494,16 @@ TEST(Findings, WaitingInCollectivesIsMeasuredWhereItIsKnown) {
   ASSERT_NE(found, nullptr);
   EXPECT_THAT(found->text,
               HasSubstr("75 % of that is waiting for ranks that come late, not transfer. Rank 0 waits 15.0 s in "
-                        "MPI_Allreduce of unknown place. Of all waiting in MPI 93 % is for rank 2."));
+                        "MPI_Allreduce of unknown place. 93 % of all waiting in MPI is for rank 2."));
   EXPECT_NEAR(evidence(*found, "waiting_share"), 0.75, 1e-12);
   a.waiting.per_rank.origin_seconds = {13.5, 0.5, 1, 0};
-  EXPECT_THAT(
-      find(findings_of(a), "collective_waiting")->text,
-      HasSubstr(
-          "Of all waiting in MPI 6.7 % is for rank 0 itself, and 90 % goes back to it (an estimate): ranks that come "
-          "late wait for it themselves."));
+  EXPECT_THAT(find(findings_of(a), "collective_waiting")->text,
+              HasSubstr("6.7 % of all waiting in MPI is for rank 0 itself, 90 % with waits for ranks that it made "
+                        "late (an estimate)."));
   a.waiting.per_rank.origin_seconds = {};
   a.waiting.causes = {{2, "boundary", "/s/a.c", 52, "computation", 9, 1}};
   EXPECT_THAT(find(findings_of(a), "collective_waiting")->text,
-              HasSubstr("Before it comes it spends 9.00 s ± 1.00 s more than those that wait in boundary (a.c:52) "
+              HasSubstr("Before that it spends 9.00 s ± 1.00 s more than the waiting ranks in boundary (a.c:52) "
                         "(sampled)."));
   a.waiting.causes[0].error = 10;
   EXPECT_THAT(find(findings_of(a), "collective_waiting")->text, Not(HasSubstr("boundary")));
@@ -509,12 +578,14 @@ TEST(Findings, WhoWaitsHowLongForWhomAndWhatThatOneDoes) {
   a.waiting.call_sites[0].first_waiter = 0;
   EXPECT_THAT(text(), HasSubstr("Ranks 1–3 wait"));
   a.waiting.causes = {{0, "relax", "/s/solver.c", 42, "computation", 14, 1}};
-  EXPECT_THAT(text(), HasSubstr("for rank 0, which is still in relax (solver.c:42), 4.67 s ± 333 ms longer than they "
-                                "(sampled). Without"));
+  EXPECT_THAT(
+      text(),
+      HasSubstr("for rank 0, which is still in relax (solver.c:42), 4.67 s ± 333 ms longer than the waiting ranks "
+                "(sampled). Without"));
   a.waiting.causes = {{0, "", "", 0, "other", 14, 0}};
   EXPECT_THAT(text(), HasSubstr("for rank 0, which is asleep, blocked or without a processor for 4.67 s longer"));
   a.waiting.causes = {{0, "", "", 0, "mpi", 14, 0}};
-  EXPECT_THAT(text(), HasSubstr("for rank 0, which is held up in MPI itself for 4.67 s."));
+  EXPECT_THAT(text(), HasSubstr("for rank 0, which spends 4.67 s longer in MPI itself."));
   a.waiting.call_sites[0].waiters = 2;
   EXPECT_THAT(text(), HasSubstr("2 ranks wait"));
   a.waiting.per_rank.waiting_seconds = {12, 5, 5, 5};
@@ -552,7 +623,7 @@ TEST(Findings, LateMessagesAreNamedWhereNearlyAllAreKnown) {
   ASSERT_NE(found, nullptr);
   EXPECT_EQ(
       found->text,
-      "Rank 0 waits 3.00 s in MPI_Waitall of exchange. Of all waiting in MPI 83 % is for rank 1. 12 % of the time "
+      "Rank 0 waits 3.00 s in MPI_Waitall of exchange. 83 % of all waiting in MPI is for rank 1. 12 % of the time "
       "is waiting for messages that are sent late.");
   EXPECT_NEAR(evidence(*found, "seconds"), 5, 1e-12);
   EXPECT_NEAR(evidence(*found, "late_sender_seconds"), 3, 1e-12);
@@ -608,6 +679,15 @@ TEST(Findings, LostRecordsComeFirst) {
   EXPECT_EQ(all[1].id, "ranks_incomplete");
 }
 
+// Its plug-in could not be loaded: the program ended well.
+TEST(Findings, AProfileThatWasNotAnalyzedBlamesNoRank) {
+  Application a;
+  a.ranks = 4;
+  const auto all = findings_of(a);
+  EXPECT_EQ(all[0].id, "not_analyzed");
+  EXPECT_EQ(all.size(), 1u);
+}
+
 // Samples may be lost, too: both numbers are of all records.
 TEST(Findings, LostRecordsAreOfAllRecords) {
   Application a = plain(4, 6);
@@ -624,9 +704,9 @@ TEST(Findings, BlockingAndOverheadAreSaid) {
   EXPECT_EQ(find(findings_of(a), "measurement_blocked")->severity, Severity::high);
   EXPECT_EQ(find(findings_of(a), "overhead"), nullptr);  // it is the blocking, said already
   a.quality.blocked_seconds = 0;
-  EXPECT_EQ(
-      find(findings_of(a), "overhead")->text,
-      "Measuring cost about 10 % of the ranks' time, 4.10 s (an estimate): short calls look longer than they are.")
+  EXPECT_EQ(find(findings_of(a), "overhead")->text,
+            "Measuring cost about 10 % of the ranks' time, 4.10 s (an estimate): short calls look longer than they "
+            "are.")
       << "of a file that has no parts";
   a.quality.record_cost_seconds = 116e-9;
   a.quality.recording_seconds = 0.22;
@@ -701,7 +781,7 @@ TEST(Findings, ImbalanceNamesWhatTheSlowestRankDoesMore) {
   EXPECT_THAT(find(findings_of(a), "load_imbalance")->text, HasSubstr("Only rank 10 runs extra"));
   a.samples.per_rank.self = {5, 5, 6, 5, 0, 0, 0, 0};
   EXPECT_THAT(find(findings_of(a), "load_imbalance")->text,
-              HasSubstr("Rank 10 spends 6.00 s of CPU time in common, the others 5.00 s on the average (sampled)."));
+              HasSubstr("Rank 10 spends 6.00 s of CPU time in common, the others 5.00 s on average (sampled)."));
 }
 
 TEST(Findings, ACallThatOnlyTheSlowestRankMakesStandsForWhatAllCall) {
@@ -1023,7 +1103,7 @@ TEST(Findings, ObjectsThatAreNeverFreedAndProgramsThatAreStarted) {
   Application a = plain(4);
   add(a, "MPI_Comm_dup", "management", 0, 400);
   add(a, "MPI_Comm_free", "management", 0, 100);
-  EXPECT_THAT(find(findings_of(a), "leaked_communicators")->text, HasSubstr("75 of each rank on the average are left"));
+  EXPECT_THAT(find(findings_of(a), "leaked_communicators")->text, HasSubstr("75 of each rank on average are left"));
   a.mpi.back().calls = 400;
   EXPECT_EQ(find(findings_of(a), "leaked_communicators"), nullptr);
   add(a, "MPI_Type_contiguous", "datatype", 0, 400);

@@ -63,6 +63,27 @@ Run run_of(SampleProfile s) {
   return run;
 }
 
+std::string not_seen(const Run& run) {
+  std::string text;
+  for (const Section& section : measurement_quality(run).sections) {
+    if (section.title != "Not measured") continue;
+    for (const Text& item : std::get<Bullets>(section.blocks[0]).items)
+      for (const Span& span : item.spans) text += span.text;
+  }
+  return text;
+}
+
+TEST(Python, FunctionsOfTheScriptAreMissedOnlyWhereThereAreNone) {
+  reports::Run run = run_of(small());
+  EXPECT_THAT(not_seen(run), ::testing::Not(HasSubstr("Python")));
+  SampleProfile& s = run.applications[0].samples;
+  s.functions.push_back(function("_PyEval_EvalFrameDefault", "code", "/usr/bin/python3.11"));
+  EXPECT_THAT(not_seen(run), HasSubstr("its functions are those of the Python interpreter and of compiled modules"));
+  s.functions.push_back(function("relax", "code", ""));
+  s.functions.back().source_file = "/home/user/late_work.py";
+  EXPECT_THAT(not_seen(run), ::testing::Not(HasSubstr("Python")));
+}
+
 // Iterations and causes of waiting have the file and line where a function begins, or one of its lines.
 TEST(SampleView, FunctionsOfOtherPartsHaveTheNamesOfTheSamples) {
   SampleProfile s = small();
@@ -71,6 +92,8 @@ TEST(SampleView, FunctionsOfOtherPartsHaveTheNamesOfTheSamples) {
     EXPECT_EQ(name_as_sampled(s, "solve(int)", file, 12), "solve (app.c:42)");
   EXPECT_EQ(name_as_sampled(s, "solve(int)", "/src/other.c", 12), "solve (other.c:12)") << "another one of that name";
   EXPECT_EQ(name_as_sampled(s, "relax", "/src/app.c", 12), "relax (app.c:12)") << "not sampled";
+  EXPECT_EQ(line_as_sampled(s, "solve(int)", {"/glibc/s_sin.c", 12}).number, 42u);
+  EXPECT_EQ(line_as_sampled(s, "relax", {"/src/app.c", 12}).number, 12u) << "not sampled";
   EXPECT_EQ(name_as_sampled(s, "", "/src/app.c", 12), name_of_place("", "/src/app.c", 12, "", 0));
 }
 
@@ -97,9 +120,9 @@ TEST(SampleReport, SaysWhatIsKnownOfTimeInTheKernel) {
     return plain(std::get<Paragraph>(section.blocks.at(0)).text).find(words) != std::string::npos;
   };
   s.clock = "cache-misses";
-  EXPECT_FALSE(says("system calls use")) << "not where events are sampled";
+  EXPECT_FALSE(says("CPU time of system calls")) << "not where events are sampled";
   s.clock = "cpu";
-  EXPECT_TRUE(says("What system calls use counts where"));
+  EXPECT_TRUE(says("CPU time of system calls counts where"));
   s.kernel = 0.125 * s.self;
   EXPECT_TRUE(says(human_share(0.125) + " of it was spent in the kernel, where nothing is sampled"));
 }

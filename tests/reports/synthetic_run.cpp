@@ -495,7 +495,7 @@ Run empty_run() {
   run.tool_version = "0.1.0";
   Application a;
   a.name = "idle";
-  a.ranks = 1;
+  a.ranks = a.quality.ranks_complete = 1;
   run.applications.push_back(a);
   return run;
 }

@@ -208,5 +208,19 @@ TEST(Extensions, TheSummaryHasTheFirstRows) {
   EXPECT_THAT(summary_text(document_of(run)), HasSubstr("\n\n  Tags\n  tag\n    1\n    2\n    3\n    4\n  1 row more"));
 }
 
+// A healthy program that runs has lost nothing.
+TEST(Summary, RecordsOfARunningProgramAreStillWithItsRanks) {
+  reports::Run run = testing::empty_run();
+  Application& a = run.applications[0];
+  a.quality.ledger = {{"mpi", 4340, 0, 0, 4340}, {"samples", 418, 0, 0, 418}};
+  a.quality.ranks_complete = 0;
+  EXPECT_THAT(summary_text(document_of(run)), HasSubstr("0 dropped, 4,340 lost, 418 samples lost; 0 of "));
+  run.running = true;
+  a.ending.moment_seconds = 1;
+  const std::string text = summary_text(document_of(run));
+  EXPECT_THAT(text, HasSubstr("Measured so far: 4,340 events recorded, 0 dropped, 4,340 still with the ranks, 418"));
+  EXPECT_THAT(text, Not(HasSubstr("lost")));
+}
+
 }  // namespace
 }  // namespace ardoise::reports

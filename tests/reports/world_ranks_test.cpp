@@ -71,8 +71,8 @@ TEST(WorldRanks, TablesGraphsAndGroupsHaveThem) {
       text,
       AllOf(HasSubstr("Wait at all-to-all: for the last rank to come"), HasSubstr("   5              11  500 ms"),
             Not(HasSubstr("1.00 ns")),
-            HasSubstr("Not known of 1 collective call because not all ranks of their communicator were seen in them, "
-                      "of 20 collective calls because they are on intercommunicators")));
+            HasSubstr("Unknown for 1 collective call because not all ranks of their communicator were seen in them, "
+                      "for 20 collective calls because they are on intercommunicators")));
   a.waiting = {};
   EXPECT_TRUE(waiting(a).blocks.empty());
 }
@@ -82,11 +82,11 @@ TEST(WorldRanks, WaitingForAnotherProgramIsSaidWithItsRankAndWhatItDoes) {
   const reports::Application& ocean = run.applications[0];
   EXPECT_THAT(waiting_in_words(ocean, ocean.waiting.call_sites[0]),
               AllOf(HasSubstr(", for rank 9 of atmosphere, which is still in radiation (radiation.cpp:12), "),
-                    HasSubstr(" longer than they (sampled). Without that the run could end up to ")));
+                    HasSubstr(" longer than the waiting ranks (sampled). Without that the run could end up to ")));
   const std::string text = text_of(waiting(ocean));
   EXPECT_THAT(text, AllOf(HasSubstr("atmosphere     9  90.0 ms  radiation (radiation.cpp:12)  72.0 ms"),
-                          HasSubstr("other programs of this MPI_COMM_WORLD           42.7 s              50 %"),
-                          HasSubstr("The path is in rank 3 for 25.6 s, rank 0 for 17.1 s. Where"),
+                          HasSubstr("other programs of this MPI_COMM_WORLD        42.7 s              50 %"),
+                          HasSubstr("The path is in rank 3 for 25.6 s, rank 0 for 17.1 s. It is an estimate"),
                           HasSubstr("The programs of this MPI_COMM_WORLD have one path")));
 }
 

@@ -87,7 +87,16 @@ TEST_F(ControlTest, TheRateChangesWhileRanksCompute) {
     EXPECT_THAT(entry.path().filename().string(), Not(StartsWith(".control")));
   const auto late = control({"rate=50"});
   EXPECT_EQ(late.status, 1);
-  EXPECT_THAT(late.output, HasSubstr("no launch that reports to"));
+  EXPECT_THAT(late.output, HasSubstr("no running launch writes to"));
+}
+
+// As every other duration does; a bare number is in seconds.
+TEST_F(ControlTest, WaitTakesATimeWithItsUnit) {
+  for (const char* const time : {"3", "500ms", "10s", "2m"})
+    EXPECT_THAT(control({"rate=50", "--wait", time}).output, HasSubstr("no running launch writes to")) << time;
+  const auto wrong = control({"rate=50", "--wait", "soon"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.output, HasSubstr("--wait takes a time, 500ms, 10s or 2m, not 'soon'."));
 }
 
 // An archive that was unpacked in the folder may bring them, or who could once write there.

@@ -122,7 +122,7 @@ TEST_F(HostileFolderTest, CommandsLeaveThePreparedFolderOfAnotherUserAlone) {
               }),
       0);
   const auto refused =
-      AllOf(HasSubstr("ardoise-report' is another user's (number 61002): only who started a launch can"));
+      AllOf(HasSubstr("ardoise-report' is another user's (number 61002): only the user who started a launch can"));
   for (const Words& command : {Words{"status", folder.string()}, Words{"control", folder.string(), "rate=1"}}) {
     Words words{ARDOISE};
     words.insert(words.end(), command.begin(), command.end());

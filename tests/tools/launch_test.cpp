@@ -185,8 +185,8 @@ TEST_F(LaunchTest, AKilledAnalyzerIsNotBlamedOnThePrograms) {
     const auto result = ardoise({"--analyzers", analyzers}, {"-n", "2", RING, "100000000"});
     EXPECT_EQ(result.status, 128 + 9) << result.output;
     EXPECT_THAT(profile().notices,
-                Contains(HasSubstr("What 1 of " + analyzers + (analyzers == "1" ? " analyzer" : " analyzers") +
-                                   " had received is missing: it was killed")));
+                Contains(HasSubstr("1 of " + analyzers + (analyzers == "1" ? " analyzer" : " analyzers") +
+                                   " was killed: the data received there is lost.")));
     EXPECT_EQ(profile().applications.at(0).quality.ranks_complete, 2u);
   }
 }

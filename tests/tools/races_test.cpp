@@ -92,7 +92,7 @@ TEST_F(RacesTest, WhereAProgramDepartsIsNamed) {
   EXPECT_NE(other.status, 0);
   EXPECT_THAT(other.output,
               AllOf(HasSubstr("ardoise: rank 0 departs from the record at decision "),
-                    HasSubstr(" of its thread 1: recorded: MPI_"), HasSubstr("mpi_races.c:"),
+                    HasSubstr(" of its thread 0: recorded: MPI_"), HasSubstr("mpi_races.c:"),
                     HasSubstr("; now: MPI_Iprobe at "), HasSubstr("The program is stopped"),
                     HasSubstr("rank 0 has departed from the record in MPI_Iprobe at play in mpi_races.c:")));
   const auto shorter = forced({"-n", "3", RACES_PROGRAM, "1", "10"});

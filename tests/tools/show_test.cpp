@@ -100,15 +100,43 @@ TEST(Show, SortsByAnyColumn) {
   EXPECT_THAT(shown_table(run, {.table = "edges", .sort = "messages", .csv = true}), HasSubstr("time_seconds\n0,2,"));
 }
 
+TEST(Show, EdgesOfASingleProgramHaveNoColumnOfPrograms) {
+  auto run = reports::testing::coupled_run();
+  EXPECT_THAT(shown_table(run, {.table = "edges", .csv = true}), HasSubstr("to_rank,to_program,"));
+  run.applications = {run.applications[0]};
+  EXPECT_THAT(shown_table(run, {.table = "edges", .csv = true}), HasSubstr("to_program")) << "some are with others";
+  run.applications[0].edges_between.clear();
+  EXPECT_THAT(shown_table(run, {.table = "edges", .csv = true}), StartsWith("from_rank,to_rank,messages,bytes,"));
+  EXPECT_THAT(shown_table(run, {.table = "edges"}), Not(HasSubstr("of program")));
+}
+
+TEST(Show, CausesAndPathHaveTheLinesOfTheHotFunctions) {
+  auto run = reports::testing::coupled_run();
+  run.applications = {run.applications[0]};
+  auto& a = run.applications[0];
+  a.samples.functions.resize(1);
+  auto& boundary = a.samples.functions[0];
+  boundary.symbol = "boundary";
+  boundary.kind = "code";
+  boundary.source_file = "/src/late.py";
+  boundary.line = 12;
+  a.samples.lines = {{0, "/src/late.py", 15, 9, 1.0, 0.1}};
+  a.waiting.causes = {{0, "boundary", "/src/late.py", 14, "computation", 1.0, 0.1}};
+  a.waiting.critical_path = {{"computation", "", "boundary", "/src/late.py", 14, 1.0, 0.1, 0, 1.0}};
+  for (const char* table : {"functions", "causes", "path"})
+    for (const bool csv : {false, true})
+      EXPECT_THAT(shown_table(run, {.table = table, .csv = csv}), HasSubstr("late.py:15")) << table;
+}
+
 TEST(Show, WhatIsNotThereIsOneSentence) {
   EXPECT_EQ(why_not({.table = "nodes"}),
-            "there is no table 'nodes'; there are calls, sites, waits, causes, path, edges, functions, files, "
+            "there is no table 'nodes'; the tables are calls, sites, waits, causes, path, edges, functions, files, "
             "snapshots, snapshot-calls, snapshot-ranks.");
-  EXPECT_EQ(why_not({.table = "calls", .program = "x"}), "the run has no program 'x'; it has ocean, atmosphere, post.");
+  EXPECT_EQ(why_not({.table = "calls", .program = "x"}), "the run has no program 'x', only ocean, atmosphere, post.");
   EXPECT_THAT(why_not({.table = "calls", .sort = "x"}),
-              StartsWith("calls has no column 'x'; it has program, function, "));
+              StartsWith("calls has no column 'x'; its columns are program, function, "));
   EXPECT_EQ(why_not({.table = "files", .rank = 1}),
-            "the profile has files summed over all ranks; --rank is for edges and functions.");
+            "the profile has files summed over all ranks; --rank is for causes, edges, functions, snapshot-ranks.");
   EXPECT_EQ(why_not({.table = "edges", .program = "atmosphere", .rank = 3}),
             "there is no rank 3: atmosphere has ranks 4 to 11.");
 }

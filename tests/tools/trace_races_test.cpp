@@ -178,7 +178,7 @@ TEST_F(MadeRaces, AMessageThatNobodyReceivedRaces) {
   send(1, 0);
   send(2, 0);
   receive_any(0, 2);
-  EXPECT_THAT(races().text(), HasSubstr("which nobody received"));
+  EXPECT_THAT(races().text(), HasSubstr("which was never received"));
   EXPECT_EQ(at(kReceiveCall).racing, 1u);
 }
 

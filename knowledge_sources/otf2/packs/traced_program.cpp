@@ -269,7 +269,7 @@ void TracedProgram::find_losses() {
     std::string_view property, what;
   };
   static constexpr Loss kLosses[] = {
-      {"ARDOISE::CALLS_AS_SUMS", "calls that became sums for want of memory"},
+      {"ARDOISE::CALLS_AS_SUMS", "calls that became sums for lack of memory"},
       {"ARDOISE::COUNTED_CALLS", "quick queries that were only counted"},
       {"ARDOISE::UNTIMED_CALLS", "calls without a place in time"},
       {"ARDOISE::UNTIMED_SAMPLES", "samples without a place in time"},

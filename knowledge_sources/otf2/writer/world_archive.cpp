@@ -290,7 +290,7 @@ std::string WorldArchive::text_of_losses() const {
   const auto say_if = [&](std::uint64_t number, std::string_view what) {
     if (number != 0) list.push_back(fmt::format("{} ({})", what, number));
   };
-  say_if(losses_.sums, "calls that became sums for want of memory");
+  say_if(losses_.sums, "calls that became sums for lack of memory");
   say_if(losses_.counted, "quick queries that were only counted");
   say_if(losses_.untimed, "calls without a place in time");
   say_if(losses_.untimed_samples, "samples without a place in time");

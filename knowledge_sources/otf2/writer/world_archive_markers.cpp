@@ -63,7 +63,7 @@ void WorldArchive::write_markers(OTF2_Archive* archive) const {
     out.write("Ardoise", is_sums ? "calls as sums" : "calls are missing",
               is_sums ? TraceMarker::Severity::kMedium : TraceMarker::Severity::kHigh, gap.begin, gap.end,
               OTF2_MARKER_SCOPE_LOCATION_GROUP, gap.rank,
-              is_sums ? counted(gap.calls, "call") + " became sums for want of memory"
+              is_sums ? counted(gap.calls, "call") + " became sums for lack of memory"
                       : std::string("calls before this are missing"));
   }
   // Only what lies in the time of the trace, which may be of a part of the run.

@@ -203,7 +203,8 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
     quality.packs += ledger.packs;
     quality.pack_bytes += ledger.pack_bytes;
     quality.ranks_complete += ledger.complete ? 1 : 0;
-    missing_packs += ledger.next_sequence > ledger.packs ? ledger.next_sequence - ledger.packs : 0;
+    // Of a rank that is not complete they may be with it yet; the ledger has their records.
+    if (ledger.complete && ledger.next_sequence > ledger.packs) missing_packs += ledger.next_sequence - ledger.packs;
     const auto add = [](reports::Ledger& sum, const instrument::ClassLedger& said, std::uint64_t received) {
       sum.recorded += said.recorded;
       sum.dropped += said.dropped;
@@ -251,7 +252,7 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
   }
   if (aggregated != 0) {
     quality.notices.push_back(
-        fmt::format("{} of {} arrived as aggregates, for want of memory or because the option record says so: sums, "
+        fmt::format("{} of {} arrived as aggregates, for lack of memory or because the option record says so: sums, "
                     "sizes and edges are exact, single times are not known.",
                     aggregated, counted(mpi.recorded + posix.recorded, "record")));
   }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "instrument/settings/option.hpp"
 #include "tools/ardoise/common/exit_status.hpp"
 #include "tools/ardoise/common/installation.hpp"
 #include "tools/ardoise/common/message.hpp"
@@ -23,26 +24,30 @@ namespace ardoise::launcher {
 int control(int argc, char** argv) {
   CLI::App app{
       "Changes settings of a running launch: rate, period, sample-share, record, flush (see ardoise --help); "
-      "snapshot=NAME takes a snapshot. Without settings it prints what was changed so far.",
+      "snapshot=NAME takes a snapshot. Without settings it prints the changes so far.",
       "ardoise control"};
   std::vector<std::string> settings;
-  std::string ranks = "*", program = "*", wait = "10";
+  std::string ranks = "*", program = "*", wait = "10s";
   app.add_option(
       "settings", settings,
-      "folder of its report (--output) [that of the last launch here, else of yours on this host], and NAME=VALUE ...");
-  app.add_option("--ranks", ranks, "of these ranks in MPI_COMM_WORLD only: 0-3,8 [all]");
-  app.add_option("--program", program, "of this program only [all]");
-  app.add_option("--wait", wait, "seconds, for the answers of the ranks [10]");
+      "NAME=VALUE ...; before them the launch's folder [that of the last launch here, else of yours on this host]");
+  app.add_option("--ranks", ranks, "only these ranks of MPI_COMM_WORLD: 0-3,8 [all]");
+  app.add_option("--program", program, "only this program [all]");
+  app.add_option("--wait", wait, "longest wait for the answers of the ranks: 500ms, 10s, 2m [10s]")
+      ->type_name("DURATION");
   if (const auto ended = parse_or_end(app, argc, argv)) return *ended;
+  const auto patience = instrument::parse_duration(wait);
+  if (!patience) throw UsageError(fmt::format("--wait takes a time, 500ms, 10s or 2m, not '{}'.", wait));
   std::string folder;
   if (!settings.empty() && settings.front().find('=') == std::string::npos) {
     folder = settings.front();
     settings.erase(settings.begin());
   }
   if (folder.empty()) folder = find_running_folder();
-  const std::string analyzer = find_installation().analyzer, set = fmt::format("{}", fmt::join(settings, " "));
+  const std::string analyzer = find_installation().analyzer, set = fmt::format("{}", fmt::join(settings, " ")),
+                    seconds = fmt::format("{}", *patience);
   ::execl(analyzer.c_str(), analyzer.c_str(), "--called-by", speaker().c_str(), "--control", "--set", set.c_str(),
-          "--ranks", ranks.c_str(), "--program", program.c_str(), "--wait", wait.c_str(), "--output", folder.c_str(),
+          "--ranks", ranks.c_str(), "--program", program.c_str(), "--wait", seconds.c_str(), "--output", folder.c_str(),
           nullptr);
   say("'{}' cannot be started: {}.", analyzer, std::strerror(errno));
   return kFailedStatus;

@@ -127,7 +127,7 @@ std::string find_running_folder() {
 }
 
 int status(int argc, char** argv) {
-  CLI::App app{"Prints where the ranks of a running launch are, and the summary of what was measured so far.",
+  CLI::App app{"Prints where the ranks of a running launch are, and a summary of the results so far.",
                "ardoise status"};
   std::string folder;
   app.add_option("folder", folder,
@@ -144,12 +144,12 @@ int status(int argc, char** argv) {
   }
   const auto summary = summary_in(folder);
   if (!fault.empty()) {
-    say("'{}' {}: only who started a launch can ask it{}.", folder, fault,
+    say("'{}' {}: only the user who started a launch can ask it{}.", folder, fault,
         summary ? "; this is the summary there" : "");
   } else if (summary) {
-    say("the launch that reported to '{}' has ended; this is its summary.", folder);
+    say("the launch that wrote to '{}' has ended; this is its summary.", folder);
   } else {
-    say("no launch that reports to '{}' is running, or has run.", folder);
+    say("no launch writes to '{}' or has written to it.", folder);
   }
   if (!summary) return kFailedStatus;
   return print(*summary) ? 0 : kFailedStatus;

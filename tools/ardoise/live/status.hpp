@@ -1,4 +1,4 @@
-// `ardoise status`: where the ranks of a running launch are, and the summary of what was measured so far.
+// `ardoise status`: where the ranks of a running launch are, and a summary of the results so far.
 #pragma once
 
 #include <string>

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "reports/model_json.hpp"
+#include "reports/text/units.hpp"
 #include "tools/ardoise/common/exit_status.hpp"
 #include "tools/ardoise/common/message.hpp"
 #include "tools/ardoise/common/options.hpp"
@@ -33,8 +34,15 @@ const ShownTable& table_named(const std::string& name) {
   const auto& tables = shown_tables();
   const auto found = std::find_if(tables.begin(), tables.end(), [&](const ShownTable& t) { return t.name == name; });
   if (found == tables.end())
-    throw UsageError(fmt::format("there is no table '{}'; there are {}.", name, names_of(tables)));
+    throw UsageError(fmt::format("there is no table '{}'; the tables are {}.", name, names_of(tables)));
   return *found;
+}
+
+std::string tables_by_rank() {
+  std::vector<std::string> names;
+  for (const ShownTable& table : shown_tables())
+    if (table.by_rank) names.push_back(table.name);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 bool has_rank(const Application& a, std::uint32_t world_rank) {
@@ -47,8 +55,7 @@ std::vector<const Application*> programs_of(const Run& run, const ShowRequest& r
     if (request.program.empty() || a.name == request.program) programs.push_back(&a);
   }
   if (programs.empty())
-    throw UsageError(
-        fmt::format("the run has no program '{}'; it has {}.", request.program, names_of(run.applications)));
+    throw UsageError(fmt::format("the run has no program '{}', only {}.", request.program, names_of(run.applications)));
   if (!request.rank) return programs;
   std::string ranges;
   for (const Application* a : programs) {
@@ -75,7 +82,7 @@ std::string shown_table(const Run& run, const ShowRequest& request) {
   const ShownTable& table = table_named(request.table);
   if (request.rank && !table.by_rank) {
     throw UsageError(
-        fmt::format("the profile has {} summed over all ranks; --rank is for edges and functions.", request.table));
+        fmt::format("the profile has {} summed over all ranks; --rank is for {}.", request.table, tables_by_rank()));
   }
   const auto programs = programs_of(run, request);
   std::vector<ShownColumn> columns =
@@ -83,14 +90,24 @@ std::string shown_table(const Run& run, const ShowRequest& request) {
   const bool several = request.program.empty() && run.applications.size() > 1;
   if (several) columns.insert(columns.begin(), {"program", "Program"});
 
+  // Its edges have one program: their target's is the same everywhere.
+  const auto target_program = std::ranges::find_if(
+      columns, [](const ShownColumn& column) { return column.name == std::string_view("to_program"); });
+  const auto constant =
+      target_program != columns.end() && run.applications.size() == 1 && run.applications[0].edges_between.empty()
+          ? target_program - columns.begin()
+          : -1;
+  if (constant >= 0) columns.erase(target_program);
+
   const std::string sort = request.sort.empty() ? table.sorted_by : request.sort;
   const auto by = std::find_if(columns.begin(), columns.end(), [&](const ShownColumn& c) { return c.name == sort; });
   if (by == columns.end())
-    throw UsageError(fmt::format("{} has no column '{}'; it has {}.", request.table, sort, names_of(columns)));
+    throw UsageError(fmt::format("{} has no column '{}'; its columns are {}.", request.table, sort, names_of(columns)));
 
   std::vector<ShownRow> rows;
   for (const Application* a : programs) {
     for (ShownRow& row : table.rows(run, *a, request.rank)) {
+      if (constant >= 0) row.erase(row.begin() + constant);
       if (several) row.insert(row.begin(), a->name);
       rows.push_back(std::move(row));
     }
@@ -104,7 +121,7 @@ std::string shown_table(const Run& run, const ShowRequest& request) {
     rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(request.limit), rows.end());
   if (request.csv) return csv_text(columns, rows);
   std::string out = plain_text(columns, rows);
-  if (rows.size() < all) out += fmt::format("{} more\n", all - rows.size());
+  if (rows.size() < all) out += reports::with_separators(all - rows.size()) + " more\n";
   return out;
 }
 
@@ -114,7 +131,7 @@ int show(int argc, char** argv) {
   ShowRequest request;
   app.add_option("profile", profile, "profile.json of a run, or its folder")->required();
   app.add_option("table", request.table, names_of(shown_tables()))->required();
-  app.add_option("--rank", request.rank, "only this rank of the world (edges, functions)");
+  app.add_option("--rank", request.rank, "one rank of MPI_COMM_WORLD, for the tables " + tables_by_rank());
   app.add_option("--program", request.program, "only this program of the run");
   app.add_option("--sort", request.sort, "column, as --csv names it [time; of edges: bytes]");
   app.add_flag("--csv", request.csv, "comma-separated values: raw numbers, units in the names of columns");

@@ -74,10 +74,14 @@ Rows edges(const Run& run, const Application& a, Rank rank) {
 ShownCell function_name(const SampledFunction& f) { return {short_name(f), full_name(f)}; }
 
 ShownCell function_place(const SampleProfile& s, std::uint32_t i) {
-  const SampledFunction& f = s.functions[i];
-  const std::string known = place_of(s, i);
-  return {known.empty() ? base_name(f.module) : known,
-          f.source_file.empty() ? f.module : fmt::format("{}:{}", f.source_file, f.line)};
+  const SourceLine line = line_of(s, i);
+  const std::string& module = s.functions[i].module;
+  return line.file.empty() ? ShownCell(base_name(module), module) : place_cell(line.file, line.number, "");
+}
+
+ShownCell sampled_place(const SampleProfile& s, const std::string& symbol, const SourceLine& told) {
+  const SourceLine line = line_as_sampled(s, symbol, told);
+  return place_cell(line.file, line.number, "");
 }
 
 Rows functions(const Run&, const Application& a, Rank rank) {
@@ -128,7 +132,7 @@ Rows causes(const Run&, const Application& a, Rank rank) {
   for (const WaitCause& c : a.waiting.causes) {
     if (rank && *rank != a.world_rank(c.rank)) continue;
     rows.push_back({exact(a.world_rank(c.rank)), c.kind, ShownCell(without_parameters(c.symbol), c.symbol),
-                    place_cell(c.source_file, c.line, ""), seconds(c.seconds), seconds(c.error)});
+                    sampled_place(a.samples, c.symbol, {c.source_file, c.line}), seconds(c.seconds), seconds(c.error)});
   }
   return rows;
 }
@@ -137,10 +141,11 @@ Rows path(const Run&, const Application& a, Rank) {
   Rows rows;
   const double elsewhere = a.waiting.critical_path_elsewhere_seconds;
   for (const PathPart& p : a.waiting.critical_path) {
-    rows.push_back({p.kind, p.function, ShownCell(without_parameters(p.symbol), p.symbol),
-                    place_cell(p.source_file, p.line, ""), seconds(p.seconds), seconds(p.error),
-                    share(p.seconds / std::max(reports::path_seconds(a), 1e-12)), exact(a.world_rank(p.rank)),
-                    seconds(p.rank_seconds)});
+    const ShownCell place = p.function.empty() ? sampled_place(a.samples, p.symbol, {p.source_file, p.line})
+                                               : place_cell(p.source_file, p.line, "");  // of the call of MPI
+    rows.push_back({p.kind, p.function, ShownCell(without_parameters(p.symbol), p.symbol), place, seconds(p.seconds),
+                    seconds(p.error), share(p.seconds / std::max(reports::path_seconds(a), 1e-12)),
+                    exact(a.world_rank(p.rank)), seconds(p.rank_seconds)});
   }
   if (elsewhere > 0)
     rows.push_back({ShownCell("other programs"), ShownCell(""), ShownCell(""), ShownCell(""), seconds(elsewhere),
@@ -387,7 +392,7 @@ const std::vector<ShownTable>& shown_tables() {
         {"time_seconds", "Time"},
         {"waiting_seconds", "Waiting"},
         {"bytes", "Bytes"},
-        {"share_so_far", "Of all time so far"}},
+        {"share_so_far", "Share of time so far"}},
        {},
        snapshot_calls},
       // Means of the ranks in step from the first to the last one.

@@ -89,7 +89,7 @@ void read_files(const std::vector<std::string>& files, Use&& use) {
       say("'{}': {} were passed over: {}.", file, reports::human_bytes(static_cast<double>(read.skipped_bytes)),
           read.damage.empty() ? "they are no snapshots" : read.damage);
     if (read.unfinished_bytes != 0)
-      say("'{}' ends within a block: it is being written, or was cut off; what is before that is used.", file);
+      say("'{}' ends within a block: it is being written or was cut off; the part before it is used.", file);
   }
 }
 
@@ -153,14 +153,14 @@ int extract(const Request& request) {
     ++blocks;
     bytes += encoded.size();
   });
-  if (blocks == 0) throw UsageError("there are no such snapshots; ardoise snapshots list says which there are.");
+  if (blocks == 0) throw UsageError("there are no such snapshots; ardoise snapshots list prints all.");
   return finish(out, request.output, blocks, bytes);
 }
 
 std::string why_empty(const std::string& action) {
   if (action == "counters") return "these snapshots have no counters: a run counts the events that --counters names.";
   if (action == "values") return "these snapshots have no values: a program tells them with ardoise_value().";
-  return "there are no such snapshots; ardoise snapshots list says which there are.";
+  return "there are no such snapshots; ardoise snapshots list prints all.";
 }
 
 int act(const Request& request) {
@@ -196,8 +196,8 @@ int snapshots(int argc, char** argv) {
       "  list     the series: what took snapshots, how many, from when to when\n"
       "  each     the snapshots, over all ranks\n"
       "  calls    the calls and functions of each snapshot of each rank\n"
-      "  values   what the program told with ardoise_value(), likewise\n"
-      "  counters what was counted with samples (--counters), likewise\n"
+      "  values   values that the program passed to ardoise_value(), likewise\n"
+      "  counters events counted with samples (--counters), likewise\n"
       "  profile  the calls and functions of all chosen snapshots together\n"
       "  stacks   the call stacks that were sampled in them, folded, in microseconds, for flamegraph.pl or speedscope\n"
       "  merge    all files as one, --output\n"

@@ -172,7 +172,7 @@ int write_tau_profiles(const SnapshotTable& table, const SnapshotSelection& sele
       ++files;
     }
   }
-  if (files == 0) throw UsageError("there are no such snapshots; ardoise snapshots list says which there are.");
+  if (files == 0) throw UsageError("there are no such snapshots; ardoise snapshots list prints all.");
   say("'{}' has {} of TAU, snapshot.RANK.0.0; ParaProf opens them (paraprof {}/snapshot.*).", folder,
       reports::counted(files, "profile"), folder);
   return 0;

@@ -46,7 +46,7 @@ int with_archive(const std::string& path, const std::function<int(const ArchiveR
     } catch (const UnreadableArchive& error) {
       say("{}", error.what());
     } catch (const std::bad_alloc&) {
-      say("'{}' needs more memory than there is.", path);
+      say("'{}' does not fit into memory.", path);
     } catch (const std::exception& error) {
       say("{}", error.what());
     }
@@ -84,7 +84,7 @@ int check(const ArchiveReader& archive) {
                         printable(anchor.description));
   for (const auto& [name, value] : anchor.properties) {
     if (name.starts_with("ARDOISE::") && name != "ARDOISE::PROGRAM")
-      text += fmt::format("Note: the trace says itself {} = {}.\n", printable(name), printable(value));
+      text += fmt::format("Note: the trace states {} = {}.\n", printable(name), printable(value));
   }
   const std::string read =
       fmt::format("{}, {}, {}", reports::counted(check.events(), "event"),
@@ -167,10 +167,10 @@ int trace(int argc, char** argv) {
   std::string path, output, selection = "all";
   std::vector<std::string> captures;
   const char* const of_trace = "traces.otf2, its folder, or the folder of a report";
-  auto* const info_command = app.add_subcommand("info", "prints what is in a trace");
+  auto* const info_command = app.add_subcommand("info", "prints the contents of a trace");
   info_command->add_option("trace", path, of_trace)->required();
   auto* const check_command =
-      app.add_subcommand("check", "prints what is wrong in a trace; exit status 3 when something is");
+      app.add_subcommand("check", "prints the faults of a trace; exit status 3 if there are any");
   check_command->add_option("trace", path, of_trace)->required();
   auto* const races_command =
       app.add_subcommand("races",

@@ -93,7 +93,7 @@ bool TraceCheck::event(const Event& event) {
 
 void TraceCheck::check_regions(Location& location, const Event& event) {
   if (definitions_.regions.find(event.reference) == nullptr)
-    add("events with a region that is not defined", event, fmt::format("region {}", event.reference));
+    add("events with an undefined region", event, fmt::format("region {}", event.reference));
   if (event.kind == ArchivedKind::kEnter) {
     location.open.emplace_back(event.reference, event.time);
     return;
@@ -116,8 +116,7 @@ void TraceCheck::check_references(const Event& event) {
     case ArchivedKind::kMpiRecv:
     case ArchivedKind::kMpiIrecv: {
       const CommRanks::Comm* const comm = ranks_.find(event.comm);
-      if (comm == nullptr)
-        return add("events with a communicator that is not defined", event, std::to_string(event.comm));
+      if (comm == nullptr) return add("events with an undefined communicator", event, std::to_string(event.comm));
       if (ranks_.process_of(*comm, event.peer, locations_.at(event.location->id).process) == kUndefined32)
         add("messages with a rank that their communicator does not have", event,
             fmt::format("rank {} of {}", event.peer, name_of_comm(event.comm)));
@@ -127,31 +126,30 @@ void TraceCheck::check_references(const Event& event) {
     case ArchivedKind::kNonBlockingCollectiveComplete:
     case ArchivedKind::kCommCreate:
     case ArchivedKind::kCommDestroy:
-      return check(ranks_.find(event.comm) != nullptr, "events with a communicator that is not defined", event.comm);
+      return check(ranks_.find(event.comm) != nullptr, "events with an undefined communicator", event.comm);
     case ArchivedKind::kMetric:
       return check(definitions_.metric_classes.find(event.reference) != nullptr ||
                        definitions_.metric_instances.find(event.reference) != nullptr,
-                   "events with a metric that is not defined", event.reference);
+                   "events with an undefined metric", event.reference);
     case ArchivedKind::kParameterInt:
     case ArchivedKind::kParameterString:
     case ArchivedKind::kParameterUnsignedInt:
-      return check(definitions_.parameters.find(event.reference) != nullptr,
-                   "events with a parameter that is not defined", event.reference);
+      return check(definitions_.parameters.find(event.reference) != nullptr, "events with an undefined parameter",
+                   event.reference);
     case ArchivedKind::kCallingContextEnter:
     case ArchivedKind::kCallingContextLeave:
     case ArchivedKind::kCallingContextSample:
       return check(event.reference == kUndefined32 || definitions_.calling_contexts.find(event.reference) != nullptr,
-                   "events with a calling context that is not defined", event.reference);
+                   "events with an undefined calling context", event.reference);
     default:
       break;
   }
   if (event.kind >= ArchivedKind::kRmaWinCreate && event.kind <= ArchivedKind::kRmaOpCompleteRemote &&
       event.kind != ArchivedKind::kRmaCollectiveBegin)
-    check(definitions_.windows.find(event.reference) != nullptr, "events with a window that is not defined",
-          event.reference);
+    check(definitions_.windows.find(event.reference) != nullptr, "events with an undefined window", event.reference);
   if (event.kind >= ArchivedKind::kIoCreateHandle && event.kind <= ArchivedKind::kIoTryLock &&
       event.kind != ArchivedKind::kIoDeleteFile)
-    check(definitions_.handles.find(event.reference) != nullptr, "events with a file handle that is not defined",
+    check(definitions_.handles.find(event.reference) != nullptr, "events with an undefined file handle",
           event.reference);
 }
 
@@ -159,15 +157,15 @@ void TraceCheck::check_attributes(const Event& event) {
   for (const auto& attribute : event.attributes) {
     const auto* const key = definitions_.attributes.find(attribute.reference);
     if (key == nullptr) {
-      add("attributes with a key that is not defined", event, fmt::format("key {}", attribute.reference));
+      add("attributes with an undefined key", event, fmt::format("key {}", attribute.reference));
     } else if (!attribute.value.is_known()) {
-      add("attributes with a value of a type that is not known", event, key->name);
+      add("attributes with a value of unknown type", event, key->name);
     } else if (key->type != attribute.value.type) {
       add("attributes with a value of another type than their key has", event,
           fmt::format("{} has {} instead of {}", key->name, unsigned{attribute.value.type}, unsigned{key->type}));
     }
     if (attribute.value.is_string() && !definitions_.strings.contains(static_cast<std::uint32_t>(attribute.value.bits)))
-      add("attributes with a string that is not defined", event, std::to_string(attribute.value.bits));
+      add("attributes with an undefined string", event, std::to_string(attribute.value.bits));
   }
 }
 
@@ -223,7 +221,7 @@ void TraceCheck::start(Process& process, const Event& event, RequestKind kind, s
   if (request.open > 1) {
     // One completion ends all one-sided operations with its number.
     if (kind != RequestKind::kRma)
-      add("requests that are started again before they are complete", event, fmt::format("request {}", event.request));
+      add("requests started again before completion", event, fmt::format("request {}", event.request));
     request.open = 1;
   }
   request.location = event.location;
@@ -344,8 +342,8 @@ void TraceCheck::finish_messages() {
                      [](const Unmatched& a, const Unmatched& b) { return a.count > b.count; });
     for (const Unmatched& each : list) faults_.add(kind, each.text, each.count);
   };
-  tell(sends, "messages that nobody receives");
-  tell(receives, "receives of messages that nobody sends");
+  tell(sends, "messages never received");
+  tell(receives, "receives of messages never sent");
   if (too_early_ != 0)
     faults_.add("messages that are received before they are sent, by the clock",
                 fmt::format("by up to {}: {}",
@@ -375,15 +373,14 @@ void TraceCheck::finish_locations() {
     const auto found = locations_.find(each.id);
     if (found == locations_.end()) continue;
     for (const auto& [region, time] : found->second.open)
-      faults_.add("regions that are never left", fmt::format("{}, {}", at(each, time), name_of_region(region)));
+      faults_.add("regions never left", fmt::format("{}, {}", at(each, time), name_of_region(region)));
   }
   for (const auto& [number, process] : processes_) {
     for (const auto& [key, request] : process.requests) {
       static constexpr const char* kKinds[] = {"send", "receive", "collective", "one-sided operation",
                                                "operation of I/O"};
-      const char* const kind = request.open > 0
-                                   ? "requests that are never completed"
-                                   : "completions of requests that nobody has started, or that are complete";
+      const char* const kind = request.open > 0 ? "requests that are never completed"
+                                                : "completions of requests never started, or already complete";
       faults_.add(kind,
                   fmt::format("{} {}, {}", kKinds[static_cast<std::size_t>(std::get<0>(key))], std::get<2>(key),
                               at(*request.location, request.time)),

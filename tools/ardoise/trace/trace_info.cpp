@@ -211,7 +211,7 @@ void tell_definitions(InfoText& text, const ArchiveDefinitions& all, const Trace
     const bool is_inter = comm.other_group != kUndefined32;
     text.row(comm.is_self ? 1 : comm.members.size(),
              fmt::format("{}{}", comm.name.empty() ? fmt::format("communicator {}", comm.id) : comm.name,
-                         is_inter ? fmt::format(", between them and {} others", comm.others.size()) : ""));
+                         is_inter ? ", between them and " + reports::counted(comm.others.size(), "other") : ""));
   });
   tell_list(text, "window", all.windows, [&](const ArchivedWindow& window) {
     const auto* const comm = all.comms.find(window.comm);

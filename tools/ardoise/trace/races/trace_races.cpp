@@ -140,14 +140,14 @@ std::string TraceRaces::site_text(std::uint32_t region, const RacingSite& site) 
   text += fmt::format(
       "{}it could have got {}, {}\n", margin, message_text(other),
       is_received ? fmt::format("which was received at {:.9f} s", definitions_.clock.seconds(other.receive_time))
-                  : "which nobody received");
+                  : "which was never received");
   return text;
 }
 
 std::string TraceRaces::timed_text() const {
   if (given_.timed().empty()) return "";
-  std::string text =
-      fmt::format("\nAnswers that time decided, which clocks do not judge\n{:>12}  {:>12}  call\n", "calls", "found");
+  std::string text = fmt::format(
+      "\nAnswers that depend on timing; vector clocks cannot judge them\n{:>12}  {:>12}  call\n", "calls", "found");
   for (const auto& [region, timed] : given_.timed())
     text += fmt::format("{:>12}  {:>12}  {}, ranks {}\n", with_separators(timed.calls), with_separators(timed.found),
                         place_of(region), reports::rank_ranges(ranks_of(timed.processes), kMostRanges));

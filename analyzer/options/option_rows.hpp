@@ -1,6 +1,6 @@
 // Rows of the option table on the command line of a command: options.cpp for ardoise-analyzer,
-// tools/ardoise/common/options.cpp for ardoise. What is common to both stands here; only these two know the library of command
-// lines.
+// tools/ardoise/common/options.cpp for ardoise. What is common to both stands here; only these two know the library of
+// command lines.
 #pragma once
 
 #include <CLI/CLI.hpp>

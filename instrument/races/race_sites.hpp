@@ -1,6 +1,6 @@
-// Names of call sites for people. The launcher finds them after a recorded run (tools/ardoise/launch/race_folder.cpp) and
-// leaves them in the record's folder, a line each: module, offset, name, between tabs. A process cannot look into debug
-// information itself.
+// Names of call sites for people. The launcher finds them after a recorded run (tools/ardoise/launch/race_folder.cpp)
+// and leaves them in the record's folder, a line each: module, offset, name, between tabs. A process cannot look into
+// debug information itself.
 #pragma once
 
 #include <string>

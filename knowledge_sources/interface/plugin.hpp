@@ -16,8 +16,8 @@
 #include "blackboard/plugin.hpp"
 #include "knowledge_sources/containers/byte_stream.hpp"
 #include "knowledge_sources/interface/analysis.hpp"
-#include "knowledge_sources/interface/resolver.hpp"
 #include "knowledge_sources/interface/interface_digest.hpp"
+#include "knowledge_sources/interface/resolver.hpp"
 
 namespace ardoise::knowledge_sources {
 

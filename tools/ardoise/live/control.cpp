@@ -16,6 +16,7 @@
 #include "tools/ardoise/common/installation.hpp"
 #include "tools/ardoise/common/message.hpp"
 #include "tools/ardoise/common/options.hpp"
+#include "tools/ardoise/common/usage_error.hpp"
 #include "tools/ardoise/live/status.hpp"
 #include "tools/ardoise/report/finish_report.hpp"
 

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   if (library == NULL) return 2;
   void (*late)(int);
   *(void**)&late = dlsym(library, "truth_late");
-  truth_run(rounds, late);
+  truth_run(rounds, late, NULL);
 
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -913,6 +913,29 @@ TEST(Findings, UnevenRegionsAreNoticed) {
   EXPECT_EQ(find(findings_of(a), "uneven_region"), nullptr);
 }
 
+TEST(Findings, AnUnevenRegionIsNotALackOfParallelWork) {
+  Application a = plain(4);
+  add_extra_work(a);
+  SampleProfile& s = a.samples;
+  s.functions[1].symbol = "solve(int) [OpenMP region 1]";
+  s.tree.parent = {kNoParent, 0};
+  s.tree.function = {0, 1};
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    s.threads.rank.push_back(i / 4);
+    s.threads.thread.push_back(i % 4);
+    s.threads.self.push_back(i % 4 == 0 ? 12 : 1);
+  }
+  s.regions = {{1}, s.threads.self};
+  s.self = 60;
+  s.tree.self = {0.01, 59.99};
+  std::vector<Finding> all = findings_of(a);
+  EXPECT_NE(find(all, "uneven_region"), nullptr);
+  EXPECT_EQ(find(all, "idle_threads"), nullptr) << "one sample outside of it";
+  s.tree.self = {20, 40};
+  all = findings_of(a);
+  EXPECT_NE(find(all, "idle_threads"), nullptr);
+}
+
 // 10 s of samples of 10 ms in code of the program's own; what is asked for of it in `function`.
 SampledFunction& add_program(Application& a, double seconds) {
   SampleProfile& s = a.samples;

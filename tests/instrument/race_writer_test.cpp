@@ -13,6 +13,7 @@
 #include <random>
 
 #include "instrument/format/race_file.hpp"
+#include "tests/rounds.hpp"
 
 namespace ardoise::instrument {
 namespace {
@@ -182,8 +183,8 @@ TEST_F(RaceWriterTest, DamageIsFoundAndTheBeginningIsRead) {
   const auto whole = content(path_);
   EXPECT_EQ(RaceFile(std::as_bytes(std::span(whole)), std::nullopt).fault_inside(), "");
   std::mt19937 random(7);
-  int without_fault = 0;
-  for (int round = 0; round < 300; ++round) {
+  unsigned without_fault = 0;
+  for (unsigned round = 0; round < rounds(300); ++round) {
     auto bytes = whole;
     const std::size_t at = random() % bytes.size();
     if (round % 2 == 0) {
@@ -208,7 +209,7 @@ TEST_F(RaceWriterTest, DamageIsFoundAndTheBeginningIsRead) {
     EXPECT_TRUE(!is_whole || round % 2 != 0) << "cut off at " << at;
     without_fault += is_whole ? 1 : 0;
   }
-  EXPECT_LT(without_fault, 75);
+  EXPECT_LT(without_fault, rounds(300) / 4);
 }
 
 TEST(RaceFile, HeadersOfOthersAreToldApart) {

@@ -1,5 +1,5 @@
-// What plug-ins of third parties add to an application (Application::extensions), as JSON. Apart from model.hpp, which
-// so many files include, since nlohmann's header takes a second to compile.
+// Reads and adds the tables of third parties' plug-ins (Application::extensions), as JSON. They are not in model.hpp,
+// which 150 files include, because nlohmann's header takes a second to compile.
 #pragma once
 
 #include <memory>

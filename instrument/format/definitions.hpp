@@ -88,7 +88,7 @@ inline constexpr std::uint32_t kPythonModule = 0xFFFFFFFE;
 
 // A function of a Python program. Code 1, what imports modules, is never defined; 0 stands for those that memory had no
 // room for. Strings: name, file, its line table as CPython of that version has it (cut at kMaxStringBytes).
-// Of minor version 0 it is no function of Python but one that a trace tells (knowledge_sources/otf2/packs), without a
+// With minor version 0 it is a function that a trace names (knowledge_sources/otf2/packs), not one of Python, without a
 // table: the byte of the instruction is the line, 0: not known.
 struct PythonCodeDefinition {
   std::uint32_t code;   // number in this process

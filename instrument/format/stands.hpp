@@ -1,6 +1,6 @@
 // What a process leaves in the output folder while it makes no progress in MPI, or while somebody asks for it: a file
 // with one pack of definitions, kStand first, and one of its totals, written by its survivor
-// (process/watch/standing.hpp) every few seconds and removed when it goes on, or nobody asks any more. The analyzer
+// (process/watch/standing.hpp) every few seconds and removed when it goes on, or when the request is gone. The analyzer
 // reads it (analyzer/hangs/hang_watch.hpp), and who asks (analyzer/states/snapshot.hpp).
 #pragma once
 

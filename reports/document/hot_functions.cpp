@@ -37,8 +37,7 @@ std::string kernel_time(const SampleProfile& s) {
         shown(share_of(s, s.kernel)));
   }
   return " CPU time of system calls counts where the program is interrupted next: where processes share processors, "
-         "code "
-         "after MPI calls gets a part of theirs.";
+         "code after MPI calls gets a part of theirs.";
 }
 
 void add_summary(const SampleProfile& s, std::vector<Block>& to) {

@@ -26,7 +26,7 @@ void idle_threads(const Facts& facts, const ThreadWork& work, std::vector<Findin
   for (std::size_t i = 0; i < t.rank.size(); ++i) {
     busiest[t.rank[i]] = std::max(busiest[t.rank[i]], t.self[i]);
   }
-  // Where the busiest threads do next to nothing outside of parallel regions, it is the regions that are uneven.
+  // If the busiest threads do next to nothing outside of parallel regions, the regions are uneven.
   constexpr double kOutside = 0.05;
   double all_busiest = 0;
   for (const auto& [rank, seconds] : busiest) all_busiest += seconds;

@@ -203,7 +203,7 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
     quality.packs += ledger.packs;
     quality.pack_bytes += ledger.pack_bytes;
     quality.ranks_complete += ledger.complete ? 1 : 0;
-    // Of a rank that is not complete they may be with it yet; the ledger has their records.
+    // A rank that is not complete may still have its packs; the ledger has their records.
     if (ledger.complete && ledger.next_sequence > ledger.packs) missing_packs += ledger.next_sequence - ledger.packs;
     const auto add = [](reports::Ledger& sum, const instrument::ClassLedger& said, std::uint64_t received) {
       sum.recorded += said.recorded;

@@ -1,4 +1,4 @@
-// What the commands throw for a mistake of the user's.
+// All commands throw this for a mistake of the user's.
 #pragma once
 
 #include <stdexcept>

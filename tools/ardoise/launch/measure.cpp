@@ -70,10 +70,11 @@ std::vector<std::string> words_of_launch(const Options& options) {
 
 void check_analysis(const Options& options, const Installation& installation) {
   const auto analysis = words_of_launch(options);
+  if (analysis.empty()) return;
   std::vector<std::string> words{installation.analyzer, "--check"};
   words.insert(words.end(), analysis.begin(), analysis.end());
   const auto check = run_and_read(words);
-  if (check.status == 0 || (analysis.empty() && check.status != kUsageStatus)) return;
+  if (check.status == 0) return;
   auto sentence = check.output.substr(0, check.output.find('\n'));
   if (const std::string prefix = "ardoise-analyzer: "; sentence.starts_with(prefix)) sentence.erase(0, prefix.size());
   throw UsageError(sentence.empty() ? "the options could not be checked: ardoise-analyzer does not run." : sentence);

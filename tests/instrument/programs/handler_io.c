@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +30,25 @@ static int sink = -1, renewed = -1;
 static volatile sig_atomic_t in_mpi;
 static volatile long of_handler, uncounted;
 static long own;
+/* Handlers may run in several threads at a time, those of the MPI library too. */
+static int handlers, stopped;
 
 static void on_alarm(int number) {
   (void)number;
   if (sink < 0) return;
-  /* A descriptor that is new each time, so that its name has to be found out here. */
-  if (dup2(sink, renewed) != renewed || write(renewed, "x", 1) != 1) _exit(3);
-  /* Handlers may run in several threads at a time. */
-  __atomic_fetch_add(in_mpi ? &uncounted : &of_handler, 1, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&handlers, 1, __ATOMIC_SEQ_CST);
+  if (!__atomic_load_n(&stopped, __ATOMIC_SEQ_CST)) {
+    /* A descriptor that is new each time, so that its name has to be found out here. */
+    if (dup2(sink, renewed) != renewed || write(renewed, "x", 1) != 1) _exit(3);
+    __atomic_fetch_add(in_mpi ? &uncounted : &of_handler, 1, __ATOMIC_RELAXED);
+  }
+  __atomic_fetch_sub(&handlers, 1, __ATOMIC_SEQ_CST);
+}
+
+/* From here on no handler writes, in whichever thread a late signal arrives. */
+static void stop_handlers(void) {
+  __atomic_store_n(&stopped, 1, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n(&handlers, __ATOMIC_SEQ_CST) != 0) sched_yield();
 }
 
 static void alarm_every(long microseconds) {
@@ -130,7 +142,10 @@ int main(int argc, char** argv) {
     sigaction(SIGALRM, &action, NULL);
     alarm_every(300);
     for (int round = 0; of_handler + uncounted < (strcmp(what, "end") == 0 ? 50 : 1500); ++round) work(what, round);
-    if (strcmp(what, "end") != 0) alarm_every(0);
+    if (strcmp(what, "end") != 0) {
+      alarm_every(0);
+      stop_handlers();
+    }
   }
   printf("handler %ld own %ld\n", of_handler, own);
   fflush(stdout);

@@ -27,14 +27,14 @@ struct SizeHistogram {
   std::vector<std::uint64_t> calls;
 };
 
-// One MPI or POSIX function over all ranks of a program. Sums come from exact totals; min, max and histogram from the
-// recorded events (equal unless the ledger declares drops).
+// One MPI or POSIX function over all ranks of a program. Sums come from exact totals. Min, max and histogram come from
+// recorded events: they cover all calls unless the ledger declares drops.
 struct FunctionProfile {
   std::string function;  // "MPI_Send", "write"
   std::string category;  // "point-to-point", "collective", "wait", "one-sided", "io", "management", …
   std::uint64_t calls = 0;
   double seconds = 0;                // over all ranks and threads
-  std::uint64_t bytes = 0;           // for each call what it sent, or what it received where it sent nothing
+  std::uint64_t bytes = 0;           // sum over calls of bytes sent, or of bytes received if a call sent none
   std::uint64_t bytes_sent = 0;      // POSIX: written
   std::uint64_t bytes_received = 0;  // POSIX: read
   double min_seconds = 0, mean_seconds = 0, max_seconds = 0;  // of one call
@@ -53,8 +53,8 @@ struct CallSite {
   std::uint64_t bytes = 0;
   double min_seconds = 0, mean_seconds = 0, max_seconds = 0;
   std::uint32_t ranks = 0;  // ranks that called from here
-  // Non-blocking operations that were started here: how many, from their start to the end of the call that completed
-  // them, and of that in this call. Of those whose completion was recorded as an event.
+  // Non-blocking operations started here whose completion was recorded as an event: their number, the time from their
+  // start to the end of the completing call, and the part of it that the completing call took.
   std::uint64_t operations = 0;
   double flight_seconds = 0, waited_seconds = 0;
 };
@@ -67,8 +67,8 @@ struct Edge {
   double seconds = 0;  // in the sending (origin's) calls
 };
 
-// Rows of files that were not told apart: of more files than a process has room to name, of calls whose file is not
-// known, of modules that Python loads.
+// Rows that sum up several files: files beyond the table of a process, calls on unknown descriptors, compiled modules
+// that Python loads.
 inline constexpr std::string_view kFurtherFiles = "(further files)", kUnknownFile = "(unknown file)",
                                   kPythonModules = "(compiled modules of Python, *.pyc)";
 
@@ -78,21 +78,21 @@ struct FileProfile {
   std::uint64_t bytes_read = 0, bytes_written = 0;
   double seconds = 0;
   std::uint32_t ranks = 0;
-  // Accesses by POSIX calls against the end of the one before of the same rank; the first is none of these. Of ranks
-  // with four accesses and more.
+  // Accesses by where they begin, relative to the end of the rank's access before. A rank's first access is not
+  // counted, nor are ranks with fewer than four accesses.
   std::uint64_t consecutive = 0, forward = 0, strided = 0, backward = 0;  // strided: forward by the same distance again
-  // By size: up to 100 B, 1 KiB, 10 KiB, 100 KiB, 1 MiB, 4 MiB, 10 MiB, 100 MiB, 1 GiB, more. Empty: not told.
+  // Accesses by size: up to 100 B, 1 KiB, 10 KiB, 100 KiB, 1 MiB, 4 MiB, 10 MiB, 100 MiB, 1 GiB, more. Empty: unknown.
   std::vector<std::uint64_t> read_sizes{}, write_sizes{};
 };
 
-// How ranks are laid out as cells of a map, row by row.
+// Places ranks in the cells of a map, row by row.
 struct Layout {
   std::vector<std::uint32_t> extents;       // two or more; product >= ranks
   std::vector<std::uint32_t> rank_of_cell;  // empty: cell i is rank i; kNoRank: empty cell
   bool cartesian = false;                   // the program's own Cartesian topology
 };
 
-// One cell a rank, for one function (or "MPI", "POSIX": all of them).
+// Sums by rank for one function; "MPI" and "POSIX" stand for all functions of the class.
 struct DensityMap {
   std::string function;
   std::vector<std::uint64_t> calls;
@@ -112,22 +112,22 @@ struct TemporalMap {
   std::vector<float> share;
 };
 
-// The greatest resident set of each rank so far, over the time since the program's MPI_Init.
+// Peak resident set of each rank over time since the program's MPI_Init.
 struct MemoryProfile {
   double bin_seconds = 0;
   std::uint32_t bins = 0;
   std::vector<std::uint64_t> peak_bytes;  // peak_bytes[rank * bins + bin], at the end of the bin
-  // By index into Application::hosts; 0: not known, or no limit that is less.
+  // By index into Application::hosts. 0: unknown, or for the limit: none below the host's memory.
   std::vector<std::uint64_t> host_bytes, limit_bytes;
 };
 
-// Waiting in MPI, as measured from the calls of all ranks that took part: docs/internals/knowledge_sources.md has the
+// Waiting in MPI, measured from the calls of all participating ranks. docs/internals/knowledge_sources.md lists the
 // patterns.
 struct LongestWait {
   double seconds = 0;
   double begin_seconds = 0;                     // since the program's MPI_Init
-  std::uint32_t waiter = 0, awaited = kNoRank;  // ranks; awaited: kNoRank where it is not one of the program
-  std::uint32_t awaited_other = kNoRank;        // a rank of another program, by its rank in the world
+  std::uint32_t waiter = 0, awaited = kNoRank;  // ranks of this program; awaited: kNoRank if in another program
+  std::uint32_t awaited_other = kNoRank;        // world rank of the awaited process if in another program
 };
 struct WaitTotal {
   std::string pattern;  // "wait_nxn"
@@ -135,7 +135,7 @@ struct WaitTotal {
   std::uint64_t occurrences = 0;
   LongestWait longest;
 };
-// In the calls of a function from one place.
+// Waiting in the calls of a function from one call site.
 struct WaitSite {
   std::string function;
   std::string symbol, source_file;
@@ -146,9 +146,8 @@ struct WaitSite {
   double waiting_seconds = 0;
   std::uint64_t occurrences = 0;
   LongestWait longest;
-  std::uint32_t waiters = 0, first_waiter = 0, last_waiter = 0;  // how many ranks waited there, and which
-  // The rank that most was waited for there, and how long: one of the program, or of another one, by its rank in the
-  // world.
+  std::uint32_t waiters = 0, first_waiter = 0, last_waiter = 0;  // number of waiting ranks, the lowest, the highest
+  // The rank that caused most waiting here: a rank of this program, or the world rank in another one.
   std::uint32_t awaited = kNoRank, awaited_other = kNoRank;
   double awaited_seconds = 0;
 };
@@ -156,46 +155,44 @@ struct WaitEdge {
   std::uint32_t waiter = 0, awaited = 0;
   double seconds = 0;
 };
-// What a rank that is waited for did longer than those that waited, since they met before.
+// Activity on which an awaited rank spent more time than the waiting ranks since their last synchronisation.
 struct WaitCause {
   std::uint32_t rank = 0;           // the awaited one
-  std::string symbol, source_file;  // "computation", "io": the function, and its line with most of it
+  std::string symbol, source_file;  // "computation", "io": the function and its costliest line
   std::uint32_t line = 0;
-  std::string kind;  // "computation"; "io": a call of POSIX; "mpi": calls of MPI; "other": outside of MPI, not sampled
-                     // or too little
-  double seconds = 0;  // over all waits for the rank, as `caused_seconds` is
-  double error = 0;    // of sampling, at 99 %
+  std::string kind;    // "computation"; "io": POSIX calls; "mpi": MPI calls; "other": outside of MPI, too few samples
+  double seconds = 0;  // over all waits for the rank, as in `caused_seconds`
+  double error = 0;    // sampling error, half width of the 99 % interval
 };
-// A rank of another program of the world that ranks of this one wait for.
+// A rank of another program in the same world for which ranks of this program wait.
 struct WaitedOther {
   std::string program;
   std::uint32_t rank = 0;  // in the world
   double seconds = 0;      // over all waits of this program's ranks for it
-  WaitCause cause;         // the first of what made it late, as its part in these; kind "": not known
+  WaitCause cause;         // the largest cause of its lateness and its share in seconds; kind "": unknown
 };
-// What was done on the critical path: the chain of work that determined how long the run took.
+// One activity on the critical path, the chain of work that determines the run time.
 struct PathPart {
-  std::string kind;                 // as of a cause; "other": outside of MPI, not sampled
+  std::string kind;                 // as in WaitCause; "other": outside of MPI, not sampled
   std::string function;             // "mpi": the call
-  std::string symbol, source_file;  // the function, and its line with most of it; "mpi": where it was called
+  std::string symbol, source_file;  // the function and its costliest line; "mpi": the call site
   std::uint32_t line = 0;
   double seconds = 0;
   double error = 0;  // half the width of the interval at 99 %
-  // The rank that did most of it there.
+  // The rank with the largest part of `seconds`.
   std::uint32_t rank = 0;
   double rank_seconds = 0;
 };
-// Index = rank; all empty: not measured.
+// Index = rank. All lists are empty if waiting was not measured.
 struct RankWaiting {
-  std::vector<double> waiting_seconds;        // it waited
-  std::vector<double> caused_seconds;         // others waited for it
-  std::vector<double> origin_seconds;         // others waited, at the end of chains of waits, for it: an estimate
-  std::vector<double> critical_path_seconds;  // the critical path was in it: exact
-  // Of its waiting at most: it was ready to run in MPI, and another process had its processor: an estimate. Empty: not
-  // known.
+  std::vector<double> waiting_seconds;        // the rank waited
+  std::vector<double> caused_seconds;         // other ranks waited directly for this rank
+  std::vector<double> origin_seconds;         // other ranks' chains of waits end at this rank: an estimate
+  std::vector<double> critical_path_seconds;  // the critical path ran through this rank: exact
+  // Upper bound of waiting during which the rank was runnable in MPI without a processor: an estimate. Empty: unknown.
   std::vector<double> without_processor_seconds;
 };
-// Messages that were sent and not received by the end of the run, by the calls that sent them.
+// Messages sent and not received by the end of the run, by the call site of the send.
 struct UnreceivedMessages {
   std::string function;
   std::string symbol, source_file;
@@ -203,69 +200,68 @@ struct UnreceivedMessages {
   std::string module;
   std::uint64_t offset = 0;
   std::uint64_t messages = 0;
-  std::uint32_t source = 0;  // of one of them: the rank, and its tag
+  std::uint32_t source = 0;  // sender and tag of one example
   std::int32_t tag = 0;
 };
-// Of what the waiting is not known, and why.
+// Calls whose waiting is unknown, by reason.
 struct UnresolvedCounts {
-  std::uint64_t folded = 0;      // memory was short: calls before them became sums
-  std::uint64_t incomplete = 0;  // not all ranks of the communicator, or not the other end of a message, were seen
+  std::uint64_t folded = 0;      // the event buffer was full: earlier calls became sums
+  std::uint64_t incomplete = 0;  // a rank of the communicator, or the other end of the message, was not recorded
   std::uint64_t beyond_memory = 0;
   std::uint64_t other = 0;  // intercommunicators; several threads of a rank
   friend bool operator==(const UnresolvedCounts&, const UnresolvedCounts&) = default;
 };
 struct UnresolvedWaiting {
   UnresolvedCounts collective_calls, message_ends;
-  double below_clock_seconds = 0;    // waits that are shorter than the error of the clocks
-  double critical_path_seconds = 0;  // of the run, of which the path is not known: there was no memory for its waits
-  std::uint64_t late_waits = 0;      // that became known when their part of the path was decided
+  double below_clock_seconds = 0;    // waits shorter than the error of the clocks
+  double critical_path_seconds = 0;  // run time without a known path: memory for its waits ran out
+  std::uint64_t late_waits = 0;      // waits that arrived after their part of the path was decided
 };
-// By groups of consecutive ranks and bins of time since the program's MPI_Init.
+// Waiting by groups of consecutive ranks and by bins of time since the program's MPI_Init.
 struct WaitingOverTime {
   double bin_seconds = 0;
   std::uint32_t bins = 0, groups = 0, ranks_per_group = 1;
   std::vector<double> seconds;  // seconds[group * bins + bin], over the ranks of the group
 };
-// Of POP: parallel = load_balance × serialisation × transfer. All 0: waiting is not known. Estimates.
+// POP efficiencies: parallel = load_balance × serialisation × transfer. Estimates. All 0: waiting is unknown.
 struct ParallelEfficiency {
   double load_balance = 0, serialisation = 0, transfer = 0, parallel = 0;
 };
-// The same in each bin of time, from times of groups of ranks; the last may be shorter.
+// POP efficiencies in each bin of time, computed from groups of ranks. The last bin may be shorter.
 struct EfficiencyOverTime {
   double bin_seconds = 0;
   std::vector<double> load_balance, serialisation, transfer, parallel;
 };
 struct Waiting {
-  std::vector<WaitTotal> patterns;   // sorted by seconds, descending
-  std::vector<WaitSite> call_sites;  // by waiting_seconds, descending
-  std::vector<WaitEdge> edges;       // by (waiter, awaited)
-  std::vector<WaitEdge> edges_between;  // likewise, for ranks of other programs, in ranks of the world
-  std::vector<WaitedOther> others;      // that are waited for most; by seconds, descending
+  std::vector<WaitTotal> patterns;      // sorted by seconds, descending
+  std::vector<WaitSite> call_sites;     // by waiting_seconds, descending
+  std::vector<WaitEdge> edges;          // by (waiter, awaited)
+  std::vector<WaitEdge> edges_between;  // for ranks of other programs, in world ranks; likewise sorted
+  std::vector<WaitedOther> others;      // the most awaited ranks of other programs; by seconds, descending
   RankWaiting per_rank;
-  std::vector<UnreceivedMessages> unreceived;  // by messages, descending; empty, too, where not all is known
-  std::vector<WaitCause> causes;               // of the ranks that are waited for most; for each by seconds, descending
+  std::vector<UnreceivedMessages> unreceived;  // by messages, descending; also empty if any message is unknown
+  std::vector<WaitCause> causes;               // of the most awaited ranks; for each rank by seconds, descending
   std::vector<PathPart> critical_path;         // by seconds, descending
-  double critical_path_seconds = 0;            // sum of these, and of the ranks' parts
-  double critical_path_elsewhere_seconds = 0;  // where it is in other programs of the world
+  double critical_path_seconds = 0;            // sum of critical_path, and of per_rank.critical_path_seconds
+  double critical_path_elsewhere_seconds = 0;  // the path ran through other programs of the world
   ParallelEfficiency efficiency;
   WaitingOverTime over_time;
   EfficiencyOverTime efficiency_over_time;
-  std::uint64_t resolved_calls = 0;     // of collectives, of which the waiting is known
-  std::uint64_t resolved_messages = 0;  // likewise
+  std::uint64_t resolved_calls = 0;     // collective calls whose waiting is known
+  std::uint64_t resolved_messages = 0;  // messages whose waiting is known
   UnresolvedWaiting unresolved;
 };
 
 // Per-rank sums, index = rank.
 struct RankSummary {
   std::vector<double> wall_seconds, mpi_seconds, io_seconds;
-  // What the kernel counted between MPI_Init and MPI_Finalize; 0: not told.
-  std::vector<double> cpu_seconds;      // of the thread that called MPI_Init
-  std::vector<double> waiting_seconds;  // that thread, ready to run, waited for a processor
+  // Counted by the kernel between MPI_Init and MPI_Finalize; 0: unknown.
+  std::vector<double> cpu_seconds;      // CPU time of the thread that called MPI_Init
+  std::vector<double> waiting_seconds;  // that thread was runnable and waited for a processor
   std::vector<double> process_cpu_seconds;
-  std::vector<std::uint64_t> peak_memory_bytes;  // resident, from the start of the process on
+  std::vector<std::uint64_t> peak_memory_bytes;  // peak resident set since the start of the process
   std::vector<std::uint32_t> host;               // index into Application::hosts
-  // Those that its threads may use, by the kernel's affinity: how many, the first, and how many the host has; 0: not
-  // told.
+  // Processors in the affinity mask: their number, the first one, and the number of the host; 0: unknown.
   std::vector<std::uint32_t> processors, first_processor, host_processors;
 };
 
@@ -280,28 +276,28 @@ struct Quality {
   std::uint64_t packs = 0, pack_bytes = 0, bad_packs = 0;
   double blocked_seconds = 0;        // programs waiting for a free buffer, summed over ranks
   std::uint32_t ranks_complete = 0;  // ranks whose last pack arrived
-  bool analyzers_lost = false;       // some of what had arrived went with analyzers that were killed
-  double record_cost_seconds = 0;    // measured cost of one recorded call, mean of all calls (an estimate)
-  double overhead_seconds = 0;   // an estimate, summed over ranks, of the three that follow; these are 0 in old files
-  double recording_seconds = 0;  // recorded calls x cost of one
-  double sending_seconds = 0;    // making room and sending; blocked_seconds is a part of it
+  bool analyzers_lost = false;       // records were lost with analyzers that were killed
+  double record_cost_seconds = 0;    // mean cost of recording a call, measured (an estimate)
+  double overhead_seconds = 0;       // an estimate over all ranks: the sum of the next three, which are 0 in old files
+  double recording_seconds = 0;      // recorded calls × record_cost_seconds
+  double sending_seconds = 0;        // reducing full buffers and sending; includes blocked_seconds
   double sampling_seconds = 0;
-  std::string clock;                 // name and kind
-  double clock_error_seconds = 0;    // bound
+  std::string clock;               // name and kind
+  double clock_error_seconds = 0;  // bound
   std::uint64_t unresolved_call_sites = 0;
-  std::vector<std::string> notices;  // sentences: what was not seen and why
+  std::vector<std::string> notices;  // sentences: what was not measured, and why
 };
 
 struct Communicator {
   std::string name;
   std::uint32_t size = 0;
-  std::uint32_t count = 0;  // communicators of this size and name; those that share ranks are told apart
-  // 1, 2, …: in which of them a rank is; 0: in none. Empty: they are of one rank, or of all, or share ranks.
+  std::uint32_t count = 0;  // communicators of this size and name; if they share ranks, each has an entry of its own
+  // The number of the rank's communicator from 1 on; 0: none. Empty: they hold one rank, or all ranks, or share ranks.
   std::vector<std::uint32_t> group_of_rank;
-  // Of the ranks alone that work least efficiently together, and which in group_of_rank they are; 0: not known.
+  // The group with the lowest parallel efficiency, and its number in group_of_rank; 0: unknown.
   ParallelEfficiency efficiency;
   std::uint32_t least_efficient = 0;
-  double balance_between = 0;  // mean ÷ greatest of the groups' mean useful times; 0: not known
+  double balance_between = 0;  // mean ÷ maximum of the groups' mean useful times; 0: unknown
 };
 
 struct Application {
@@ -309,15 +305,15 @@ struct Application {
   std::string command;  // as one line, shell quoted
   std::string working_directory;
   std::uint32_t partition = 0;    // programs with equal numbers share one MPI_COMM_WORLD
-  std::uint32_t first_rank = 0;   // in it: rank i of all lists here is rank first_rank + i of the world
-  std::uint32_t world_ranks = 0;  // of all programs in it
+  std::uint32_t first_rank = 0;   // rank i of all lists here is rank first_rank + i of that world
+  std::uint32_t world_ranks = 0;  // ranks of all programs of that world
   std::uint32_t ranks = 0;
   std::uint32_t threads = 0;  // most recording threads in one rank
   std::string thread_level;   // "MPI_THREAD_SINGLE" …
   std::vector<std::string> hosts;
-  double wall_seconds = 0;                  // longest rank, from the end of MPI_Init to the start of MPI_Finalize
-  double init_seconds = 0;                  // longest MPI_Init
-  double start_seconds = 0;                 // of its first rank's MPI_Init after the first of the run
+  double wall_seconds = 0;                  // from the end of MPI_Init to the start of MPI_Finalize, maximum over ranks
+  double init_seconds = 0;                  // MPI_Init, maximum over ranks
+  double start_seconds = 0;                 // from the first MPI_Init of the run to the first one of this program
   std::vector<FunctionProfile> mpi, posix;  // sorted by seconds, descending
   std::vector<CallSite> call_sites;         // likewise
   std::vector<Edge> edges;                  // within the program, sorted by (source, target)
@@ -335,15 +331,15 @@ struct Application {
   Ending ending;
   Quality quality;
   [[nodiscard]] std::uint32_t world_rank(std::uint32_t rank) const { return first_rank + rank; }
-  // What plug-ins of third parties add: {"plug-in name": {"title": "...", "columns": [...], "rows": [[...]]}}.
-  // Null where there is nothing; extensions.hpp reads it and adds to it.
+  // Tables of third-party plug-ins: {"plug-in name": {"title": "...", "columns": [...], "rows": [[...]]}}.
+  // Null if there are none; extensions.hpp reads and extends it.
   std::shared_ptr<const nlohmann::json> extensions;
 };
 
-// An option of the run, as programs and analyzers were told it.
+// An option of the run, as programs and analyzers received it.
 struct RunSetting {
   std::string name;    // "sample-share"
-  std::string value;   // as given, or what happens without it: "by the event"
+  std::string value;   // as given, or the default in words: "by the event"
   std::string set_by;  // "default", "command line", "environment"
 };
 
@@ -351,16 +347,16 @@ struct Run {
   int schema_version = kSchemaVersion;
   std::string tool_version;
   std::string started;  // ISO 8601, UTC
-  std::string command;  // the whole launch line, when known
+  std::string command;  // the whole launch line; "": unknown
   std::vector<RunSetting> settings;
   std::uint32_t universe_ranks = 0;
   std::uint32_t analyzer_ranks = 0;
   std::uint32_t analyzer_workers = 0;  // threads in each
   double analysis_seconds = 0;         // from the last end of a program to the finished model
-  std::string ended_by;                // what ended the programs: "SIGTERM to ardoise"; "": they themselves, or unknown
-  bool running = false;                // the programs ran on when this was written
+  std::string ended_by;                // what ended the programs: "SIGTERM to ardoise"; "": they ended, or unknown
+  bool running = false;                // written while the programs ran
   std::vector<Application> applications;
-  std::vector<std::string> notices;  // of the run: plug-ins that failed, packs that were refused …
+  std::vector<std::string> notices;  // about the run: failed plug-ins, refused packs …
 };
 
 }  // namespace ardoise::reports

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "reports/findings/findings.hpp"
 #include "reports/json_writer.hpp"

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,125 +21,144 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kMaxDepth = 64;  // plug-ins nest; nobody nests this deep without meaning harm
 
-struct SlotOps;
-
-// Where the next JSON value goes: an object in the model and how to fill it. Without ops the value is skipped.
+// Where the next JSON value goes: an object in the model and its type. Without a type the value is skipped.
 struct Slot {
   void* object = nullptr;
-  const SlotOps* ops = nullptr;
+  const Type* type = nullptr;
 };
 
-// How values get into one type of the model. A null function: such a value is an error.
-struct SlotOps {
-  const char* expected;                                  // "an integer from 0 to 2^32-1"
-  bool (*assign)(void* object, Json& scalar) = nullptr;  // false: type or range is wrong
-  void (*begin)(void* object, bool array) = nullptr;     // before the first element or member
-  Slot (*member)(void* object, const std::string& key) = nullptr;
-  Slot (*element)(void* object) = nullptr;
-};
+// Values inside Application::extensions, which are kept as they are.
+constexpr Type kJson{.kind = Type::Kind::json};
 
 template <class T>
-Slot slot_of(T& object);
+T& as(void* object) {
+  return *static_cast<T*>(object);
+}
 
-template <class T>
-bool assign_number(void* object, Json& scalar) {
-  T& to = *static_cast<T*>(object);
-  if constexpr (std::is_same_v<T, bool>) {
-    if (scalar.is_boolean()) to = scalar.get<bool>();
-    return scalar.is_boolean();
-  } else if constexpr (std::is_floating_point_v<T>) {
-    // null is what a writer makes of a number that is not known
-    to = scalar.is_number() ? static_cast<T>(scalar.get<double>()) : T{0};
-    return scalar.is_number() || scalar.is_null();
-  } else if constexpr (std::is_signed_v<T>) {
-    const bool fits = scalar.is_number_integer() && (!scalar.is_number_unsigned() || scalar.get<std::int64_t>() >= 0) &&
-                      scalar.get<std::int64_t>() >= std::numeric_limits<T>::min() &&
-                      scalar.get<std::int64_t>() <= std::numeric_limits<T>::max();
-    to = fits ? static_cast<T>(scalar.get<std::int64_t>()) : T{0};
-    return fits;
-  } else {
-    const bool natural = scalar.is_number_unsigned() || (scalar.is_number_integer() && scalar.get<std::int64_t>() >= 0);
-    const auto value = natural ? scalar.get<std::uint64_t>() : 0;
-    to = static_cast<T>(value);
-    return natural && value <= static_cast<std::uint64_t>(std::numeric_limits<T>::max());
+const char* expected(const Type& type) {
+  switch (type.kind) {
+    case Type::Kind::boolean:
+      return "true or false";
+    case Type::Kind::int32:
+      return "an integer from -2^31 to 2^31-1";
+    case Type::Kind::int64:
+      return "an integer from -2^63 to 2^63-1";
+    case Type::Kind::uint32:
+      return "an integer from 0 to 2^32-1";
+    case Type::Kind::uint64:
+      return "an integer from 0 to 2^64-1";
+    case Type::Kind::float32:
+    case Type::Kind::float64:
+      return "a number";
+    case Type::Kind::text:
+      return "a string";
+    case Type::Kind::json:
+      return "any value";
+    case Type::Kind::list:
+      return "an array";
+    case Type::Kind::extensions:
+    case Type::Kind::object:
+      break;
   }
+  return "an object";
 }
 
 template <class T>
-Slot find_member(void* object, const std::string& key) {
-  Slot found;
-  const auto try_field = [&](const auto& field) {
-    if (field.key != key) return false;
-    found = slot_of(static_cast<T*>(object)->*(field.member));
-    return true;
-  };
-  std::apply([&](const auto&... field) { (void)(try_field(field) || ...); }, kFields<T>);
-  return found;
+bool assign_signed(T& to, const Json& scalar) {
+  const bool fits = scalar.is_number_integer() && (!scalar.is_number_unsigned() || scalar.get<std::int64_t>() >= 0) &&
+                    scalar.get<std::int64_t>() >= std::numeric_limits<T>::min() &&
+                    scalar.get<std::int64_t>() <= std::numeric_limits<T>::max();
+  to = fits ? static_cast<T>(scalar.get<std::int64_t>()) : T{0};
+  return fits;
 }
 
-// Structs, and what plug-ins wrote, which is kept as it is.
 template <class T>
-struct Slots {
-  static constexpr SlotOps kOps{.expected = "an object", .member = find_member<T>};
-};
-template <>
-struct Slots<decltype(Application::extensions)> {
-  static constexpr SlotOps kOps{.expected = "an object", .member = [](void* object, const std::string& key) {
-                                  // Nothing else holds it before the profile is read.
-                                  auto& all = *static_cast<decltype(Application::extensions)*>(object);
-                                  if (all == nullptr) all = std::make_shared<Json>(Json::object());
-                                  return slot_of(const_cast<Json&>(*all)[key]);
-                                }};
-};
-template <>
-struct Slots<Json> {
-  static constexpr SlotOps kOps{
-      .expected = "any value",
-      .assign = [](void* object, Json& scalar) { return *static_cast<Json*>(object) = std::move(scalar), true; },
-      .begin = [](void* object, bool array) { *static_cast<Json*>(object) = array ? Json::array() : Json::object(); },
-      .member = [](void* object, const std::string& key) { return slot_of((*static_cast<Json*>(object))[key]); },
-      .element = [](void* object) { return slot_of(static_cast<Json*>(object)->emplace_back(nullptr)); }};
-};
-template <class T>
-requires std::is_arithmetic_v<T>
-struct Slots<T> {
-  static constexpr SlotOps kOps{.expected = std::is_same_v<T, bool>                 ? "true or false"
-                                            : std::is_floating_point_v<T>           ? "a number"
-                                            : std::is_signed_v<T> && sizeof(T) == 8 ? "an integer from -2^63 to 2^63-1"
-                                            : std::is_signed_v<T>                   ? "an integer from -2^31 to 2^31-1"
-                                            : sizeof(T) == sizeof(std::uint64_t)    ? "an integer from 0 to 2^64-1"
-                                                                                    : "an integer from 0 to 2^32-1",
-                                .assign = assign_number<T>};
-};
-template <>
-struct Slots<std::string> {
-  static constexpr SlotOps kOps{.expected = "a string", .assign = [](void* object, Json& scalar) {
-                                  if (scalar.is_string())
-                                    *static_cast<std::string*>(object) = std::move(scalar.get_ref<std::string&>());
-                                  return scalar.is_string();
-                                }};
-};
-template <class T>
-struct Slots<std::vector<T>> {
-  using List = std::vector<T>;
-  static constexpr SlotOps kOps{
-      .expected = "an array",
-      .begin = [](void* object, bool) { static_cast<List*>(object)->clear(); },
-      .element = [](void* object) { return slot_of(static_cast<List*>(object)->emplace_back()); }};
-};
+bool assign_unsigned(T& to, const Json& scalar) {
+  const bool natural = scalar.is_number_unsigned() || (scalar.is_number_integer() && scalar.get<std::int64_t>() >= 0);
+  const auto value = natural ? scalar.get<std::uint64_t>() : 0;
+  to = static_cast<T>(value);
+  return natural && value <= std::numeric_limits<T>::max();
+}
 
+// null stands for a number that JSON cannot write.
 template <class T>
-Slot slot_of(T& object) {
-  if constexpr (std::is_same_v<T, SizeHistogram>) {
-    return slot_of(object.calls);
-  } else {
-    return {&object, &Slots<T>::kOps};
+bool assign_float(T& to, const Json& scalar) {
+  to = scalar.is_number() ? static_cast<T>(scalar.get<double>()) : T{0};
+  return scalar.is_number() || scalar.is_null();
+}
+
+// False: type or range is wrong.
+bool assign(const Slot& slot, Json& scalar) {
+  void* const to = slot.object;
+  switch (slot.type->kind) {
+    case Type::Kind::boolean:
+      if (scalar.is_boolean()) as<bool>(to) = scalar.get<bool>();
+      return scalar.is_boolean();
+    case Type::Kind::int32:
+      return assign_signed(as<std::int32_t>(to), scalar);
+    case Type::Kind::int64:
+      return assign_signed(as<std::int64_t>(to), scalar);
+    case Type::Kind::uint32:
+      return assign_unsigned(as<std::uint32_t>(to), scalar);
+    case Type::Kind::uint64:
+      return assign_unsigned(as<std::uint64_t>(to), scalar);
+    case Type::Kind::float32:
+      return assign_float(as<float>(to), scalar);
+    case Type::Kind::float64:
+      return assign_float(as<double>(to), scalar);
+    case Type::Kind::text:
+      if (scalar.is_string()) as<std::string>(to) = std::move(scalar.get_ref<std::string&>());
+      return scalar.is_string();
+    case Type::Kind::json:
+      as<Json>(to) = std::move(scalar);
+      return true;
+    case Type::Kind::extensions:
+    case Type::Kind::list:
+    case Type::Kind::object:
+      break;
   }
+  return false;
+}
+
+// Before the first element or member. False: the type has no elements, or no members.
+bool begin_compound(const Slot& slot, bool array) {
+  switch (slot.type->kind) {
+    case Type::Kind::json:
+      as<Json>(slot.object) = array ? Json::array() : Json::object();
+      return true;
+    case Type::Kind::list:
+      if (array) slot.type->clear(slot.object);
+      return array;
+    case Type::Kind::extensions:
+    case Type::Kind::object:
+      return !array;
+    default:
+      return false;
+  }
+}
+
+Slot slot_of_element(const Slot& list) {
+  if (list.type->kind == Type::Kind::json) return {&as<Json>(list.object).emplace_back(nullptr), &kJson};
+  return {list.type->append(list.object), list.type->element};
+}
+
+Slot slot_of_member(const Slot& object, const std::string& key) {
+  if (object.type->kind == Type::Kind::json) return {&as<Json>(object.object)[key], &kJson};
+  if (object.type->kind == Type::Kind::extensions) {
+    // Nothing else refers to it before the profile is read.
+    auto& all = as<decltype(Application::extensions)>(object.object);
+    if (all == nullptr) all = std::make_shared<Json>(Json::object());
+    return {&const_cast<Json&>(*all)[key], &kJson};
+  }
+  for (const Field& field : object.type->fields) {
+    if (field.key == key) return {static_cast<std::byte*>(object.object) + field.offset, field.type};
+  }
+  return {};
 }
 
 class Handler final : public nlohmann::json_sax<Json> {
  public:
-  explicit Handler(Run& run) : next_(slot_of(run)) {}
+  explicit Handler(Run& run) : next_{&run, &kType<Run>} {}
 
   bool null() override { return scalar(nullptr); }
   bool boolean(bool v) override { return scalar(v); }
@@ -153,7 +172,7 @@ class Handler final : public nlohmann::json_sax<Json> {
   bool key(std::string& v) override {
     Frame& frame = frames_.back();
     frame.key = v;
-    next_ = frame.slot.ops != nullptr ? frame.slot.ops->member(frame.slot.object, v) : Slot{};
+    next_ = frame.slot.type != nullptr ? slot_of_member(frame.slot, v) : Slot{};
     return true;
   }
   bool end_object() override { return end(); }
@@ -183,25 +202,19 @@ class Handler final : public nlohmann::json_sax<Json> {
     if (!frames_.empty() && frames_.back().array) {
       Frame& frame = frames_.back();
       ++frame.index;
-      return frame.slot.ops != nullptr ? frame.slot.ops->element(frame.slot.object) : Slot{};
+      return frame.slot.type != nullptr ? slot_of_element(frame.slot) : Slot{};
     }
     return next_;
   }
 
   bool scalar(Json value) {
     const Slot slot = take();
-    if (slot.ops == nullptr) return true;
-    if (slot.ops->assign != nullptr && slot.ops->assign(slot.object, value)) return true;
-    return wrong(slot);
+    return slot.type == nullptr || assign(slot, value) || wrong(slot);
   }
 
   bool begin(bool array) {
     const Slot slot = take();
-    if (slot.ops != nullptr) {
-      const bool fits = array ? slot.ops->element != nullptr : slot.ops->member != nullptr;
-      if (!fits) return wrong(slot);
-      if (slot.ops->begin != nullptr) slot.ops->begin(slot.object, array);
-    }
+    if (slot.type != nullptr && !begin_compound(slot, array)) return wrong(slot);
     if (frames_.size() >= kMaxDepth) {
       error_ = fmt::format("{} is nested more than {} levels deep", place(), kMaxDepth);
       return false;
@@ -216,7 +229,7 @@ class Handler final : public nlohmann::json_sax<Json> {
   }
 
   bool wrong(const Slot& slot) {
-    error_ = fmt::format("{} must be {}", place(), slot.ops->expected);
+    error_ = fmt::format("{} must be {}", place(), expected(*slot.type));
     return false;
   }
 

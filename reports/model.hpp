@@ -22,11 +22,6 @@ inline constexpr int kSchemaVersion = 3;
 
 inline constexpr std::uint32_t kNoRank = 0xFFFFFFFF;
 
-// Calls by size in bytes: bucket 0 holds size 0, bucket k the sizes in [2^(k-1), 2^k).
-struct SizeHistogram {
-  std::vector<std::uint64_t> calls;
-};
-
 // One MPI or POSIX function over all ranks of a program. Sums come from exact totals. Min, max and histogram come from
 // recorded events: they cover all calls unless the ledger declares drops.
 struct FunctionProfile {
@@ -38,7 +33,8 @@ struct FunctionProfile {
   std::uint64_t bytes_sent = 0;      // POSIX: written
   std::uint64_t bytes_received = 0;  // POSIX: read
   double min_seconds = 0, mean_seconds = 0, max_seconds = 0;  // of one call
-  SizeHistogram sizes;
+  // Calls by size in bytes: bucket 0 holds size 0, bucket k the sizes in [2^(k-1), 2^k).
+  std::vector<std::uint64_t> calls_by_size;
 };
 
 struct CallSite {

@@ -4,12 +4,45 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 
 #include "reports/check.hpp"
 
 namespace ardoise::reports {
 
+bool numbers_are_sane(const Type& type, const void* v) {
+  switch (type.kind) {
+    case Type::Kind::float32:
+      return std::isfinite(*static_cast<const float*>(v)) && *static_cast<const float*>(v) >= 0;
+    case Type::Kind::float64:
+      return std::isfinite(*static_cast<const double*>(v)) && *static_cast<const double*>(v) >= 0;
+    case Type::Kind::object:
+      return std::all_of(type.fields.begin(), type.fields.end(), [v](const Field& field) {
+        return numbers_are_sane(*field.type, static_cast<const std::byte*>(v) + field.offset);
+      });
+    default:
+      return true;
+  }
+}
+
+void check_list(Check& check, const std::string& place, const Type& type, const void* list) {
+  const auto* element = static_cast<const std::byte*>(type.data(list));
+  for (std::size_t i = 0; i < type.size(list); ++i, element += type.element_size) {
+    check.require(numbers_are_sane(*type.element, element), "{}[{}] has a negative or infinite number", place, i);
+  }
+}
+
 namespace {
+
+constexpr std::size_t kMaxBuckets = 65;  // sizes have 64 bits, and there is size 0
+
+void check_sizes(Check& check, const std::string& place, const std::vector<FunctionProfile>& functions) {
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    check.require(functions[i].calls_by_size.size() <= kMaxBuckets, "{}[{}].calls_by_size has more than {} buckets",
+                  place, i, kMaxBuckets);
+  }
+}
 
 void check_layout(Check& check, const std::string& at, const Layout& layout, std::uint32_t ranks) {
   if (layout.extents.empty()) {
@@ -237,6 +270,8 @@ void check_application(Check& check, const std::string& at, const Application& a
       "{} has a negative or infinite time", at);
   check_each(check, at + ".mpi", a.mpi);
   check_each(check, at + ".posix", a.posix);
+  check_sizes(check, at + ".mpi", a.mpi);
+  check_sizes(check, at + ".posix", a.posix);
   check_each(check, at + ".call_sites", a.call_sites);
   check_each(check, at + ".edges", a.edges);
   check_each(check, at + ".files", a.files);

@@ -1,221 +1,177 @@
-// The schema of profile.json, once: the members of the model's structs, whose names are the keys. json_writer and
-// json_reader both walk these tables, so that what is written is what is read. docs/reference/profile_schema.md
-// explains the meaning of each key. To add a field: a member in model.hpp, its name here, a line in the documentation.
-// Keys are never renamed or retyped within one schema version; unknown keys are skipped by readers.
+// The schema of profile.json, once: the members of the model's structs, whose names are the keys. json_writer,
+// json_reader and the checks walk these tables at run time: templates over tuples of members took a tenth of the build.
+// docs/reference/profile_schema.md explains each key. To add a field: a member in model.hpp, its name here, a line in
+// the documentation. Keys are never renamed or retyped within one schema version; readers skip unknown keys.
 #pragma once
 
+#include <array>
+#include <boost/preprocessor/seq/for_each.hpp>
+#include <boost/preprocessor/stringize.hpp>
+#include <boost/preprocessor/variadic/to_seq.hpp>
+#include <cstddef>
+#include <span>
+#include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include "reports/model.hpp"
 
 namespace ardoise::reports {
 
-template <class Class, class Member>
+struct Type;
+
+// A member of a struct.
 struct Field {
   std::string_view key;
-  Member Class::*member;
+  std::size_t offset;  // in the struct, bytes
+  const Type* type;
 };
-template <class Class, class Member>
-Field(const char*, Member Class::*) -> Field<Class, Member>;
 
-constexpr auto fields_of(std::nullptr_t, auto... fields) { return std::tuple{fields...}; }
+// A type of the model, and how to reach its parts in memory.
+struct Type {
+  enum class Kind { boolean, int32, int64, uint32, uint64, float32, float64, text, json, extensions, list, object };
+  Kind kind;
+  // A list is a std::vector of `element`.
+  const Type* element = nullptr;
+  std::size_t element_size = 0;  // bytes
+  std::size_t (*size)(const void* list) = nullptr;
+  const void* (*data)(const void* list) = nullptr;
+  void* (*append)(void* list) = nullptr;  // a default element
+  void (*clear)(void* list) = nullptr;
+  // An object is a struct.
+  std::span<const Field> fields{};
+  bool one_line = false;  // structs with many instances are written on one line each
+};
 
-// A tuple of Field, one for each member named.
-#define ARDOISE_FIELD(member_name) \
-  , Field { #member_name, &Struct::member_name }
-#define ARDOISE_FIELDS(Type, ...)                                                                    \
-  [] {                                                                                               \
-    using Struct = Type;                                                                             \
-    return fields_of(nullptr NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(ARDOISE_FIELD, __VA_ARGS__))); \
-  }()
-
-// Of each struct of the model; empty for what is none.
+// The table of each struct of the model.
 template <class T>
-inline constexpr std::tuple<> kFields{};
-template <>
-inline constexpr auto kFields<FunctionProfile> =
-    std::tuple_cat(ARDOISE_FIELDS(FunctionProfile, function, category, calls, seconds, bytes, bytes_sent,
-                                  bytes_received, min_seconds, mean_seconds, max_seconds),
-                   std::tuple{Field{"calls_by_size", &FunctionProfile::sizes}});
-template <>
-inline constexpr auto kFields<CallSite> = ARDOISE_FIELDS(CallSite, function, symbol, source_file, line, module, offset,
-                                                         calls, seconds, bytes, min_seconds, mean_seconds, max_seconds,
-                                                         ranks, operations, flight_seconds, waited_seconds);
-template <>
-inline constexpr auto kFields<Edge> = ARDOISE_FIELDS(Edge, source, target, messages, bytes, seconds);
-template <>
-inline constexpr auto kFields<FileProfile> = ARDOISE_FIELDS(FileProfile, path, opens, reads, writes, calls, bytes_read,
-                                                            bytes_written, seconds, ranks, consecutive, forward,
-                                                            strided, backward, read_sizes, write_sizes);
-template <>
-inline constexpr auto kFields<Communicator> = ARDOISE_FIELDS(Communicator, name, size, count, group_of_rank, efficiency,
-                                                             least_efficient, balance_between);
-template <>
-inline constexpr auto kFields<Layout> = ARDOISE_FIELDS(Layout, extents, rank_of_cell, cartesian);
-template <>
-inline constexpr auto kFields<DensityMap> = ARDOISE_FIELDS(DensityMap, function, calls, seconds, bytes);
-template <>
-inline constexpr auto kFields<TemporalMap> = ARDOISE_FIELDS(TemporalMap, bin_seconds, bins, ranks_per_group, classes,
-                                                            groups, share);
-template <>
-inline constexpr auto kFields<MemoryProfile> = ARDOISE_FIELDS(MemoryProfile, bin_seconds, bins, peak_bytes, host_bytes,
-                                                              limit_bytes);
-template <>
-inline constexpr auto kFields<LongestWait> = ARDOISE_FIELDS(LongestWait, seconds, begin_seconds, waiter, awaited,
-                                                            awaited_other);
-template <>
-inline constexpr auto kFields<WaitTotal> = ARDOISE_FIELDS(WaitTotal, pattern, seconds, occurrences, longest);
-template <>
-inline constexpr auto kFields<WaitSite> = ARDOISE_FIELDS(WaitSite, function, symbol, source_file, line, module, offset,
-                                                         pattern, waiting_seconds, occurrences, longest, waiters,
-                                                         first_waiter, last_waiter, awaited, awaited_other,
-                                                         awaited_seconds);
-template <>
-inline constexpr auto kFields<WaitEdge> = ARDOISE_FIELDS(WaitEdge, waiter, awaited, seconds);
-template <>
-inline constexpr auto kFields<WaitCause> = ARDOISE_FIELDS(WaitCause, rank, symbol, source_file, line, kind, seconds,
-                                                          error);
-template <>
-inline constexpr auto kFields<WaitedOther> = ARDOISE_FIELDS(WaitedOther, program, rank, seconds, cause);
-template <>
-inline constexpr auto kFields<PathPart> = ARDOISE_FIELDS(PathPart, kind, function, symbol, source_file, line, seconds,
-                                                         error, rank, rank_seconds);
-template <>
-inline constexpr auto kFields<RankWaiting> = ARDOISE_FIELDS(RankWaiting, waiting_seconds, caused_seconds,
-                                                            origin_seconds, critical_path_seconds,
-                                                            without_processor_seconds);
-template <>
-inline constexpr auto kFields<UnreceivedMessages> = ARDOISE_FIELDS(UnreceivedMessages, function, symbol, source_file,
-                                                                   line, module, offset, messages, source, tag);
-template <>
-inline constexpr auto kFields<UnresolvedCounts> = ARDOISE_FIELDS(UnresolvedCounts, folded, incomplete, beyond_memory,
-                                                                 other);
-template <>
-inline constexpr auto kFields<UnresolvedWaiting> = ARDOISE_FIELDS(UnresolvedWaiting, collective_calls, message_ends,
-                                                                  below_clock_seconds, critical_path_seconds,
-                                                                  late_waits);
-template <>
-inline constexpr auto kFields<WaitingOverTime> = ARDOISE_FIELDS(WaitingOverTime, bin_seconds, bins, groups,
-                                                                ranks_per_group, seconds);
-template <>
-inline constexpr auto kFields<ParallelEfficiency> = ARDOISE_FIELDS(ParallelEfficiency, load_balance, serialisation,
-                                                                   transfer, parallel);
-template <>
-inline constexpr auto kFields<EfficiencyOverTime> = ARDOISE_FIELDS(EfficiencyOverTime, bin_seconds, load_balance,
-                                                                   serialisation, transfer, parallel);
-template <>
-inline constexpr auto kFields<Waiting> = ARDOISE_FIELDS(Waiting, patterns, call_sites, edges, edges_between, others,
-                                                        per_rank, unreceived, causes, critical_path,
-                                                        critical_path_seconds, critical_path_elsewhere_seconds,
-                                                        efficiency, over_time, efficiency_over_time, resolved_calls,
-                                                        resolved_messages, unresolved);
-template <>
-inline constexpr auto kFields<RankSummary> = ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds,
-                                                            cpu_seconds, waiting_seconds, process_cpu_seconds,
-                                                            peak_memory_bytes, host, processors, first_processor,
-                                                            host_processors);
-template <>
-inline constexpr auto kFields<Ledger> = ARDOISE_FIELDS(Ledger, record_class, recorded, received, dropped, lost);
-template <>
-inline constexpr auto kFields<Quality> = ARDOISE_FIELDS(Quality, ledger, packs, pack_bytes, bad_packs, blocked_seconds,
-                                                        ranks_complete, analyzers_lost, record_cost_seconds,
-                                                        overhead_seconds, recording_seconds, sending_seconds,
-                                                        sampling_seconds, clock, clock_error_seconds,
-                                                        unresolved_call_sites, notices);
-template <>
-inline constexpr auto kFields<StackPlace> = ARDOISE_FIELDS(StackPlace, symbol, source_file, line, module, offset);
-template <>
-inline constexpr auto kFields<LastCall> = ARDOISE_FIELDS(LastCall, function, place, peer, tag, communicator, file,
-                                                         bytes, begin_seconds, seconds);
-template <>
-inline constexpr auto kFields<RankEnd> = ARDOISE_FIELDS(RankEnd, cause, signal, status, seconds, has_address, address,
-                                                        sender, ranks, call, stack, last_calls);
-template <>
-inline constexpr auto kFields<Stand> = ARDOISE_FIELDS(Stand, ranks, call, after, least_seconds, most_seconds, waits_for,
-                                                      stack);
-template <>
-inline constexpr auto kFields<Ending> = ARDOISE_FIELDS(Ending, ends, stands, moment_seconds, memory_kills);
-template <>
-inline constexpr auto kFields<SnapshotCalls> = ARDOISE_FIELDS(SnapshotCalls, function, symbol, source_file, line,
-                                                              module, offset, calls, bytes, seconds, waiting_seconds);
-template <>
-inline constexpr auto kFields<SnapshotFunction> = ARDOISE_FIELDS(SnapshotFunction, symbol, source_file, line, seconds);
-template <>
-inline constexpr auto kFields<SnapshotValue> = ARDOISE_FIELDS(SnapshotValue, name, count, sum, least, most);
-template <>
-inline constexpr auto kFields<SnapshotCounter> = ARDOISE_FIELDS(SnapshotCounter, name, counts);
-template <>
-inline constexpr auto kFields<SnapshotSeries> = ARDOISE_FIELDS(SnapshotSeries, trigger, name, function, symbol,
-                                                               source_file, line, rounds, interval_seconds, numbers,
-                                                               ranks, call_sites, regular, begin_seconds, seconds,
-                                                               longest_seconds, mpi_seconds, io_seconds,
-                                                               waiting_seconds, groups, ranks_per_group, own_seconds,
-                                                               group_waiting_seconds, group_bytes, group_calls,
-                                                               group_io_seconds, calls, functions, values, counters);
-template <>
-inline constexpr auto kFields<Snapshots> = ARDOISE_FIELDS(Snapshots, series, ranks_with_gaps, ranks_with_sums,
-                                                          unfinished_phases, unbegun_phases, further_marks,
-                                                          marks_of_other_threads);
-template <>
-inline constexpr auto kFields<Application> = ARDOISE_FIELDS(Application, name, command, working_directory, partition,
-                                                            first_rank, world_ranks, ranks, threads, thread_level,
-                                                            hosts, wall_seconds, init_seconds, start_seconds, mpi,
-                                                            posix, call_sites, edges, edges_between, files,
-                                                            communicators, layout, density, temporal, per_rank, memory,
-                                                            waiting, snapshots, samples, ending, quality, extensions);
-template <>
-inline constexpr auto kFields<RunSetting> = ARDOISE_FIELDS(RunSetting, name, value, set_by);
-template <>
-inline constexpr auto kFields<Run> = ARDOISE_FIELDS(Run, schema_version, tool_version, started, command, settings,
-                                                    universe_ranks, analyzer_ranks, analyzer_workers, analysis_seconds,
-                                                    ended_by, running, notices, applications);
-
-// Of the sampled profile.
-template <>
-inline constexpr auto kFields<SampledFunction> = ARDOISE_FIELDS(SampledFunction, symbol, kind, source_file, line,
-                                                                module, optimization, samples, self, self_error, total,
-                                                                total_error, rank_min, rank_mean, rank_max, max_rank,
-                                                                calls, call_seconds, counters);
-template <>
-inline constexpr auto kFields<SampledLine> = ARDOISE_FIELDS(SampledLine, function, source_file, line, samples, self,
-                                                            self_error);
-template <>
-inline constexpr auto kFields<CallTree> = ARDOISE_FIELDS(CallTree, parent, function, samples, self, calls, call_seconds,
-                                                         bytes_sent, bytes_received);
-template <>
-inline constexpr auto kFields<RankSamples> = ARDOISE_FIELDS(RankSamples, functions, self, all, uneven, total);
-template <>
-inline constexpr auto kFields<RankCluster> = ARDOISE_FIELDS(RankCluster, ranks, leader, mean_share);
-template <>
-inline constexpr auto kFields<SampleTimeline> = ARDOISE_FIELDS(SampleTimeline, bin_seconds, bins, rank_step, functions,
-                                                               self, all);
-template <>
-inline constexpr auto kFields<RateChange> = ARDOISE_FIELDS(RateChange, rank, thread, seconds, hertz, cause,
-                                                           lowest_level, free_bins);
-template <>
-inline constexpr auto kFields<SampledThreads> = ARDOISE_FIELDS(SampledThreads, rank, thread, taken, stored, discarded,
-                                                               partial, inside_tool, cost_seconds, wall_seconds, self,
-                                                               in_calls);
-template <>
-inline constexpr auto kFields<ParallelRegions> = ARDOISE_FIELDS(ParallelRegions, functions, total);
-template <>
-inline constexpr auto kFields<SampleProfile> = ARDOISE_FIELDS(SampleProfile, unit, clock, counters, samples, self,
-                                                              kernel, at_shared_ticks, confidence, unknown_contexts,
-                                                              functions, lines, tree, per_rank, clusters,
-                                                              cluster_of_rank, cluster_distance, timeline, rate_changes,
-                                                              rate_changes_left_out, threads, regions);
-
-template <class T>
-inline constexpr bool kIsStruct = std::tuple_size_v<std::remove_cvref_t<decltype(kFields<T>)>> != 0;
-
-// Structs of which there are many: written on one line each.
+inline constexpr std::array<Field, 0> kFields{};
+// Structs with many instances.
 template <class T, class... Others>
 inline constexpr bool kIsOneOf = (std::is_same_v<T, Others> || ...);
 template <class T>
 inline constexpr bool kOneLine =
     kIsOneOf<T, FunctionProfile, CallSite, Edge, FileProfile, Communicator, Ledger, RunSetting, SampledFunction,
              SampledLine, RankCluster, RateChange, LastCall, StackPlace>;
+
+template <class T>
+constexpr Type make_type() {
+  using Kind = Type::Kind;
+  if constexpr (std::is_same_v<T, bool>) {
+    return {.kind = Kind::boolean};
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return {.kind = sizeof(T) == 4 ? Kind::float32 : Kind::float64};
+  } else if constexpr (std::is_integral_v<T>) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8);
+    if (std::is_signed_v<T>) return {.kind = sizeof(T) == 4 ? Kind::int32 : Kind::int64};
+    return {.kind = sizeof(T) == 4 ? Kind::uint32 : Kind::uint64};
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return {.kind = Kind::text};
+  } else if constexpr (std::is_same_v<T, decltype(Application::extensions)>) {
+    return {.kind = Kind::extensions};
+  } else {
+    static_assert(kFields<T>.size() != 0, "a struct without a table");
+    return {.kind = Kind::object, .fields = kFields<T>, .one_line = kOneLine<T>};
+  }
+}
+template <class T>
+inline constexpr Type kType = make_type<T>();
+template <class T>
+inline constexpr Type kType<std::vector<T>>{
+    .kind = Type::Kind::list,
+    .element = &kType<T>,
+    .element_size = sizeof(T),
+    .size = [](const void* list) { return static_cast<const std::vector<T>*>(list)->size(); },
+    .data = [](const void* list) -> const void* { return static_cast<const std::vector<T>*>(list)->data(); },
+    .append = [](void* list) -> void* { return &static_cast<std::vector<T>*>(list)->emplace_back(); },
+    .clear = [](void* list) { static_cast<std::vector<T>*>(list)->clear(); }};
+
+#define ARDOISE_FIELD(r, Struct, member) \
+  Field{BOOST_PP_STRINGIZE(member), offsetof(Struct, member), &kType<decltype(Struct::member)>},
+#define ARDOISE_FIELDS(Struct, ...)       \
+  template <>                             \
+  inline constexpr auto kFields<Struct> = \
+      std::array{BOOST_PP_SEQ_FOR_EACH(ARDOISE_FIELD, Struct, BOOST_PP_VARIADIC_TO_SEQ(__VA_ARGS__))};
+
+// Structs before those that have members of them.
+ARDOISE_FIELDS(FunctionProfile, function, category, calls, seconds, bytes, bytes_sent, bytes_received, min_seconds,
+               mean_seconds, max_seconds, calls_by_size)
+ARDOISE_FIELDS(CallSite, function, symbol, source_file, line, module, offset, calls, seconds, bytes, min_seconds,
+               mean_seconds, max_seconds, ranks, operations, flight_seconds, waited_seconds)
+ARDOISE_FIELDS(Edge, source, target, messages, bytes, seconds)
+ARDOISE_FIELDS(FileProfile, path, opens, reads, writes, calls, bytes_read, bytes_written, seconds, ranks, consecutive,
+               forward, strided, backward, read_sizes, write_sizes)
+ARDOISE_FIELDS(ParallelEfficiency, load_balance, serialisation, transfer, parallel)
+ARDOISE_FIELDS(Communicator, name, size, count, group_of_rank, efficiency, least_efficient, balance_between)
+ARDOISE_FIELDS(Layout, extents, rank_of_cell, cartesian)
+ARDOISE_FIELDS(DensityMap, function, calls, seconds, bytes)
+ARDOISE_FIELDS(TemporalMap, bin_seconds, bins, ranks_per_group, classes, groups, share)
+ARDOISE_FIELDS(MemoryProfile, bin_seconds, bins, peak_bytes, host_bytes, limit_bytes)
+ARDOISE_FIELDS(LongestWait, seconds, begin_seconds, waiter, awaited, awaited_other)
+ARDOISE_FIELDS(WaitTotal, pattern, seconds, occurrences, longest)
+ARDOISE_FIELDS(WaitSite, function, symbol, source_file, line, module, offset, pattern, waiting_seconds, occurrences,
+               longest, waiters, first_waiter, last_waiter, awaited, awaited_other, awaited_seconds)
+ARDOISE_FIELDS(WaitEdge, waiter, awaited, seconds)
+ARDOISE_FIELDS(WaitCause, rank, symbol, source_file, line, kind, seconds, error)
+ARDOISE_FIELDS(WaitedOther, program, rank, seconds, cause)
+ARDOISE_FIELDS(PathPart, kind, function, symbol, source_file, line, seconds, error, rank, rank_seconds)
+ARDOISE_FIELDS(RankWaiting, waiting_seconds, caused_seconds, origin_seconds, critical_path_seconds,
+               without_processor_seconds)
+ARDOISE_FIELDS(UnreceivedMessages, function, symbol, source_file, line, module, offset, messages, source, tag)
+ARDOISE_FIELDS(UnresolvedCounts, folded, incomplete, beyond_memory, other)
+ARDOISE_FIELDS(UnresolvedWaiting, collective_calls, message_ends, below_clock_seconds, critical_path_seconds,
+               late_waits)
+ARDOISE_FIELDS(WaitingOverTime, bin_seconds, bins, groups, ranks_per_group, seconds)
+ARDOISE_FIELDS(EfficiencyOverTime, bin_seconds, load_balance, serialisation, transfer, parallel)
+ARDOISE_FIELDS(Waiting, patterns, call_sites, edges, edges_between, others, per_rank, unreceived, causes, critical_path,
+               critical_path_seconds, critical_path_elsewhere_seconds, efficiency, over_time, efficiency_over_time,
+               resolved_calls, resolved_messages, unresolved)
+ARDOISE_FIELDS(RankSummary, wall_seconds, mpi_seconds, io_seconds, cpu_seconds, waiting_seconds, process_cpu_seconds,
+               peak_memory_bytes, host, processors, first_processor, host_processors)
+ARDOISE_FIELDS(Ledger, record_class, recorded, received, dropped, lost)
+ARDOISE_FIELDS(Quality, ledger, packs, pack_bytes, bad_packs, blocked_seconds, ranks_complete, analyzers_lost,
+               record_cost_seconds, overhead_seconds, recording_seconds, sending_seconds, sampling_seconds, clock,
+               clock_error_seconds, unresolved_call_sites, notices)
+ARDOISE_FIELDS(StackPlace, symbol, source_file, line, module, offset)
+ARDOISE_FIELDS(LastCall, function, place, peer, tag, communicator, file, bytes, begin_seconds, seconds)
+ARDOISE_FIELDS(RankEnd, cause, signal, status, seconds, has_address, address, sender, ranks, call, stack, last_calls)
+ARDOISE_FIELDS(Stand, ranks, call, after, least_seconds, most_seconds, waits_for, stack)
+ARDOISE_FIELDS(Ending, ends, stands, moment_seconds, memory_kills)
+ARDOISE_FIELDS(SnapshotCalls, function, symbol, source_file, line, module, offset, calls, bytes, seconds,
+               waiting_seconds)
+ARDOISE_FIELDS(SnapshotFunction, symbol, source_file, line, seconds)
+ARDOISE_FIELDS(SnapshotValue, name, count, sum, least, most)
+ARDOISE_FIELDS(SnapshotCounter, name, counts)
+ARDOISE_FIELDS(SnapshotSeries, trigger, name, function, symbol, source_file, line, rounds, interval_seconds, numbers,
+               ranks, call_sites, regular, begin_seconds, seconds, longest_seconds, mpi_seconds, io_seconds,
+               waiting_seconds, groups, ranks_per_group, own_seconds, group_waiting_seconds, group_bytes, group_calls,
+               group_io_seconds, calls, functions, values, counters)
+ARDOISE_FIELDS(Snapshots, series, ranks_with_gaps, ranks_with_sums, unfinished_phases, unbegun_phases, further_marks,
+               marks_of_other_threads)
+ARDOISE_FIELDS(SampledFunction, symbol, kind, source_file, line, module, optimization, samples, self, self_error, total,
+               total_error, rank_min, rank_mean, rank_max, max_rank, calls, call_seconds, counters)
+ARDOISE_FIELDS(SampledLine, function, source_file, line, samples, self, self_error)
+ARDOISE_FIELDS(CallTree, parent, function, samples, self, calls, call_seconds, bytes_sent, bytes_received)
+ARDOISE_FIELDS(RankSamples, functions, self, all, uneven, total)
+ARDOISE_FIELDS(RankCluster, ranks, leader, mean_share)
+ARDOISE_FIELDS(SampleTimeline, bin_seconds, bins, rank_step, functions, self, all)
+ARDOISE_FIELDS(RateChange, rank, thread, seconds, hertz, cause, lowest_level, free_bins)
+ARDOISE_FIELDS(SampledThreads, rank, thread, taken, stored, discarded, partial, inside_tool, cost_seconds, wall_seconds,
+               self, in_calls)
+ARDOISE_FIELDS(ParallelRegions, functions, total)
+ARDOISE_FIELDS(SampleProfile, unit, clock, counters, samples, self, kernel, at_shared_ticks, confidence,
+               unknown_contexts, functions, lines, tree, per_rank, clusters, cluster_of_rank, cluster_distance,
+               timeline, rate_changes, rate_changes_left_out, threads, regions)
+ARDOISE_FIELDS(Application, name, command, working_directory, partition, first_rank, world_ranks, ranks, threads,
+               thread_level, hosts, wall_seconds, init_seconds, start_seconds, mpi, posix, call_sites, edges,
+               edges_between, files, communicators, layout, density, temporal, per_rank, memory, waiting, snapshots,
+               samples, ending, quality, extensions)
+ARDOISE_FIELDS(RunSetting, name, value, set_by)
+ARDOISE_FIELDS(Run, schema_version, tool_version, started, command, settings, universe_ranks, analyzer_ranks,
+               analyzer_workers, analysis_seconds, ended_by, running, notices, applications)
+
+#undef ARDOISE_FIELDS
+#undef ARDOISE_FIELD
 
 }  // namespace ardoise::reports

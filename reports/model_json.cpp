@@ -23,7 +23,7 @@ constexpr std::size_t kMaxFileBytes = std::size_t{16} << 30;  // ten million ran
 
 void write_run(const Run& run, JsonWriter::Sink sink) {
   JsonWriter writer(std::move(sink));
-  writer.value(run);
+  writer.value(kType<Run>, &run);
   writer.flush();
 }
 

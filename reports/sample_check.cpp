@@ -1,4 +1,7 @@
 // The rules of the sampled profile; see check.hpp.
+#include <algorithm>
+#include <cstddef>
+
 #include "reports/check.hpp"
 
 namespace ardoise::reports {
@@ -19,10 +22,13 @@ void check_indices(Check& check, const std::string& place, const std::vector<std
 // A struct of lists with an element each for the same things.
 template <class T>
 void check_columns(Check& check, const std::string& at, const T& columns, std::size_t wanted) {
-  const auto one = [&](const auto& field) {
-    check_length(check, fmt::format("{}.{}", at, field.key), columns.*(field.member), wanted);
-  };
-  std::apply([&](const auto&... field) { (one(field), ...); }, kFields<T>);
+  for (const Field& field : kFields<T>) {
+    const void* const list = reinterpret_cast<const std::byte*>(&columns) + field.offset;
+    const std::size_t size = field.type->size(list);
+    const std::string place = fmt::format("{}.{}", at, field.key);
+    check.require(size == wanted, "{} has {} elements, not {}", place, size, wanted);
+    check_list(check, place, *field.type, list);
+  }
 }
 
 void check_tree(Check& check, const std::string& at, const CallTree& tree, std::size_t functions) {

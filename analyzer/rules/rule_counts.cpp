@@ -2,9 +2,9 @@
 #include "analyzer/rules/rule_counts.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "analyzer/rules/rule_actions.hpp"
+#include "reports/text/joined.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::analyzer {
@@ -36,7 +36,7 @@ std::vector<std::string> RuleCounts::notices() const {
     notices.push_back(std::move(notice));
   }
   if (!never.empty())
-    notices.push_back(fmt::format("Rule{} {} never held.", never.size() == 1 ? "" : "s", fmt::join(never, ", ")));
+    notices.push_back(fmt::format("Rule{} {} never held.", never.size() == 1 ? "" : "s", reports::joined(never, ", ")));
   return notices;
 }
 

@@ -2,12 +2,12 @@
 #include "analyzer/sources/stream_source.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
+#include "reports/text/joined.hpp"
 #include "vmpi/streams/open_streams.hpp"
 
 namespace ardoise::analyzer {
@@ -23,7 +23,7 @@ std::string sentence_of(const VMPI_Program_desc& program, const std::vector<int>
   return fmt::format(
       "{} of {} process{} of {} ended without finishing {} measurement (rank {}{}); unsent data is missing.",
       ranks.size(), program.size, program.size == 1 ? "" : "es", program.name, ranks.size() == 1 ? "its" : "their",
-      fmt::join(named, ", "), ranks.size() > kMostNamed ? ", ..." : "");
+      reports::joined(named, ", "), ranks.size() > kMostNamed ? ", ..." : "");
 }
 
 // The program that a process belongs to, and its rank in that program's world.

@@ -2,7 +2,6 @@
 #include "analyzer/states/merge_states.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -25,6 +24,7 @@
 #include "analyzer/run/ingest.hpp"
 #include "analyzer/run/plugins.hpp"
 #include "analyzer/states/memory_kills.hpp"
+#include "reports/text/joined.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::analyzer {
@@ -43,7 +43,7 @@ std::string how_it_ended(std::span<const std::string> first_gone, const std::opt
   constexpr int kSignals = 128;          // above: that of a process that died of one
   std::string text = "The launch was ended before its programs had finished MPI";
   if (!first_gone.empty() && first_gone.size() <= kMostNamed)
-    text += fmt::format(": {} ended first, without MPI_Finalize", fmt::join(first_gone, ", "));
+    text += fmt::format(": {} ended first, without MPI_Finalize", reports::joined(first_gone, ", "));
   if (status && *status > kSignals && *status < kSignals + NSIG)
     text +=
         fmt::format("; mpirun's status is that of signal {} ({})", *status - kSignals, ::strsignal(*status - kSignals));

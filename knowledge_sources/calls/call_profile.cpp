@@ -151,7 +151,7 @@ void CallProfile::contribute(const Resolver& resolver, std::vector<reports::Func
       profile.max_seconds = static_cast<double>(extreme->second.max_ps) * 1e-12;
     }
     if (const auto sizes = sizes_.find(function); sizes != sizes_.end()) {
-      auto& calls = profile.sizes.calls;
+      auto& calls = profile.calls_by_size;
       calls.assign(sizes->second.begin(), sizes->second.end());
       while (!calls.empty() && calls.back() == 0) calls.pop_back();
     }

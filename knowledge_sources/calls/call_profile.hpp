@@ -20,7 +20,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// Buckets of reports::SizeHistogram: 0, then one for each power of two.
+// Buckets of FunctionProfile::calls_by_size: size 0, then one for each power of two.
 inline constexpr std::size_t kSizeBuckets = 65;
 [[nodiscard]] inline std::size_t size_bucket(std::uint64_t bytes) {
   return static_cast<std::size_t>(std::bit_width(bytes));

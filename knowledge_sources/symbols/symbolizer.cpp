@@ -5,7 +5,6 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -94,7 +93,8 @@ class Symbolizer::Module {
     GElf_Addr address = 0;
     const int bytes = dwfl_module_build_id(module_, &bits, &address);
     if (build_id.empty() || bytes <= 0) return;
-    const auto id = fmt::format("{:02x}", fmt::join(bits, bits + bytes, ""));
+    std::string id;
+    for (int i = 0; i < bytes; ++i) id += fmt::format("{:02x}", bits[i]);
     if (id != build_id) module_ = nullptr;  // was built again since
   }
 

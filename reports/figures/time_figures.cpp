@@ -31,7 +31,7 @@ std::vector<double> blocks_of(const std::vector<double>& of_rank, std::size_t pe
   return out;
 }
 
-// The least size in a bucket of reports::SizeHistogram.
+// The least size in a bucket of FunctionProfile::calls_by_size.
 std::string bucket_label(std::size_t bucket) {
   if (bucket == 0) return "0";
   constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB"};
@@ -116,8 +116,8 @@ Figure message_sizes_figure(const Application& app) {
   std::vector<double> calls;
   for (const FunctionProfile& f : app.mpi) {
     if (f.bytes == 0) continue;
-    calls.resize(std::max(calls.size(), f.sizes.calls.size()), 0);
-    for (std::size_t i = 0; i < f.sizes.calls.size(); ++i) calls[i] += static_cast<double>(f.sizes.calls[i]);
+    calls.resize(std::max(calls.size(), f.calls_by_size.size()), 0);
+    for (std::size_t i = 0; i < f.calls_by_size.size(); ++i) calls[i] += static_cast<double>(f.calls_by_size[i]);
   }
   const double top = calls.empty() ? 0 : *std::max_element(calls.begin(), calls.end());
   if (std::count_if(calls.begin(), calls.end(), [](double c) { return c > 0; }) < 3) return {};

@@ -121,7 +121,7 @@ void small_messages(const Facts& facts, std::vector<Finding>& out) {
   for (const FunctionProfile& f : facts.app.mpi) {
     // Each message once: at the side that sends.
     if ((f.category != "point-to-point" && f.category != "one-sided") || f.bytes_sent == 0) continue;
-    const auto& buckets = f.sizes.calls;
+    const auto& buckets = f.calls_by_size;
     const auto end = buckets.begin() + static_cast<std::ptrdiff_t>(std::min(kSmallBuckets, buckets.size()));
     small += static_cast<double>(std::accumulate(buckets.begin(), end, std::uint64_t{0}));
     all += static_cast<double>(f.calls);

@@ -8,6 +8,7 @@
 
 #include "reports/findings/ending_view.hpp"
 #include "reports/findings/findings.hpp"
+#include "reports/text/joined.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
@@ -52,7 +53,7 @@ std::string others_in_words(std::span<const RankEnd> ends) {
     how.insert(end.signal.empty() ? end.cause : end.signal);
   }
   if (others == 0) return "";
-  return fmt::format(" {} ended then, too ({}).", counted(others, "other rank"), fmt::join(how, ", "));
+  return fmt::format(" {} ended then, too ({}).", counted(others, "other rank"), joined(how, ", "));
 }
 
 // The kernel's out-of-memory killer leaves no survivor, which has the same memory.

@@ -1,6 +1,5 @@
 // How far the numbers can be trusted: lost or missing data, a measurement that disturbed the program.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "reports/findings/findings.hpp"
+#include "reports/text/joined.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
@@ -109,7 +109,7 @@ std::string parts_of_overhead(const Quality& q) {
   if (parts.empty()) return "";
   const std::string last = std::move(parts.back());
   parts.pop_back();
-  return parts.empty() ? ": " + last : fmt::format(": {} and {}", fmt::join(parts, ", "), last);
+  return parts.empty() ? ": " + last : fmt::format(": {} and {}", joined(parts, ", "), last);
 }
 
 void disturbed(const Facts& facts, std::vector<Finding>& out) {

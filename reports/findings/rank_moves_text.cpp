@@ -1,6 +1,5 @@
 // Ranks, their clusters and how they move, in sentences; see rank_moves.hpp.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include "reports/findings/ending_view.hpp"
 #include "reports/findings/rank_moves.hpp"
 #include "reports/findings/series_view.hpp"
+#include "reports/text/joined.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
@@ -187,7 +187,7 @@ std::vector<std::string> moves_in_words(const Application& app, const SnapshotSe
   std::vector<std::string> states;
   for (const std::uint32_t each : moves.clusters(last)) states.push_back(words.state(each));
   sentences.push_back(fmt::format("In each {} of the last tenth, time outside of MPI and I/O and {} are {}.",
-                                  word_of_rounds(s, true), name_of_metric(moves.metric), fmt::join(states, ", ")));
+                                  word_of_rounds(s, true), name_of_metric(moves.metric), joined(states, ", ")));
   sentences.emplace_back("The clusters stay where they are.");
   return sentences;
 }

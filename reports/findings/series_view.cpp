@@ -2,7 +2,6 @@
 #include "reports/findings/series_view.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -12,6 +11,7 @@
 #include "reports/findings/ending_view.hpp"
 #include "reports/findings/findings.hpp"
 #include "reports/findings/sample_view.hpp"
+#include "reports/text/joined.hpp"
 #include "reports/text/units.hpp"
 
 namespace ardoise::reports {
@@ -217,7 +217,7 @@ std::string rounds_in_words(const SnapshotSeries& s, const std::vector<std::size
   const std::string last = ranges.back();
   ranges.pop_back();
   return ranges.empty() ? fmt::format("{} {}", word, last)
-                        : fmt::format("{} {} and {}", word, fmt::join(ranges, ", "), last);
+                        : fmt::format("{} {} and {}", word, joined(ranges, ", "), last);
 }
 
 bool are_scattered(const std::vector<std::size_t>& chosen) {

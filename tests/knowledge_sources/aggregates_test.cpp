@@ -79,7 +79,7 @@ void expect_equal(const std::vector<reports::FunctionProfile>& a, const std::vec
     EXPECT_NEAR(a[i].seconds, b[i].seconds, 1e-9);
     EXPECT_NEAR(a[i].min_seconds, b[i].min_seconds, 1e-12);
     EXPECT_NEAR(a[i].max_seconds, b[i].max_seconds, 1e-12);
-    EXPECT_EQ(a[i].sizes.calls, b[i].sizes.calls);
+    EXPECT_EQ(a[i].calls_by_size, b[i].calls_by_size);
   }
 }
 

@@ -25,7 +25,7 @@ TEST(MpiProfile, SumsAndExtremesOfAFunction) {
   EXPECT_EQ(send.bytes, 128u);
   EXPECT_EQ(send.bytes_sent, 128u);
   EXPECT_EQ(send.bytes_received, 0u);
-  EXPECT_THAT(send.sizes.calls, testing::ElementsAre(2, 0, 0, 0, 0, 0, 0, 2));  // 64 lies in [2^6, 2^7)
+  EXPECT_THAT(send.calls_by_size, testing::ElementsAre(2, 0, 0, 0, 0, 0, 0, 2));  // 64 lies in [2^6, 2^7)
   const auto& recv = find(application.mpi, "MPI_Recv");
   EXPECT_EQ(recv.bytes_received, 2000u);
   EXPECT_EQ(recv.bytes, 2000u);
@@ -98,7 +98,7 @@ TEST(MpiProfile, WideValuesComeFromTheExtension) {
   EXPECT_EQ(gather.bytes_sent, bytes);
   EXPECT_EQ(gather.bytes_received, received);
   EXPECT_EQ(gather.bytes, bytes);
-  EXPECT_EQ(gather.sizes.calls.size(), 35u);  // 3 * 2^32 lies in [2^33, 2^34)
+  EXPECT_EQ(gather.calls_by_size.size(), 35u);  // 3 * 2^32 lies in [2^33, 2^34)
 }
 
 TEST(MpiProfile, OperationsAreUnderWayUntilTheirCompletionEnds) {
@@ -137,7 +137,7 @@ TEST(MpiProfile, PostedReceivesGetTheBytesOfTheirCompletion) {
   EXPECT_EQ(irecv.calls, 1u);
   EXPECT_EQ(irecv.bytes, 100u) << "what arrived, not the capacity";
   EXPECT_EQ(irecv.bytes_received, 100u);
-  EXPECT_THAT(irecv.sizes.calls, testing::ElementsAre(0, 0, 0, 0, 0, 0, 0, 1));
+  EXPECT_THAT(irecv.calls_by_size, testing::ElementsAre(0, 0, 0, 0, 0, 0, 0, 1));
   EXPECT_EQ(find(application.call_sites, "MPI_Irecv").bytes, 100u);
   EXPECT_EQ(find(application.call_sites, "MPI_Irecv").calls, 1u);
   EXPECT_EQ(find(application.mpi, "MPI_Wait").calls, 1u);

@@ -327,7 +327,7 @@ TEST_F(DrawnFigure, BarsStayInTheirFrame) {
     Application a;
     FunctionProfile& f = a.mpi.emplace_back();
     f.bytes = 1;
-    f.sizes.calls.assign(sizes, 1000);
+    f.calls_by_size.assign(sizes, 1000);
     const Figure figure = message_sizes_figure(a);
     const std::string image = made_of(figure, {"pdftoppm", "-gray", "-r", "72", "-singlefile"}, "bars");
     int width = 0, height = 0;

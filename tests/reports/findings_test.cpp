@@ -445,14 +445,14 @@ TEST(Findings, ManySmallMessagesAreNoticed) {
   Application a = plain(4);
   FunctionProfile& send = add(a, "MPI_Send", "point-to-point", 4, 400000);
   send.bytes = send.bytes_sent = 400000 * 8;
-  send.sizes.calls = {0, 0, 0, 0, 400000};
+  send.calls_by_size = {0, 0, 0, 0, 400000};
   a.call_sites.push_back({"MPI_Send", "push(Cell&)", "/src/halo.cpp", 17, "", 0, 1, 1, 1, 0, 0, 0, 4});
   const auto all = findings_of(a);
   const Finding* f = find(all, "small_messages");
   ASSERT_NE(f, nullptr);
   EXPECT_THAT(f->text, HasSubstr("push (halo.cpp:17)"));
-  a.mpi.back().sizes.calls = std::vector<std::uint64_t>(20, 0);
-  a.mpi.back().sizes.calls.back() = 400000;  // now half a megabyte each
+  a.mpi.back().calls_by_size = std::vector<std::uint64_t>(20, 0);
+  a.mpi.back().calls_by_size.back() = 400000;  // now half a megabyte each
   EXPECT_EQ(find(findings_of(a), "small_messages"), nullptr);
 }
 

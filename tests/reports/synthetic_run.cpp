@@ -170,8 +170,8 @@ void add_functions(Application& a, const SyntheticOptions& o) {
     f.mean_seconds = f.seconds / static_cast<double>(f.calls);
     f.min_seconds = f.mean_seconds * 0.02;
     f.max_seconds = f.mean_seconds * 90;
-    f.sizes.calls.assign(k.bytes == 0 ? 1 : static_cast<std::size_t>(std::log2(static_cast<double>(k.bytes))) + 2, 0);
-    f.sizes.calls.back() = f.calls;
+    f.calls_by_size.assign(k.bytes == 0 ? 1 : static_cast<std::size_t>(std::log2(static_cast<double>(k.bytes))) + 2, 0);
+    f.calls_by_size.back() = f.calls;
     a.mpi.push_back(f);
     for (std::uint32_t s = 0; s < 2; ++s) {
       CallSite site{f.function,
@@ -446,7 +446,7 @@ Run full_run() {
   a.waiting.others = {{"ocean", 1, 0.25, {1, "currents", "ocean.cpp", 7, "computation", 0.125, 0.01}}};
   add_extension(a, "phases", {{"title", "Phases"}, {"columns", {"phase"}}, {"rows", {{"advect"}}}});
   a.layout.rank_of_cell = {7, 6, 5, 4, 3, 2, 1, 0};
-  for (FunctionProfile& f : a.posix) f.sizes.calls = {1, 2, 3};
+  for (FunctionProfile& f : a.posix) f.calls_by_size = {1, 2, 3};
   for (FileProfile& f : a.files) f.read_sizes = f.write_sizes = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
   for (std::uint32_t rank = 0; rank < a.ranks; ++rank) {
     a.per_rank.cpu_seconds.push_back(0.8 * a.wall_seconds);

@@ -2,7 +2,6 @@
 #include "knowledge_sources/otf2/contents/trace_selection.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 
 #include "instrument/format/mark_name.hpp"
 #include "instrument/settings/option.hpp"
+#include "reports/text/joined.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -121,7 +121,7 @@ TraceSelection::TraceSelection(std::string_view text) {
       if (in.value() == "all") {
         attributes_ = AttributeClasses::all();
       } else if (!attributes_.add(in.value())) {
-        in.fail(fmt::format("attributes: all, {}", fmt::join(kAttributeClassNames, ", ")));
+        in.fail(fmt::format("attributes: all, {}", reports::joined(kAttributeClassNames, ", ")));
       }
     } else {
       in.fail(fmt::format("all, or {}", kItems));

@@ -3,7 +3,6 @@
 #include "knowledge_sources/otf2/packs/traced_program.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <otf2/otf2.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "knowledge_sources/otf2/contents/trace_attribute.hpp"
 #include "knowledge_sources/otf2/packs/mpi_names.hpp"
 #include "knowledge_sources/otf2/writer/trace_tables.hpp"
+#include "reports/text/joined.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -283,7 +283,7 @@ void TracedProgram::find_losses() {
       if (name == loss.property) list.push_back(fmt::format("{} ({})", loss.what, value));
     }
   }
-  if (!list.empty()) notices_.push_back(fmt::format("The trace lacks {}.", fmt::join(list, ", ")));
+  if (!list.empty()) notices_.push_back(fmt::format("The trace lacks {}.", reports::joined(list, ", ")));
   if (archive_.anchor().is_selection())
     notices_.push_back(
         fmt::format("The trace has what {} selects; all numbers are of that.", archive_.anchor().description));

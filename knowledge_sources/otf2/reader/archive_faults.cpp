@@ -2,9 +2,10 @@
 #include "knowledge_sources/otf2/reader/archive_faults.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <utility>
+
+#include "reports/text/joined.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -29,7 +30,8 @@ std::vector<std::string> ArchiveFaults::sentences() const {
   for (const auto& [kind, fault] : faults_) {
     std::string text = fmt::format("{} ({})", kind, fault.count);
     if (!fault.examples.empty())
-      text += fmt::format(": {}{}", fmt::join(fault.examples, "; "), fault.count > fault.examples.size() ? "; …" : "");
+      text += fmt::format(": {}{}", reports::joined(fault.examples, "; "),
+                          fault.count > fault.examples.size() ? "; …" : "");
     all.push_back(text + '.');
   }
   return all;

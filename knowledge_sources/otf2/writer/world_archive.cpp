@@ -2,7 +2,6 @@
 #include "knowledge_sources/otf2/writer/world_archive.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,6 +15,7 @@
 #include "knowledge_sources/otf2/contents/called_from.hpp"
 #include "knowledge_sources/otf2/contents/trace_selection.hpp"
 #include "knowledge_sources/otf2/writer/rank_texts.hpp"
+#include "reports/text/joined.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -302,12 +302,12 @@ std::string WorldArchive::text_of_losses() const {
   say_if(waits_without_call_, "waits whose call is not in it");
   say_if(clocks_without_other_end_, "other ends of receives and collectives, whose Lamport clocks only count on");
   say_if(unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
-  return fmt::format("{}", fmt::join(list, ", "));
+  return reports::joined(list, ", ");
 }
 
 std::string WorldArchive::complaint() const {
   std::string text;
-  const std::string about_rounds = fmt::format("{}", fmt::join(about_rounds_, "; "));
+  const std::string about_rounds = reports::joined(about_rounds_, "; ");
   if (events_ == 0 && unseen_ranks_ == 0) {
     text = about_rounds.empty()
                ? fmt::format("The trace of {} has no events: nothing in the run is what --trace {} selects.", name_,

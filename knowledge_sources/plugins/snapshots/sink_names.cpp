@@ -2,13 +2,13 @@
 #include "knowledge_sources/plugins/snapshots/sink_names.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "knowledge_sources/plugins/snapshots/rank_marks.hpp"
+#include "reports/text/joined.hpp"
 
 namespace ardoise::knowledge_sources {
 namespace {
@@ -25,7 +25,7 @@ std::string stack_of(const ContextTree& tree, std::uint32_t node) {
     frames.push_back(std::move(name));
   }
   std::ranges::reverse(frames);
-  return fmt::format("{}", fmt::join(frames, ";"));
+  return reports::joined(frames, ";");
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "knowledge_sources/plugins/traces/call_attributes.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <otf2/otf2.h>
 
 #include <optional>
@@ -11,6 +10,7 @@
 #include "knowledge_sources/otf2/contents/trace_attribute.hpp"
 #include "knowledge_sources/otf2/writer/function_kinds.hpp"
 #include "knowledge_sources/plugins/traces/trace_location.hpp"
+#include "reports/text/joined.hpp"
 
 namespace ardoise::knowledge_sources {
 
@@ -109,7 +109,7 @@ void CallAttributes::put_numbers(std::uint32_t kind, TraceRankState& rank, std::
     if (is_type_list) {
       for (const std::int64_t each : values) rank.use_datatype(static_cast<std::uint32_t>(each));
     }
-    put_text(kind, fmt::format("{}", fmt::join(values, ",")), is_type_list, rank, used, losses);
+    put_text(kind, reports::joined(values, ","), is_type_list, rank, used, losses);
   }
 }
 

@@ -1,4 +1,4 @@
-// Writes the C wrappers, the PMPI_ twins, and the table of the functions that they call.
+// Generates the C wrappers, the PMPI_ twins, and the table of the functions that they call.
 #include <algorithm>
 #include <sstream>
 
@@ -19,7 +19,7 @@ std::string declared_parameters(const Prototype& prototype) {
   return list.empty() ? "void" : list;
 }
 
-// The declarations or names of the parameters, each with a comma behind it; without the ellipsis of MPI_Pcontrol, which
+// The declarations or names of the parameters, each followed by a comma; without the ellipsis of MPI_Pcontrol, which
 // cannot be passed on.
 std::string own_parameters(const Prototype& prototype, std::string Parameter::*what) {
   std::string list;
@@ -29,10 +29,10 @@ std::string own_parameters(const Prototype& prototype, std::string Parameter::*w
   return list;
 }
 
-// What becomes of a communicator on its way: the program's world turned into the library's, or back.
+// Direction of the translation of a communicator: from the program's world to the library's, or back.
 enum class Translate { kToLibrary, kToProgram };
 
-// `observed`: status arguments are replaced by private ones where the program ignores them.
+// `observed`: a private status replaces one that the program ignores.
 std::string call_arguments(const Wrapped& wrapped, bool observed, Translate translate = Translate::kToLibrary) {
   const Function& function = wrapped.function;  // clang 14 lets no lambda capture a structured binding
   const Prototype& prototype = wrapped.prototype;
@@ -53,7 +53,7 @@ std::string call_arguments(const Wrapped& wrapped, bool observed, Translate tran
   return list;
 }
 
-// A call of the function behind ours, which `next` (real or library) has.
+// A call of the next function; `next` is the table (real or library) that holds it.
 std::string call_next(const Wrapped& wrapped, const std::string& next, bool observed) {
   const auto& function = wrapped.function;
   const auto arguments = call_arguments(wrapped, observed);
@@ -61,7 +61,7 @@ std::string call_next(const Wrapped& wrapped, const std::string& next, bool obse
   return "special::" + function.bare_name() + "(" + next + (arguments.empty() ? "" : ", ") + arguments + ")";
 }
 
-// The wrapper that is used where a Steering decides what the call comes to.
+// The wrapper for observers that override the outcome of calls (Steering).
 void write_steered(std::ostream& out, const Wrapped& wrapped) {
   const Function& function = wrapped.function;
   const Prototype& prototype = wrapped.prototype;
@@ -94,7 +94,7 @@ void write_wrapper(std::ostream& out, const Wrapped& wrapped) {
   const bool steerable = is_steerable(function);
   if (steerable) write_steered(out, wrapped);
 
-  // The observed call is a function of its own: the path without observer needs no stack frame then.
+  // The observed call is a separate function so that the path without an observer needs no stack frame.
   out << "\n[[gnu::noinline]] static " << prototype.return_type << " observed_" << prototype.name << "("
       << own_parameters(prototype, &Parameter::declaration) << "const void* caller) {\n"
       << "  const Observer* const watching = watch();\n"
@@ -115,9 +115,9 @@ void write_wrapper(std::ostream& out, const Wrapped& wrapped) {
       << call_next(wrapped, "real", false) << ";\n}\n";
 }
 
-// A program that calls PMPI_x, or a tool between it and the library, means the program's world, too. Not observed, as
-// natively: such a call is made past the tools. The library's own calls of PMPI_x arrive here with handles that are
-// translated already, which to_library() leaves alone.
+// A program, or a tool between it and the library, that calls PMPI_x means the program's world as well. The call is not
+// observed: PMPI calls bypass tools natively. The library's own calls of PMPI_x arrive here with translated handles,
+// which to_library() leaves alone.
 void write_twin(std::ostream& out, const Wrapped& wrapped) {
   const Prototype& prototype = wrapped.prototype;
   out << "#undef P" << prototype.name << "\nVMPI_EXPORT " << prototype.return_type << " P" << prototype.name << "("

@@ -1,4 +1,4 @@
-// Writes vmpi/mpi_functions.hpp, which every layer above vmpi may include: it needs no mpi.h.
+// Generates vmpi/mpi_functions.hpp, which every layer above vmpi may include: it needs no mpi.h.
 #include <sstream>
 
 #include "vmpi/generator/emit.hpp"

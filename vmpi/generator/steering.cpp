@@ -1,4 +1,3 @@
-// See steering.hpp.
 #include "vmpi/generator/steering.hpp"
 
 #include <algorithm>
@@ -32,7 +31,7 @@ constexpr std::array kRules = {"receive"sv,
 }  // namespace
 
 bool is_steerable(const Function& function) {
-  // MPI_Request_get_status looks at a request and completes none.
+  // MPI_Request_get_status tests a request without completing it.
   if (function.has("request_in") && function.has("flag") && function.has("status")) return true;
   return std::find(kRules.begin(), kRules.end(), function.rule) != kRules.end();
 }
@@ -76,7 +75,7 @@ SteeringText steer(const Function& function, const NameOf& name_of) {
     requests = name("request_in");
     before("arguments::SteeredRequests steered(arguments::address_of(" + requests + "), 1, steer);");
     before("arguments::take_request(" + requests + ", steered.pass());");
-    after("call.requests = nullptr;");  // as observation tells it
+    after("call.requests = nullptr;");  // as in observation.cpp
     after("call.request_count = 0;");
   }
   if (function.has("flag")) {

@@ -1,5 +1,5 @@
-// The text with which a wrapper lets a Steering decide what its call comes to (vmpi/wrappers/steering.hpp). Like the
-// text of observation.hpp it is the same for C and Fortran.
+// Generates the code with which a wrapper lets a Steering override its call (vmpi/wrappers/steering.hpp). The code is
+// the same for C and Fortran.
 #pragma once
 
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace ardoise::generator {
 
-// Has an outcome that the program does not fix, or follows requests whose outcome it does not: it gets a second
-// wrapper.
+// True: the outcome of the call is not determined by the program (wildcards, tests), or depends on requests whose
+// outcome is not. The function gets a second wrapper.
 [[nodiscard]] bool is_steerable(const Function& function);
 
 struct SteeringText {
-  std::string before;     // behind Observer::enter
-  std::string condition;  // of calling once more; "": it is called once
-  std::string skipped;    // what is set where no call is made
-  std::string after;      // behind what observation reads
+  std::string before;     // after Observer::enter
+  std::string condition;  // condition for calling again; "": called once
+  std::string skipped;    // results to set when the call is skipped
+  std::string after;      // after the code of observation.hpp
 };
 [[nodiscard]] SteeringText steer(const Function& function, const NameOf& name_of);
 

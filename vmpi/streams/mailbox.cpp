@@ -1,4 +1,3 @@
-// See mailbox.hpp.
 #include "vmpi/streams/mailbox.hpp"
 
 #include <algorithm>
@@ -9,7 +8,7 @@
 namespace ardoise::vmpi {
 namespace {
 
-// The sender has opened, its opening has not failed, and nobody here has answered.
+// The sender has opened the stream, without failure, and this process has not answered.
 bool has_open_hello(const std::vector<ControlMessage>& unread) {
   return std::any_of(unread.begin(), unread.end(), [&](const auto& hello) {
     return hello.kind == ControlKind::hello && std::none_of(unread.begin(), unread.end(), [&](const auto& later) {

@@ -1,4 +1,3 @@
-// See meeting.hpp.
 #include "vmpi/streams/meeting.hpp"
 
 #include "vmpi/vmpi.h"
@@ -41,7 +40,7 @@ int Meeting::start() {
     hello.number = peer.number;
     if (const int code = mailbox_.send(peer.rank, hello); code != VMPI_SUCCESS) return code;
   }
-  for (auto& peer : peers_) {  // what came before we asked
+  for (auto& peer : peers_) {  // messages from before this opening
     if (const int code = read(peer); code != VMPI_SUCCESS) return code;
   }
   return VMPI_SUCCESS;
@@ -120,7 +119,7 @@ int Meeting::send_verdicts(int code) {
   return VMPI_SUCCESS;
 }
 
-// All hellos are there.
+// All hellos have arrived.
 int Meeting::judge() {
   int code = VMPI_SUCCESS;
   for (const auto& peer : peers_) {
@@ -134,10 +133,10 @@ int Meeting::judge() {
   return send_verdicts(code);
 }
 
-// All verdicts are there, or this process waits for them no more and has a code of its own.
+// All verdicts have arrived, or this process failed by itself and waits no longer.
 int Meeting::finish(int code) {
   stage_ = Stage::finished;
-  if (result_ != VMPI_SUCCESS) return VMPI_SUCCESS;  // all peers know by our verdict
+  if (result_ != VMPI_SUCCESS) return VMPI_SUCCESS;  // all peers learn it from our verdict
   result_ = code;
   for (const auto& peer : peers_) {
     if (result_ == VMPI_SUCCESS) result_ = peer.verdict;
@@ -145,7 +144,7 @@ int Meeting::finish(int code) {
   if (result_ == VMPI_SUCCESS) return VMPI_SUCCESS;
   for (const auto& peer : peers_) {
     if (peer.has_verdict && peer.verdict != VMPI_SUCCESS) continue;
-    // An end to nobody does no harm: the tag is never used again.
+    // An end that no process receives is harmless: the tag is never used again.
     if (const int sent = mailbox_.send_end(peer.rank, peer.hello.tag); sent != VMPI_SUCCESS) return sent;
   }
   return VMPI_SUCCESS;

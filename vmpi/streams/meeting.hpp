@@ -1,14 +1,14 @@
-// How the two ends of a stream meet: the opening of one stream by one process with all its peers.
+// The opening of one stream by one process with all its peers.
 //
-//   hello to each ──▶ hello of each: do they fit? ──▶ verdict to each ──▶ verdict of each ──▶ open, or failed at all
+//   hello to each ──▶ hello of each: compatible? ──▶ verdict to each ──▶ verdict of each ──▶ open, or failed everywhere
 //
-// Openings of the same two processes are numbered in the order in which each makes them, and those of equal number are
-// one. Each sends one hello and one verdict to every peer, also when it fails: whoever opens the same number later
-// finds both, and fails as well. A process that fails after it said yes also tells the end of the stream to the peers
-// that said yes, because they may believe that it is open. So no process is left with half a stream.
+// Openings between the same two processes are numbered by each in its order; equal numbers belong together. Each
+// process sends one hello and one verdict to every peer, even when it fails: a peer that opens the same number later
+// finds both and fails as well. A process that fails after a positive verdict also sends the end of the stream to the
+// peers with a positive verdict, which may consider it open. So no process keeps half a stream.
 //
-// Peers that never come: one that is in MPI_Finalize answers `gone`; stream_handshake.cpp looks after those that died
-// or need too long.
+// Peers that never open: one in MPI_Finalize answers `gone`; stream_handshake.cpp handles those that died or take too
+// long.
 #pragma once
 
 #include <cstddef>
@@ -25,10 +25,10 @@ namespace ardoise::vmpi {
 struct StreamTerms {
   std::uint64_t block_bytes = 0;
   Mode mode;
-  int tag = 0;  // where this end wants to receive
+  int tag = 0;  // on which this end receives
 };
 
-// One thread. Never waits.
+// One thread. Never blocks.
 class Meeting {
  public:
   // ranks: without repetitions.
@@ -37,21 +37,21 @@ class Meeting {
   Meeting(const Meeting&) = delete;
   Meeting& operator=(const Meeting&) = delete;
 
-  // Says hello to all.
+  // Sends hello to all.
   int start();
-  // Reads what has come and answers. done(): the result is there. Returns a VMPI code of a failed MPI call.
+  // Reads and answers messages that have arrived. done(): result() is valid. Returns a VMPI code of a failed MPI call.
   int advance(bool& has_news);
-  // The opening fails with this code. `why` is the end of a sentence about it; empty: a peer has said it.
+  // The opening fails with this code. `why` completes the complaint; empty: a peer has reported it.
   int give_up(int code, const std::string& why);
 
   bool done() const { return stage_ == Stage::finished; }
   // VMPI_SUCCESS, VMPI_ERR_PROTOCOL, VMPI_ERR_PEER, or the code of give_up(), here or at a peer.
   int result() const { return result_; }
-  // What this process saw first hand, one sentence; empty: nothing, a peer has said it.
+  // One sentence on a failure that this process detected itself; empty: none, or a peer has reported it.
   const std::string& complaint() const { return complaint_; }
-  // Of those that have met; without the number of the process to watch.
+  // Endpoints of the peers that have opened, without the watch handle of their processes.
   std::vector<Endpoint> endpoints() const;
-  // The processes that it waits for at present.
+  // Processes whose messages are missing.
   std::vector<int> awaited() const;
 
  private:
@@ -69,7 +69,7 @@ class Meeting {
   int judge();
   int finish(int code);
   int send_verdicts(int code);
-  // What doesn't fit, as the end of a sentence; empty: all fits.
+  // The incompatibility, as the end of a sentence; empty: none.
   std::string mismatch(const ControlMessage& peer) const;
 
   Mailbox& mailbox_;

@@ -1,4 +1,3 @@
-// See stream.hpp.
 #include "vmpi/streams/stream.hpp"
 
 #include <algorithm>
@@ -11,7 +10,7 @@ namespace ardoise::vmpi {
 namespace {
 
 constexpr std::size_t kDefaultPoolBlocks = 64;
-constexpr std::chrono::seconds kLookInterval(1);  // at peers that may have died or, by a lender, have closed
+constexpr std::chrono::seconds kLookInterval(1);  // for peers that died and, when lending, for readers that closed
 
 // A stream that only writes still matches the empty messages of readers that close early.
 std::size_t pool_blocks(const StreamOptions& options, Mode mode) {
@@ -65,11 +64,11 @@ void Stream::look_for_dead_peers() {
   if (now - last_look_ < kLookInterval) return;
   last_look_ = now;
   std::vector<std::size_t> dead;
-  // Those that were dead a second ago.
+  // Peers that had already ended one second ago.
   for (std::size_t i = 0; i < endpoints_.size(); ++i) {
     if (endpoints_[i].has_died) receiver_.abandon(i);
   }
-  // What a process sent just before it ended, its end included, may take MPI some more calls to find.
+  // MPI may need some more calls to find what a process sent just before it ended.
   for (std::size_t i = 0; i < endpoints_.size(); ++i) {
     auto& endpoint = endpoints_[i];
     if (endpoint.has_closed || endpoint.process == 0 || transport_.is_alive(endpoint.process)) continue;
@@ -77,7 +76,7 @@ void Stream::look_for_dead_peers() {
     endpoint.is_gone = true;
   }
   if (dead.empty()) return;
-  // What they sent before they died, the end included, comes first.
+  // Messages sent before the death, the end included, come first.
   if (const int code = receiver_.match(); code != VMPI_SUCCESS) failure_ = code;
   for (const auto i : dead) {
     if (endpoints_[i].has_closed) continue;
@@ -192,7 +191,7 @@ int Stream::read_one(std::byte* memory, bool may_wait) {
     if (code != VMPI_SUCCESS) return code;
   }
   if (!receiver_.has_blocks() && receiver_.has_matched()) {
-    // Straight into the caller's memory. When MPI needs time for it, the pool is filled meanwhile.
+    // Straight into the caller's memory. While MPI needs time for it, the pool is filled.
     Delivery delivery;
     int code = receiver_.start_direct(memory, delivery);
     if (code == VMPI_SUCCESS) code = wait_until([this] { return receiver_.direct_done(); }, ReadAhead::one_block);
@@ -260,7 +259,7 @@ int Stream::close() {
     if (code == VMPI_SUCCESS && !sender_.idle()) return failure_ = VMPI_ERR_TIMEOUT;
   }
   if (code == VMPI_SUCCESS) code = sender_.tell_end(mode_.writes ? EndTo::everybody : EndTo::open_peers);
-  // A reader that closes first has told the writers so; what they sent before they heard of it is thrown away.
+  // A reader that closes first has told the writers; blocks that they sent before they learned it are discarded.
   if (code == VMPI_SUCCESS && mode_.reads)
     code = wait_until([this] { return receiver_.at_end(); }, ReadAhead::everything);
   if (code == VMPI_SUCCESS && !untold_deaths_.empty()) code = VMPI_ERR_PEER;

@@ -1,4 +1,3 @@
-// See stream_sender.hpp.
 #include "vmpi/streams/stream_sender.hpp"
 
 #include <cassert>

@@ -1,5 +1,5 @@
-// Reads the arguments of Fortran routines (mpif.h, use mpi, use mpi_f08) in the words of c_arguments.hpp. An argument
-// is the address of an INTEGER; a type of mpi_f08 is a structure around one. Only what is asked for is read.
+// Readers of Fortran arguments (mpif.h, use mpi, use mpi_f08) with the names of c_arguments.hpp. An argument is the
+// address of an INTEGER; a type of mpi_f08 is a structure around one. Arguments are read only when asked for.
 #pragma once
 
 #include <mpi.h>
@@ -25,7 +25,7 @@ inline const MPI_Count* values(const MPI_Count* arguments) { return arguments; }
 inline bool is_true(const MPI_Fint* flag) { return *flag != 0; }  // .TRUE. is 1 or -1
 inline bool is_in_place(const void* buffer) { return is_fortran_in_place(buffer); }
 
-// A communicator for those routines of MPICH that call no function of ours, in which it would be translated.
+// A communicator for those routines of MPICH that call no function of ours, where it would be translated.
 struct PassedComm {
 #ifdef OPEN_MPI
   explicit PassedComm(MPI_Fint* comm) : pass(comm) {}
@@ -90,8 +90,8 @@ class RequestsBefore {
   SmallArray<MPI_Request, 64> copy_;
 };
 
-// mpif.h and mpi_f08 have a variable each for a status to ignore. (MPI_F08_STATUS_IGNORE is the address of that in
-// MPICH's library, and not of the program's copy.)
+// mpif.h and mpi_f08 have a variable each for an ignored status. (MPI_F08_STATUS_IGNORE is the address of the one in
+// MPICH's library, not of the program's copy.)
 inline bool is_status_ignored(const MPI_Fint* status) {
 #ifndef OPEN_MPI
   if (status == reinterpret_cast<const MPI_Fint*>(&MPIR_F08_MPI_STATUS_IGNORE_OBJ)) return true;
@@ -105,7 +105,8 @@ inline bool are_statuses_ignored(const MPI_Fint* statuses) {
   return statuses == MPI_F_STATUSES_IGNORE;
 }
 
-// Integers of a Fortran status. Open MPI 4's mpi.h has no MPI_F_STATUS_SIZE; its status is the C one as integers.
+// Number of integers of a Fortran status. mpi.h of Open MPI 4 has no MPI_F_STATUS_SIZE; its status is the C one as
+// integers.
 #ifdef MPI_F_STATUS_SIZE
 inline constexpr std::size_t kStatusIntegers = MPI_F_STATUS_SIZE;
 #else
@@ -211,7 +212,7 @@ class SteeredRequests {
   SmallArray<MPI_Fint, 64> copy_;
 };
 
-// A CHARACTER argument as a C string, cut at its trailing blanks and after 4,095 bytes.
+// A CHARACTER argument as a C string, without trailing blanks and at most 4,095 bytes long.
 class Text {
  public:
   Text(const char* text, std::size_t length) {
@@ -226,7 +227,7 @@ class Text {
   char text_[4096];
 };
 
-// mpi_f08 passes no address for an omitted ierror; observation wants the code all the same.
+// mpi_f08 passes no address for an omitted ierror; observation needs the code.
 struct ErrorArgument {
   explicit ErrorArgument(MPI_Fint* ierror) : pass(ierror != nullptr ? ierror : &own) {}
   MPI_Fint own = MPI_SUCCESS;
@@ -235,7 +236,8 @@ struct ErrorArgument {
 
 }  // namespace ardoise::vmpi::fortran_arguments
 
-// The same where mpi_f08 passes a buffer as a descriptor of ISO_Fortran_binding.h, which begins with its address.
+// The same where mpi_f08 passes a buffer as a descriptor of ISO_Fortran_binding.h, which begins with the buffer's
+// address.
 namespace ardoise::vmpi::fortran_descriptor_arguments {
 
 using namespace fortran_arguments;
@@ -244,7 +246,7 @@ inline bool is_in_place(const void* descriptor) {
   std::memcpy(&buffer, descriptor, sizeof buffer);
   return is_fortran_in_place(buffer);
 }
-// The beginning of CFI_cdesc_t, as gfortran and MPICH have it. Not told where it has gaps.
+// The beginning of CFI_cdesc_t, as in gfortran and MPICH. Buffers with gaps are not reported.
 struct Descriptor {
   void* base;
   std::size_t element_bytes;
@@ -271,7 +273,7 @@ inline void tell_buffer(Steer& steer, const void* descriptor, const MPI_Fint* ty
 }
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000
-// mpi_f08 of MPICH 4.0 hands indices out as C has them, from 0.
+// mpi_f08 of MPICH 4.0 returns indices from 0, as in C.
 inline int index_after(const MPI_Fint* index) { return *index; }
 struct IndicesAfter {
   static const int* read(const MPI_Fint* indices, int /*n*/) { return indices; }

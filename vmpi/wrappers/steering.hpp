@@ -1,7 +1,7 @@
-// How what an MPI call comes to is decided from outside. Calls whose outcome the program does not fix (wildcards,
-// tests, Waitany …: those that the generator calls steerable, generator/steering.hpp) have a second wrapper, which is
-// used where the observer has a Steering: it asks before the real function what shall be done instead, and tells after
-// it what came of it. Works the same for C and Fortran: what is changed are arguments, never the function.
+// Overrides of the outcome of MPI calls. Calls whose outcome the program does not determine (wildcards, tests, Waitany
+// …; steerable in generator/steering.hpp) have a second wrapper, used when the observer has a Steering: it asks before
+// the real function what to do instead, and reports the outcome afterwards. C and Fortran work alike: arguments change,
+// never the function.
 #pragma once
 
 #include <mpi.h>
@@ -10,32 +10,33 @@
 
 namespace ardoise::vmpi {
 
-// What shall be done with one call. As it stands: what the program asked for.
+// The override of one call. Default: the call as the program made it.
 struct Steer {
   // Set by Steering::before.
   bool skips = false;  // no call; its flag is false, its count 0, and it returns `code`
   int code = MPI_SUCCESS;
-  bool until_true = false;        // called again until its flag is true, or it fails
-  bool pins = false;              // receives and probes: these instead of the program's
+  bool until_true = false;        // repeated until its flag is true or it fails
+  bool pins = false;              // receives and probes: source and tag below replace the program's
   int source = 0, tag = 0;        //
   MPI_Comm comm = MPI_COMM_NULL;  // posted receives, with pins; MPI_COMM_NULL: the program's
-  const int* kept = nullptr;      // positions; all other requests are hidden from the call. nullptr: none is
+  // positions of the visible requests; all others are hidden from the call. nullptr: none is hidden
+  const int* kept = nullptr;
   int kept_count = 0;             //
-  MPI_Request (*substitute)(MPI_Request) noexcept = nullptr;  // what stands behind a request of the program
-  // Set by the wrapper. Before: where a receive goes, for MPI_Recv_init; type MPI_DATATYPE_NULL: not known.
+  MPI_Request (*substitute)(MPI_Request) noexcept = nullptr;  // the request to use in place of one of the program
+  // Set by the wrapper, before: the receive buffer of MPI_Recv_init; type MPI_DATATYPE_NULL: unknown.
   void* buffer = nullptr;
   MPI_Count count = 0;
   MPI_Datatype type = MPI_DATATYPE_NULL;
-  // After.
-  bool flag = false;          // of those that have one
+  // Set by the wrapper, after.
+  bool flag = false;          // of functions that have one
   bool none_active = false;   // Testany, Testsome, Waitany, Waitsome: there was no active request
-  MPI_Fint fortran_comm = 0;  // the wrapper's own
+  MPI_Fint fortran_comm = 0;  // for the wrapper
 };
 
 struct Steering {
   void (*before)(Call&, Steer&) noexcept;       // after Observer::enter
   void (*after)(Call&, const Steer&) noexcept;  // before Observer::exit; Call::result is set
-  // A call is about to be made once more (until_true).
+  // The call is about to be repeated (until_true).
   void (*again)() noexcept;
 };
 

@@ -1,4 +1,4 @@
-// Submitting, counting, and the public face of the implementation.
+// Submission, counters, and the public functions.
 #include "blackboard/blackboard.hpp"
 
 #include <algorithm>
@@ -44,10 +44,10 @@ void Blackboard::Implementation::submit(EntryRef entry) {
   count(&Tally::submitted);
   if (matches.empty()) return count(&Tally::unmatched);
   for (std::size_t i = 0; i < matches.size(); ++i) {
-    // The last gets this reference itself, so that a single user is a sole owner.
+    // The last source gets this reference itself, so that a single user is the sole owner.
     const auto job = matches[i].source->offer(matches[i].kind, i + 1 < matches.size() ? entry : std::move(entry));
     if (!job) continue;
-    count(&Tally::created);  // before anybody can end it
+    count(&Tally::created);  // before any thread can end it
     if (seat != nullptr) {
       queue_.push_home(*job, seat->hand);
     } else {
@@ -72,7 +72,7 @@ Counters Blackboard::Implementation::counters() const noexcept {
   std::uint64_t dropped = 0;
   for (const auto& line : tallies_) {
     const Tally& tally = line.cell;
-    // relaxed: numbers for people; exact when the board is quiet.
+    // relaxed: statistics; exact when the board is idle.
     total.submitted += tally.submitted.load(std::memory_order_relaxed);
     total.unmatched += tally.unmatched.load(std::memory_order_relaxed);
     total.jobs_failed += tally.failed.load(std::memory_order_relaxed);

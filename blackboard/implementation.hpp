@@ -1,10 +1,10 @@
-// The parts of a Blackboard put together (pimpl of blackboard.hpp). registry.cpp holds add and remove, workers.cpp the
-// running of jobs and drain, blackboard.cpp submit and the public functions.
+// Implementation of a Blackboard (pimpl of blackboard.hpp): registry.cpp has add and remove, workers.cpp the execution
+// of jobs and drain, blackboard.cpp submit and the public functions.
 //
 //   submit ─▶ charge bytes ─▶ [read section: table ─▶ Source::offer ─▶ JobQueue::push ─▶ wake] ─▶ worker: pop ─▶ run
 //
-// Locks, outermost first: registry_mutex_, then the readers' domain. None is held while an operation, a release
-// function or the destructor of an operation runs; so all of those may call the board.
+// Lock order, outermost first: registry_mutex_, then the read domain. No lock is held while an operation, a release
+// function or the destructor of an operation runs, so all of these may call the board.
 #pragma once
 
 #include <atomic>
@@ -27,8 +27,8 @@ namespace ardoise::blackboard {
 // Event counts of one thread slot. They only grow.
 struct Tally {
   std::atomic<std::uint64_t> submitted{0}, unmatched{0};
-  std::atomic<std::uint64_t> created{0};             // jobs, counted before anybody can take them
-  std::atomic<std::uint64_t> ended{0};               // jobs, counted after everything they did
+  std::atomic<std::uint64_t> created{0};             // jobs, counted before any thread can take them
+  std::atomic<std::uint64_t> ended{0};               // jobs, counted after all of their effects
   std::atomic<std::uint64_t> dropped{0}, failed{0};  // of those ended
 };
 
@@ -52,7 +52,7 @@ struct Blackboard::Implementation {
   Blackboard& board_;
   const Options options_;
   ByteAccount* const account_;
-  std::vector<std::unique_ptr<Seat>> seats_;  // one at least
+  std::vector<std::unique_ptr<Seat>> seats_;  // at least one
   Transport* transport_ = nullptr;            // set before it is used
 
  private:
@@ -74,7 +74,7 @@ struct Blackboard::Implementation {
     add_in_slot(slot, tallies_[slot].*event, times);
   }
 
-  // Sources by age, and those removed that jobs still refer to.
+  // Sources by age, and removed ones that jobs still refer to.
   Mutex registry_mutex_;
   std::uint64_t last_id_ GUARDED_BY(registry_mutex_) = 0;
   std::vector<std::unique_ptr<Source>> sources_ GUARDED_BY(registry_mutex_);
@@ -90,8 +90,8 @@ struct Blackboard::Implementation {
   std::atomic<bool> stopping_{false};
   bool has_lost_workers_ = false;
 
-  Mutex still_mutex_;           // of while_still(), one at a time
-  std::atomic<int> stills_{0};  // 1 while an action runs or waits to
+  Mutex still_mutex_;           // serialises while_still()
+  std::atomic<int> stills_{0};  // 1 while an action runs or waits to run
   Mutex standing_mutex_;
   Condition stands_;
   std::size_t standing_ GUARDED_BY(standing_mutex_) = 0;  // workers
@@ -99,9 +99,9 @@ struct Blackboard::Implementation {
   PerSlot<Tally> tallies_;
 
   alignas(kCacheLine) std::atomic<unsigned> drainers_{0};
-  Mutex quiet_mutex_;  // for became_quiet_ alone
+  Mutex quiet_mutex_;  // only for became_quiet_
   Condition became_quiet_;
-  Mutex seats_mutex_;  // without workers: the draining thread sits on all seats
+  Mutex seats_mutex_;  // without workers: the draining thread uses all seats
 };
 
 }  // namespace ardoise::blackboard

@@ -1,5 +1,5 @@
-// What belongs to one worker of one board: its number, what it runs, its end of the queue. A thread sits on a seat
-// while it works for a board: a worker thread always, a thread in drain() of a board without workers meanwhile.
+// State of one worker of one board: its number, its current source, its end of the queue. A worker thread has one seat
+// for life; a thread in drain() of a board without workers has one during the call.
 #pragma once
 
 #include <atomic>
@@ -15,16 +15,16 @@ namespace ardoise::blackboard {
 struct Seat {
   Seat(const void* board_, unsigned index_) : board(board_), index(index_), hand(index_) {}
 
-  const void* const board;  // only compared
+  const void* const board;  // for comparison only
   const unsigned index;
   JobQueue::Hand hand;
-  // The source whose operation is about to run or runs. Written by the worker, read by remove().
+  // The source whose operation runs or is about to run. Written by the worker, read by remove().
   alignas(kCacheLine) std::atomic<const Source*> running{nullptr};
   Parking::Sleeper sleeper;
-  Seat* outer = nullptr;  // the seat this thread had before, when boards are nested
+  Seat* outer = nullptr;  // the thread's previous seat, when boards are nested
 };
 
-// The seat on which the calling thread sits, innermost first; null: none.
+// The calling thread's seat, innermost board first; null: none.
 inline constinit thread_local Seat* innermost_seat = nullptr;
 
 [[nodiscard]] inline Seat* seat_at(const void* board) noexcept {

@@ -1,4 +1,4 @@
-// Running jobs: the workers' loop, failures, and drain.
+// Execution of jobs: the workers' loop, failures, and drain.
 #include <pthread.h>
 
 #include <chrono>
@@ -21,8 +21,7 @@ void pause_processor() noexcept {
 #endif
 }
 
-// Exponential back-off of a worker that finds nothing: some microseconds of pauses, then of offers to other threads;
-// then it should sleep.
+// Exponential back-off of an idle worker: some microseconds of pauses, then yields, then sleep.
 class Backoff {
  public:
   void reset() noexcept { rounds_ = 0; }
@@ -43,7 +42,7 @@ class Backoff {
 
 constexpr std::chrono::microseconds kNap{100};
 
-// A thread that starts other threads keeps all signals for those that expect them.
+// Blocks all signals while threads are created, so that the program's own threads receive them.
 class SignalsBlocked {
  public:
   SignalsBlocked() noexcept {
@@ -76,7 +75,7 @@ void Blackboard::Implementation::work(Seat& seat) {
   Backoff backoff;
   bool worked = true;
   for (Job job; true;) {
-    // relaxed: when it is seen does not matter.
+    // relaxed: a delayed view is harmless.
     if (stills_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       stand_still();
     if (queue_.pop(job, seat.hand)) {
@@ -91,14 +90,15 @@ void Blackboard::Implementation::work(Seat& seat) {
       destroy_idle_sources();
       worked = false;
     }
-    // acquire: everything the stopping thread did before. It drained the board, so nothing is left behind.
+    // acquire: effects of the stopping thread. It drained the board, so nothing is left behind.
     if (stopping_.load(std::memory_order_acquire)) return;
     if (!backoff.exhausted()) {
       backoff.wait();
       continue;
     }
     if (queue_.maybe_filled()) {
-      // There are jobs, but their worker keeps up with them. No wake-up is wanted: that would be a system call for it.
+      // There are jobs, but their worker keeps up with them. Naps instead of parking: a wake-up would cost that worker
+      // a system call.
       std::this_thread::sleep_for(kNap);
     } else {
       // relaxed: ordered by the fences of Parking.
@@ -144,7 +144,7 @@ void Blackboard::Implementation::report_failure(const Source& source, std::strin
   try {
     options_.on_failure(source.name(), message);
   } catch (...) {
-    // The job is counted as failed; there is no one else to tell.
+    // The job is counted as failed; the message is lost.
   }
 }
 
@@ -170,7 +170,7 @@ void Blackboard::Implementation::drain() {
 void Blackboard::Implementation::drain_here() {
   {
     const MutexLock lock(seats_mutex_);
-    std::size_t idle = 0;  // seats in a row
+    std::size_t idle = 0;  // consecutive idle seats
     for (std::size_t i = 0; idle < seats_.size(); i = (i + 1) % seats_.size()) {
       Seat& seat = *seats_[i];
       const Sitting sitting(seat);
@@ -191,7 +191,7 @@ void Blackboard::Implementation::while_still(const std::function<void()>& action
   struct GoOn {
     Implementation& board;
     ~GoOn() {
-      board.stills_.store(0, std::memory_order_release);  // what the action did is seen by who goes on
+      board.stills_.store(0, std::memory_order_release);  // publishes the effects of the action to the workers
       board.stills_.notify_all();
     }
   };
@@ -203,8 +203,8 @@ void Blackboard::Implementation::while_still(const std::function<void()>& action
   action();
 }
 
-// A worker waits at an atomic and not at a condition: the action may copy the process, and in the copy, where no worker
-// is, notifying a condition would wait for those that were just leaving it.
+// A worker waits on an atomic instead of a condition: the action may fork, and in the copy, which has no workers,
+// notifying a condition would wait for workers that were just leaving it.
 void Blackboard::Implementation::stand_still() {
   {
     const MutexLock lock(standing_mutex_);
@@ -216,18 +216,18 @@ void Blackboard::Implementation::stand_still() {
   --standing_;
 }
 
-// Called by each worker when it finds nothing after it ran something; the last to do so sees all jobs ended.
+// Called by each worker that finds no job after having run one; the last one sees that all jobs have ended.
 void Blackboard::Implementation::look_for_quiet() {
-  // A read-modify-write that adds nothing: all changes of drainers_ are in one order. Is the drainer's before this, it
-  // is seen here; is it after, then its acquire sees the jobs that this worker ended before this release.
+  // A read-modify-write that adds nothing: all changes of drainers_ have one order. If the drainer's change precedes
+  // this one, it is seen here; if it follows, its acquire sees the jobs that this worker ended before this release.
   if (drainers_.fetch_add(0, std::memory_order_acq_rel) == 0) return;
   const MutexLock lock(quiet_mutex_);
   if (quiet()) became_quiet_.notify_all();
 }
 
-// Whether all jobs have ended that anybody could know of. The ended ones are read first: an ended job's creation and
-// those of the jobs it brought about come before its end, so they are all in the second sum. If the sums are equal then
-// the created jobs read are exactly the ended ones, and none of these left a job behind.
+// True: all jobs created so far have ended. The ended ones are read first: an ended job's creation, and those of jobs
+// that it created, precede its end, so all are in the second sum. If the sums are equal, the created jobs read are
+// exactly the ended ones, and none of these left a job behind.
 bool Blackboard::Implementation::quiet() const noexcept {
   std::uint64_t ended = 0;
   std::uint64_t created = 0;

@@ -99,10 +99,10 @@ class Blackboard {
   // Calls `action` while no operation runs: workers finish their current job, wait, and continue afterwards. Queued
   // jobs stay. For a consistent view without a drain, such as a copy of the process (fork(2)). Throws std::logic_error
   // inside an operation.
-  void while_still(const std::function<void()>& action);
+  void while_paused(const std::function<void()>& action);
   // In such a copy, which has no worker threads: drain() runs all jobs itself from now on. The board must not be
   // destroyed.
-  void lose_workers();
+  void continue_without_workers();
 
   // submit() ignores the limit: a submitter that can wait (ingest) checks it. An entry counts on the first board it is
   // submitted to until its last reference is released, even after the board's end.

@@ -17,10 +17,10 @@
 #include "blackboard/job_queue.hpp"
 #include "blackboard/parking.hpp"
 #include "blackboard/read_domain.hpp"
-#include "blackboard/seat.hpp"
 #include "blackboard/sensitivity_table.hpp"
 #include "blackboard/source.hpp"
 #include "blackboard/threads/mutex.hpp"
+#include "blackboard/worker.hpp"
 
 namespace ardoise::blackboard {
 
@@ -44,15 +44,15 @@ struct Blackboard::Implementation {
   void submit(EntryRef entry);
   void submit_keyed(EntryRef entry, std::uint64_t key);
   void drain();
-  void while_still(const std::function<void()>& action);
-  void lose_workers() noexcept { has_lost_workers_ = true; }
+  void while_paused(const std::function<void()>& action);
+  void continue_without_workers() noexcept { has_no_worker_threads_ = true; }
   [[nodiscard]] Counters counters() const noexcept;
   [[nodiscard]] bool quiet() const noexcept;
 
   Blackboard& board_;
   const Options options_;
   ByteAccount* const account_;
-  std::vector<std::unique_ptr<Seat>> seats_;  // at least one
+  std::vector<std::unique_ptr<Worker>> workers_;  // at least one
   Transport* transport_ = nullptr;            // set before it is used
 
  private:
@@ -61,12 +61,12 @@ struct Blackboard::Implementation {
   void wait_while_running(const Source& source) const;
   void destroy_idle_sources();
   // workers.cpp
-  void work(Seat& seat);
-  void run(Seat& seat, Job job);
-  void call(Seat& seat, Job job);
+  void work(Worker& worker);
+  void run(Worker& worker, Job job);
+  void call(Worker& worker, Job job);
   void report_failure(const Source& source, std::string_view message) noexcept;
   void drain_here();
-  void stand_still();
+  void wait_while_paused();
   void refuse_inside(const char* function) const;
   void look_for_quiet();
   void count(std::atomic<std::uint64_t> Tally::*event, std::uint64_t times = 1) noexcept {
@@ -88,20 +88,20 @@ struct Blackboard::Implementation {
   Parking parking_;
   std::vector<std::thread> threads_;
   std::atomic<bool> stopping_{false};
-  bool has_lost_workers_ = false;
+  bool has_no_worker_threads_ = false;
 
-  Mutex still_mutex_;           // serialises while_still()
-  std::atomic<int> stills_{0};  // 1 while an action runs or waits to run
-  Mutex standing_mutex_;
-  Condition stands_;
-  std::size_t standing_ GUARDED_BY(standing_mutex_) = 0;  // workers
+  Mutex pause_mutex_;           // serialises while_paused()
+  std::atomic<int> pauses_{0};  // 1 while an action runs or waits to run
+  Mutex paused_mutex_;
+  Condition worker_paused_;
+  std::size_t paused_workers_ GUARDED_BY(paused_mutex_) = 0;
 
   PerSlot<Tally> tallies_;
 
   alignas(kCacheLine) std::atomic<unsigned> drainers_{0};
   Mutex quiet_mutex_;  // only for became_quiet_
   Condition became_quiet_;
-  Mutex seats_mutex_;  // without workers: the draining thread uses all seats
+  Mutex workers_mutex_;  // without worker threads: held by the draining thread
 };
 
 }  // namespace ardoise::blackboard

@@ -38,7 +38,7 @@ bool Blackboard::Implementation::remove(SourceId id) {
   // No thread can create a job of it any more; queued jobs will be dropped.
   source->mark_removed();
   source->take_waiting().clear();
-  if (seat_at(this) == nullptr) wait_while_running(*source);
+  if (worker_of(this) == nullptr) wait_while_running(*source);
   {
     const MutexLock lock(registry_mutex_);
     removed_.push_back(std::move(source));
@@ -62,9 +62,9 @@ void Blackboard::Implementation::publish_table() {
 void Blackboard::Implementation::wait_while_running(const Source& source) const {
   fence_heavy();  // after mark_removed(); pairs with run()'s
   // Polling: removal is rare and waits for one operation at most, not worth a wake-up check in every job.
-  for (const auto& seat : seats_) {
+  for (const auto& worker : workers_) {
     // acquire: after the effects of the operation.
-    while (seat->running.load(std::memory_order_acquire) == &source) {
+    while (worker->running.load(std::memory_order_acquire) == &source) {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
   }

@@ -65,22 +65,22 @@ void Blackboard::Implementation::start_workers() {
   for (unsigned i = 0; i < options_.workers; ++i) {
     threads_.emplace_back([this, i] {
       pthread_setname_np(pthread_self(), ("blackboard " + std::to_string(i % 1000)).c_str());
-      work(*seats_[i]);
+      work(*workers_[i]);
     });
   }
 }
 
-void Blackboard::Implementation::work(Seat& seat) {
-  const Sitting sitting(seat);
+void Blackboard::Implementation::work(Worker& worker) {
+  const CurrentWorker current(worker);
   Backoff backoff;
   bool worked = true;
   for (Job job; true;) {
     // relaxed: a delayed view is harmless.
-    if (stills_.load(std::memory_order_relaxed) != 0) [[unlikely]]
-      stand_still();
-    if (queue_.pop(job, seat.hand)) {
-      if (std::exchange(seat.hand.brought_home, false)) parking_.wake_one();
-      run(seat, job);
+    if (pauses_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wait_while_paused();
+    if (queue_.pop(job, worker.hand)) {
+      if (std::exchange(worker.hand.brought_home, false)) parking_.wake_one();
+      run(worker, job);
       backoff.reset();
       worked = true;
       continue;
@@ -102,35 +102,35 @@ void Blackboard::Implementation::work(Seat& seat) {
       std::this_thread::sleep_for(kNap);
     } else {
       // relaxed: ordered by the fences of Parking.
-      parking_.park(seat.sleeper, [this] {
+      parking_.park(worker.sleeper, [this] {
         return queue_.maybe_filled() || stopping_.load(std::memory_order_relaxed) ||
-               stills_.load(std::memory_order_relaxed) != 0;
+               pauses_.load(std::memory_order_relaxed) != 0;
       });
     }
     backoff.reset();
   }
 }
 
-void Blackboard::Implementation::run(Seat& seat, Job job) {
+void Blackboard::Implementation::run(Worker& worker, Job job) {
   Source& source = *job.source;
   // relaxed, with a fence: either remove() sees this, or removed() is seen here.
-  seat.running.store(&source, std::memory_order_relaxed);
+  worker.running.store(&source, std::memory_order_relaxed);
   fence_light();
   if (source.removed()) {
     source.drop(job);
     count(&Tally::dropped);
   } else {
-    call(seat, job);
+    call(worker, job);
   }
   // release: remove() returns after what the operation did.
-  seat.running.store(nullptr, std::memory_order_release);
+  worker.running.store(nullptr, std::memory_order_release);
   source.job_ended();
   count(&Tally::ended);
 }
 
-void Blackboard::Implementation::call(Seat& seat, Job job) {
+void Blackboard::Implementation::call(Worker& worker, Job job) {
   try {
-    job.source->run(job, Context{board_, seat.index});
+    job.source->run(job, Context{board_, worker.index});
   } catch (const std::exception& exception) {
     report_failure(*job.source, exception.what());
   } catch (...) {
@@ -149,14 +149,14 @@ void Blackboard::Implementation::report_failure(const Source& source, std::strin
 }
 
 void Blackboard::Implementation::refuse_inside(const char* function) const {
-  if (seat_at(this) == nullptr) return;
+  if (worker_of(this) == nullptr) return;
   throw std::logic_error(std::string(function) +
                          " was called from inside an operation and would wait for it: call it from outside.");
 }
 
 void Blackboard::Implementation::drain() {
   refuse_inside("drain()");
-  if (options_.workers == 0 || has_lost_workers_) return drain_here();
+  if (options_.workers == 0 || has_no_worker_threads_) return drain_here();
   {
     const MutexLock lock(quiet_mutex_);
     // acq_rel: see look_for_quiet().
@@ -169,51 +169,51 @@ void Blackboard::Implementation::drain() {
 
 void Blackboard::Implementation::drain_here() {
   {
-    const MutexLock lock(seats_mutex_);
-    std::size_t idle = 0;  // consecutive idle seats
-    for (std::size_t i = 0; idle < seats_.size(); i = (i + 1) % seats_.size()) {
-      Seat& seat = *seats_[i];
-      const Sitting sitting(seat);
+    const MutexLock lock(workers_mutex_);
+    std::size_t idle = 0;  // consecutive idle workers
+    for (std::size_t i = 0; idle < workers_.size(); i = (i + 1) % workers_.size()) {
+      Worker& worker = *workers_[i];
+      const CurrentWorker current(worker);
       ++idle;
-      for (Job job; queue_.pop(job, seat.hand); idle = 0) run(seat, job);
+      for (Job job; queue_.pop(job, worker.hand); idle = 0) run(worker, job);
     }
   }
   destroy_idle_sources();
 }
 
-void Blackboard::Implementation::while_still(const std::function<void()>& action) {
-  refuse_inside("while_still()");
-  const MutexLock alone(still_mutex_);
+void Blackboard::Implementation::while_paused(const std::function<void()>& action) {
+  refuse_inside("while_paused()");
+  const MutexLock alone(pause_mutex_);
   if (options_.workers == 0) {
-    const MutexLock lock(seats_mutex_);
+    const MutexLock lock(workers_mutex_);
     return action();
   }
-  struct GoOn {
+  struct ResumeWorkers {
     Implementation& board;
-    ~GoOn() {
-      board.stills_.store(0, std::memory_order_release);  // publishes the effects of the action to the workers
-      board.stills_.notify_all();
+    ~ResumeWorkers() {
+      board.pauses_.store(0, std::memory_order_release);  // publishes the effects of the action to the workers
+      board.pauses_.notify_all();
     }
   };
-  stills_.store(1, std::memory_order_relaxed);  // wake_all() fences before it looks for sleepers
+  pauses_.store(1, std::memory_order_relaxed);  // wake_all() fences before it looks for sleepers
   parking_.wake_all();
-  const MutexLock lock(standing_mutex_);
-  const GoOn go_on{*this};
-  while (standing_ < threads_.size()) stands_.wait(lock);
+  const MutexLock lock(paused_mutex_);
+  const ResumeWorkers resume{*this};
+  while (paused_workers_ < threads_.size()) worker_paused_.wait(lock);
   action();
 }
 
 // A worker waits on an atomic instead of a condition: the action may fork, and in the copy, which has no workers,
 // notifying a condition would wait for workers that were just leaving it.
-void Blackboard::Implementation::stand_still() {
+void Blackboard::Implementation::wait_while_paused() {
   {
-    const MutexLock lock(standing_mutex_);
-    ++standing_;
-    stands_.notify_all();
+    const MutexLock lock(paused_mutex_);
+    ++paused_workers_;
+    worker_paused_.notify_all();
   }
-  stills_.wait(1, std::memory_order_acquire);
-  const MutexLock lock(standing_mutex_);
-  --standing_;
+  pauses_.wait(1, std::memory_order_acquire);
+  const MutexLock lock(paused_mutex_);
+  --paused_workers_;
 }
 
 // Called by each worker that finds no job after having run one; the last one sees that all jobs have ended.

@@ -61,8 +61,8 @@ class AnalyzerRun {
   }
 
   // As those of Blackboard.
-  void while_still(const std::function<void()>& action) { board_.while_still(action); }
-  void lose_workers() { board_.lose_workers(); }
+  void while_paused(const std::function<void()>& action) { board_.while_paused(action); }
+  void continue_without_workers() { board_.continue_without_workers(); }
   void shorten() { reduction_.shorten(); }  // as Analysis
 
   // Before the first program: the boards of the other analyzers. The transport outlives the run.

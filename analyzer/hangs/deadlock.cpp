@@ -1,4 +1,3 @@
-// See deadlock.hpp.
 #include "analyzer/hangs/deadlock.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +21,7 @@ using instrument::Shape;
 using Ranks = std::vector<std::uint32_t>;
 
 std::string ranks_in_words(const Ranks& ranks) {
-  reports::Application world;  // whose ranks are those of its world
+  reports::Application world;  // ranks are those of its world
   return reports::ranks_in_words(world, ranks);
 }
 std::string ranks_in_words(const std::vector<std::int32_t>& ranks) {
@@ -53,7 +52,7 @@ class Explanation {
     }
   }
 
-  // " on row", " on communicator 2 of ranks 0–1"; "" for the world, where that is the only one.
+  // " on row", " on communicator 2 of ranks 0–1"; "" for the world, when no other communicator is involved.
   [[nodiscard]] std::string comm_in_words(const StandComm& comm) const {
     if (comm.name.empty() && !comm.is_whole) return "";
     const std::string name = reports::in_sentence(comm.name);
@@ -65,7 +64,7 @@ class Explanation {
     return comm.name.empty() ? " on " + number : fmt::format(" on {} ({})", name, number);
   }
 
-  // For different collectives, or roots, on one communicator.
+  // Different collectives, or roots, on one communicator.
   [[nodiscard]] std::string mismatch(const WaitGraph::Variants& variants) const {
     const bool same_call = variants.begin()->first.first == variants.rbegin()->first.first;
     std::string text =
@@ -104,7 +103,7 @@ class Explanation {
   [[nodiscard]] std::optional<Link> link_of(std::int32_t rank) const {
     if (!graph_.is_stuck(rank)) return std::nullopt;
     const WaitGraph::Stuck why = graph_.why_stuck(rank);
-    // Rather one that waits, too, than one that is over: a circle says more.
+    // Prefers a rank that waits too over one that has ended: a cycle explains more.
     const auto& targets = why.group->targets;
     auto next = std::ranges::find_if(targets, [&](std::int32_t target) { return graph_.is_stuck(target); });
     if (next == targets.end())
@@ -112,16 +111,16 @@ class Explanation {
     return Link{rank, why, *next};
   }
 
-  // A circle, the shortest that is found, or a wait for a rank that does nothing any more.
+  // A cycle, the shortest that is found, or a wait for a rank that has ended MPI.
   [[nodiscard]] std::string blocked() const {
     std::vector<Link> best;
     std::optional<Link> end;
-    std::map<std::int32_t, std::int32_t> walk_of;  // rank → from which it was first met
+    std::map<std::int32_t, std::int32_t> walk_of;  // rank → predecessor on its first visit
     for (const auto& [start, stand] : graph_.stands()) {
       std::vector<Link> path;
       for (auto link = link_of(start); link; link = link_of(link->next)) {
         if (const auto [met, is_new] = walk_of.try_emplace(link->rank, start); !is_new) {
-          if (met->second != start) break;  // one that is known
+          if (met->second != start) break;  // a known cycle
           path.erase(path.begin(), std::ranges::find(path, link->rank, &Link::rank));
           if (best.empty() || path.size() < best.size()) best = path;
           break;
@@ -175,7 +174,7 @@ class Explanation {
     return fmt::format("{} for rank {}, which {}", waits, link.next, state);
   }
 
-  // How a rank is that may go on: of one, of several.
+  // State of ranks that may proceed, as a phrase for one rank and for several.
   struct State {
     std::string one, several;
     friend auto operator<=>(const State&, const State&) = default;
@@ -204,7 +203,7 @@ class Explanation {
     const std::string in = place.empty() ? "" : " in " + place;
     return {"computes" + in, "compute" + in};
   }
-  // For a process that is not of this world.
+  // Waits for a process outside this world.
   [[nodiscard]] static bool waits_outside(const StandCall& call) {
     const StandOperation& operation = call.operation;
     if (!WaitGraph::has_peer(operation) || operation.peer < 0 || !operation.comm) return false;
@@ -213,7 +212,7 @@ class Explanation {
     return peer < members.size() && members[peer] < 0;
   }
 
-  // Nothing is MPI's fault: those that may go on by themselves, and those that wait for them.
+  // No fault in MPI: the ranks that may proceed, and those that wait for them.
   [[nodiscard]] std::string who_may_go_on() const {
     struct Late {
       Ranks ranks;
@@ -237,7 +236,7 @@ class Explanation {
     using Entry = std::pair<const State, Late>;
     std::vector<const Entry*> order;
     for (const Entry& entry : states) order.push_back(&entry);
-    // First those outside MPI, the longest first.
+    // Ranks outside MPI first, the longest first.
     std::ranges::stable_sort(order, [](const Entry* a, const Entry* b) {
       return std::pair(a->second.is_in_mpi, -a->second.seconds) < std::pair(b->second.is_in_mpi, -b->second.seconds);
     });
@@ -255,7 +254,7 @@ class Explanation {
   }
 
   const WaitGraph graph_;
-  std::map<std::string, std::set<StandComm::Key>> keys_of_;  // of communicators in the picture, by name
+  std::map<std::string, std::set<StandComm::Key>> keys_of_;  // of communicators in this set of processes, by name
 };
 
 }  // namespace

@@ -1,4 +1,3 @@
-// See hang_watch.hpp.
 #include "analyzer/hangs/hang_watch.hpp"
 
 #include <fmt/format.h>
@@ -61,7 +60,7 @@ std::string HangWatch::sentence(const std::vector<ProcessStand>& stands) const {
   for (const ProcessStand& stand : stands) least = std::min(least, stand.seconds);
   std::string text =
       fmt::format("no rank has made progress in MPI for {}", reports::human_seconds(std::max(least, setting_.seconds)));
-  // One world after the other; a fault is said of the first that has one.
+  // World by world; the first one with a fault is reported.
   std::map<std::uint32_t, std::vector<ProcessStand>> worlds;
   for (const ProcessStand& stand : stands) worlds[stand.process.first].push_back(stand);
   HangReason best;

@@ -1,4 +1,3 @@
-// See stands.hpp.
 #include "analyzer/hangs/stands.hpp"
 
 #include <algorithm>
@@ -19,11 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 using instrument::RecentCall;
 
-// All communicators together have so many at most, 64 MiB: a few bytes of ranges may name any number of ranks.
+// Limit for all communicators together, 64 MiB: a few bytes of ranges may claim any number of ranks.
 constexpr std::size_t kMostMembers = std::size_t{1} << 24;
 
 struct KnownComms {
-  // A world's: the same object for all its processes.
+  // One shared object for all processes of a world.
   std::map<std::pair<std::uint32_t, StandComm::Key>, std::shared_ptr<const StandComm>> of_worlds;
   std::size_t members = 0;
 };
@@ -39,7 +38,7 @@ std::shared_ptr<const StandComm> comm_of(const instrument::DecodedCommunicator& 
   const auto ranges = decoded.ranges.subspan(comm->is_inter ? fixed.ranges : 0);
   std::uint64_t count = 0;
   for (const auto& range : ranges) count += range.count;
-  // An intercommunicator's own group may lie outside of the world as well as the other one.
+  // The own group of an intercommunicator may lie outside the world, like the other one.
   comm->is_whole = count <= kMostMembers - known.members &&
                    std::ranges::all_of(decoded.ranges, [](const auto& range) { return range.start >= 0; });
   if (!comm->is_whole) return comm;
@@ -48,7 +47,7 @@ std::shared_ptr<const StandComm> comm_of(const instrument::DecodedCommunicator& 
   return comm;
 }
 
-// Puts the definitions of one file together.
+// Combines the definitions of one file.
 class Reader {
  public:
   Reader(const instrument::PackHeader& header, KnownComms& known) : header_(header), known_(known) {
@@ -164,7 +163,7 @@ class Reader {
   std::map<std::uint32_t, std::string> modules_;
   struct Thread {
     std::vector<RecentCall> calls;
-    std::optional<instrument::StackFrame> place, sampled;  // innermost: of its open call, of its last sample
+    std::optional<instrument::StackFrame> place, sampled;  // innermost frames: of its open call, of its last sample
   };
   std::map<std::uint32_t, Thread> threads_;
 };
@@ -184,7 +183,7 @@ std::vector<ProcessStand> read_stands(const fs::path& folder) {
     const instrument::PackFile file = read_own_pack_file(path);
     instrument::PackSequence packs(file.bytes());
     const auto pack = packs.next();
-    if (!pack || pack->pack_class() != instrument::PackClass::kDefinitions) continue;  // it goes on just now
+    if (!pack || pack->pack_class() != instrument::PackClass::kDefinitions) continue;  // it has just continued
     Reader reader(pack->header(), known);
     instrument::DefinitionReader definitions(pack->payload());
     while (const auto definition = definitions.next()) std::visit(reader, *definition);

@@ -1,4 +1,3 @@
-// See wait_graph.hpp.
 #include "analyzer/hangs/wait_graph.hpp"
 
 #include <algorithm>
@@ -16,13 +15,13 @@ bool receives(const StandOperation& operation) {
          operation.shape == Shape::kProbe;
 }
 
-// A call of this name comes to its end without anybody else.
+// A call of this function completes without other processes.
 bool returns_at_once(std::string_view function) {
   return function.starts_with("MPI_I") || function.starts_with("MPI_Bsend") || function.starts_with("MPI_Start");
 }
 
-// Functions that match each other have one name. Whether those with different counts for each rank may stand beside the
-// others, implementations see differently.
+// Functions that match each other share one name. Implementations differ on whether those with different counts for
+// each rank match the others.
 std::string family(std::string name) {
   for (const std::string_view ending : {"_c", "_with_info"}) {
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
@@ -49,12 +48,12 @@ bool is_one_of(const std::string& name, std::span<const std::string_view> names)
 std::int32_t root_of(const StandOperation& operation) {
   return operation.shape == Shape::kRooted ? operation.peer : instrument::kNoPeer;
 }
-// As a process's list of its last collectives has it.
+// The root as a process's list of its last collectives stores it.
 std::int32_t cut(std::int32_t root) {
   return static_cast<std::int32_t>(instrument::root_of_collective(instrument::collective_word(0, root)));
 }
 
-// The calls of MPI that a process is in.
+// The MPI calls that a process is in.
 template <class Visit>
 void for_each_call(const ProcessStand& stand, Visit visit) {
   if (stand.mpi) visit(*stand.mpi);
@@ -110,7 +109,7 @@ void WaitGraph::add_threads(std::int32_t rank, const ProcessStand& stand) {
   }
 }
 
-// None: it may come to its end, for all that is known.
+// None: as far as known, it may complete.
 std::vector<WaitGraph::GroupId> WaitGraph::groups_of(std::int32_t rank, const StandCall& call) {
   const StandOperation& operation = call.operation;
   const std::string& name = operation.function;
@@ -119,7 +118,7 @@ std::vector<WaitGraph::GroupId> WaitGraph::groups_of(std::int32_t rank, const St
   std::vector<const StandOperation*> parts;
   if (!completes) parts.push_back(&operation);
   for (const StandOperation& part : call.parts) parts.push_back(&part);
-  // One of them is not complete: which, cannot be said.
+  // One of them is incomplete, but not known which.
   const bool is_any = completes && (name.find("any") != std::string::npos || name.find("some") != std::string::npos);
   const bool is_sure = !call.parts_missing && parts.size() == 1;
   const bool may_be_done = std::ranges::any_of(parts, [](const auto* part) { return part->may_be_done; });
@@ -135,8 +134,8 @@ std::vector<WaitGraph::GroupId> WaitGraph::groups_of(std::int32_t rank, const St
   return groups;
 }
 
-// is_any: the end of one is enough. Else all have to end; each but one may have, and messages whose other end is there
-// do.
+// is_any: one completion is enough. Otherwise all have to complete; all but one may have completed, and messages whose
+// other end has arrived do.
 std::vector<WaitGraph::GroupId> WaitGraph::one_of(std::int32_t rank, std::span<const StandOperation* const> operations,
                                                   bool is_any) {
   std::vector<std::int32_t> targets;
@@ -147,7 +146,7 @@ std::vector<WaitGraph::GroupId> WaitGraph::one_of(std::int32_t rank, std::span<c
   for (const StandOperation* const operation : operations) {
     if (has_peer(*operation) && operation->peer == instrument::kNoPeer && operation->may_be_done) continue;
     const auto groups = groups_of(rank, *operation);
-    // All have begun it: it has ended, or ends when those that compute come into MPI.
+    // All have begun it: it has completed, or will when computing ranks call MPI.
     if (groups.empty() && !is_any && is_at_work(*operation))
       targets.insert(targets.end(), operation->comm->members.begin(), operation->comm->members.end());
     else if (groups.empty())
@@ -172,7 +171,7 @@ std::vector<WaitGraph::GroupId> WaitGraph::groups_of(std::int32_t rank, const St
 std::vector<WaitGraph::GroupId> WaitGraph::groups_of_message(const StandOperation& operation) {
   if (operation.peer == instrument::kAnySource) {
     if (!operation.comm->is_whole) return {};
-    // It may be among them itself: that changes nothing.
+    // The rank itself may be among them, which changes nothing.
     const auto [known, is_new] = from_any_.try_emplace(operation.comm->key, groups_.size());
     if (is_new || operation.comm->is_inter) return {add(false, operation.comm->members)};
     return {known->second};
@@ -182,7 +181,7 @@ std::vector<WaitGraph::GroupId> WaitGraph::groups_of_message(const StandOperatio
   return {add(false, {*target})};
 }
 
-// The other end of a message is there: it comes to its end.
+// The other end of the message has arrived: it completes.
 bool WaitGraph::meets(std::int32_t rank, const StandOperation& operation) const {
   const auto matches = [&](const StandOperation& send, std::int32_t from, const StandOperation& receive) {
     if (!send.comm || !receive.comm || send.comm->key != receive.comm->key) return false;
@@ -216,8 +215,8 @@ std::vector<WaitGraph::GroupId> WaitGraph::groups_of_collective(std::int32_t ran
   for (const std::string_view ending : {"_c", "_with_info"}) {
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
   }
-  // In a non-blocking one, those that have begun it may have to come into MPI before it ends, also where others have
-  // ended: whether these were in it has to be known.
+  // A non-blocking collective may need ranks that have begun it to call MPI before it completes, even when others have
+  // ended: it must be known whether these took part.
   const bool is_request = blocking(name) != name;
   name = blocking(name);
   const bool has_unknown = others.has_unknown || (is_request && !others.ended.empty());
@@ -236,7 +235,7 @@ std::vector<WaitGraph::GroupId> WaitGraph::groups_of_collective(std::int32_t ran
   if ((need == Need::kEach || need == Need::kOne) && !is_request)
     targets.insert(targets.end(), others.ended.begin(), others.ended.end());
   if (need == Need::kRoot) targets = {root};
-  // All are there: it is at work.
+  // All have arrived: it is in progress.
   if (targets.empty() || (need == Need::kOne && has_unknown)) return {};
   known->second = {add(need != Need::kOne, std::move(targets))};
   return known->second;
@@ -249,7 +248,7 @@ bool WaitGraph::is_at_work(const StandOperation& operation) {
   return others.known.empty() && others.ended.empty() && !others.has_unknown;
 }
 
-// How many collectives the rank has begun on a communicator.
+// Number of collectives that the rank has begun on a communicator.
 std::optional<std::uint32_t> WaitGraph::begun(std::int32_t rank, StandComm::Key key) const {
   const ProcessStand& stand = *stands_.at(rank);
   const auto found = stand.collectives.find(key);
@@ -270,7 +269,7 @@ const WaitGraph::Behind& WaitGraph::behind(const StandOperation& collective) {
     if (!stands_.contains(rank)) {
       others.ended.push_back(rank);
     } else if (const auto count = begun(rank, collective.comm->key); !count) {
-      // Operations that it has ended without saying so.
+      // Operations that it has completed without reporting it.
       if (has_ended(rank)) {
         others.ended.push_back(rank);
       } else {
@@ -322,7 +321,7 @@ bool WaitGraph::has_ended(std::int32_t rank) const {
 
 bool WaitGraph::is_stuck(std::int32_t rank) const { return threads_.contains(rank) && !free_.contains(rank); }
 
-// From those that are free to all that wait for nothing but them. Each wait is looked at once.
+// Propagates from free ranks to all that wait only for free ones. Each wait is visited once.
 void WaitGraph::release() {
   std::unordered_map<std::int32_t, std::vector<GroupId>> waited_for;
   std::vector<std::size_t> left(groups_.size());

@@ -1,4 +1,3 @@
-// See rule_actions.hpp.
 #include "analyzer/rules/rule_actions.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See rule_counts.hpp.
 #include "analyzer/rules/rule_counts.hpp"
 
 #include <fmt/format.h>
@@ -21,18 +20,18 @@ std::vector<std::string> RuleCounts::notices() const {
       never.push_back(i + 1);
       continue;
     }
-    const std::string on_ranks =  // none: it is of a program
+    const std::string on_ranks =  // none: a rule on the program
         count.ranks == 0 ? std::string() : fmt::format("on {}, ", reports::counted(count.ranks, "rank"));
     std::string notice = fmt::format("Rule {} (when {}) held {}{}; {}.", i + 1, count.condition, on_ranks,
                                      reports::counted(count.times, "time"), count.effect);
     if (count.held_back != 0)
-      notice += fmt::format(" It was held back {}: a rule acts on a rank at most once a second and {} times in all.",
+      notice += fmt::format(" It was suppressed {}: a rule acts on a rank at most once a second and {} times in all.",
                             reports::counted(count.held_back, "time"), RuleActions::kMostActs);
     if (count.late != 0)
       notice += fmt::format(" It was too late {}: the programs had ended.", reports::counted(count.late, "time"));
     if (count.untold != 0)
       notice +=
-          fmt::format(" The programs could not be told {}: {}.", reports::counted(count.untold, "time"), count.why);
+          fmt::format(" Its command could not be sent {}: {}.", reports::counted(count.untold, "time"), count.why);
     notices.push_back(std::move(notice));
   }
   if (!never.empty())

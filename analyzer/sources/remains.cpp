@@ -1,4 +1,3 @@
-// See remains.hpp.
 #include "analyzer/sources/remains.hpp"
 
 #include <algorithm>

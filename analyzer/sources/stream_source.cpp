@@ -1,4 +1,3 @@
-// See stream_source.hpp.
 #include "analyzer/sources/stream_source.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +25,7 @@ std::string sentence_of(const VMPI_Program_desc& program, const std::vector<int>
       fmt::join(named, ", "), ranks.size() > kMostNamed ? ", ..." : "");
 }
 
-// The program that a process belongs to, and its rank in that program's world.
+// The program of a process, and its rank in that program's world.
 std::pair<const VMPI_Program_desc*, int> place_of(int universe_rank) {
   for (int id = 0; id < VMPI_Get_program_count(); ++id) {
     const auto* const program = VMPI_Get_program_by_id(id);
@@ -58,7 +57,7 @@ StreamSource::StreamSource(const std::vector<knowledge_sources::Program>& progra
     : remains_(options.output) {
   VMPI_Map_clear(&map_);
   for (const auto& program : programs) {
-    if (program.place.first_rank != 0) continue;  // its world is mapped
+    if (program.place.first_rank != 0) continue;  // its world is already mapped
     const int code = VMPI_Map_partitions(static_cast<int>(program.world), VMPI_MAP_ROUND_ROBIN, &map_);
     if (code != VMPI_SUCCESS) {
       complaints_.push_back(fmt::format("The program {} could not be mapped to the analyzers: {}.", program.name,
@@ -66,7 +65,7 @@ StreamSource::StreamSource(const std::vector<knowledge_sources::Program>& progra
     }
   }
   int code = VMPI_Stream_init(&stream_, options.block_bytes, VMPI_STREAM_BALANCE_ROUND_ROBIN);
-  constexpr int kWriterBuffers = 3;  // of no use to a reader
+  constexpr int kWriterBuffers = 3;  // unused by a reader
   if (code == VMPI_SUCCESS) code = VMPI_Stream_set_buffers(&stream_, kWriterBuffers, options.memory_bytes);
   if (code == VMPI_SUCCESS) code = VMPI_Stream_open_map(&stream_, &map_, "r");
   is_open_ = code == VMPI_SUCCESS;
@@ -132,7 +131,7 @@ void StreamSource::note_lost(int universe_rank) {
   last_loss_ = std::chrono::steady_clock::now();
 }
 
-// Its survivor may still be writing what is left of a process.
+// The survivor may still be writing the file of a process.
 bool StreamSource::looks_for_remains() {
   constexpr std::chrono::seconds kPatience(1);
   if (lost_.empty() || std::chrono::steady_clock::now() - last_loss_ > kPatience) return false;

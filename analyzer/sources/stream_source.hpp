@@ -1,6 +1,5 @@
-// The packs of a running launch: one stream from all its programs, whose blocks are the packs, without a copy. Where a
-// process has died, what is left of it follows. Ends when every program has closed its end. MPI is called in every
-// function.
+// The packs of a running launch: one stream from all its programs, whose blocks are the packs, without copies. The file
+// of a process that died follows its stream. Ends when every program has closed its end. Every function calls MPI.
 #pragma once
 
 #include <chrono>
@@ -15,15 +14,15 @@
 
 namespace ardoise::analyzer {
 
-// Those of every partition but this process's own.
+// Programs of all partitions except this process's own.
 [[nodiscard]] std::vector<knowledge_sources::Program> programs_of_launch();
 
 class StreamSource final : public PackSource {
  public:
   struct Options {
-    std::size_t block_bytes = 0;   // as the programs' recorders
-    std::size_t memory_bytes = 0;  // that the stream may use for blocks
-    std::string output;            // folder where remains of processes are
+    std::size_t block_bytes = 0;   // equal to the programs' recorders
+    std::size_t memory_bytes = 0;  // limit of the stream's blocks
+    std::string output;            // folder with files of dead processes
   };
   // Opens and closes the stream. Collective over all programs and analyzers. A stream that could not be opened has no
   // packs, and a complaint.
@@ -34,11 +33,11 @@ class StreamSource final : public PackSource {
 
   [[nodiscard]] Next next(SourcedPack& pack) override;
   [[nodiscard]] std::vector<std::string> complaints() const override;
-  // Nothing is taken meanwhile: it stays with the programs.
+  // Takes no packs for this time: they stay with the programs.
   void rest_for(std::chrono::steady_clock::duration time) { rests_until_ = std::chrono::steady_clock::now() + time; }
   [[nodiscard]] bool rests() const { return std::chrono::steady_clock::now() < rests_until_; }
   [[nodiscard]] const NextPacks& arrived() const { return remains_.arrived(); }
-  // Those that have sent, and whether each has ended.
+  // Processes that have sent packs, and whether each has ended.
   [[nodiscard]] std::map<ProcessKey, bool> processes() const;
   // Processes of this machine that have ended without finishing their measurement.
   [[nodiscard]] std::vector<std::string> gone_peers() const;  // "rank 3 of solver"
@@ -55,7 +54,7 @@ class StreamSource final : public PackSource {
   Remains remains_;
   std::chrono::steady_clock::time_point rests_until_{}, last_loss_{};
   std::map<const VMPI_Program_desc*, std::vector<int>>
-      lost_;  // ranks whose stream ended without being closed and of which nothing is left, by program
+      lost_;  // ranks whose stream ended without being closed and that left no file, by program
 };
 
 }  // namespace ardoise::analyzer

@@ -36,7 +36,7 @@ bool SafeKeeper::keep(AnalyzerRun& run, const std::function<void()>& write) {
     run.drain();
     write();
   } catch (const std::exception&) {
-    ::_exit(1);  // what it wrote was not renamed
+    ::_exit(1);  // its file was not renamed
   }
   ::_exit(0);
 }

@@ -140,7 +140,7 @@ TEST_F(OwnFilesTest, TheFolderOfAnotherUserIsNeitherAskedNorControlled) {
   EXPECT_EQ(control(options), kIncomplete);
   const std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_THAT(said, ::testing::HasSubstr(
-                        "report' is another user's (number 61002): only the user who started a launch can ask"));
+                        "report' is another user's (number 61002): only the user who started the launch can query"));
   EXPECT_THAT(said, ::testing::HasSubstr("only the user who started a launch can control it."));
   EXPECT_FALSE(fs::exists(folder_ / instrument::kAskName));
   EXPECT_FALSE(fs::exists(folder_ / instrument::kControlName));

@@ -294,7 +294,7 @@ TEST_F(RuleActing, OnceASecondAndNoMoreThanSoOften) {
   for (int i = 1; i < 100; ++i) acts += act({{0, 0, 0}}, 1s * i).size();
   EXPECT_EQ(acts, 63u);
   EXPECT_THAT(counts_.notices(),
-              ElementsAre("Rule 1 (when calls(mpi) > 1) held on 2 ranks, 103 times; set rate=5. It was held back 38 "
+              ElementsAre("Rule 1 (when calls(mpi) > 1) held on 2 ranks, 103 times; set rate=5. It was suppressed 38 "
                           "times: a rule acts on a rank at most once a second and 64 times in all."));
 }
 
@@ -317,7 +317,7 @@ TEST_F(RuleActing, HalfOfTheFileIsForEndsAndTheUser) {
   EXPECT_THAT(act({{0, 0, 1}, {0, 0, 2}}, 1s), IsEmpty());
   EXPECT_THAT(act({}, 2s), ElementsAre("0/solver/1/rate=launch"));
   EXPECT_THAT(act({}, 1h), IsEmpty()) << "what was never set does not end";
-  EXPECT_THAT(counts_.notices(), ElementsAre(EndsWith("The programs could not be told 2 times: full.")));
+  EXPECT_THAT(counts_.notices(), ElementsAre(EndsWith("Its command could not be sent 2 times: full.")));
 }
 
 TEST(RuleCounts, AreThoseOfAllAnalyzers) {

@@ -502,7 +502,7 @@ TEST_F(TraceReader, TruncatedDefinitionsAreReadAsFarAsTheyGo) {
   write_bytes(made / "traces.def", definitions.substr(0, definitions.size() - 30));
   const ArchiveReader reader(made);
   EXPECT_EQ(reader.definitions().locations.size(), 2u);
-  EXPECT_THAT(reader.definitions().faults.sentences(), Contains(HasSubstr("global definitions that are not whole")));
+  EXPECT_THAT(reader.definitions().faults.sentences(), Contains(HasSubstr("incomplete global definitions")));
 }
 
 TEST_F(TraceReader, ACrashOfTheChildBecomesASentence) {

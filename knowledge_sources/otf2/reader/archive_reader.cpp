@@ -1,4 +1,3 @@
-// See archive_reader.hpp.
 #include "knowledge_sources/otf2/reader/archive_reader.hpp"
 
 #include <fmt/format.h>
@@ -62,7 +61,7 @@ void ArchiveReader::read_definitions() {
                                         framing.exists ? framing.fault : "is missing", anchor_.file.string()));
   if (!framing.is_complete)
     definitions_.faults.add(
-        "global definitions that are not whole",
+        "incomplete global definitions",
         fmt::format("'{}' {} after {} of {}", file.string(), framing.fault, framing.records, anchor_.definition_count));
   const std::uint64_t count = framing.is_complete ? UINT64_MAX : framing.records;
   (void)read_global_definitions(open_otf2_reader(anchor_).get(), DefinitionTurn::kStrings, count, definitions_);

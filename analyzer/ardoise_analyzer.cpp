@@ -84,12 +84,12 @@ std::uint64_t number_of_run(MPI_Comm analyzers) {
 
 // A program of the launch uses MPI without our library and waits in MPI_Init for this process; it would share its world
 // with the analyzers.
-int leave_unjoined(const std::string& program, const Options& options) {
+int exit_unjoined(const std::string& program, const Options& options) {
   if (!options.status_file.empty()) {
     // The launcher ends this launch, prints the reason, and starts it again without us. If it cannot see the file, this
     // process exits.
     leave_state(fmt::format("{} {}", kStateUnjoined, program), options);
-    std::this_thread::sleep_for(kPatienceOfUnjoined);
+    std::this_thread::sleep_for(kUnjoinedTimeout);
   }
   say(fmt::format(
       "the program '{}' of this launch runs without libardoise.so and would share its MPI_COMM_WORLD with the "
@@ -111,7 +111,7 @@ int report_of_launch(bool is_empty, const AnalyzerRun& run, const RunFacts& fact
 
 int serve(const Options& options, int argc, char** argv) {
   if (!options.status_file.empty()) take_processors_of_launcher();  // started by hand, the user chooses the processors
-  leave_a_guardian();
+  fork_guardian();
   std::optional<WarmStart> warm(std::in_place);
   auto plugins = load_plugins(installed_plugins_folder(), options.plugins);
   const unsigned workers = options.workers != 0 ? options.workers : default_workers();
@@ -133,7 +133,7 @@ int serve(const Options& options, int argc, char** argv) {
     if (is_last_of_launch()) say("no program of this launch called MPI_Init, so there is nothing to report.");
     return kIncomplete;
   }
-  if (job.kind == JobState::Kind::lacks_library) return leave_unjoined(job.program, options);
+  if (job.kind == JobState::Kind::lacks_library) return exit_unjoined(job.program, options);
   // Both ends of a stream must have the same block size, and a block is a pack: the variables of the programs' recorder
   // apply here too.
   const auto recorder =
@@ -226,7 +226,7 @@ int main(int argc, char** argv) {
   const auto parsed = parse_options(argc, argv);
   if (!parsed.options) return parsed.status;
   const auto& options = *parsed.options;
-  if (!options.called_by.empty()) speak_as(options.called_by);
+  if (!options.called_by.empty()) set_own_name(options.called_by);
   try {
     if (options.check) return check(options);
     if (options.snapshot) return take_snapshot(options);

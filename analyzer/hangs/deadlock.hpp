@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/hangs/stands.hpp"
+#include "analyzer/hangs/stalled_processes.hpp"
 
 namespace ardoise::analyzer {
 
@@ -18,9 +18,9 @@ struct HangReason {
 };
 
 // stands: all processes of one world that have not ended.
-[[nodiscard]] HangReason reason_of_hang(std::span<const ProcessStand> stands);
+[[nodiscard]] HangReason reason_of_hang(std::span<const StalledProcess> processes);
 
 // "MPI_Recv in main (ring.c:12)", "write in dump (dump.c:88)".
-[[nodiscard]] std::string call_in_words(const StandCall& call);
+[[nodiscard]] std::string call_in_words(const PendingCall& call);
 
 }  // namespace ardoise::analyzer

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/hangs/stands.hpp"
+#include "analyzer/hangs/stalled_processes.hpp"
 #include "knowledge_sources/reduction/reduction.hpp"
 
 namespace ardoise::analyzer {
@@ -33,10 +33,10 @@ class HangWatch {
   [[nodiscard]] std::string look(const std::map<ProcessKey, bool>& own);
 
  private:
-  void mark(bool all_stand);
+  void mark(bool all_stalled);
   // Advances the times of the blocked processes to now.
-  [[nodiscard]] bool do_all_stand(const std::map<ProcessKey, bool>& own, std::vector<ProcessStand>& stands);
-  [[nodiscard]] std::string sentence(const std::vector<ProcessStand>& stands) const;
+  [[nodiscard]] bool are_all_stalled(const std::map<ProcessKey, bool>& own, std::vector<StalledProcess>& processes);
+  [[nodiscard]] std::string sentence(const std::vector<StalledProcess>& processes) const;
 
   const Setting setting_;
   const std::vector<knowledge_sources::Program> programs_;

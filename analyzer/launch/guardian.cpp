@@ -45,7 +45,7 @@ constexpr std::array kPassedOn{SIGTERM, SIGINT, SIGHUP, SIGCONT, SIGQUIT};
 
 }  // namespace
 
-void leave_a_guardian() {
+void fork_guardian() {
   // mpirun forwards these to all processes of the launch; they are meant for the programs.
   for (const int signal : {SIGUSR1, SIGUSR2}) std::signal(signal, SIG_IGN);
   // Blocks signals until their handlers are installed.

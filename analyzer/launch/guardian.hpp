@@ -8,6 +8,6 @@ namespace ardoise::analyzer {
 
 // Before MPI and before threads. Returns in the child, or in this process if fork fails. The child gets the guardian's
 // signals, and SIGTERM when the guardian has died. Both ignore SIGUSR1 and SIGUSR2, which are meant for the programs.
-void leave_a_guardian();
+void fork_guardian();
 
 }  // namespace ardoise::analyzer

@@ -103,7 +103,7 @@ std::string LaunchWatch::trace_mark() const {
 }
 
 void LaunchWatch::save() {
-  if (has_saved_ && stream_ != nullptr && stream_->rests()) return;  // no pack has arrived since
+  if (has_saved_ && stream_ != nullptr && stream_->is_paused()) return;  // no pack has arrived since
   // Removed when the report was made from the states.
   if (!has_own_file(safe_state_file(options_.output, kFirstStatePrefix, setting_.rank))) return;
   if (first_gone_.empty() && stream_ != nullptr) first_gone_ = stream_->gone_peers();
@@ -122,7 +122,7 @@ void LaunchWatch::save() {
     run_.drain();
     write_all();
   }
-  if (stream_ != nullptr) stream_->rest_for(kEndOfLaunch);
+  if (stream_ != nullptr) stream_->pause_for(kEndOfLaunch);
 }
 
 void LaunchWatch::end() {

@@ -25,7 +25,7 @@ std::string& own_name() {
 }
 }  // namespace
 
-void speak_as(const std::string& name) { own_name() = name; }
+void set_own_name(const std::string& name) { own_name() = name; }
 
 void say(const std::string& sentence) {
   // One write, so that lines of several ranks do not mix. Names in it may contain anything.

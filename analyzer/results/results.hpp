@@ -38,7 +38,7 @@ void leave_state(std::string_view state, const Options& options);
 [[nodiscard]] int exit_status(int status, const Options& options);
 
 // Sets the program name that say() prints.
-void speak_as(const std::string& name);
+void set_own_name(const std::string& name);
 // "ardoise-analyzer: sentence" on standard error.
 void say(const std::string& sentence);
 

@@ -30,10 +30,11 @@ class RuleActions {
   static constexpr std::size_t kMostBytes = instrument::kMaxControlBytes / 2;
 
   // most_bytes: limit of the file, including the command.
-  using Tell = std::function<Appended(const instrument::ControlCommand& command, std::size_t most_bytes)>;
+  using AppendCommand = std::function<Appended(const instrument::ControlCommand& command, std::size_t most_bytes)>;
 
   // counts outlives it.
-  RuleActions(std::vector<Rule> rules, std::vector<knowledge_sources::Program> programs, RuleCounts& counts, Tell tell);
+  RuleActions(std::vector<Rule> rules, std::vector<knowledge_sources::Program> programs, RuleCounts& counts,
+              AppendCommand append);
 
   // Called periodically with the rules that have held since the last call. Ranks with the same rule share one command.
   void act(const TimesHeld& held, Time now);
@@ -51,7 +52,7 @@ class RuleActions {
   static void for_each_group(const Targets& sorted, Use&& use);
   void count(const TimesHeld& held);
   [[nodiscard]] RuleOfRank target_of(const RuleOfRank& held) const;
-  [[nodiscard]] Appended tell(const Targets& targets, const std::string& settings, std::size_t most_bytes);
+  [[nodiscard]] Appended append(const Targets& targets, const std::string& settings, std::size_t most_bytes);
   void begin(const Targets& targets, Time now);
   void end(const Targets& targets);
   void end_those_over(Time now);
@@ -59,7 +60,7 @@ class RuleActions {
   const std::vector<Rule> rules_;
   const std::map<std::uint32_t, knowledge_sources::Program> programs_;
   RuleCounts& counts_;
-  const Tell tell_;
+  const AppendCommand append_;
   std::set<RuleOfRank> known_;    // have held before
   std::set<RuleOfRank> waiting_;  // to act on
   std::map<RuleOfRank, Acts> acts_;

@@ -29,9 +29,9 @@ std::vector<std::string> RuleCounts::notices() const {
                             reports::counted(count.held_back, "time"), RuleActions::kMostActs);
     if (count.late != 0)
       notice += fmt::format(" It was too late {}: the programs had ended.", reports::counted(count.late, "time"));
-    if (count.untold != 0)
+    if (count.unsent != 0)
       notice +=
-          fmt::format(" Its command could not be sent {}: {}.", reports::counted(count.untold, "time"), count.why);
+          fmt::format(" Its command could not be sent {}: {}.", reports::counted(count.unsent, "time"), count.why);
     notices.push_back(std::move(notice));
   }
   if (!never.empty())
@@ -44,7 +44,7 @@ void RuleCounts::write(knowledge_sources::ByteWriter& out) const {
   for (const RuleCount& each : counts_) {
     out.put_text(each.condition);
     out.put_text(each.effect);
-    for (const std::uint64_t number : {each.ranks, each.times, each.held_back, each.late, each.untold}) out.put(number);
+    for (const std::uint64_t number : {each.ranks, each.times, each.held_back, each.late, each.unsent}) out.put(number);
     out.put_text(each.why);
   }
 }
@@ -55,7 +55,7 @@ RuleCounts RuleCounts::read(knowledge_sources::ByteReader& in) {
     RuleCount& each = counts.counts_.emplace_back();
     each.condition = in.get_text();
     each.effect = in.get_text();
-    for (std::uint64_t* const number : {&each.ranks, &each.times, &each.held_back, &each.late, &each.untold})
+    for (std::uint64_t* const number : {&each.ranks, &each.times, &each.held_back, &each.late, &each.unsent})
       *number = in.get<std::uint64_t>();
     each.why = in.get_text();
   }
@@ -73,7 +73,7 @@ void RuleCounts::merge(const RuleCounts& other) {
     to.times += from.times;
     to.held_back += from.held_back;
     to.late += from.late;
-    to.untold += from.untold;
+    to.unsent += from.unsent;
     if (to.why.empty()) to.why = from.why;
   }
 }

@@ -15,7 +15,7 @@ struct RuleCount {
   std::uint64_t ranks = 0, times = 0;  // how often, and on how many ranks, it held
   std::uint64_t held_back = 0;         // of these times: suppressed
   std::uint64_t late = 0;              // of these times: the programs had ended
-  std::uint64_t untold = 0;            // commands, resets included, that could not be written
+  std::uint64_t unsent = 0;            // commands, resets included, that could not be written
   std::string why{};                   // the first reason for that
 };
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/sources/pack_source.hpp"
-#include "analyzer/sources/remains.hpp"
+#include "analyzer/sources/unsent_packs.hpp"
 #include "knowledge_sources/reduction/level.hpp"
 #include "vmpi/vmpi.h"
 
@@ -34,9 +34,9 @@ class StreamSource final : public PackSource {
   [[nodiscard]] Next next(SourcedPack& pack) override;
   [[nodiscard]] std::vector<std::string> complaints() const override;
   // Takes no packs for this time: they stay with the programs.
-  void rest_for(std::chrono::steady_clock::duration time) { rests_until_ = std::chrono::steady_clock::now() + time; }
-  [[nodiscard]] bool rests() const { return std::chrono::steady_clock::now() < rests_until_; }
-  [[nodiscard]] const NextPacks& arrived() const { return remains_.arrived(); }
+  void pause_for(std::chrono::steady_clock::duration time) { paused_until_ = std::chrono::steady_clock::now() + time; }
+  [[nodiscard]] bool is_paused() const { return std::chrono::steady_clock::now() < paused_until_; }
+  [[nodiscard]] const NextPacks& arrived() const { return unsent_.arrived(); }
   // Processes that have sent packs, and whether each has ended.
   [[nodiscard]] std::map<ProcessKey, bool> processes() const;
   // Processes of this machine that have ended without finishing their measurement.
@@ -45,14 +45,14 @@ class StreamSource final : public PackSource {
  private:
   void note_lost(int universe_rank);
   [[nodiscard]] Next next_of_stream(SourcedPack& pack);
-  [[nodiscard]] bool looks_for_remains();
+  [[nodiscard]] bool looks_for_unsent_packs();
 
   VMPI_Map map_{};
   VMPI_Stream stream_{};
   bool is_open_ = false;
   std::vector<std::string> complaints_;
-  Remains remains_;
-  std::chrono::steady_clock::time_point rests_until_{}, last_loss_{};
+  UnsentPacks unsent_;
+  std::chrono::steady_clock::time_point paused_until_{}, last_loss_{};
   std::map<const VMPI_Program_desc*, std::vector<int>>
       lost_;  // ranks whose stream ended without being closed and that left no file, by program
 };

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/hangs/stands.hpp"
+#include "analyzer/hangs/stalled_processes.hpp"
 #include "analyzer/output_folder/live_process.hpp"
 #include "analyzer/output_folder/safe_state_files.hpp"
 #include "analyzer/run/event_loop.hpp"
@@ -63,14 +63,14 @@ void wait_for_writers(const fs::path& output, std::size_t processes) {
   auto first_seen = std::chrono::steady_clock::time_point::max();
   for (const auto begin = std::chrono::steady_clock::now();; std::this_thread::sleep_for(10ms)) {
     const auto now = std::chrono::steady_clock::now();
-    const auto remains = remains_files(output);
+    const auto unsent = unsent_pack_files(output);
     const auto states = safe_state_files(output, kSafeStatePrefix).size();
-    if (std::ranges::any_of(remains, is_unfinished) || !safe_state_files(output, kSavesMarkPrefix).empty()) {
+    if (std::ranges::any_of(unsent, is_unfinished) || !safe_state_files(output, kSavesMarkPrefix).empty()) {
       if (now - begin > 10s) return;
       continue;
     }
-    if (remains.size() >= processes && states >= safe_state_files(output, kFirstStatePrefix).size()) return;
-    if (states + remains.size() == 0 && now - begin < 3s) continue;
+    if (unsent.size() >= processes && states >= safe_state_files(output, kFirstStatePrefix).size()) return;
+    if (states + unsent.size() == 0 && now - begin < 3s) continue;
     first_seen = std::min(first_seen, now);
     if (now - first_seen > 2s) return;
   }
@@ -92,8 +92,8 @@ bool is_first_state(const fs::path& file) { return file.filename().string().star
 void remove_all(const fs::path& output) {
   std::error_code ignored;
   remove_states(output);
-  for (const fs::path& file : remains_files(output)) fs::remove(file, ignored);
-  for (const fs::path& file : stand_files(output)) fs::remove(file, ignored);
+  for (const fs::path& file : unsent_pack_files(output)) fs::remove(file, ignored);
+  for (const fs::path& file : position_files(output)) fs::remove(file, ignored);
 }
 
 // "12:03:44 UTC".
@@ -183,11 +183,11 @@ int merge_safe_states(const Options& options) {
   Options of_run = options;
   of_run.command = merged.first->command;
   of_run.settings = merged.first->settings;
-  Remains remains(options.output, std::move(merged.arrived));
+  UnsentPacks unsent(options.output, std::move(merged.arrived));
   const bool lacks_analyzers = merged.analyzers < merged.first->facts.run.analyzer_ranks;
-  const Left left{.processes = processes_of(*merged.first), .complete = merged.complete + remains.open_all()};
+  const Left left{.processes = processes_of(*merged.first), .complete = merged.complete + unsent.open_all()};
   EventLoop loop;
-  ingest(loop, remains, *merged.run);
+  ingest(loop, unsent, *merged.run);
   merged.run->finish();
   RunFacts facts = merged.first->facts.run;
   facts.programs_ended = std::chrono::steady_clock::now();

@@ -14,7 +14,7 @@
 
 #include "analyzer/options/options.hpp"
 #include "analyzer/run/analyzer_run.hpp"
-#include "analyzer/sources/remains.hpp"
+#include "analyzer/sources/unsent_packs.hpp"
 #include "analyzer/states/safe_state.hpp"
 #include "knowledge_sources/otf2/writer/trace_archive.hpp"
 

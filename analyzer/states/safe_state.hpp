@@ -13,7 +13,7 @@
 #include "analyzer/output_folder/safe_state_files.hpp"
 #include "analyzer/results/results.hpp"
 #include "analyzer/run/analyzer_run.hpp"
-#include "analyzer/sources/remains.hpp"
+#include "analyzer/sources/unsent_packs.hpp"
 #include "knowledge_sources/reduction/reduction.hpp"
 
 namespace ardoise::analyzer {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "analyzer/hangs/stands.hpp"
+#include "analyzer/hangs/stalled_processes.hpp"
 #include "analyzer/output_folder/live_process.hpp"
 #include "analyzer/output_folder/own_files.hpp"
 #include "analyzer/output_folder/status_file.hpp"
@@ -101,8 +101,8 @@ class Request {
   std::int64_t made_ = 0;
 };
 
-std::vector<fs::path> fresh_stands(const fs::path& folder, std::int64_t since) {
-  auto files = stand_files(folder);
+std::vector<fs::path> fresh_position_files(const fs::path& folder, std::int64_t since) {
+  auto files = position_files(folder);
   std::erase_if(files, [&](const fs::path& file) { return modified(file) < since; });
   return files;
 }
@@ -123,10 +123,10 @@ std::vector<fs::path> wait_for_states(const fs::path& folder, const Request& req
   }
 }
 
-std::vector<fs::path> wait_for_stands(const fs::path& folder, const Request& request, std::size_t processes) {
+std::vector<fs::path> wait_for_position_files(const fs::path& folder, const Request& request, std::size_t processes) {
   for (const auto begin = Clock::now();; std::this_thread::sleep_for(kLooks)) {
-    auto stands = fresh_stands(folder, request.made());
-    if (stands.size() >= processes || Clock::now() - begin > kForProcesses) return stands;
+    auto positions = fresh_position_files(folder, request.made());
+    if (positions.size() >= processes || Clock::now() - begin > kForProcesses) return positions;
   }
 }
 
@@ -178,8 +178,9 @@ int take_snapshot(const Options& options) {
   facts.programs_ended = Clock::now();
   // Processes in MPI_Finalize have reported everything.
   const std::size_t processes = processes_of(*merged.first);
-  Capture stands = read_own_capture(wait_for_stands(folder, request, processes - std::min(processes, merged.complete)));
-  CaptureSource source(stands);
+  Capture positions =
+      read_own_capture(wait_for_position_files(folder, request, processes - std::min(processes, merged.complete)));
+  CaptureSource source(positions);
   EventLoop loop;
   ingest(loop, source, *merged.run);
   merged.run->finish();

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/sources/remains.hpp"
+#include "analyzer/sources/unsent_packs.hpp"
 #include "instrument/format/definitions.hpp"
 #include "instrument/format/event_format.hpp"
 #include "reports/ending.hpp"
@@ -18,7 +18,7 @@
 namespace ardoise::analyzer {
 
 // A communicator as one of its processes knows it. Equal keys mean the same communicator.
-struct StandComm {
+struct CommView {
   struct Key {
     std::uint64_t hash = 0;
     std::uint32_t instance = 0;  // counter among communicators of the same ranks, in order of creation
@@ -32,29 +32,29 @@ struct StandComm {
 };
 
 // An operation that has not completed.
-struct StandOperation {
+struct PendingOperation {
   std::string function;  // "MPI_Irecv"
   instrument::Shape shape = instrument::Shape::kLocal;
   std::int32_t peer = instrument::kNoPeer;  // as in a record: rank in the communicator
   std::int32_t tag = 0;
-  std::shared_ptr<const StandComm> comm = nullptr;  // nullptr: none, or unknown
+  std::shared_ptr<const CommView> comm = nullptr;  // nullptr: none, or unknown
   // For a collective: number of collectives that its process had begun before on the communicator.
   std::optional<std::uint32_t> number = std::nullopt;
   bool may_be_done = false;  // it, or the operations of its call, may have completed
 };
 
 // The MPI or I/O call that a process is in.
-struct StandCall {
-  StandOperation operation;
+struct PendingCall {
+  PendingOperation operation;
   // Operations that it waits for: incomplete requests, the receiving half of MPI_Sendrecv.
-  std::vector<StandOperation> parts;
+  std::vector<PendingOperation> parts;
   bool parts_missing = false;  // and further, unknown ones
   reports::StackPlace place;
   double seconds = 0;
 };
 
 // The collectives that a process has called on a communicator.
-struct StandCollectives {
+struct CollectiveHistory {
   std::uint32_t begun = 0;  // without the call that it is in
   struct Call {
     std::string function;
@@ -63,26 +63,26 @@ struct StandCollectives {
   std::vector<Call> last;  // the calls before `begun`, in order
 };
 
-struct ProcessStand {
+struct StalledProcess {
   ProcessKey process;
   std::uint64_t tick = 0, since_tick = 0;  // of the check, of its last progress
   double seconds = 0;                      // between the two ticks
   std::optional<double> cpu_share;         // recent CPU time ÷ time
   bool in_finalize = false, is_stopped = false;
-  bool sleeps = false;               // its first thread slept or was blocked at the check
-  bool has_free_threads = false;     // threads that may call MPI and are outside MPI
-  reports::StackPlace computes;      // outside calls: location of its last sample
-  std::optional<StandCall> mpi, io;  // of the thread that has been longest in its call
-  std::vector<StandCall> others;     // MPI calls of its other threads
-  std::map<StandComm::Key, StandCollectives> collectives;
+  bool sleeps = false;                 // its first thread slept or was blocked at the check
+  bool has_free_threads = false;       // threads that may call MPI and are outside MPI
+  reports::StackPlace computes;        // outside calls: location of its last sample
+  std::optional<PendingCall> mpi, io;  // of the thread that has been longest in its call
+  std::vector<PendingCall> others;     // MPI calls of its other threads
+  std::map<CommView::Key, CollectiveHistory> collectives;
   bool knows_all_collectives = true;  // it has begun none on other communicators
 };
 
 // Reads all readable files of the folder; places have only module and offset.
-[[nodiscard]] std::vector<ProcessStand> read_stands(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<StalledProcess> read_stalled_processes(const std::filesystem::path& folder);
 // Resolves the places in the binaries, which may take a while.
-void find_places(std::vector<ProcessStand>& stands);
+void find_places(std::vector<StalledProcess>& processes);
 // Names of these files.
-[[nodiscard]] std::vector<std::filesystem::path> stand_files(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::filesystem::path> position_files(const std::filesystem::path& folder);
 
 }  // namespace ardoise::analyzer

@@ -22,9 +22,9 @@ using ProcessKey = std::pair<std::uint32_t, std::uint32_t>;
 // For each process the number of its next expected pack.
 using NextPacks = std::map<ProcessKey, std::uint64_t>;
 
-class Remains final : public PackSource {
+class UnsentPacks final : public PackSource {
  public:
-  explicit Remains(std::filesystem::path folder, NextPacks arrived = {})
+  explicit UnsentPacks(std::filesystem::path folder, NextPacks arrived = {})
       : folder_(std::move(folder)), arrived_(std::move(arrived)) {}
 
   // Notes a pack received from a stream.
@@ -58,7 +58,7 @@ class Remains final : public PackSource {
 };
 
 // The files, by name, including those still being written.
-[[nodiscard]] std::vector<std::filesystem::path> remains_files(const std::filesystem::path& folder);
+[[nodiscard]] std::vector<std::filesystem::path> unsent_pack_files(const std::filesystem::path& folder);
 [[nodiscard]] bool is_unfinished(const std::filesystem::path& file);
 
 }  // namespace ardoise::analyzer

@@ -1,4 +1,3 @@
-// See thread_samples.hpp.
 #include "knowledge_sources/contexts/thread_samples.hpp"
 
 #include <span>

@@ -1,5 +1,5 @@
-// The bytes that a knowledge source keeps of packs that it can't use yet, counted on the blackboard: ingest takes no
-// further pack while that is full, so what is waited for, which came before, is used first.
+// Bytes of packs that a knowledge source keeps because it cannot use them yet, counted on the blackboard: ingest takes
+// no further pack while that is full, so that the missing pack, which came earlier, is processed first.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class KeptBytes {
   }
   ~KeptBytes() { clear(); }
 
-  // Before the first byte. The board outlives the use of this.
+  // Before the first byte. The board outlives the object's use.
   void count_on(blackboard::Blackboard& board) { board_ = &board; }
   void add(std::size_t bytes) {
     if (board_ == nullptr) return;

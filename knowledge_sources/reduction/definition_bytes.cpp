@@ -1,4 +1,4 @@
-// The definitions of an analyzer as bytes, and back. See definition_store.hpp.
+// Encoding and decoding of an analyzer's definitions (definition_store.hpp).
 #include <algorithm>
 
 #include "knowledge_sources/reduction/definition_store.hpp"

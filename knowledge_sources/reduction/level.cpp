@@ -1,4 +1,3 @@
-// See level.hpp.
 #include "knowledge_sources/reduction/level.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +14,7 @@ namespace ardoise::knowledge_sources {
 namespace {
 
 constexpr std::uint32_t kLevelVersion = 1;
-constexpr std::string_view kAccountsPart = "(accounts)";  // no name of a plug-in
+constexpr std::string_view kAccountsPart = "(accounts)";  // not a valid name of a plug-in
 constexpr std::string_view kDefinitionsPart = "(definitions)";
 
 AnalysisContext context_of(const Program& program) {
@@ -29,7 +28,7 @@ AnalysisContext context_of(const Program& program) {
           std::max(program.place.world_ranks, program.ranks)};
 }
 
-// Lists in an order that is that of their contents, whatever the order of the plug-ins.
+// Sorts lists by content, independent of the order of the plug-ins.
 void sort_lists(reports::Application& application) {
   const auto by_function = [](const auto& a, const auto& b) {
     return std::tuple(-a.seconds, std::string_view(a.function)) < std::tuple(-b.seconds, std::string_view(b.function));

@@ -1,4 +1,3 @@
-// See reduction.hpp.
 #include "knowledge_sources/reduction/reduction.hpp"
 
 #include <fmt/chrono.h>
@@ -19,7 +18,8 @@ namespace {
 
 constexpr std::uint32_t kReductionVersion = 1;
 
-// Level::contribute leaves seconds since 1970 in start_seconds: the first of all programs becomes 0 and Run::started.
+// Level::contribute leaves seconds since 1970 in start_seconds: the start of the first program becomes 0 and
+// Run::started.
 void align_starts(reports::Run& run, std::size_t first_application) {
   double first = 0;
   for (std::size_t i = first_application; i < run.applications.size(); ++i) {

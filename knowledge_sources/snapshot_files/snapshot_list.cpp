@@ -1,4 +1,3 @@
-// See snapshot_list.hpp.
 #include "knowledge_sources/snapshot_files/snapshot_list.hpp"
 
 #include <iterator>
@@ -11,7 +10,7 @@ std::size_t size_of(const Snapshot& each) { return 2 + each.calls.size() + each.
 
 template <class Cell>
 void join_cells(std::vector<Cell>& into, const std::vector<Cell>& more) {
-  // Mostly both have the same.
+  // Usually both have the same.
   if (std::ranges::equal(into, more, {}, &Cell::id, &Cell::id)) {
     for (std::size_t i = 0; i < into.size(); ++i) into[i].sums += more[i].sums;
     return;

@@ -1,4 +1,3 @@
-// See rank_endings.hpp.
 #include "knowledge_sources/plugins/endings/rank_endings.hpp"
 
 #include <span>

@@ -1,4 +1,3 @@
-// See sampling_facts.hpp.
 #include "knowledge_sources/plugins/samples/sampling_facts.hpp"
 
 #include <cmath>
@@ -8,8 +7,8 @@
 
 namespace ardoise::knowledge_sources {
 
-// Of 257 sorted changes the middle one is neither among the first 128 nor among the last 128 of all that will ever
-// come, so what is kept doesn't depend on the order.
+// Of 257 sorted changes the middle one is never among the first 128 or the last 128 of all changes, so the result does
+// not depend on the order.
 void SamplingFacts::keep(Rank& rank, const SamplingChange& change) {
   rank.changes.insert(std::ranges::upper_bound(rank.changes, change), change);
   if (rank.changes.size() > kChanges) rank.changes.erase(rank.changes.begin() + kChanges / 2);

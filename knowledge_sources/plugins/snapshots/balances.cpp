@@ -1,4 +1,3 @@
-// See balances.hpp.
 #include "knowledge_sources/plugins/snapshots/balances.hpp"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// See condition.hpp.
 #include "knowledge_sources/plugins/snapshots/condition.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +46,7 @@ class Parser {
   Parser(std::string_view text, std::vector<Condition::Variable>& variables, std::vector<Condition::Step>& steps)
       : text_(text), variables_(variables), steps_(steps) {}
 
-  // Whether it is "since last".
+  // True: the condition ends in "since last".
   bool parse() {
     any();
     while (take("or")) {
@@ -281,7 +280,7 @@ bool Condition::holds(const std::vector<double>& values) const {
     --depth;
     stack[depth - 1] = calculate(step.code, stack[depth - 1], stack[depth]);
   }
-  return stack[0] != 0;  // a division by nothing holds never
+  return stack[0] != 0;  // false for a division by zero
 }
 
 }  // namespace ardoise::knowledge_sources

@@ -1,4 +1,3 @@
-// See call_attributes.hpp.
 #include "knowledge_sources/plugins/traces/call_attributes.hpp"
 
 #include <fmt/format.h>
@@ -53,7 +52,7 @@ void CallAttributes::put_text(std::uint32_t key, const std::string& text, bool i
   put(key, OTF2_TYPE_STRING, value, used);
 }
 
-// One that the call uses has the number of its operation; of several their ages, which are the same in each round of a
+// A request is given as the number of its operation; several requests as their ages, which are equal in each round of a
 // loop.
 void CallAttributes::put_requests(const instrument::MpiRecord& call, TraceRankState& rank, std::uint64_t& used,
                                   TraceLosses& losses) {

@@ -1,4 +1,3 @@
-// See critical_path.hpp.
 #include "knowledge_sources/plugins/waits/critical_path.hpp"
 
 #include <algorithm>
@@ -11,7 +10,7 @@ namespace ardoise::knowledge_sources {
 CriticalPath::CriticalPath(std::uint32_t ranks, std::size_t most_jumps)
     : most_(most_jumps), jumps_(ranks), ns_by_rank_(ranks), rank_at_(grid_slots(ranks)) {}
 
-// Goes back in time, and notes where the path was.
+// Goes back in time and notes the path.
 class CriticalPath::Walker {
  public:
   Walker(const std::vector<std::vector<Jump>>& jumps, std::vector<std::uint64_t>& ns_by_rank,
@@ -30,7 +29,7 @@ class CriticalPath::Walker {
       const auto begin = jumps_[place.rank].begin();
       const auto after = std::ranges::upper_bound(begin, begin + static_cast<std::ptrdiff_t>(left_[place.rank]),
                                                   place.time, {}, &Jump::time);
-      left_[place.rank] = static_cast<std::size_t>(after - begin);  // each jump once, and back in time only
+      left_[place.rank] = static_cast<std::size_t>(after - begin);  // each jump once, and only back in time
       const bool jumps = after != begin && (after - 1)->time > down_to;
       const std::int64_t from = jumps ? (after - 1)->time : down_to;
       note(place.rank, from, place.time);
@@ -54,8 +53,8 @@ class CriticalPath::Walker {
   const std::vector<std::vector<Jump>>& jumps_;
   std::vector<std::uint64_t>& ns_by_rank_;
   GridValues<std::uint32_t>& rank_at_;
-  std::vector<std::size_t> left_;  // jumps that are not used, by rank
-  std::uint64_t slot_ = 0;         // the point that is noted next
+  std::vector<std::size_t> left_;  // unused jumps, by rank
+  std::uint64_t slot_ = 0;         // the next point to note
   std::int64_t point_ = 0;
 };
 
@@ -82,7 +81,7 @@ CriticalPath::Place CriticalPath::meeting_before(std::int64_t time) const {
     std::uint32_t rank;
     bool operator<(const Next& other) const { return std::pair(time, rank) < std::pair(other.time, other.rank); }
   };
-  std::vector<std::size_t> left(jumps_.size());  // jumps that are not behind, by rank
+  std::vector<std::size_t> left(jumps_.size());  // jumps still ahead, by rank
   std::vector<bool> has_way(jumps_.size(), true);
   std::priority_queue<Next> next;
   const auto expect = [&](std::uint32_t rank, std::int64_t until) {
@@ -101,7 +100,7 @@ CriticalPath::Place CriticalPath::meeting_before(std::int64_t time) const {
     next.pop();
     if (!has_way[latest.rank] || left[latest.rank] == 0) continue;
     const Jump& jump = jumps_[latest.rank][left[latest.rank] - 1];
-    if (jump.time != latest.time) continue;  // a way that has gone on since
+    if (jump.time != latest.time) continue;  // an outdated entry
     --left[latest.rank];
     has_way[latest.rank] = false;
     if (has_way[jump.awaited]) {
@@ -168,7 +167,7 @@ CriticalPath::Path CriticalPath::take_path(std::uint32_t last_rank, std::int64_t
   return {std::move(rank_at_), std::move(ns_by_rank_), unsettled_ns_, late_};
 }
 
-// Jumps meet at one analyzer, but where analyzers are not connected.
+// All jumps are on one analyzer, unless analyzers are not connected.
 void CriticalPath::merge(const CriticalPath& other) {
   if (other.settled_to_ > settled_to_ && settled_to_ == 0) {
     auto own = std::exchange(jumps_, std::vector<std::vector<Jump>>(jumps_.size()));

@@ -1,4 +1,3 @@
-// See meetings.hpp.
 #include "knowledge_sources/plugins/waits/meetings.hpp"
 
 namespace ardoise::knowledge_sources {

@@ -1,6 +1,6 @@
-// Where the calls of one collective by all ranks of a communicator meet: the n-th on it in one rank and the n-th in the
-// others are one operation, since MPI has all ranks call them in the same order. Memory: what has not met yet, at most
-// kMostCalls; what comes beyond is counted as unresolved.
+// Matches the calls of a collective across the ranks of a communicator: the n-th calls on it in all ranks are one
+// operation, since MPI requires the same order in all ranks. Memory: incomplete collectives, at most kMostCalls;
+// further ones are counted as unresolved.
 #pragma once
 
 #include <compare>
@@ -33,13 +33,13 @@ class Meetings {
   static constexpr std::size_t kMostPairs = std::size_t{1} << 23;  // 8 bytes each: some 70 MB
   static constexpr std::size_t kMostCalls = std::size_t{1} << 21;  // 56 bytes each: some 120 MB
 
-  // One that is complete goes to `sums`, and is forgotten.
+  // A complete collective goes to `sums` and is removed.
   void add(const MeetingKey& key, std::uint32_t function, const Arrival& arrival, WaitSums& sums);
   // Before the source arrives.
   void add(const NeighbourPair& pair);
-  // What has not met: the other halves may be with other analyzers.
+  // Incomplete collectives: the missing calls may be on other analyzers.
   void merge(const Meetings& other, WaitSums& sums);
-  // Adds those that are still open to what is not known.
+  // Counts incomplete collectives as unknown.
   void add_open(WaitSums& sums) const;
 
   void write(ByteWriter& out) const;
@@ -58,7 +58,7 @@ class Meetings {
 
   std::map<MeetingKey, Meeting> open_;
   std::uint64_t calls_ = 0, pairs_ = 0;  // in open_
-  std::vector<Wait> waits_;              // of one, to use its memory again
+  std::vector<Wait> waits_;              // reused memory
 };
 
 }  // namespace ardoise::knowledge_sources

@@ -1,4 +1,3 @@
-// See messages.hpp.
 #include "knowledge_sources/plugins/waits/messages.hpp"
 
 #include <algorithm>
@@ -26,7 +25,7 @@ void Messages::add(const Channel& channel, bool sends, const Part& end, std::uin
 void Messages::judge(const Receiver& receiver, const Part& send, const Part& receive, WaitSums& sums) {
   waits_.clear();
   find_message_waits(send, receive, waits_);
-  // Whether the order was wrong, later receives tell.
+  // Later receives decide whether the order was wrong.
   const auto held_back = std::ranges::find_if(waits_, [](const Wait& wait) {
     return wait.pattern == WaitPattern::kLateSender && wait.certain && wait.ns != 0 && wait.operations <= 1;
   });

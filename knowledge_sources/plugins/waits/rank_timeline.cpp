@@ -1,4 +1,3 @@
-// See rank_timeline.hpp.
 #include "knowledge_sources/plugins/waits/rank_timeline.hpp"
 
 #include <algorithm>
@@ -33,7 +32,7 @@ void RankTimeline::pass_points(std::int64_t until, const Activity& activity) {
   now_ = std::max(now_, until);
 }
 
-// Unless it has gone since.
+// Unless the point has been dropped since.
 void RankTimeline::put(std::int64_t point, const Activity& activity) {
   const std::uint64_t slot = values_.slot_of(point);
   if (grid_point(slot, values_.shift()) == point) values_.set(slot, activity);

@@ -1,4 +1,3 @@
-// See rank_windows.hpp.
 #include "knowledge_sources/plugins/waits/rank_windows.hpp"
 
 #include <algorithm>
@@ -195,7 +194,7 @@ void RankWindows::flush(Window& window, const Now& now) {
   }
 }
 
-// Only the first of its kind can have waited for the lock; with all targets locked, each may be for another one.
+// Only the first operation can have waited for the lock; with all targets locked, each may be for another one.
 void RankWindows::consider(OpenLock& lock, const Now& now, std::uint32_t target, bool& has_one) {
   LockEpoch& epoch = lock.epoch;
   const bool is_first = !std::exchange(has_one, true) || epoch.target == kAllTargets;

@@ -1,4 +1,3 @@
-// See wait_sites.hpp.
 #include "knowledge_sources/plugins/waits/wait_sites.hpp"
 
 #include <algorithm>
@@ -13,7 +12,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// As the model has them: ranks of the program, and those of others in the world.
+// As in the model: ranks of the program, and those of others in the world.
 std::uint32_t own_rank(const ProgramRanks& program, std::uint32_t awaited) {
   return program.has(awaited) ? awaited - program.first : reports::kNoRank;
 }
@@ -29,7 +28,7 @@ void WaitSites::Sums::add(const Sums& more) {
   longest.add(more.longest);
 }
 
-// Of equal ones the first, in whatever order they become known.
+// The first of equal ones, whatever the order of arrival.
 void WaitSites::Longest::add(const Longest& more) {
   const auto order = [](const Longest& each) { return std::tuple(~each.ns, each.begin, each.waiter, each.awaited); };
   if (order(more) < order(*this)) *this = more;
@@ -123,7 +122,8 @@ void WaitSites::contribute(std::size_t program, const Resolver& resolver, report
     if (key.program != program) continue;
     const Site& site = sites_[number];
     patterns[static_cast<std::size_t>(key.pattern)].add(site.sums);
-    if (key.pattern == WaitPattern::kInit || key.pattern == WaitPattern::kFinalize) continue;  // called once, somewhere
+    // called once, at any site
+    if (key.pattern == WaitPattern::kInit || key.pattern == WaitPattern::kFinalize) continue;
     const Location& location = resolver.call_site(key.call_site);
     reports::WaitSite shown{function_info(instrument::PackClass::kMpi, key.function).name,
                             location.symbol,

@@ -1,4 +1,3 @@
-// See wait_sums.hpp.
 #include "knowledge_sources/plugins/waits/wait_sums.hpp"
 
 #include <algorithm>
@@ -49,7 +48,7 @@ void WaitSums::add(const Wait& wait) {
   }
   tell_waiter(wait);
   sites_.add(wait);
-  if (wait.pattern == WaitPattern::kInit) return;  // before the time that is measured
+  if (wait.pattern == WaitPattern::kInit) return;  // before the measured time
   ranks_[wait.waiter].waiting_ns += wait.ns;
   const std::size_t program = programs_->program_of(wait.waiter);
   of_programs_[program].over_time.add(wait.waiter - (*programs_)[program].first, wait);

@@ -1,4 +1,3 @@
-// See world_waits.hpp.
 #include "knowledge_sources/plugins/waits/world_waits.hpp"
 
 #include <algorithm>
@@ -24,9 +23,9 @@ std::vector<RankCalls> calls_of(std::uint32_t ranks) {
   return result;
 }
 
-// By rank of the world, ns on its time axis; 0: not known.
+// By rank of the world, ns on its time axis; 0: unknown.
 struct Lives {
-  std::vector<std::int64_t> begins, ends;  // ends: MPI_Finalize, or the last that is known of it
+  std::vector<std::int64_t> begins, ends;  // ends: MPI_Finalize, or its last known time
 };
 void add_lives(const Resolver& resolver, std::uint32_t first, Lives& lives) {
   for (std::uint32_t rank = 0; rank < resolver.ranks(); ++rank) {
@@ -83,7 +82,7 @@ void WorldWaits::attach(const std::string& level, LevelSources& sources) {
   travelling_.attach(sources, "waits", level,
                      [this](const Travelling& record, unsigned from) { arrive(record, from); });
   sources.at_quiet([this] {
-    const std::lock_guard guard(mutex_);  // what other analyzers flush arrives meanwhile
+    const std::lock_guard guard(mutex_);  // other analyzers' flushed data arrives concurrently
     for (OfProgram& program : of_programs_) program.found.flush();
   });
   sums_.share_calls([this](const Wait& wait) {
@@ -148,7 +147,7 @@ void WorldWaits::absorb(std::span<const std::byte> partial) {
              "names a rank that is not there");
   }
   in.expect_end();
-  // Waits that are found now are sent to the calls of the waiter when the board runs again, if it does.
+  // Waits found now are sent to the calls of the waiter when the board runs again, if it does.
   for (OfProgram& program : of_programs_) program.found.hold(true);
   for (std::size_t program = 0; program < programs_.size(); ++program) {
     of_programs_[program].contexts.merge(contexts[program]);
@@ -176,12 +175,12 @@ void WorldWaits::contribute(std::size_t program, const Resolver& resolver, repor
   sums.contribute(program, resolver, places_of(places, own), of_programs_[program].contexts, application.waiting);
   contribute_others(program, sums, resolver, places, application.waiting);
   contribute_path(program, resolver, path, places, application.waiting);
-  // Else its receive may be one of those that are not known.
+  // Otherwise its receive may be one of the unknown ones.
   if (sums.all_ends_known_but(messages_.ends()))
     contribute_unreceived(messages_, own, resolver, application.waiting.unreceived);
 }
 
-// The lock of the rank is held until all have met: the order of a rank's messages counts.
+// The lock of the rank is held until all are matched: the order of a rank's messages matters.
 void WorldWaits::add(std::size_t program, std::vector<Arrived>& arrived, const MpiSpan& span) {
   const auto& header = *span.header;
   const PackRecords pack{span.records, header.origin_tick, ns_per_tick(header, of_programs_[program].ticks_per_second),
@@ -301,7 +300,7 @@ void WorldWaits::add(const WindowPart& part) {
 
 // mutex_ is held.
 void WorldWaits::tell_waiter(const Wait& wait) {
-  constexpr double kLatest = 0x1p61;  // ns: later, and as much earlier, is no time
+  constexpr double kLatest = 0x1p61;  // ns: times beyond ± this are invalid
   if (!(std::abs(wait.call_begin) < kLatest && std::abs(wait.begin) < kLatest)) return;
   const std::size_t program = programs_.program_of(wait.waiter);
   of_programs_[program].found.add(
@@ -346,7 +345,7 @@ void WorldWaits::arrive(const Travelling& record, unsigned from) {
   }
 }
 
-// With what is unresolved in the ranks' calls, and the locks of windows, whose waits go into the path, too.
+// Includes unresolved operations of the ranks' calls, and locks of windows, whose waits are part of the path too.
 WaitSums WorldWaits::all_sums(CriticalPath& path) const {
   WaitSums sums = sums_;
   sums.tell_waiters([](const Wait&) {});
@@ -362,7 +361,7 @@ WaitSums WorldWaits::all_sums(CriticalPath& path) const {
   return sums;
 }
 
-// A rank's are with the analyzer that has its packs.
+// Those of a rank are on the analyzer that has its packs.
 WorldWaits::Places WorldWaits::all_places() const {
   auto places = places_;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -371,7 +370,7 @@ WorldWaits::Places WorldWaits::all_places() const {
   return places;
 }
 
-// Likewise.
+// The same for timelines.
 std::vector<const RankTimeline*> WorldWaits::all_timelines() const {
   std::vector<const RankTimeline*> result;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
@@ -394,8 +393,8 @@ void WorldWaits::contribute_path(std::size_t program, const Resolver& resolver, 
   describe_path(path, programs_[program], all_timelines(), nodes, resolver, model);
 }
 
-// The ranks of other programs that the program's ranks wait for most, and the first cause of each: its part in all
-// waits for that rank.
+// The ranks of other programs that the program's ranks wait for most, and the main cause of each: its part in all waits
+// for that rank.
 void WorldWaits::contribute_others(std::size_t program, const WaitSums& sums, const Resolver& resolver,
                                    const Places& places, reports::Waiting& model) const {
   constexpr std::size_t kMost = 32;

@@ -1,4 +1,3 @@
-// See archive_world.hpp.
 #include "tools/replay/archive_world.hpp"
 
 #include <fmt/format.h>
@@ -18,7 +17,7 @@ using knowledge_sources::ArchivedLocation;
 
 namespace {
 
-// Properties of the archive that say that calls are missing.
+// Properties of the archive that mark missing calls.
 struct Gap {
   std::string_view property, what;
 };

@@ -1,4 +1,4 @@
-// The program ardoise-replay: an MPI program as any other, which may be measured, too.
+// The program ardoise-replay: an ordinary MPI program, which can itself be measured.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -29,7 +29,7 @@ void say(const std::string& sentence) {
   std::cerr << "ardoise-replay: " + reports::printable(sentence) + '\n' << std::flush;
 }
 
-// MPI_Op_create's: takes no time, and changes nothing.
+// For MPI_Op_create: takes no time and changes nothing.
 void no_operation(void*, void*, int*, MPI_Datatype*) {}
 
 std::uint64_t sum(const std::map<std::string, std::uint64_t>& counts) {
@@ -38,7 +38,7 @@ std::uint64_t sum(const std::map<std::string, std::uint64_t>& counts) {
   return all;
 }
 
-// Collective: what was guessed, in all ranks together.
+// Collective: reports the guesses of all ranks.
 void tell_guesses(const ScriptSummary& summary, int rank) {
   std::uint64_t guessed = sum(summary.guessed);
   PMPI_Allreduce(MPI_IN_PLACE, &guessed, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
@@ -67,8 +67,8 @@ struct Preparation {
   std::optional<ScriptCompiler> compiler;
 };
 
-// As the launcher says it. Before MPI_Init: a tool that measures the replay takes what it reads later for the
-// program's.
+// Rank and size from the launcher's environment, before MPI_Init: a tool that measures the replay would count later
+// reads as the program's I/O.
 struct Place {
   int rank = 0, ranks = 0;
   friend bool operator==(const Place&, const Place&) = default;
@@ -100,7 +100,7 @@ void prepare(Preparation& made, const ReplayOptions& options, int rank, int rank
   made.compiler->finish();
 }
 
-// Time from the end of MPI_Init to the last call, as recorded, of the thread that took longest.
+// Recorded time from the end of MPI_Init to the last call, of the longest thread.
 std::uint64_t recorded_time(const CallScript& script) {
   std::uint64_t longest = 0;
   for (std::size_t thread = 0; thread < script.threads(); ++thread) {
@@ -132,7 +132,7 @@ void play_all(std::deque<Player>& players, ReplayTimes& times) {
   times.replayed = static_cast<std::uint64_t>((std::chrono::steady_clock::now() - begin) / std::chrono::nanoseconds(1));
 }
 
-// Whether several threads of a process called MPI. What is wrong with the command line or the archive is said later.
+// True: several threads of a process called MPI. Errors of the command line or the archive are reported later.
 bool has_threads(const std::optional<ReplayOptions>& options) {
   if (!options) return false;
   try {
@@ -147,7 +147,7 @@ bool has_threads(const std::optional<ReplayOptions>& options) {
   return false;
 }
 
-// "": it is prepared; else why not.
+// "": prepared; otherwise the error.
 std::string try_to_prepare(Preparation& made, const ReplayOptions& options, const Place& place) {
   made.compiler.reset();
   made.script.reset();
@@ -221,7 +221,7 @@ int replay(Preparation& made, std::string error, const ReplayOptions& options, i
   PMPI_Op_free(&stage.user_operation);
   PMPI_Op_free(&stage.user_operation_in_order);
   stage.comms.finish_duplicates();
-  PMPI_Barrier(MPI_COMM_WORLD);  // then the shared folder goes
+  PMPI_Barrier(MPI_COMM_WORLD);  // the shared folder is removed afterwards
   return 0;
 }
 
@@ -236,7 +236,7 @@ int main(int argc, char** argv) {
   Preparation made;
   std::string error;
   if (read.options && place) error = try_to_prepare(made, *read.options, *place);
-  // Several threads cost each call of MPI some time: only where the program had them.
+  // Thread support slows every MPI call: requested only if the program had threads.
   MPI_Init_thread(&argc, &argv, has_threads(read.options) ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED, &provided);
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -247,7 +247,7 @@ int main(int argc, char** argv) {
     return read.complaint.empty() ? 0 : 2;
   }
   int status = 0;
-  std::optional<SharedFolder> shared_folder;  // is removed after MPI_Finalize
+  std::optional<SharedFolder> shared_folder;  // removed after MPI_Finalize
   try {
     if (const Place here{rank, ranks}; place != here) {
       error = try_to_prepare(made, *read.options, here);

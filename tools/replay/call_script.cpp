@@ -1,4 +1,3 @@
-// See call_script.hpp.
 #include "tools/replay/call_script.hpp"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// See script_compiler.hpp. What is left to do when a call has ended: what its events and attributes mean for its
-// function.
+// Completes a call at its end from its events and attributes, by function.
 #include <otf2/otf2.h>
 
 #include <algorithm>
@@ -49,7 +48,7 @@ void ScriptCompiler::count_messages(const Call& call) {
   }
 }
 
-// Send, receive, probe, and what starts one.
+// Send, receive, probe, and calls that start one.
 void ScriptCompiler::finish_message_call(Call& call) {
   CallShape& shape = call.shape;
   const vmpi::FunctionTraits& traits = vmpi::kFunctionTraits[call.function];
@@ -106,7 +105,7 @@ std::int32_t ScriptCompiler::placed(std::uint32_t comm, std::int32_t rank) const
   return found == nullptr || !found->has_absent || rank < 0 ? rank : world_.place(*found, rank, rank_);
 }
 
-// A message to or from an absent rank is one to or from MPI_PROC_NULL.
+// A message to or from an absent rank becomes one to or from MPI_PROC_NULL.
 void ScriptCompiler::place_message(Call& call) {
   CallShape& shape = call.shape;
   const auto place = [&](std::int32_t& rank) {
@@ -120,10 +119,10 @@ void ScriptCompiler::place_message(Call& call) {
     place(shape.source);
     if (shape.source < 0) shape.flags = static_cast<std::uint8_t>(shape.flags & ~CallShape::kAnySourceGiven);
   }
-  if (call.starts.size() == 1) call.has_absent = false;  // who completes it waits
+  if (call.starts.size() == 1) call.has_absent = false;  // the completing call waits
 }
 
-// Of those that are there. False: it cannot be made.
+// Restricted to present ranks. False: it cannot be replayed.
 bool ScriptCompiler::place_collective(Call& call) {
   CallShape& shape = call.shape;
   const ReplayComm* const comm = world_.comm(shape.comm);
@@ -154,7 +153,7 @@ void ScriptCompiler::place_one_sided(Call& call) {
   shape.peer = placed(window->comm, shape.peer);
   if (shape.peer >= 0) return;
   call.has_absent = true;
-  shape.object = kNothing;  // not made
+  shape.object = kNothing;  // skipped
 }
 
 bool ScriptCompiler::finish_call(Call& call) {

@@ -1,4 +1,3 @@
-// See replay_options.hpp.
 #include "tools/replay/replay_options.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See replay_report.hpp.
 #include "tools/replay/replay_report.hpp"
 
 #include <fmt/format.h>
@@ -63,7 +62,7 @@ void add_ranks(std::string& text, const std::vector<Row>& rows) {
     text += fmt::format("and {}\n", reports::counted(rows.size() - kMostRanks, "more rank"));
 }
 
-// Where the difference of the whole run comes from.
+// Splits the difference of the whole run by cause.
 void add_reasons(std::string& text, const std::vector<Row>& rows) {
   Row sum{};
   for (const Row& row : rows) {

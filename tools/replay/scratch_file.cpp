@@ -1,4 +1,3 @@
-// See scratch_file.hpp.
 #include "tools/replay/scratch_file.hpp"
 
 #include <fcntl.h>
@@ -36,7 +35,7 @@ ScratchFile::~ScratchFile() {
 
 void ScratchFile::grow(std::uint64_t bytes) {
   const std::uint64_t more = std::max((bytes + kStep - 1) / kStep * kStep, kStep);
-  // Space that is there: writing into memory cannot fail then.
+  // Allocates the space, so that writing into memory cannot fail.
   const int error = room_ + more > kMost
                         ? EFBIG
                         : ::posix_fallocate(descriptor_, static_cast<off_t>(room_), static_cast<off_t>(more));

@@ -1,4 +1,3 @@
-// See stall_watch.hpp.
 #include "tools/replay/stall_watch.hpp"
 
 #include <fmt/format.h>

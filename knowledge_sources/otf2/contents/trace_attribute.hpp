@@ -1,4 +1,4 @@
-// Attributes of a trace's events: key, name, type and what they say. A key is the same in all parts of a trace.
+// Attributes of a trace's events: key, name, type and description. A key is the same in all parts of a trace.
 #pragma once
 
 #include <otf2/OTF2_GeneralDefinitions.h>
@@ -12,7 +12,7 @@
 
 namespace ardoise::knowledge_sources {
 
-// What --trace chooses by (attributes=).
+// Classes that --trace selects (attributes=).
 enum class AttributeClass : std::uint8_t { kArguments, kMessages, kWaiting, kClocks, kPlugins, kErrors, kStacks };
 inline constexpr std::array<std::string_view, 7> kAttributeClassNames = {"arguments", "messages", "waiting", "clocks",
                                                                          "plugins",   "errors",   "stacks"};
@@ -30,7 +30,8 @@ class AttributeClasses {
     for (std::size_t i = 0; i < kAttributeClassNames.size(); ++i) {
       if (kAttributeClassNames[i] != name) continue;
       bits_ |= 1u << i;
-      if (has(AttributeClass::kClocks)) bits_ |= 1u << static_cast<unsigned>(AttributeClass::kMessages);  // need them
+      // they require messages
+      if (has(AttributeClass::kClocks)) bits_ |= 1u << static_cast<unsigned>(AttributeClass::kMessages);
       return true;
     }
     return false;
@@ -47,7 +48,7 @@ inline constexpr std::uint32_t kRequestAttribute = 40, kMessageAttribute = 41, k
                                kErrorAttribute = 46, kCommAttribute = 47, kPeerAttribute = 48, kPeerTagAttribute = 49,
                                kWindowAttribute = 50, kFileAttribute = 51, kPreparedAttribute = 52,
                                kCallStackAttribute = 53;
-inline constexpr std::uint32_t kMostAttributes = 64;  // keys are less; those of plug-ins begin here
+inline constexpr std::uint32_t kMostAttributes = 64;  // limit of keys; those of plug-ins begin here
 
 struct TraceAttribute {
   std::uint32_t key;

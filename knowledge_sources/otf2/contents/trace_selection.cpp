@@ -1,4 +1,3 @@
-// See trace_selection.hpp.
 #include "knowledge_sources/otf2/contents/trace_selection.hpp"
 
 #include <fmt/format.h>

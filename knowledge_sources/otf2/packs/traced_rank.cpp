@@ -1,4 +1,3 @@
-// See traced_rank.hpp.
 #include "knowledge_sources/otf2/packs/traced_rank.hpp"
 
 #include <fmt/format.h>
@@ -96,13 +95,13 @@ void TracedRank::note_mpi_thread(std::uint32_t thread) {
   if (*mpi_thread_ != thread) packs.set_several_threads();
 }
 
-// What calls are understood by comes before all of them.
+// Sends the definitions that calls refer to before all calls.
 TracedRank::TracedRank(const TracedProgram& of_program, std::uint32_t rank, std::uint64_t first_tick,
                        const TakePack& take)
     : program(of_program), number(rank), packs({rank, of_program.origin_tick(), of_program.ticks_per_second()}, take) {
   program.define_clock(packs, number, 0);
   program.define_communicators(packs, number);
-  // Without MPI_Init it is as if that had ended before all else.
+  // Without MPI_Init, all calls count as after it.
   counts_ = !program.has_init();
   if (counts_) tell_process(program.is_ours() ? program.origin_tick() : first_tick, 0);
 }

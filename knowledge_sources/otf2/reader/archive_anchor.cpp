@@ -1,6 +1,5 @@
-// See archive_anchor.hpp. The file: 3, endianness, "OTF2" and 0, version of this file, of the format, three numbers of
-// OTF2's version, bytes of a chunk of events and of definitions, how files are kept, compression, locations,
-// definitions …
+// The file: 3, endianness, "OTF2" and 0, version of this file, of the format, three numbers of OTF2's version, bytes of
+// a chunk of events and of definitions, file substrate, compression, locations, definitions …
 #include "knowledge_sources/otf2/reader/archive_anchor.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMagic("OTF2\0", 5);
 constexpr std::uint8_t kFirstByte = 3, kLittleEndian = 0x42;
 
-// Reads from front to back; throws UnreadableArchive at the end of the bytes.
+// Reads sequentially; throws UnreadableArchive at the end of the bytes.
 class AnchorBytes {
  public:
   AnchorBytes(std::string bytes, const fs::path& file) : bytes_(std::move(bytes)), file_(file) {}
@@ -58,7 +57,7 @@ class AnchorBytes {
   bool is_little_ = true;
 };
 
-// Of a file that is no anchor not everything.
+// Limited, in case the file is no anchor.
 std::string read_start(const fs::path& file) {
   constexpr std::size_t kMost = std::size_t{16} << 20;
   std::ifstream in(file, std::ios::binary);
@@ -74,7 +73,7 @@ fs::path anchor_in(const fs::path& folder) {
   for (const char* const each : {"traces.otf2", "trace/traces.otf2"}) {
     if (fs::is_regular_file(folder / each, fault)) return folder / each;
   }
-  std::vector<fs::path> found;  // of another name
+  std::vector<fs::path> found;  // files with other names
   for (const auto& entry : fs::directory_iterator(folder, fault)) {
     if (entry.path().extension() == ".otf2") found.push_back(entry.path());
   }
@@ -110,7 +109,7 @@ ArchiveAnchor find_archive(const fs::path& path) {
   AnchorBytes in(read_start(anchor.file), anchor.file);
   in.check_magic();
   const std::uint8_t anchor_version = in.byte();
-  (void)in.byte();  // version of the format of records
+  (void)in.byte();  // version of the record format
   anchor.major = in.byte();
   anchor.minor = in.byte();
   anchor.bugfix = in.byte();
@@ -135,7 +134,7 @@ ArchiveAnchor find_archive(const fs::path& path) {
   anchor.creator = in.text();
   anchor.description = in.text();
   if (anchor_version > 1) {
-    // OTF2 takes the number of properties for granted.
+    // OTF2 trusts the number of properties.
     for (std::uint64_t left = in.number(4); left != 0; --left) {
       std::string name = in.text();
       anchor.properties.emplace_back(std::move(name), in.text());

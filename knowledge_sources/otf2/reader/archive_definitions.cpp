@@ -1,4 +1,3 @@
-// See archive_definitions.hpp.
 #include "knowledge_sources/otf2/reader/archive_definitions.hpp"
 
 #include <fmt/format.h>
@@ -47,7 +46,7 @@ std::uint64_t ArchiveDefinitions::location_of(const ArchivedComm& comm, std::uin
   if (comm.is_self) return rank == 0 ? own : kUndefined64;
   const std::vector<std::uint64_t>* side = &comm.members;
   if (comm.other_group != kUndefined32) {
-    // A location is in one of the two groups, and names ranks of the other one.
+    // A location is in one of the two groups, and refers to ranks of the other one.
     const bool is_of_first = std::find(comm.members.begin(), comm.members.end(), own) != comm.members.end();
     if (is_of_first) side = &comm.others;
   }
@@ -139,7 +138,7 @@ std::string ArchiveDefinitions::stack_of(const ArchivedCallingContext& innermost
 
 namespace {
 
-// Takes away parents that are not there or that lead back; what: "system tree nodes". T has id and parent.
+// Removes undefined and cyclic parents; what: "system tree nodes". T has id and parent.
 template <class T>
 void mend_parents(ById<T>& list, const char* what, ArchiveFaults& faults) {
   std::unordered_set<std::uint32_t> sound;  // lead to a root
@@ -186,7 +185,7 @@ void ArchiveDefinitions::finish() {
     check(each.node == kUndefined32 || system_tree.find(each.node) != nullptr, "location groups", each.id,
           "system tree node", each.node);
   for (ArchivedLocationGroup& each : location_groups) {
-    // An accelerator's group names the process that made it, which nobody made.
+    // An accelerator's group names its creating process, which has no creator itself.
     if (each.creator == kUndefined32) continue;
     const bool is_there = location_groups.find(each.creator) != nullptr;
     check(is_there, "location groups", each.id, "creator", each.creator);
@@ -256,7 +255,7 @@ void ArchiveDefinitions::finish() {
       ++rank;
     }
   } else {
-    // No MPI: processes as they come.
+    // No MPI: processes in their order.
     std::uint64_t rank = 0;
     for (const ArchivedLocationGroup& group : location_groups) {
       if (group.creator == kUndefined32) world_ranks.try_emplace(group.id, rank++);

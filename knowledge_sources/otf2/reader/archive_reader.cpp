@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{384} << 20;  // that OTF2 holds of all open files
+constexpr std::uint64_t kMostBytes = std::uint64_t{384} << 20;  // limit of OTF2's memory for all open files
 
 struct Turn {
   std::uint64_t time;
@@ -29,7 +29,7 @@ struct Turn {
   friend auto operator<=>(const Turn&, const Turn&) = default;
 };
 
-// As many as may be open at a time, of which some are left to others.
+// The limit of open files, minus some for other uses.
 std::uint64_t allowed_files() {
   constexpr std::uint64_t kOthers = 64;
   rlimit limit{};
@@ -44,7 +44,7 @@ std::uint64_t allowed_files() {
 }  // namespace
 
 ArchiveReader::ArchiveReader(const fs::path& path) : anchor_(find_archive(path)) {
-  keep_otf2_complaints();  // before there are threads that read
+  keep_otf2_complaints();  // before any reading thread exists
   if (anchor_.major > OTF2_VERSION_MAJOR)
     definitions_.faults.add(fmt::format("written by OTF2 {}.{}, of which this version, {}.{}, may not know all",
                                         unsigned{anchor_.major}, unsigned{anchor_.minor}, OTF2_VERSION_MAJOR,
@@ -112,7 +112,7 @@ ArchiveFaults ArchiveReader::read_side_by_side(EventConsumer& consumer,
   };
   const std::uint64_t most_files = allowed_files();
   for (auto next = locations.begin(); next != locations.end();) {
-    // By the time that it has come to; the number of the location makes the order the same each time.
+    // By current time; the location number makes the order deterministic.
     std::priority_queue<Turn, std::vector<Turn>, std::greater<>> turns;
     std::vector<std::unique_ptr<LocationReading>> open;
     std::uint64_t bytes = 0;

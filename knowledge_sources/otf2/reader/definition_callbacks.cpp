@@ -1,4 +1,3 @@
-// See definition_callbacks.hpp.
 #include "knowledge_sources/otf2/reader/definition_callbacks.hpp"
 
 #include <fmt/format.h>
@@ -13,8 +12,8 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// What the callbacks get. Nothing may throw through OTF2, which is C: all of them are noexcept, and end the process
-// where there is no memory.
+// Argument of the callbacks. Exceptions must not pass through OTF2, which is C: callbacks are noexcept, and end the
+// process when memory is exhausted.
 struct Taking {
   ArchiveDefinitions& all;
   std::unordered_map<std::uint32_t, ArchivedTopology::Dimension> dimensions;
@@ -24,7 +23,7 @@ struct Taking {
     if (reference == OTF2_UNDEFINED_STRING) return "";
     const auto found = all.strings.find(reference);
     if (found != all.strings.end()) {
-      // One long string may be the name of everything.
+      // One long string may be used as many names.
       if (found->second.size() <= ArchiveDefinitions::kMostNameBytes - name_bytes) {
         name_bytes += found->second.size();
         return found->second;
@@ -44,7 +43,7 @@ struct Taking {
       all.faults.add(fmt::format("{} that are defined twice", what), fmt::format("{}", id));
     return OTF2_CALLBACK_SUCCESS;
   }
-  // Of something that has properties.
+  // Adds a property to a definition.
   template <class T>
   OTF2_CallbackCode add_property(ById<T>& list, std::uint64_t id, std::uint32_t name, std::uint8_t type,
                                  OTF2_AttributeValue value, const char* what) {

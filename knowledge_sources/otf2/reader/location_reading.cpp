@@ -1,4 +1,3 @@
-// See location_reading.hpp.
 #include "knowledge_sources/otf2/reader/location_reading.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +11,7 @@
 namespace ardoise::knowledge_sources {
 namespace {
 
-// Reads a location's own definitions, so that OTF2 knows how its numbers and clock are to be changed.
+// Reads a location's own definitions, with which OTF2 maps its numbers and clock.
 std::string read_local_definitions(OTF2_Reader* reader, std::uint64_t location, std::uint64_t count) {
   OTF2_Reader_OpenDefFiles(reader);
   std::string fault;
@@ -119,7 +118,7 @@ bool LocationReading::advance(std::uint64_t events) {
       return false;
     }
   }
-  // In a file that was cut off OTF2 must not go further than its whole records.
+  // OTF2 must not read beyond the complete records of a truncated file.
   const std::uint64_t most = framing_.is_complete ? events : std::min(events, framing_.records - sink_.position);
   std::uint64_t read = 0;
   const OTF2_ErrorCode code = most == 0 ? OTF2_SUCCESS : OTF2_Reader_ReadLocalEvents(reader_.get(), in_, most, &read);

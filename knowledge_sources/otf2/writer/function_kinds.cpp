@@ -1,4 +1,3 @@
-// See function_kinds.hpp.
 #include "knowledge_sources/otf2/writer/function_kinds.hpp"
 
 #include <array>

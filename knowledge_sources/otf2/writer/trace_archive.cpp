@@ -1,4 +1,3 @@
-// See trace_archive.hpp.
 #include "knowledge_sources/otf2/writer/trace_archive.hpp"
 
 #include <fmt/format.h>
@@ -60,7 +59,7 @@ TraceSettings TraceArchive::settings(const std::string& selection) {
 TraceSettings TraceArchive::settings_of_ended() {
   read_parts();
   earlier_ = parts_.size();
-  // Without a part that is whole nothing tells what was chosen.
+  // Without a complete part the selection is unknown.
   return settings(parts_.empty() ? "" : parts_.front().tables.selection);
 }
 
@@ -124,7 +123,7 @@ void TraceArchive::take_rounds(std::uint32_t partition, const TraceRounds& round
   if (selection_->has_iteration_in(rounds.first, last)) of_program.chosen.push_back(rounds);
 }
 
-// To the archives, of the programs that are in them.
+// Passes rounds to the archives of their programs.
 void TraceArchive::give_rounds() {
   if (!selection_ || !selection_->has_iterations()) return;
   for (const auto& [partition, program] : programs_) {
@@ -145,7 +144,7 @@ TraceArchive::Finished TraceArchive::finish(const std::vector<TraceMarker>& mark
   Finished finished;
   if (process_ != ::getpid()) return finished;
   if (failed_parts_ != 0 || parts_.empty()) {
-    // Why was said by who could not write.
+    // The writer has reported the reason.
     remove_parts();
     if (failed_parts_ == 0 && broken_parts_ != 0)
       finished.notices.push_back("There is no trace: all analyzers were killed.");

@@ -1,4 +1,3 @@
-// See trace_part.hpp.
 #include "knowledge_sources/otf2/writer/trace_part.hpp"
 
 #include <fmt/format.h>
@@ -45,7 +44,7 @@ TracePart::TracePart(const std::filesystem::path& folder, std::uint32_t partitio
     fail("the folder around it is not this user's alone");
     return;
   }
-  ::mkdir(folder.c_str(), 0700);  // by the first analyzer
+  ::mkdir(folder.c_str(), 0700);  // existing if another analyzer made it
   std::string name = (folder / (std::string(kPartName) + "XXXXXX")).string();
   if (::mkdtemp(name.data()) == nullptr) {
     fail(std::strerror(errno));
@@ -64,7 +63,7 @@ TracePart::TracePart(const std::filesystem::path& folder, std::uint32_t partitio
 }
 
 TracePart::~TracePart() {
-  // A part that was not closed has no tables; what its buffers still hold is not wanted.
+  // A part that was not closed has no tables; its buffered data is dropped.
   if (archive_ == nullptr) return;
   if (is_open()) {
     OTF2_Archive_Close(archive_);

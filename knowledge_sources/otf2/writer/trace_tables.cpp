@@ -1,4 +1,3 @@
-// See trace_tables.hpp.
 #include "knowledge_sources/otf2/writer/trace_tables.hpp"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// See world_archive.hpp. What programs and parts tell; world_archive_write.cpp writes it.
+// Collects the data of programs and parts; world_archive_write.cpp writes it.
 #include "knowledge_sources/otf2/writer/world_archive.hpp"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ std::string text_of_name(const TraceTables& tables, std::uint32_t name) {
   return found == tables.texts.end() ? fmt::format("(name {:08x})", name) : found->second;
 }
 
-// Ranks of a communicator that are processes of the world; false: others are among them, or they are not known.
+// Ranks of a communicator that are processes of the world; false: some are unknown or outside it.
 bool take_members(const std::vector<std::int64_t>& from, std::uint32_t size, std::vector<std::uint64_t>& members) {
   members.clear();
   for (const std::int64_t each : from) {
@@ -231,7 +231,7 @@ void WorldArchive::restrict_to(const Program& program, std::uint64_t all_rounds,
   }
 }
 
-// What the numbers of rank_texts.hpp are.
+// Resolves the numbers of rank_texts.hpp.
 void WorldArchive::add_texts(std::uint32_t first, const TraceTables& tables) {
   attributes_ |= tables.attributes;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::string_view> told;
@@ -267,7 +267,7 @@ void WorldArchive::add_windows(std::uint32_t first, const TraceTables& tables) {
   for (const TraceTables::Use& use : tables.windows) {
     OfRank& rank = ranks_.at(first + use.rank);
     const auto comm = rank.communicators.find(use.number >> instrument::kWindowBits);
-    if (comm == rank.communicators.end()) continue;  // no event is on it
+    if (comm == rank.communicators.end()) continue;  // no event uses it
     const std::pair window(comm->second, use.number & ((1u << instrument::kWindowBits) - 1));
     rank.windows.emplace(use.number, windows_.try_emplace(window, windows_.size()).first->second);
   }

@@ -1,4 +1,4 @@
-// See world_archive.hpp. Lamport clocks (trace_clocks.hpp): the events of all locations that have one.
+// Lamport clocks (trace_clocks.hpp): the events of all locations that have one.
 #include <fmt/format.h>
 #include <otf2/otf2.h>
 
@@ -23,7 +23,7 @@ std::optional<std::uint64_t> number_in(const OTF2_AttributeList* attributes, std
 
 }  // namespace
 
-// What reads a location for its clocks. Communicators are those of its rank.
+// Reads the events of a location that have a clock. Communicators are those of its rank.
 class WorldArchive::ClockEvents {
  public:
   ClockEvents(const WorldArchive& archive, std::uint32_t rank, TraceClocks& clocks)
@@ -112,7 +112,7 @@ class WorldArchive::ClockEvents {
     }
     return TraceClocks::Channel{of.number, is_send ? rank_ : other, is_send ? other : rank_, tag};
   }
-  // Of collectives: those of MPI_COMM_SELF are each rank's own.
+  // Key of a communicator for collectives; MPI_COMM_SELF is separate for each rank.
   std::optional<std::uint64_t> meeting_place(std::uint32_t comm) {
     const Comm& of = comm_of(comm);
     if (of.known == nullptr) return std::nullopt;

@@ -1,4 +1,4 @@
-// See world_archive.hpp. Markers: what stands over the time of the whole trace.
+// Markers over the time of the whole trace.
 #include <fmt/format.h>
 #include <otf2/OTF2_MarkerWriter.h>
 
@@ -27,7 +27,7 @@ OTF2_MarkerSeverity severity_of(TraceMarker::Severity severity) {
   return OTF2_SEVERITY_NONE;
 }
 
-// The same thing said of different times is one definition.
+// Equal markers at different times share one definition.
 class MarkerWriter {
  public:
   explicit MarkerWriter(OTF2_MarkerWriter* out) : out_(out) {}
@@ -66,7 +66,7 @@ void WorldArchive::write_markers(OTF2_Archive* archive) const {
               is_sums ? counted(gap.calls, "call") + " became sums for lack of memory"
                       : std::string("calls before this are missing"));
   }
-  // Only what lies in the time of the trace, which may be of a part of the run.
+  // Only the part within the time of the trace, which may cover a part of the run.
   const Range range = this->range();
   const auto time_of = [](double seconds) {
     return kTraceLead + static_cast<std::uint64_t>(std::max(seconds, 0.0) * 1e9);

@@ -5,7 +5,7 @@
 //   MPI_Finalize
 //
 // No program waits for the report, because MPI_Finalize fences only each program's own world
-// (vmpi/world/finalize_fence.hpp). Where it is a fence over the whole job, it is called before the model is made.
+// (vmpi/world/finalize_fence.hpp). If it is a fence over the whole job, it is called before the model is made.
 //
 // Open MPI ends all processes of a job when one exits with a non-zero status. Programs may still run after their
 // MPI_Finalize, so under the launcher (--status-file) this process always exits with 0 and leaves its status in a file;

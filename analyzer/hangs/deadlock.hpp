@@ -17,7 +17,7 @@ struct HangReason {
   std::string text;
 };
 
-// stands: all processes of one world that have not ended.
+// processes: all of one world that have not ended.
 [[nodiscard]] HangReason reason_of_hang(std::span<const StalledProcess> processes);
 
 // "MPI_Recv in main (ring.c:12)", "write in dump (dump.c:88)".

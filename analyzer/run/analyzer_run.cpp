@@ -21,7 +21,7 @@ AnalyzerRun::AnalyzerRun(Options options)
               .byte_limit = options.memory_bytes,
               .on_failure =
                   [this](std::string_view source, std::string_view message) {
-                    complain(fmt::format("The knowledge source {} failed, and some of its numbers are missing: {}.",
+                    complain(fmt::format("The knowledge source {} failed, and some of its results are missing: {}.",
                                          source, message));
                   }}),
       reduction_(board_, std::move(options.analyses)),

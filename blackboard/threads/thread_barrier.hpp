@@ -18,7 +18,7 @@ inline bool prepare_thread_barrier() noexcept {
   return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
-// Kernels without the expedited command have the plain one, which takes milliseconds. Where a sandbox forbids both, a
+// Kernels without the expedited command have the plain one, which takes milliseconds. If a sandbox forbids both, a
 // sleep gives store buffers ample time to drain.
 inline void barrier_in_all_threads() noexcept {
   if (prepare_thread_barrier() && ::syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) return;

@@ -66,7 +66,7 @@ class ByteReader {
   // A count of elements of at least `bytes_each` bytes each.
   [[nodiscard]] std::size_t get_count(std::size_t bytes_each) {
     const auto count = get<std::uint64_t>();
-    if (count > rest_.size() / bytes_each) fail("has a count that is greater than its bytes allow");
+    if (count > rest_.size() / bytes_each) fail("has a count larger than its bytes allow");
     return static_cast<std::size_t>(count);
   }
   template <class T>

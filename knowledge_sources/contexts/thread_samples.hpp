@@ -83,7 +83,7 @@ struct ContextCallSums {
     bytes_received += more.bytes_received;
   }
 };
-// A received context. Of two contradicting ones the smaller is kept, whatever the order.
+// A received context. If two contradict each other, the smaller is kept, whatever the order.
 struct ContextEntry {
   std::uint32_t key;  // its number
   std::uint32_t parent, module, flags;

@@ -90,7 +90,7 @@ class EventValues {
                                   "\" cannot be a key of values in the trace: give it a namespace other than ardoise "
                                   "and a name without spaces, as myplugin::residual, of 128 bytes at most.");
     if (std::ranges::find(keys_, name, &EventKeyDefinition::name) != keys_.end())
-      throw std::invalid_argument("The key " + name + " of values in the trace is defined twice: define it once.");
+      throw std::invalid_argument("The key " + name + " of trace values is defined twice: define it once.");
     if (keys_.size() == kMostKeys)
       throw std::invalid_argument("There is no room for the key " + name + " of values in the trace: 256 are defined.");
     keys_.push_back({type_of<T>(), std::move(name), description.substr(0, kMostDescription)});

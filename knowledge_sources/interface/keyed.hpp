@@ -141,7 +141,7 @@ class Keyed {
   void arrive(const blackboard::EntryRef& entry) {
     const auto header = ByteReader(entry.payload(), name_).template get<Header>();
     if (header.from >= incoming_.size())
-      throw BadPartial("A batch of records comes from an analyzer that is not there.");
+      throw BadPartial("A batch of records comes from an analyzer that does not exist.");
     Incoming& from = *incoming_[header.from];
     const std::scoped_lock guard(from.mutex);
     if (header.number >= from.next) from.early.try_emplace(header.number, entry);

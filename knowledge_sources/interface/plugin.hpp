@@ -30,7 +30,7 @@ class AnalysisRegistrar {
   // Throws if an analysis of that name exists: the two would overwrite each other's results.
   void add(AnalysisFactory factory) {
     if (std::ranges::any_of(factories_, [&](const auto& other) { return other.name == factory.name; })) {
-      throw std::invalid_argument("there is an analysis \"" + factory.name + "\" already; load only one of the two");
+      throw std::invalid_argument("an analysis named \"" + factory.name + "\" already; load only one of the two");
     }
     factories_.push_back(std::move(factory));
   }

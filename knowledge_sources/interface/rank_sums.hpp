@@ -58,7 +58,7 @@ class RankSums {
     for (const auto& entries : ranks_) out.put_array(std::span<const Entry>(entries));
   }
   void read(ByteReader& in) {  // into an empty one
-    in.check(in.get_count(sizeof(std::uint64_t)) == ranks_.size(), "is of a program with another number of ranks");
+    in.check(in.get_count(sizeof(std::uint64_t)) == ranks_.size(), "belongs to a program with another number of ranks");
     for (auto& entries : ranks_) {
       entries = in.get_array<Entry>();
       in.check(is_summed_up(entries), "lists sums out of order");

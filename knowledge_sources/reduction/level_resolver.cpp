@@ -185,9 +185,8 @@ const Location& LevelResolver::call_site(std::uint32_t id) const {
 std::vector<std::string> LevelResolver::notices() const {
   std::vector<std::string> lines = definitions_.notices().lines();
   if (const std::size_t ambiguous = definitions_.ambiguous_call_sites().size(); ambiguous != 0) {
-    lines.push_back(
-        counted(ambiguous, "call site id", "stands", "stand") +
-        " for different places (hashes that collide), whose calls are shown together, at one of the places.");
+    lines.push_back(counted(ambiguous, "call site id", "stands", "stand") +
+                    " for different places (hash collisions), whose calls are shown together, at one of the places.");
   }
   return lines;
 }

@@ -86,7 +86,7 @@ class Decoder {
   }
   [[nodiscard]] std::uint32_t small(std::uint64_t below = std::uint64_t{1} << 32) {
     const std::uint64_t value = number();
-    check(value < below, "it has a number that is too great");
+    check(value < below, "it has a number that is too large");
     return static_cast<std::uint32_t>(value);
   }
   [[nodiscard]] std::uint64_t difference(std::uint64_t before) {
@@ -96,7 +96,7 @@ class Decoder {
   // Count of elements of at least `bytes_each` bytes.
   [[nodiscard]] std::size_t count(std::size_t bytes_each) {
     const std::uint64_t value = number();
-    check(value <= rest_.size() / bytes_each, "it has a count that is greater than its bytes allow");
+    check(value <= rest_.size() / bytes_each, "it has a count larger than its bytes allow");
     return static_cast<std::size_t>(value);
   }
   [[nodiscard]] const std::string& text() {
@@ -264,7 +264,7 @@ void get_record(Decoder& in, const Block& block, const Block::Record& before, Bl
   cells += calls + values;
   // A cell of a call takes at least five bytes, one of a value more.
   in.check(calls <= in.left() && values <= in.left() && cells <= in.left() / 5,
-           "it has a count that is greater than its bytes allow");
+           "it has a count larger than its bytes allow");
   each.calls.resize(static_cast<std::size_t>(calls));
   each.values.resize(static_cast<std::size_t>(values));
 }
@@ -282,7 +282,7 @@ void get_records(Decoder& in, Block& block) {
     std::uint64_t last = 0;
     for (CallCell& cell : each.calls) {
       last = in.difference(last);
-      in.check(last < block.calls.size(), "it has sums that belong to nothing");
+      in.check(last < block.calls.size(), "it has sums without an owner");
       cell.id = static_cast<std::uint32_t>(last);
     }
   }

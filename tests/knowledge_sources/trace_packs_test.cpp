@@ -202,7 +202,7 @@ TEST_F(TracePacksRoundTrip, NeighboursAreSaidToBeMissing) {
   maker.flush();
   const auto [direct, traced] = both_ways(1, {maker.take()});
   EXPECT_EQ(functions_of(traced.application.mpi), functions_of(direct.mpi));
-  EXPECT_THAT(traced.notices, ElementsAre(HasSubstr("In the trace, 2 calls of neighbourhood collectives do not tell")));
+  EXPECT_THAT(traced.notices, ElementsAre(HasSubstr("In the trace, 2 calls of neighbourhood collectives lack")));
 }
 
 TEST_F(TracePacksRoundTrip, APartOfARunIsSaidToBeOne) {
@@ -457,7 +457,7 @@ TEST_F(TracePacksOfOthers, AMessageOutsideOfMpiIsACallWithoutDuration) {
   EXPECT_EQ(traced.application.waiting.resolved_messages, 2U);
   EXPECT_THAT(traced.notices,
               UnorderedElementsAre(HasSubstr("1 messages, collectives and accesses are outside"),
-                                   HasSubstr("1 regions are left that were not entered"),
+                                   HasSubstr("1 regions are left without having been entered"),
                                    HasSubstr("1 events of threads"), HasSubstr("not sampled CPU time")));
 }
 

@@ -97,9 +97,9 @@ void compare_collectives(const ArchiveWorld& world, std::int32_t rank, const Scr
     const std::string name =
         named != nullptr && !named->name.empty() ? named->name : fmt::format("communicator {}", comm.number);
     throw ReplayError(
-        fmt::format("members of {} take part in {} to {} of its collectives: the trace is not whole, and a replay "
-                    "would hang. Make a "
-                    "trace of everything (--trace all,attributes=arguments)",
+        fmt::format("members of {} take part in {} to {} of its collectives: the trace is incomplete, and a replay "
+                    "would hang. Record "
+                    "everything (--trace all,attributes=arguments)",
                     name, least[i], most[i]));
   }
 }

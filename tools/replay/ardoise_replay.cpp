@@ -51,7 +51,7 @@ void tell_guesses(const ScriptSummary& summary, int rank) {
                  MPI_COMM_WORLD);
   for (std::size_t function = 0; function < left_out.size(); ++function) {
     if (rank != 0 || left_out[function] == 0) continue;
-    say(fmt::format("{} call{} of {} {} left out: {} cannot be made again", left_out[function],
+    say(fmt::format("{} call{} of {} {} skipped: {} cannot be replayed", left_out[function],
                     left_out[function] == 1 ? "" : "s", vmpi::kFunctionTraits[function].name,
                     left_out[function] == 1 ? "is" : "are", left_out[function] == 1 ? "it" : "they"));
   }
@@ -87,12 +87,12 @@ void prepare(Preparation& made, const ReplayOptions& options, int rank, int rank
   made.archive.emplace(options.trace);
   made.world.emplace(*made.archive, options.ranks);
   if (made.world->ranks() != ranks)
-    throw ReplayError(fmt::format("{} of {} ranks: start as many, mpirun -n {} ardoise-replay …",
+    throw ReplayError(fmt::format("{} of {} ranks: start that many, mpirun -n {} ardoise-replay …",
                                   options.ranks.empty() ? "the trace is" : "--ranks is", made.world->ranks(),
                                   made.world->ranks()));
   const auto& threads = made.world->threads(rank);
   if (threads.empty())
-    throw ReplayError(fmt::format("the trace has nothing of rank {}", made.world->traced_rank(rank)));
+    throw ReplayError(fmt::format("the trace has no data of rank {}", made.world->traced_rank(rank)));
   made.script.emplace(options.scratch, threads.size());
   made.compiler.emplace(*made.world, rank, *made.script);
   const auto faults = knowledge_sources::read_in_order(*made.archive, *made.compiler, threads);
@@ -163,7 +163,7 @@ std::string try_to_prepare(Preparation& made, const ReplayOptions& options, cons
 int replay(Preparation& made, std::string error, const ReplayOptions& options, int rank, int provided,
            std::optional<SharedFolder>& shared_folder) {
   if (error.empty() && made.script->threads() > 1 && provided < MPI_THREAD_MULTIPLE)
-    error = "several threads of the program called MPI, and this MPI has no MPI_THREAD_MULTIPLE";
+    error = "several threads of the program called MPI, but this MPI lacks MPI_THREAD_MULTIPLE";
   agree_on_errors(error);
   const ScriptSummary& summary = made.compiler->summary();
   const Agreement agreement = agree(*made.world, rank, summary);
@@ -171,7 +171,7 @@ int replay(Preparation& made, std::string error, const ReplayOptions& options, i
   std::uint64_t left_out = agreement.left_out;
   PMPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   if (agreement.left_out != 0)
-    say(fmt::format("rank {}: {} no other end in the trace: left out ({})", rank,
+    say(fmt::format("rank {}: {} no other end in the trace and are skipped ({})", rank,
                     reports::counted(agreement.left_out, "message", "has", "have"), agreement.example));
 
   std::vector<std::string> not_made;
@@ -183,10 +183,10 @@ int replay(Preparation& made, std::string error, const ReplayOptions& options, i
   const auto& sizes = made.script->sizes();
   for (std::uint32_t text = 1; text < sizes.size(); ++text) {
     if (const std::int64_t size = stage.types[text].size; sizes[text] != 0 && sizes[text] != size)
-      say(fmt::format(
-          "rank {}: '{}' has {} bytes here and had {} where the trace was recorded; its counts are kept, and "
-          "messages differ in size",
-          rank, made.script->texts()[text].substr(0, 80), size, sizes[text]));
+      say(
+          fmt::format("rank {}: '{}' has {} bytes here and had {} when the trace was recorded; counts are kept, so "
+                      "message sizes differ",
+                      rank, made.script->texts()[text].substr(0, 80), size, sizes[text]));
   }
   stage.most_sends = agreement.most_sends;
   stage.most_receives = agreement.most_receives;
@@ -214,7 +214,7 @@ int replay(Preparation& made, std::string error, const ReplayOptions& options, i
     shared += player.shared_buffers();
   }
   if (shared != 0)
-    say(fmt::format("rank {}: {} had to share a buffer: --memory had no room for more", rank,
+    say(fmt::format("rank {}: {} shared a buffer because --memory is exhausted", rank,
                     reports::counted(shared, "operation")));
   const std::string report = replay_report(times);
   if (!options.quiet) std::cout << reports::printable_lines(report) << std::flush;

@@ -65,10 +65,10 @@ void ScriptCompiler::finish_message_call(Call& call) {
   if (is_start && !is_prepared && call.starts.size() == 1) {
     const bool sends = call.starts[0].kind == Started::kSend;
     call.function = static_cast<std::uint16_t>(sends ? FunctionId::kIsend : FunctionId::kIrecv);
-    ++summary_.guessed["persistent operations are started as others, since it is not known how they were prepared"];
+    ++summary_.guessed["persistent operations are started as ordinary ones because their initialization is unknown"];
     as_bytes(call, call.sent, 0);
   } else if (!call.has_arguments && traits.role != Role::kProbe && !is_start && function != FunctionId::kStartall) {
-    ++summary_.guessed["messages are replayed as bytes, since their datatypes are not in the trace"];
+    ++summary_.guessed["messages are replayed as bytes because their datatypes are not in the trace"];
     as_bytes(call, traits.role == Role::kReceive ? call.received : call.sent, call.received);
   }
   if (traits.role == Role::kProbe && shape.peer >= 0) {
@@ -86,7 +86,7 @@ void ScriptCompiler::finish_collective(Call& call) {
   if (!call.has_arguments && static_cast<FunctionId>(call.function) != FunctionId::kBarrier &&
       static_cast<FunctionId>(call.function) != FunctionId::kIbarrier) {
     ++summary_.guessed
-          ["collectives are replayed with the bytes of their events, since their arguments are not in the trace"];
+          ["collectives are replayed with the bytes of their events because their arguments are not in the trace"];
     const ReplayComm* const comm = world_.comm(shape.comm);
     const auto size = static_cast<std::uint64_t>(std::max<std::size_t>(comm == nullptr ? 1 : comm->members.size(), 1));
     const std::string_view name = vmpi::kFunctionTraits[call.function].name;

@@ -65,7 +65,7 @@ MPI_Comm ReplayComms::wait_for(std::uint32_t number) {
   std::unique_lock guard(lock_);
   const auto is_there = [&] { return find(number) != MPI_COMM_NULL; };
   if (!is_there() && !has_threads_)
-    throw ReplayError(fmt::format("no call of the trace makes communicator {}, which is used", number));
+    throw ReplayError(fmt::format("the trace uses communicator {}, but no call creates it", number));
   made_.wait(guard, is_there);
   return find(number);
 }

@@ -1,5 +1,5 @@
-// The communicators of a replay, by their numbers in the archive. Those that no call of the trace creates are created
-// before it begins. The replay's own calls use PMPI, past tools that measure it.
+// The communicators of a replay, by their numbers in the archive. Communicators that no call of the trace creates are
+// created before it begins. The replay's own calls use PMPI, past tools that measure it.
 #pragma once
 
 #include <mpi.h>

@@ -176,7 +176,7 @@ ReplayFiles::Posix& ReplayFiles::posix(std::uint32_t handle) {
   }
   if (file.descriptor < 0)
     throw ReplayError(
-        fmt::format("no file can be made in '{}': {} (--scratch)", scratch_.string(), std::strerror(errno)));
+        fmt::format("cannot create a file in '{}': {} (--scratch)", scratch_.string(), std::strerror(errno)));
   return file;
 }
 
@@ -198,8 +198,8 @@ void ReplayFiles::play_posix(const CallShape& shape) {
     const ssize_t moved = reads ? ::pread(file.descriptor, buffer_.data(), piece, file.read_at)
                                 : ::pwrite(file.descriptor, buffer_.data(), piece, file.size);
     if (moved <= 0 && !reads)
-      throw ReplayError(
-          fmt::format("writing in '{}': {} (--scratch names another folder)", scratch_.string(), std::strerror(errno)));
+      throw ReplayError(fmt::format("cannot write to '{}': {}; choose another folder with --scratch", scratch_.string(),
+                                    std::strerror(errno)));
     if (moved <= 0) return;
     (reads ? file.read_at : file.size) += moved;
     left -= moved;

@@ -17,7 +17,7 @@ ScratchFile::ScratchFile(const std::filesystem::path& folder) : folder_(folder) 
   descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
   if (descriptor_ < 0)
     throw ReplayError(
-        fmt::format("no file can be made in '{}': {} (--scratch)", folder.string(), std::strerror(errno)));
+        fmt::format("cannot create a file in '{}': {} (--scratch)", folder.string(), std::strerror(errno)));
   ::unlink(name.c_str());
   void* const base = ::mmap(nullptr, kMost, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor_, 0);
   if (base == MAP_FAILED) {
@@ -41,7 +41,7 @@ void ScratchFile::grow(std::uint64_t bytes) {
                         : ::posix_fallocate(descriptor_, static_cast<off_t>(room_), static_cast<off_t>(more));
   if (error != 0)
     throw ReplayError(
-        fmt::format("no space for what is prepared in '{}' ({} MiB so far): {}; --scratch names another folder",
+        fmt::format("no space for prepared calls in '{}' ({} MiB so far): {}; choose another folder with --scratch",
                     folder_.string(), size_ >> 20, std::strerror(error)));
   room_ += more;
 }

@@ -153,11 +153,11 @@ struct RealFunctions {
 // The library's own functions. The PMPI_ names themselves may be ours.
 extern RealFunctions library;
 
-// What stands behind an MPI_ function of ours: the library's, or that of the next preloaded tool.
+// The functions behind our MPI_ functions: those of the next preloaded tool, else the library's.
 extern RealFunctions real;
 
-// The next tool's functions, and ours that hand them the program's communicators instead of the library's, as the tool
-// would see them without us; both only where a tool has the function.
+// The next tool's functions, and ours that pass it the program's communicators instead of the library's, as the tool
+// would see them without us; both only if a tool has the function.
 extern RealFunctions next_tool;
 extern const RealFunctions to_next_tool;
 

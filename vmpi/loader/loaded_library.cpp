@@ -119,7 +119,7 @@ bool imports(const void* address, const char* name) noexcept {
 }
 
 // The next definition of PMPI_x may belong to a second copy of ours. So the library is located by a PMPI_ function that
-// neither we nor tools define. Where it exports none (Open MPI), the next definition is taken, a tool's included.
+// neither we nor tools define. If it exports none (Open MPI), the next definition is taken, a tool's included.
 void* find_in_mpi_library(const char* name) noexcept {
   static void* const handle = handle_of(dlsym(RTLD_NEXT, "PMPI_Aint_add"));
   char twin[128];

@@ -34,8 +34,8 @@ struct Delivery {
 // How much to receive into the pool before the program asks for it.
 enum class ReadAhead {
   nothing,
-  // Until one block is complete. Where MPI copies inside the call (shared memory), the block is returned while it is in
-  // the cache. Where transfers are asynchronous (network), receives are started until MPI is busy or the pool is
+  // Until one block is complete. If MPI copies inside the call (shared memory), the block is returned while it is in
+  // the cache. If transfers are asynchronous (network), receives are started until MPI is busy or the pool is
   // exhausted.
   one_block,
   everything  // while there are free blocks

@@ -29,7 +29,7 @@ inline unsigned slot(MPI_Datatype type) {
 #endif
 }
 std::int64_t ask(MPI_Datatype type) noexcept;      // 0 for MPI_DATATYPE_NULL
-std::int64_t ask_fortran(MPI_Fint type) noexcept;  // likewise
+std::int64_t ask_fortran(MPI_Fint type) noexcept;  // 0 for MPI_DATATYPE_NULL
 
 // After the real MPI_Init, before any call is observed.
 void initialise() noexcept;

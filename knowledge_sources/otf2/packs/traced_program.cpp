@@ -126,10 +126,10 @@ void TracedProgram::find_ranks() {
       ++others;
     }
   }
-  if (accelerators != 0) notices_.push_back(fmt::format("What {} accelerators did is not shown.", accelerators));
+  if (accelerators != 0) notices_.push_back(fmt::format("The activity of {} accelerators is not shown.", accelerators));
   if (others != 0)
     notices_.push_back(
-        fmt::format("{} location groups of the trace are no ranks of its MPI; what they did is not shown.", others));
+        fmt::format("{} location groups of the trace are not MPI ranks; their activity is not shown.", others));
 }
 
 void TracedProgram::find_threads() {
@@ -170,7 +170,7 @@ void TracedProgram::find_threads() {
     }
   }
   if (streams != 0)
-    notices_.push_back(fmt::format("What {} of accelerators did is not shown.", counted(streams, "stream")));
+    notices_.push_back(fmt::format("The activity of {} of accelerators is not shown.", counted(streams, "stream")));
   if (metrics != 0)
     notices_.push_back(fmt::format("The metrics of {} without a thread are not shown.", counted(metrics, "location")));
 }
@@ -269,13 +269,13 @@ void TracedProgram::find_losses() {
     std::string_view property, what;
   };
   static constexpr Loss kLosses[] = {
-      {"ARDOISE::CALLS_AS_SUMS", "calls that became sums for lack of memory"},
+      {"ARDOISE::CALLS_AS_SUMS", "calls aggregated for lack of memory"},
       {"ARDOISE::COUNTED_CALLS", "quick queries that were only counted"},
-      {"ARDOISE::UNTIMED_CALLS", "calls without a place in time"},
-      {"ARDOISE::UNTIMED_SAMPLES", "samples without a place in time"},
-      {"ARDOISE::MISSING_PLACES", "the calls of packs that did not arrive, by gaps"},
-      {"ARDOISE::RECORDS_BEYOND_LIMIT", "records that its limit had no room for"},
-      {"ARDOISE::UNSEEN_RANKS", "ranks whose analyzer could not write it"},
+      {"ARDOISE::UNTIMED_CALLS", "calls at unknown times"},
+      {"ARDOISE::UNTIMED_SAMPLES", "samples at unknown times"},
+      {"ARDOISE::MISSING_PLACES", "calls of packs that did not arrive, in gaps"},
+      {"ARDOISE::RECORDS_BEYOND_LIMIT", "records dropped because of its limit"},
+      {"ARDOISE::UNSEEN_RANKS", "ranks whose analyzer could not write their part"},
   };
   std::vector<std::string> list;
   for (const Loss& loss : kLosses) {
@@ -285,8 +285,8 @@ void TracedProgram::find_losses() {
   }
   if (!list.empty()) notices_.push_back(fmt::format("The trace lacks {}.", fmt::join(list, ", ")));
   if (archive_.anchor().is_selection())
-    notices_.push_back(
-        fmt::format("The trace has what {} selects; all numbers are of that.", archive_.anchor().description));
+    notices_.push_back(fmt::format("The trace contains only the selection {}; all numbers refer to it.",
+                                   archive_.anchor().description));
 }
 
 void TracedProgram::define_process(MadePacks& packs, std::uint32_t rank, std::uint64_t begin_tick,

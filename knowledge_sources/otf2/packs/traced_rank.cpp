@@ -28,19 +28,19 @@ std::vector<std::string> TracedLosses::sentences() const {
     if (count != 0) list.push_back(fmt::format("In the trace, {} {}.", count, what));
   };
   say_if(outside_calls,
-         "messages, collectives and accesses are outside of calls of MPI; they are shown as calls "
+         "messages, collectives and accesses are outside of MPI calls; they are shown as calls "
          "without duration");
-  say_if(further_messages, "messages are not shown, since they are in calls that have another one");
-  say_if(unknown_ends, "ends of operations are not shown, since it lacks their starts");
-  say_if(inner_calls, "calls of MPI are made by calls of MPI, and are not shown apart");
-  say_if(unbalanced, "regions are left that were not entered");
+  say_if(further_messages, "messages are not shown because their calls already have one");
+  say_if(unknown_ends, "ends of operations are not shown because their starts are missing");
+  say_if(inner_calls, "MPI calls are made inside MPI calls and not shown separately");
+  say_if(unbalanced, "regions are left without having been entered");
   say_if(unfinished, "calls have no end; they are shown up to the last event of their thread");
   say_if(values, "values of metrics and parameters are not shown");
-  say_if(flushes, "times a buffer was written by who made it, which delayed the program");
-  say_if(others, "events of threads, tasks and locks, or of kinds that are not known, are not shown");
+  say_if(flushes, "times the tool that wrote it flushed a buffer, which delayed the program");
+  say_if(others, "events of threads, tasks and locks, or of unknown kinds, are not shown");
   say_if(neighbourhoods,
-         "calls of neighbourhood collectives do not tell who sends to whom; waiting in them, and what they send to "
-         "each rank, is not shown");
+         "calls of neighbourhood collectives lack their neighbours; waiting in them, and the data that they send to "
+         "each rank, are not shown");
   say_if(untimely, "operations took so long that the communicator of their start is not shown");
   return list;
 }

@@ -106,7 +106,7 @@ void TracedProgram::find_regions() {
     notices_.push_back(
         "Times of functions are those between entering and leaving the regions of the trace, not sampled CPU time.");
   TracedRegion unknown;
-  unknown.own = {code_of({"(a region that the trace does not define)", "", 0}), 0};
+  unknown.own = {code_of({"(undefined region)", "", 0}), 0};
   regions_.push_back(unknown);
 }
 

@@ -27,13 +27,13 @@ class AnchorBytes {
 
   void check_magic() {
     if (bytes_.size() < 2 + kMagic.size() || bytes_[0] != kFirstByte || bytes_.compare(2, kMagic.size(), kMagic) != 0)
-      throw UnreadableArchive(fmt::format("'{}' is no archive of OTF2, or a damaged one.", file_.string()));
+      throw UnreadableArchive(fmt::format("'{}' is not an OTF2 archive, or is damaged.", file_.string()));
     is_little_ = static_cast<std::uint8_t>(bytes_[1]) == kLittleEndian;
     at_ = 2 + kMagic.size();
   }
   std::uint8_t byte() { return static_cast<std::uint8_t>(number(1)); }
   std::uint64_t number(std::size_t size) {
-    if (bytes_.size() - at_ < size) throw UnreadableArchive(fmt::format("'{}' is cut off.", file_.string()));
+    if (bytes_.size() - at_ < size) throw UnreadableArchive(fmt::format("'{}' is truncated.", file_.string()));
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < size; ++i) {
       const auto byte = static_cast<std::uint8_t>(bytes_[at_ + i]);
@@ -44,7 +44,7 @@ class AnchorBytes {
   }
   std::string text() {
     const std::size_t end = bytes_.find('\0', at_);
-    if (end == std::string::npos) throw UnreadableArchive(fmt::format("'{}' is cut off.", file_.string()));
+    if (end == std::string::npos) throw UnreadableArchive(fmt::format("'{}' is truncated.", file_.string()));
     std::string found = bytes_.substr(at_, end - at_);
     at_ = end + 1;
     return found;
@@ -79,7 +79,7 @@ fs::path anchor_in(const fs::path& folder) {
   }
   if (found.size() == 1) return found.front();
   if (found.size() > 1)
-    throw UnreadableArchive(fmt::format("'{}' has several archives, as '{}' and '{}': name one of them.",
+    throw UnreadableArchive(fmt::format("'{}' has several archives, such as '{}' and '{}': name one of them.",
                                         folder.string(), found[0].filename().string(), found[1].filename().string()));
   throw UnreadableArchive(
       fmt::format("'{}' has no trace: name a file *.otf2, its folder, or the folder of a report that was made with "
@@ -104,7 +104,8 @@ ArchiveAnchor find_archive(const fs::path& path) {
   anchor.definitions.replace_extension(".def");
   anchor.markers.replace_extension(".marker");
   if (anchor.file.extension() != ".otf2")
-    throw UnreadableArchive(fmt::format("'{}' is no archive of OTF2: its first file is named *.otf2.", path.string()));
+    throw UnreadableArchive(
+        fmt::format("'{}' is not an OTF2 archive: the first file of one is named *.otf2.", path.string()));
 
   AnchorBytes in(read_start(anchor.file), anchor.file);
   in.check_magic();
@@ -121,15 +122,15 @@ ArchiveAnchor find_archive(const fs::path& path) {
   for (const std::uint64_t each : {anchor.event_chunk_bytes, anchor.definition_chunk_bytes}) {
     if (each < OTF2_CHUNK_SIZE_MIN || each > OTF2_CHUNK_SIZE_MAX)
       throw UnreadableArchive(
-          fmt::format("'{}' is damaged: it tells of chunks of {} bytes.", anchor.file.string(), each));
+          fmt::format("'{}' is damaged: it claims chunks of {} bytes.", anchor.file.string(), each));
   }
   if (substrate != OTF2_SUBSTRATE_POSIX)
-    throw UnreadableArchive(fmt::format(
-        "'{}' keeps all locations in files of SIONlib, or none; only archives with a file for each location are read.",
-        anchor.file.string()));
+    throw UnreadableArchive(
+        fmt::format("'{}' uses SIONlib, or has no locations; only archives with one file per location are supported.",
+                    anchor.file.string()));
   if (compression != OTF2_COMPRESSION_NONE)
-    throw UnreadableArchive(fmt::format("'{}' is compressed, or damaged; only archives without compression are read.",
-                                        anchor.file.string()));
+    throw UnreadableArchive(
+        fmt::format("'{}' is compressed or damaged; only uncompressed archives are supported.", anchor.file.string()));
   anchor.machine = in.text();
   anchor.creator = in.text();
   anchor.description = in.text();

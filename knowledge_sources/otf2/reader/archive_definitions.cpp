@@ -153,7 +153,7 @@ void mend_parents(ById<T>& list, const char* what, ArchiveFaults& faults) {
       if (next == nullptr) {
         faults.add(fmt::format("{} whose parent is not defined", what), fmt::format("{} has {}", at->id, at->parent));
       } else if (on_way.contains(next->id)) {
-        faults.add(fmt::format("{} that are above themselves", what), fmt::format("{}", at->id));
+        faults.add(fmt::format("{} that are their own ancestors", what), fmt::format("{}", at->id));
       } else {
         at = next;
         continue;
@@ -169,10 +169,10 @@ void mend_parents(ById<T>& list, const char* what, ArchiveFaults& faults) {
 
 void ArchiveDefinitions::finish() {
   if (clock.is_known && clock.ticks_per_second == 0) {
-    faults.add("clock properties with a rate of 0, nanoseconds are taken");
+    faults.add("clock properties with a rate of 0: times are taken as nanoseconds");
     clock.ticks_per_second = 1'000'000'000;
   }
-  if (!clock.is_known) faults.add("no clock properties: times are taken for nanoseconds");
+  if (!clock.is_known) faults.add("no clock properties: times are taken as nanoseconds");
   mend_parents(system_tree, "system tree nodes", faults);
   mend_parents(comms, "communicators", faults);
   mend_parents(calling_contexts, "calling contexts", faults);
@@ -189,7 +189,7 @@ void ArchiveDefinitions::finish() {
     if (each.creator == kUndefined32) continue;
     const bool is_there = location_groups.find(each.creator) != nullptr;
     check(is_there, "location groups", each.id, "creator", each.creator);
-    if (each.creator == each.id) faults.add("location groups that made themselves", fmt::format("{}", each.id));
+    if (each.creator == each.id) faults.add("location groups that are their own creators", fmt::format("{}", each.id));
     if (!is_there || each.creator == each.id) each.creator = kUndefined32;
   }
   for (const auto& each : locations)
@@ -226,7 +226,7 @@ void ArchiveDefinitions::finish() {
     check(group != nullptr, "communicators", comm, "group", id);
     if (group == nullptr) return members;
     if (group->members.size() > kMostMembers - members_so_far) {
-      faults.add(fmt::format("communicators taken for empty, since all together may have {} members", kMostMembers),
+      faults.add(fmt::format("communicators treated as empty because all together may have {} members", kMostMembers),
                  fmt::format("{}", comm));
       return members;
     }
@@ -236,7 +236,7 @@ void ArchiveDefinitions::finish() {
     members.reserve(group->members.size());
     for (const std::uint64_t index : group->members) {
       const bool is_there = found != comm_locations.end() && index < found->second->members.size();
-      if (!is_there) faults.add("groups with a member that is out of range", fmt::format("group {} has {}", id, index));
+      if (!is_there) faults.add("groups with a member out of range", fmt::format("group {} has {}", id, index));
       members.push_back(is_there ? found->second->members[static_cast<std::size_t>(index)] : kUndefined64);
     }
     return members;

@@ -46,7 +46,7 @@ std::uint64_t allowed_files() {
 ArchiveReader::ArchiveReader(const fs::path& path) : anchor_(find_archive(path)) {
   keep_otf2_complaints();  // before any reading thread exists
   if (anchor_.major > OTF2_VERSION_MAJOR)
-    definitions_.faults.add(fmt::format("written by OTF2 {}.{}, of which this version, {}.{}, may not know all",
+    definitions_.faults.add(fmt::format("written by OTF2 {}.{}, which this version, {}.{}, may not fully support",
                                         unsigned{anchor_.major}, unsigned{anchor_.minor}, OTF2_VERSION_MAJOR,
                                         OTF2_VERSION_MINOR));
   read_definitions();
@@ -57,7 +57,7 @@ void ArchiveReader::read_definitions() {
   const fs::path& file = anchor_.definitions;
   const RecordFraming framing = framing_of(file, FramedFile::kDefinitionFile, anchor_.definition_chunk_bytes);
   if (!framing.exists || (!framing.is_complete && framing.records == 0))
-    throw UnreadableArchive(fmt::format("'{}' {}: without it nothing in '{}' has a meaning.", file.string(),
+    throw UnreadableArchive(fmt::format("'{}' {}: without it '{}' cannot be interpreted.", file.string(),
                                         framing.exists ? framing.fault : "is missing", anchor_.file.string()));
   if (!framing.is_complete)
     definitions_.faults.add(
@@ -68,8 +68,8 @@ void ArchiveReader::read_definitions() {
   const std::uint64_t read =
       read_global_definitions(open_otf2_reader(anchor_).get(), DefinitionTurn::kOthers, count, definitions_);
   if (framing.is_complete && read != anchor_.definition_count && definitions_.faults.empty())
-    definitions_.faults.add("a wrong number of global definitions",
-                            fmt::format("{}, and {} are announced", read, anchor_.definition_count));
+    definitions_.faults.add("an unexpected number of global definitions",
+                            fmt::format("{} instead of {}", read, anchor_.definition_count));
   read_marker_file();
   definitions_.finish();
   std::error_code ignored;

@@ -28,7 +28,7 @@ struct Taking {
         name_bytes += found->second.size();
         return found->second;
       }
-      all.faults.add(fmt::format("names left out, since all definitions together may have {} bytes of them",
+      all.faults.add(fmt::format("names dropped because all definitions together may have {} bytes of them",
                                  ArchiveDefinitions::kMostNameBytes),
                      fmt::format("{} {}", what, id));
       return "";
@@ -86,7 +86,7 @@ void set_places(OTF2_GlobalDefReaderCallbacks* calls) {
         Taking& to = taking(user);
         const char* const what = "locations";
         if (id == kUndefined64) {
-          to.all.faults.add("locations whose number stands for none");
+          to.all.faults.add("locations with an undefined number");
           return OTF2_CallbackCode{OTF2_CALLBACK_SUCCESS};
         }
         return to.add(to.all.locations, {id, events, group, to.string(name, what, id), type, {}}, what);
@@ -161,7 +161,7 @@ void set_code(OTF2_GlobalDefReaderCallbacks* calls) {
     Taking& to = taking(user);
     const char* const what = "attributes";
     if (!ArchivedValue{type, 0}.is_known())
-      to.all.faults.add("attributes of a type that is not known", fmt::format("{} has {}", id, unsigned{type}));
+      to.all.faults.add("attributes of an unknown type", fmt::format("{} has {}", id, unsigned{type}));
     return to.add(to.all.attributes, {id, to.string(name, what, id), to.string(description, what, id), type}, what);
   });
 }

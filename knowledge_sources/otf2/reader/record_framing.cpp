@@ -136,7 +136,7 @@ RecordFraming framing_of(const std::filesystem::path& file, FramedFile kind, std
       return framing;
     }
   }
-  framing.fault = size == 0 ? std::string("is empty") : std::string("is cut off");
+  framing.fault = size == 0 ? std::string("is empty") : std::string("is truncated");
   return framing;
 }
 

@@ -20,7 +20,7 @@ struct RecordFraming {
   bool exists = false;
   bool is_complete = false;   // it has an end of file
   std::uint64_t records = 0;  // readable records, if it is incomplete; attribute lists do not count
-  std::string fault;          // the error, or "": "is cut off after 17 records"
+  std::string fault;          // the error, or "": "is truncated after 17 records"
 };
 
 // Only the last chunk of a complete event file is read.

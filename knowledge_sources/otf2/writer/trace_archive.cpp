@@ -163,14 +163,14 @@ TraceArchive::Finished TraceArchive::finish(const std::vector<TraceMarker>& mark
     const std::filesystem::path beside = parts_folder() / fmt::format("archive-{}", number);
     if (const std::string fault = world->write(beside); !fault.empty()) {
       empty_files(beside);
-      finished.notices.push_back(fmt::format("The trace of {} is given up: {}.", world->name(), fault));
+      finished.notices.push_back(fmt::format("The trace of {} could not be written: {}.", world->name(), fault));
       continue;
     }
     std::error_code fault;
     std::filesystem::rename(beside, output_ / name, fault);
     if (fault) {
-      finished.notices.push_back(fmt::format("The trace of {} is given up: '{}' cannot be made: {}.", world->name(),
-                                             (output_ / name).string(), fault.message()));
+      finished.notices.push_back(fmt::format("The trace of {} could not be written: cannot create '{}': {}.",
+                                             world->name(), (output_ / name).string(), fault.message()));
       continue;
     }
     finished.archives.push_back((output_ / name / "traces.otf2").string());

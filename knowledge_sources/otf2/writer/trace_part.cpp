@@ -41,7 +41,7 @@ TracePart::TracePart(const std::filesystem::path& folder, std::uint32_t partitio
                      std::function<void(const std::string&)> complain)
     : partition_(partition), complain_(std::move(complain)), process_(::getpid()), parts_(folder) {
   if (instrument::OwnFolder(folder.parent_path().c_str()).error() == -EPERM) {
-    fail("the folder around it is not this user's alone");
+    fail("its parent folder is accessible to other users");
     return;
   }
   ::mkdir(folder.c_str(), 0700);  // existing if another analyzer made it

@@ -222,10 +222,10 @@ void WorldArchive::restrict_to(const Program& program, std::uint64_t all_rounds,
   } else {
     if (!missing.empty())
       about_rounds_.push_back(
-          fmt::format("of {} of {} these iterations are not known", counted(missing.size(), "rank"), program.name));
+          fmt::format("for {} of {} these iterations are unknown", counted(missing.size(), "rank"), program.name));
     if (together > 1)
       about_rounds_.push_back(
-          fmt::format("{} has so many iterations that they are known {} at a time only: it has those that were chosen "
+          fmt::format("{} has so many iterations that they are known only in groups of {}: it has the selected ones "
                       "among {} to {}",
                       program.name, together, first, last));
   }
@@ -290,17 +290,18 @@ std::string WorldArchive::text_of_losses() const {
   const auto say_if = [&](std::uint64_t number, std::string_view what) {
     if (number != 0) list.push_back(fmt::format("{} ({})", what, number));
   };
-  say_if(losses_.sums, "calls that became sums for lack of memory");
+  say_if(losses_.sums, "calls aggregated for lack of memory");
   say_if(losses_.counted, "quick queries that were only counted");
-  say_if(losses_.untimed, "calls without a place in time");
-  say_if(losses_.untimed_samples, "samples without a place in time");
-  say_if(losses_.gaps, "the calls of packs that did not arrive, by gaps");
-  say_if(losses_.limited, "records of earlier calls, for which its limit= had no room");
-  say_if(losses_.attributes, "attributes that there was no room for");
-  say_if(losses_.stacks, "call stacks of calls, which are not known");
+  say_if(losses_.untimed, "calls at unknown times");
+  say_if(losses_.untimed_samples, "samples at unknown times");
+  say_if(losses_.gaps, "calls of packs that did not arrive, in gaps");
+  say_if(losses_.limited, "records of earlier calls dropped because of limit=");
+  say_if(losses_.attributes, "attributes dropped for lack of room");
+  say_if(losses_.stacks, "call stacks of calls, which are unknown");
   say_if(refused_values_, "values of plug-ins whose key has two types");
-  say_if(waits_without_call_, "waits whose call is not in it");
-  say_if(clocks_without_other_end_, "other ends of receives and collectives, whose Lamport clocks only count on");
+  say_if(waits_without_call_, "waits whose call is missing");
+  say_if(clocks_without_other_end_,
+         "other ends of receives and collectives, so their Lamport clocks are not synchronised");
   say_if(unseen_ranks_, "ranks whose analyzer could not write in the folder of the report");
   return fmt::format("{}", fmt::join(list, ", "));
 }
@@ -309,10 +310,9 @@ std::string WorldArchive::complaint() const {
   std::string text;
   const std::string about_rounds = fmt::format("{}", fmt::join(about_rounds_, "; "));
   if (events_ == 0 && unseen_ranks_ == 0) {
-    text = about_rounds.empty()
-               ? fmt::format("The trace of {} has no events: nothing in the run is what --trace {} selects.", name_,
-                             selection_)
-               : fmt::format("The trace of {} has no events: {}.", name_, about_rounds);
+    text = about_rounds.empty() ? fmt::format("The trace of {} has no events: --trace {} selects nothing in this run.",
+                                              name_, selection_)
+                                : fmt::format("The trace of {} has no events: {}.", name_, about_rounds);
   } else if (!about_rounds.empty()) {
     text = fmt::format("About the trace of {}: {}.", name_, about_rounds);
   }
@@ -325,10 +325,10 @@ std::string WorldArchive::complaint() const {
                       text.empty() ? "" : " ", name);
   }
   if (losses_.moved != 0)
-    text += fmt::format("{}In the trace of {} {} told late and shown later than when made.", text.empty() ? "" : " ",
+    text += fmt::format("{}In the trace of {} {} reported late and shown later than made.", text.empty() ? "" : " ",
                         name_, counted(losses_.moved, "call", "was", "were"));
   if (losses_.moved_samples != 0)
-    text += fmt::format("{}In the trace of {} {} told late and shown later than when taken.", text.empty() ? "" : " ",
+    text += fmt::format("{}In the trace of {} {} reported late and shown later than taken.", text.empty() ? "" : " ",
                         name_, counted(losses_.moved_samples, "sample", "was", "were"));
   return text;
 }

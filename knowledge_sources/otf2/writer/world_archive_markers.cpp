@@ -60,10 +60,10 @@ void WorldArchive::write_markers(OTF2_Archive* archive) const {
   MarkerWriter out(file);
   for (const TraceTables::Gap& gap : gaps_) {
     const bool is_sums = gap.kind == TraceTables::GapKind::kSums;
-    out.write("Ardoise", is_sums ? "calls as sums" : "calls are missing",
+    out.write("Ardoise", is_sums ? "aggregated calls" : "calls are missing",
               is_sums ? TraceMarker::Severity::kMedium : TraceMarker::Severity::kHigh, gap.begin, gap.end,
               OTF2_MARKER_SCOPE_LOCATION_GROUP, gap.rank,
-              is_sums ? counted(gap.calls, "call") + " became sums for lack of memory"
+              is_sums ? counted(gap.calls, "call") + " were aggregated for lack of memory"
                       : std::string("calls before this are missing"));
   }
   // Only the part within the time of the trace, which may cover a part of the run.

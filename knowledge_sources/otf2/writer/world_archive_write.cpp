@@ -349,7 +349,7 @@ void WorldArchive::write_global_definitions(OTF2_Archive* archive) const {
   for (const std::string* const each : by_number(names_)) {
     const std::string& name = *each;
     OTF2_GlobalDefWriter_WriteParameter(out, reference, strings.of(name), OTF2_PARAMETER_TYPE_INT64);
-    OTF2_GlobalDefWriter_WriteMetricMember(out, reference, strings.of(name), strings.of("told by the program"),
+    OTF2_GlobalDefWriter_WriteMetricMember(out, reference, strings.of(name), strings.of("value from the program"),
                                            OTF2_METRIC_TYPE_USER, OTF2_METRIC_ABSOLUTE_POINT, OTF2_TYPE_DOUBLE,
                                            OTF2_BASE_DECIMAL, 0, strings.of(""));
     OTF2_GlobalDefWriter_WriteMetricClass(out, reference, 1, &reference, OTF2_METRIC_ASYNCHRONOUS,

@@ -244,7 +244,7 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
     ledger->lost = ledger->recorded > known ? ledger->recorded - known : 0;
     if (known > ledger->recorded) {
       quality.notices.push_back(
-          fmt::format("The ledger of {} records doesn't add up: {} recorded, {} received and {} "
+          fmt::format("The ledger of {} records does not add up: {} recorded, {} received and {} "
                       "dropped.",
                       ledger->record_class, ledger->recorded, ledger->received, ledger->dropped));
     }
@@ -252,13 +252,13 @@ void RunSummary::quality(const Resolver& resolver, reports::Application& applica
   }
   if (aggregated != 0) {
     quality.notices.push_back(
-        fmt::format("{} of {} arrived as aggregates, for lack of memory or because the option record says so: sums, "
-                    "sizes and edges are exact, single times are not known.",
+        fmt::format("{} of {} arrived as aggregates, for lack of memory or because of --record: sums, "
+                    "sizes and edges are exact, times of single calls are unknown.",
                     aggregated, counted(mpi.recorded + posix.recorded, "record")));
   }
   if (queries != 0) {
     quality.notices.push_back(
-        fmt::format("{} of queries (MPI_Type_size, MPI_Comm_rank ...) {} counted, and one in 61 is timed: their times "
+        fmt::format("{} of queries (MPI_Type_size, MPI_Comm_rank ...) {} counted, and one in 61 timed: their times "
                     "are estimates.",
                     counted(queries, "call"), queries == 1 ? "was" : "were"));
   }

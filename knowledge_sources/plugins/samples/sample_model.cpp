@@ -531,13 +531,13 @@ void Builder::build() {
   }
   if (other_unit_ != 0) {
     quality_.notices.push_back(
-        fmt::format("The samples of {} are not in the report: they are of another event or other counters than rank "
-                    "0's; use the same options for all of a program.",
+        fmt::format("The samples of {} are not in the report: their event or counters differ from rank "
+                    "0's; use the same options for all ranks of a program.",
                     counted(other_unit_, "rank")));
   }
   if (sampled_.unplaced != 0) {
     quality_.notices.push_back(counted(sampled_.unplaced, "sample", "is", "are") +
-                               " not in the picture over time: no pack says when the program began.");
+                               " not in the view over time: the start of the program is unknown.");
   }
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kFollowed = 16;
-// The ranks that are followed over time, each with its bins; and samples without a place in time.
+// The ranks that are followed over time, each with its bins; and samples at unknown times.
 struct Timelines {
   explicit Timelines(std::size_t count) : bins(count) {}
   std::vector<SampleBins> bins;
@@ -39,7 +39,7 @@ struct Timelines {
     out.put(unplaced);
   }
   void read(ByteReader& in) {
-    in.check(in.get_count(1) == bins.size(), "is of a program with another number of ranks");
+    in.check(in.get_count(1) == bins.size(), "belongs to a program with another number of ranks");
     for (SampleBins& each : bins) each.read(in);
     unplaced = in.get<std::uint64_t>();
   }

@@ -73,7 +73,7 @@ void SamplingFacts::write(ByteWriter& out) const {
 }
 
 void SamplingFacts::read(ByteReader& in) {
-  in.check(in.get_count(1) == ranks_.size(), "is of a program with another number of ranks");
+  in.check(in.get_count(1) == ranks_.size(), "belongs to a program with another number of ranks");
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     Rank& rank = ranks_[r];
     if (in.get<std::uint8_t>() != 0) {

@@ -153,16 +153,16 @@ void CallSeries::read(ByteReader& in) {
   cells_ = in.get_array<Cell>();
   const auto is_site = [&](std::uint32_t site) { return site < sites_.size(); };
   in.check(std::ranges::all_of(pieces_, [&](const Piece& each) { return each.site == kNone || is_site(each.site); }),
-           "has a piece of a call site that is not there");
+           "has a piece of a call site that does not exist");
   // A later cell comes first in its piece, so lists have no cycles.
   for (std::uint32_t at = 0; at < cells_.size(); ++at) {
     in.check(is_site(cells_[at].site) && (cells_[at].next == kNone || cells_[at].next < at),
-             "has a sum that belongs to nothing");
+             "has a sum without an owner");
   }
   in.check(std::ranges::all_of(pieces_,
                                [&](const Piece& each) { return each.first == kNone || each.first < cells_.size(); }),
            "has a piece without sums");
-  in.check(std::ranges::is_sorted(pieces_, {}, &Piece::begin), "has pieces that are not in order");
+  in.check(std::ranges::is_sorted(pieces_, {}, &Piece::begin), "has pieces out of order");
   // Later calls find the cells of the latest piece.
   if (pieces_.empty()) return;
   for (std::uint32_t at = pieces_.back().first; at != kNone; at = cells_[at].next)

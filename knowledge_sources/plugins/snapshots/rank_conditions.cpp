@@ -114,10 +114,10 @@ void RankConditions::write(ByteWriter& out) const {
 }
 
 void RankConditions::read(ByteReader& in) {
-  in.check(in.get_count(12) == states_.size(), "is of other conditions");
+  in.check(in.get_count(12) == states_.size(), "has other conditions");
   for (State& each : states_) {
     const auto values = in.get_array<double>();
-    in.check(values.size() == each.values.size(), "is of other conditions");
+    in.check(values.size() == each.values.size(), "has other conditions");
     each.values = values;
     each.last = in.get<std::int64_t>();
     each.times = in.get<std::int64_t>();

@@ -224,7 +224,7 @@ void RankMarks::read(ByteReader& in) {
     series.level = in.get<std::int64_t>();
     series.list.read(in, kMostIds);
     for (const CallCell& cell : in.get_array<CallCell>()) {
-      in.check(cell.id < keys_.size(), "has sums that belong to nothing");
+      in.check(cell.id < keys_.size(), "has sums without an owner");
       add_open(series, cell.id, cell.sums);
     }
     series.values = in.get_array<ValueCell>();
@@ -235,7 +235,7 @@ void RankMarks::read(ByteReader& in) {
                                    return (each.calls.empty() || each.calls.back().id < keys_.size()) &&
                                           (each.values.empty() || each.values.back().id < names_.size());
                                  }),
-             "has sums that belong to nothing");
+             "has sums without an owner");
   }
 }
 

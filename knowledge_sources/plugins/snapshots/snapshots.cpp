@@ -273,12 +273,12 @@ void Snapshots::add(const ContextSpan& span) {
 void Snapshots::add_waits(OfWorker& worker, const blackboard::EntryRef& entry) {
   const std::vector<RankWait> waits = waits_by_rank(entry);
   if (!waits.empty() && waits.back().rank >= ranks_.size())
-    throw BadPartial("Waits of another analyzer name a rank that is not there.");
+    throw BadPartial("Waits of another analyzer refer to a rank that does not exist.");
   const auto is_time = [](const RankWait& wait) {
     return SnapshotList::is_time(wait.call_begin) && SnapshotList::is_time(wait.begin) &&
            wait.ns < static_cast<std::uint64_t>(SnapshotList::kLatest);
   };
-  if (!std::ranges::all_of(waits, is_time)) throw BadPartial("Waits of another analyzer are out of time.");
+  if (!std::ranges::all_of(waits, is_time)) throw BadPartial("Waits of another analyzer have invalid times.");
   std::unique_lock<std::mutex> guard;
   RankSeries* series = nullptr;
   for (std::size_t i = 0; i < waits.size(); ++i) {
@@ -376,7 +376,7 @@ void Snapshots::absorb(std::span<const std::byte> partial) {
   std::map<std::uint32_t, std::unique_ptr<RankSeries>> read;
   for (auto left = in.get_count(8); left != 0; --left) {
     const auto rank = in.get<std::uint32_t>();
-    in.check(rank < ranks_.size(), "names a rank that is not there");
+    in.check(rank < ranks_.size(), "refers to a rank that does not exist");
     auto& series = read[rank] = make_series(rank);
     series->read(in);
   }

@@ -88,7 +88,7 @@ class Temporal final : public Analysis {
       for (const TimeBins& each : bins) each.write(out);
     }
     void read(ByteReader& in) {
-      in.check(in.get_count(1) == bins.size(), "is of a program with another number of ranks");
+      in.check(in.get_count(1) == bins.size(), "belongs to a program with another number of ranks");
       unplaced = in.get<std::uint64_t>();
       for (TimeBins& each : bins) each.read(in);
     }
@@ -221,7 +221,7 @@ void Temporal::contribute(const Resolver& resolver, reports::Application& applic
   Results all = merged();
   if (all.unplaced != 0) {
     application.quality.notices.push_back(counted(all.unplaced, "record", "is", "are") +
-                                          " not in the temporal map: no pack says when the program began.");
+                                          " not in the temporal map: the start of the program is unknown.");
   }
   unsigned shift = TimeBins::kFirstShift;
   for (const TimeBins& bins : all.bins) shift = std::max(shift, bins.empty() ? 0u : bins.shift());

@@ -152,7 +152,7 @@ void PackRing::for_each(const std::function<void(std::uint32_t rank, const Gone&
     instrument::PackSequence packs(read.bytes());
     while (const auto pack = packs.next()) use(*pack);
     const std::string& fault = read.error.empty() ? packs.error() : read.error;
-    if (!fault.empty()) complain_(fmt::format("The trace lacks what was kept in '{}': {}", file.path.string(), fault));
+    if (!fault.empty()) complain_(fmt::format("The trace lacks the data kept in '{}': {}", file.path.string(), fault));
   }
 }
 

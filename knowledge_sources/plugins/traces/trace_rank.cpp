@@ -31,7 +31,7 @@ std::uint64_t calls_in(std::span<const MpiRecord> records) {
   return static_cast<std::uint64_t>(std::ranges::count_if(records, begins_something));
 }
 
-// Of all recorded data of the process, the number of records that have come or will come.
+// Number of the process's records that have arrived or will arrive.
 std::uint64_t to_come(const ClassLedger& ledger) {
   return ledger.recorded - std::min(ledger.recorded, ledger.dropped + ledger.aggregated);
 }

@@ -187,7 +187,7 @@ class Traces final : public Analysis {
     if (!waits.empty() && (waits.back().rank >= ranks_.size() || std::ranges::any_of(waits, [](const RankWait& wait) {
                              return wait.pattern >= kWaitPatterns;
                            })))
-      throw BadPartial("Waits of another analyzer are of a rank or a pattern that is not there.");
+      throw BadPartial("Waits of another analyzer refer to a rank or a pattern that does not exist.");
     for (auto first = waits.begin(); first != waits.end();) {
       const auto last =
           std::find_if(first, waits.end(), [&](const RankWait& each) { return each.rank != first->rank; });
@@ -197,7 +197,7 @@ class Traces final : public Analysis {
   }
   void add_values(const blackboard::EntryRef& entry) {
     notes_->add_values(entry.payload(), [this](std::uint32_t rank) {
-      if (rank >= ranks_.size()) throw BadPartial("A value for the trace is of a rank that is not there.");
+      if (rank >= ranks_.size()) throw BadPartial("A value for the trace refers to a rank that does not exist.");
       return selection_->has_rank(context_.first_rank + rank);
     });
   }

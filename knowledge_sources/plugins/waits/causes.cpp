@@ -58,11 +58,11 @@ void Causes::write(ByteWriter& out) const {
 
 void Causes::read(ByteReader& in) {
   auto delays = in.get_array<Delay>();
-  in.check(delays.size() == delays_.size(), "is of a program with another number of ranks");
+  in.check(delays.size() == delays_.size(), "belongs to a program with another number of ranks");
   delays_ = std::move(delays);
   for (auto left = in.get_count(sizeof(Key) + sizeof(Sampled)); left != 0; --left) {
     const Key key = in.get<Key>();
-    in.check(key.awaited < delays_.size() && key.rank < delays_.size(), "names a rank that is not there");
+    in.check(key.awaited < delays_.size() && key.rank < delays_.size(), "refers to a rank that does not exist");
     add_sampled(key, in.get<Sampled>());
   }
 }

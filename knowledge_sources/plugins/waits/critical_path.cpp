@@ -206,22 +206,21 @@ void CriticalPath::read(ByteReader& in) {
   unsettled_ns_ = in.get<std::uint64_t>();
   late_ = in.get<std::uint64_t>();
   auto ns = in.get_array<std::uint64_t>();
-  in.check(ns.size() == ns_by_rank_.size(), "is of a program with another number of ranks");
+  in.check(ns.size() == ns_by_rank_.size(), "belongs to a program with another number of ranks");
   ns_by_rank_ = std::move(ns);
   const auto shift = in.get<std::uint32_t>();
   in.check(shift >= kFirstGridShift && shift <= kLastGridShift, "has an impossible width of time");
   const auto ranks = in.get_array<std::uint32_t>();
-  in.check(ranks.size() <= grid_slots(static_cast<std::uint32_t>(jumps_.size())),
-           "has more points in time than there are");
+  in.check(ranks.size() <= grid_slots(static_cast<std::uint32_t>(jumps_.size())), "has too many points in time");
   rank_at_.widen_to(shift);
   for (std::size_t slot = 0; slot < ranks.size(); ++slot) {
-    in.check(ranks[slot] <= jumps_.size(), "names a rank that is not there");
+    in.check(ranks[slot] <= jumps_.size(), "refers to a rank that does not exist");
     rank_at_.set(slot, ranks[slot]);
   }
   for (auto& each : jumps_) {
     each = in.get_array<Jump>();
     count_ += each.size();
-    for (const Jump& jump : each) in.check(jump.awaited < jumps_.size(), "names a rank that is not there");
+    for (const Jump& jump : each) in.check(jump.awaited < jumps_.size(), "refers to a rank that does not exist");
   }
 }
 

@@ -84,7 +84,7 @@ void Meetings::read(ByteReader& in, std::uint32_t ranks) {
     meeting.neighbours = in.get_array<Neighbours>();
     in.check(meeting.arrivals.size() < key.comm.size, "has a collective with more calls than ranks");
     for (const Arrival& arrival : meeting.arrivals)
-      in.check(arrival.part.rank < ranks, "names a rank that is not there");
+      in.check(arrival.part.rank < ranks, "refers to a rank that does not exist");
     calls_ += meeting.arrivals.size();
     pairs_ += meeting.neighbours.size();
     in.check(open_.try_emplace(key, std::move(meeting)).second, "has a collective twice");

@@ -63,7 +63,7 @@ void Messages::read(ByteReader& in, std::uint32_t ranks) {
     const Channel channel = in.get<Channel>();
     const bool sends = in.get<std::uint32_t>() != 0;
     const Part end = in.get<Part>();
-    in.check(end.rank < ranks, "names a rank that is not there");
+    in.check(end.rank < ranks, "refers to a rank that does not exist");
     const bool has_room = ends_.add(key_in_table(channel), sends, end, hint,
                                     [&](const Part&) { in.check(false, "has both ends of a message"); });
     in.check(has_room, "has more ends of messages than an analyzer keeps");

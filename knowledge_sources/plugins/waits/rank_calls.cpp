@@ -546,7 +546,7 @@ void RankCalls::define(const CommDefinition& definition, Arrivals& out) {
   }
 }
 
-void RankCalls::tell_life(Arrivals& out) {
+void RankCalls::add_init_and_finalize(Arrivals& out) {
   for (auto& [number, thread] : threads_) end_completing(thread, out);
   if (has_told_life_ || world_ranks_ == 0) return;
   has_told_life_ = true;

@@ -115,7 +115,7 @@ class RankCalls {
   void set_init(double begin, double end) { init_ = {begin, end}; }
   void set_finalize(double begin) { finalize_ = begin; }
   // After all packs of the rank: its MPI_Init and MPI_Finalize, if known. Once.
-  void tell_life(Arrivals& out);
+  void add_init_and_finalize(Arrivals& out);
 
   // For Messages::add(): the hint of the ends of this queue.
   [[nodiscard]] std::uint32_t& channel_hint(const EndOfMessage& end) {

@@ -68,7 +68,7 @@ void RankTimeline::read(ByteReader& in) {
   const auto shift = in.get<std::uint32_t>();
   in.check(shift >= kFirstGridShift && shift <= kLastGridShift, "has an impossible width of time");
   const auto all = in.get_array<Activity>();
-  in.check(all.size() <= slots_, "has more points in time than there are");
+  in.check(all.size() <= slots_, "has too many points in time");
   values_.widen_to(shift);
   for (std::size_t slot = 0; slot < all.size(); ++slot) values_.set(slot, all[slot]);
 }

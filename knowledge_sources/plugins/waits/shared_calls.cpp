@@ -45,7 +45,7 @@ void SharedCalls::read(ByteReader& in, std::uint32_t ranks) {
     const Call call = in.get<Call>();
     in.check(call.greatest.waiter < ranks && (call.greatest.awaited < ranks || call.greatest.awaited == kNobody) &&
                  static_cast<std::size_t>(call.greatest.pattern) < kWaitPatterns,
-             "has a wait of a rank or pattern that is not there");
+             "has a wait of a rank or pattern that does not exist");
     (void)calls_.insert(key(call.greatest), call);
   }
 }

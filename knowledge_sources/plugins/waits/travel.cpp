@@ -160,7 +160,7 @@ struct TravelCodec::Reader {
   [[nodiscard]] double ns() const { return static_cast<double>(get_signed(in)); }
   [[nodiscard]] CommIdentity comm() const {
     const std::uint64_t known = get_varint(in);
-    in.check(known <= state.comms_.size(), "names a communicator that is not there");
+    in.check(known <= state.comms_.size(), "refers to a communicator that does not exist");
     if (known == state.comms_.size()) state.comms_.push_back(in.get<CommIdentity>());
     return state.comms_[known];
   }
@@ -231,7 +231,7 @@ struct TravelCodec::Reader {
     wait.call_begin = static_cast<double>(difference(state.posted_));
     wait.begin = wait.call_begin + ns();
     const std::uint64_t pattern = get_varint(in);
-    in.check(pattern < kWaitPatterns, "has a pattern of waiting that is not known");
+    in.check(pattern < kWaitPatterns, "has an unknown wait pattern");
     wait.pattern = static_cast<WaitPattern>(pattern);
     wait.awaited = number() - 1;
     wait.call_site = number();
@@ -273,7 +273,7 @@ WindowPart TravelCodec::window_part(const Reader& reader, unsigned kind) {
   };
   if (kind == 0) return part(Access{});
   if (kind == 1) return part(Exposure{});
-  reader.in.check(kind == 2, "has a part of a window that is not known");
+  reader.in.check(kind == 2, "has an unknown part of a window");
   return part(LockEpoch{});
 }
 

@@ -79,22 +79,22 @@ void WaitSites::write(ByteWriter& out) const {
 void WaitSites::read(ByteReader& in) {
   for (auto left = in.get_count(sizeof(Key) + sizeof(Sums) + 8); left != 0; --left) {
     const Key key = in.get<Key>();
-    in.check(static_cast<std::size_t>(key.pattern) < kWaitPatterns, "has a pattern of waiting that is not known");
-    in.check(key.program < programs_->size(), "names a program that is not there");
+    in.check(static_cast<std::size_t>(key.pattern) < kWaitPatterns, "has an unknown wait pattern");
+    in.check(key.program < programs_->size(), "refers to a program that does not exist");
     Site& site = sites_[number_of(key)];
     site.sums = in.get<Sums>();
     const Longest& longest = site.sums.longest;
     in.check((*programs_)[key.program].has(longest.waiter) &&
                  (longest.awaited < programs_->ranks() || longest.awaited == kNobody),
-             "names a rank that is not there");
+             "refers to a rank that does not exist");
     auto words = in.get_array<std::uint64_t>();
-    in.check(words.size() <= (std::size_t{programs_->ranks()} + 63) / 64, "names a rank that is not there");
+    in.check(words.size() <= (std::size_t{programs_->ranks()} + 63) / 64, "refers to a rank that does not exist");
     site.waiters = RankSet(std::move(words));
   }
   for (auto left = in.get_count(2 * sizeof(std::uint64_t)); left != 0; --left) {
     const auto key = in.get<std::uint64_t>();
     in.check(key >> 32 < sites_.size() && static_cast<std::uint32_t>(key) < programs_->ranks(),
-             "names a rank that is not there");
+             "refers to a rank that does not exist");
     add_awaited(static_cast<std::uint32_t>(key >> 32), static_cast<std::uint32_t>(key), in.get<std::uint64_t>());
   }
 }

@@ -100,11 +100,12 @@ void WaitSums::write(ByteWriter& out) const {
 void WaitSums::read(ByteReader& in) {
   sites_.read(in);
   auto ranks = in.get_array<OfRank>();
-  in.check(ranks.size() == ranks_.size(), "is of a program with another number of ranks");
+  in.check(ranks.size() == ranks_.size(), "belongs to a program with another number of ranks");
   ranks_ = std::move(ranks);
   for (auto left = in.get_count(2 * sizeof(std::uint64_t)); left != 0; --left) {
     const auto pair = in.get<std::uint64_t>();
-    in.check((pair >> 32) < ranks_.size() && (pair & 0xFFFFFFFF) < ranks_.size(), "names a rank that is not there");
+    in.check((pair >> 32) < ranks_.size() && (pair & 0xFFFFFFFF) < ranks_.size(),
+             "refers to a rank that does not exist");
     edges_[pair] += in.get<std::uint64_t>();
   }
   for (OfProgram& each : of_programs_) {

@@ -144,7 +144,7 @@ void WorldWaits::absorb(std::span<const std::byte> partial) {
     contexts.emplace_back(ranks).read(in);
     const auto& waits = found.emplace_back(in.get_array<RankWait>());
     in.check(std::ranges::all_of(waits, [&](const RankWait& wait) { return wait.rank < ranks; }),
-             "names a rank that is not there");
+             "refers to a rank that does not exist");
   }
   in.expect_end();
   // Waits found now are sent to the calls of the waiter when the board runs again, if it does.
@@ -236,7 +236,7 @@ void WorldWaits::tell_lives() {
   std::vector<Arrived> arrived;
   for (RankCalls& rank : ranks_) {
     Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
-    rank.tell_life(out);
+    rank.add_init_and_finalize(out);
     out.flush();
   }
 }
@@ -312,7 +312,7 @@ void WorldWaits::tell_waiter(const Wait& wait) {
 // From another analyzer.
 void WorldWaits::arrive(const Travelling& record, unsigned from) {
   const auto check = [this](std::uint32_t rank) {
-    if (rank >= ranks_.size()) throw BadPartial("Waits of another analyzer name a rank that is not there.");
+    if (rank >= ranks_.size()) throw BadPartial("Waits of another analyzer refer to a rank that does not exist.");
   };
   const auto meet = [&](std::uint32_t rank) {
     check(rank);
@@ -339,7 +339,7 @@ void WorldWaits::arrive(const Travelling& record, unsigned from) {
     check(wait.waiter);
     if (wait.awaited != kNobody) check(wait.awaited);
     if (home >= of_programs_.front().found.homes())
-      throw BadPartial("Waits of another analyzer are of an analyzer that is not there.");
+      throw BadPartial("Waits of another analyzer refer to an analyzer that does not exist.");
     if (wait.ns != 0) homes_[wait.waiter] = home;
     sums_.add_shared(wait);
   }

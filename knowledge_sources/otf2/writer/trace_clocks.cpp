@@ -168,8 +168,8 @@ void TraceClocks::end_location() {
   numbers_.clear();
 }
 
-TraceClocks::Meeting& TraceClocks::meeting_of(std::uint64_t key) {
-  const auto [found, is_new] = meetings_.try_emplace(key);
+TraceClocks::Collective& TraceClocks::collective_of(std::uint64_t key) {
+  const auto [found, is_new] = open_collectives_.try_emplace(key);
   if (is_new) {
     // Number of locations with collectives before and after it.
     const OfComm& comm = *comm_of_index_[(key & ~kOfCollective) >> 32];
@@ -182,14 +182,14 @@ TraceClocks::Meeting& TraceClocks::meeting_of(std::uint64_t key) {
 }
 
 void TraceClocks::enter(std::uint64_t key, std::uint64_t clock) {
-  Meeting& meeting = meeting_of(key);
-  meeting.clock = std::max(meeting.clock, clock);
-  if (++meeting.entered == meeting.expected) wake(key);
+  Collective& collective = collective_of(key);
+  collective.clock = std::max(collective.clock, clock);
+  if (++collective.entered == collective.expected) wake(key);
 }
 
 void TraceClocks::leave(std::uint64_t key) {
-  const auto found = meetings_.find(key);
-  if (++found->second.left >= found->second.expected) meetings_.erase(found);
+  const auto found = open_collectives_.find(key);
+  if (++found->second.left >= found->second.expected) open_collectives_.erase(found);
 }
 
 void TraceClocks::wait(std::uint64_t key, std::uint32_t index) { waiting_[key].push_back(index); }
@@ -244,17 +244,17 @@ bool TraceClocks::step(std::uint32_t index, const Event& event, bool is_forced) 
       if (!std::exchange(location.has_entered, true)) enter(event.key, location.clock);
       [[fallthrough]];
     case What::kComplete: {
-      Meeting& meeting = meeting_of(event.key);
-      if (meeting.entered < meeting.expected && !meeting.is_given_up) {
+      Collective& collective = collective_of(event.key);
+      if (collective.entered < collective.expected && !collective.is_given_up) {
         if (!is_forced) {
           wait(event.key, index);
           return false;
         }
-        meeting.is_given_up = true;
+        collective.is_given_up = true;
         wake(event.key);
       }
-      if (meeting.is_given_up) ++unmatched_;
-      location.clock = std::max(location.clock, meeting.clock) + 1;
+      if (collective.is_given_up) ++unmatched_;
+      location.clock = std::max(location.clock, collective.clock) + 1;
       location.has_entered = false;
       leave(event.key);
       return true;

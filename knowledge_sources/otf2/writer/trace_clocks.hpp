@@ -84,7 +84,7 @@ class TraceClocks {
     std::uint64_t begin = 0;
     std::vector<std::uint64_t> clocks{};  // to be written
   };
-  struct Meeting {
+  struct Collective {
     std::uint32_t expected = 0, entered = 0, left = 0;
     std::uint64_t clock = 0;
     bool is_given_up = false;
@@ -97,7 +97,7 @@ class TraceClocks {
   void add(What what, std::uint64_t key = 0);
   [[nodiscard]] std::optional<std::uint64_t> key_of(const std::optional<Channel>& channel, Number number, bool is_send);
   [[nodiscard]] std::optional<std::uint64_t> key_of(std::optional<std::uint64_t> comm, Number number);
-  [[nodiscard]] Meeting& meeting_of(std::uint64_t key);
+  [[nodiscard]] Collective& collective_of(std::uint64_t key);
   [[nodiscard]] bool run(std::uint32_t index, bool is_forced);
   [[nodiscard]] bool step(std::uint32_t index, const Event& event, bool is_forced);
   void enter(std::uint64_t key, std::uint64_t clock);
@@ -119,7 +119,7 @@ class TraceClocks {
   std::map<std::uint64_t, OfComm> comms_;
   std::vector<const OfComm*> comm_of_index_;
   std::unordered_map<std::uint64_t, std::uint64_t> sent_;  // clocks, by key
-  std::unordered_map<std::uint64_t, Meeting> meetings_;
+  std::unordered_map<std::uint64_t, Collective> open_collectives_;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> waiting_;  // locations
   std::deque<std::uint32_t> ready_;
   std::uint64_t unmatched_ = 0;

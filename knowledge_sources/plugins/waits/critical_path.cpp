@@ -75,7 +75,7 @@ std::int64_t CriticalPath::middle() const {
   return *half;
 }
 
-CriticalPath::Place CriticalPath::meeting_before(std::int64_t time) const {
+CriticalPath::Place CriticalPath::common_point_before(std::int64_t time) const {
   struct Next {
     std::int64_t time;
     std::uint32_t rank;
@@ -125,11 +125,11 @@ void CriticalPath::forget_until(std::int64_t time) {
 void CriticalPath::settle() {
   sort();
   const std::int64_t half = middle();
-  const Place meeting = meeting_before(half);
-  if (meeting.time > settled_to_) {
-    const std::uint32_t first = Walker(jumps_, ns_by_rank_, rank_at_).walk(meeting, settled_to_);
+  const Place common = common_point_before(half);
+  if (common.time > settled_to_) {
+    const std::uint32_t first = Walker(jumps_, ns_by_rank_, rank_at_).walk(common, settled_to_);
     if (settled_to_ == 0) first_rank_ = first;
-    forget_until(meeting.time);
+    forget_until(common.time);
   }
   if (count_ <= most_ - most_ / 4) return;
   give_up_until(half);

@@ -65,7 +65,7 @@ class CriticalPath {
   void sort();
   [[nodiscard]] std::int64_t middle() const;
   // The point where the walks back from all ranks have met; {0, settled_to_}: none.
-  [[nodiscard]] Place meeting_before(std::int64_t time) const;
+  [[nodiscard]] Place common_point_before(std::int64_t time) const;
   void forget_until(std::int64_t time);
   void give_up_until(std::int64_t time);
 

@@ -29,8 +29,8 @@
 #include "knowledge_sources/matching/post_order.hpp"
 #include "knowledge_sources/matching/started.hpp"
 #include "knowledge_sources/plugins/waits/latest_samples.hpp"
-#include "knowledge_sources/plugins/waits/meetings.hpp"
 #include "knowledge_sources/plugins/waits/messages.hpp"
+#include "knowledge_sources/plugins/waits/open_collectives.hpp"
 #include "knowledge_sources/plugins/waits/rank_timeline.hpp"
 #include "knowledge_sources/plugins/waits/rank_windows.hpp"
 
@@ -47,7 +47,7 @@ struct PackRecords {
 
 // Contributions of a rank to operations.
 struct InCollective {
-  MeetingKey key;
+  CollectiveKey key;
   std::uint32_t function;
   Arrival arrival;
 };

@@ -27,7 +27,7 @@ struct SharedWait {
 using Travelling = std::variant<InCollective, EndOfMessage, SharedWait, PathJump, WindowPart, NeighbourPair>;
 
 // Key of the analyzer that matches the operation, or the call with several.
-[[nodiscard]] inline std::uint64_t key_of(const MeetingKey& key) {
+[[nodiscard]] inline std::uint64_t key_of(const CollectiveKey& key) {
   return hash_of(key.comm) + key.number * 0xBF58476D1CE4E5B9u;
 }
 [[nodiscard]] inline std::uint64_t key_of(const InCollective& call) { return key_of(call.key); }

@@ -109,7 +109,7 @@ std::vector<std::byte> WorldWaits::partial() const {
   out.put(kVersion);
   CriticalPath path = path_;
   all_sums(path).write(out);
-  meetings_.write(out);
+  open_collectives_.write(out);
   messages_.write(out);
   for (const auto& places : all_places()) out.put_array(std::span<const SampledPlace>(places));
   for (const RankTimeline* timeline : all_timelines()) timeline->write(out);
@@ -126,10 +126,10 @@ void WorldWaits::absorb(std::span<const std::byte> partial) {
   in.expect_version(kVersion);
   const std::uint32_t count = programs_.ranks();
   WaitSums sums(programs_);
-  Meetings meetings;
+  OpenCollectives open_collectives;
   Messages messages;
   sums.read(in);
-  meetings.read(in, count);
+  open_collectives.read(in, count);
   messages.read(in, count);
   Places places(count);
   for (auto& each : places) each = in.get_array<SampledPlace>();
@@ -160,7 +160,7 @@ void WorldWaits::absorb(std::span<const std::byte> partial) {
   }
   path_.merge(path);
   sums_.merge(sums);
-  meetings_.merge(meetings, sums_);
+  open_collectives_.merge(open_collectives, sums_);
   messages_.merge(messages, sums_);
   for (OfProgram& program : of_programs_) program.found.hold(false);
 }
@@ -169,7 +169,7 @@ void WorldWaits::contribute(std::size_t program, const Resolver& resolver, repor
   const ProgramRanks& own = programs_[program];
   CriticalPath path = path_;
   WaitSums sums = all_sums(path);
-  meetings_.add_open(sums);
+  open_collectives_.add_open(sums);
   messages_.add_alone(sums);
   const auto places = all_places();
   sums.contribute(program, resolver, places_of(places, own), of_programs_[program].contexts, application.waiting);
@@ -264,9 +264,9 @@ void WorldWaits::meet(RankCalls& rank, std::span<const Arrived> arrived) {
     if (const auto* const end = std::get_if<EndOfMessage>(&each)) {
       if (!goes_away(*end)) messages_.add(end->channel, end->sends, end->part, rank.channel_hint(*end), sums_);
     } else if (const auto* const call = std::get_if<InCollective>(&each)) {
-      if (!goes_away(*call)) meetings_.add(call->key, call->function, call->arrival, sums_);
+      if (!goes_away(*call)) open_collectives_.add(call->key, call->function, call->arrival, sums_);
     } else if (const auto* const pair = std::get_if<NeighbourPair>(&each)) {
-      if (!goes_away(*pair)) meetings_.add(*pair);
+      if (!goes_away(*pair)) open_collectives_.add(*pair);
     } else {
       const Wait wait = no_wait(std::get<OfNoKind>(each).part);
       sums_.add(std::span(&wait, 1));
@@ -324,9 +324,9 @@ void WorldWaits::arrive(const Travelling& record, unsigned from) {
     messages_.add(end->channel, end->sends, end->part, hint_, sums_);
   } else if (const auto* const call = std::get_if<InCollective>(&record)) {
     meet(call->arrival.part.rank);
-    meetings_.add(call->key, call->function, call->arrival, sums_);
+    open_collectives_.add(call->key, call->function, call->arrival, sums_);
   } else if (const auto* const pair = std::get_if<NeighbourPair>(&record)) {
-    meetings_.add(*pair);
+    open_collectives_.add(*pair);
   } else if (const auto* const jump = std::get_if<PathJump>(&record)) {
     check(jump->waiter);
     check(jump->awaited);

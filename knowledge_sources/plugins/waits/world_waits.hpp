@@ -2,7 +2,7 @@
 // Ranks are those of the world.
 //
 //   pack ──▶ in the order of its thread ──▶ its collectives: n-th on a communicator ──▶ matched with the others' n-th
-//            (in_order.hpp)                 (rank_calls.hpp)                             (meetings.hpp)
+//            (in_order.hpp)                 (rank_calls.hpp)                             (open_collectives.hpp)
 //                                       └─▶ its ends of messages, in MPI's order      ──▶ matched with the other ends
 //                                           (post_order.hpp)                              (messages.hpp)
 //                                       └─▶ its epochs on windows, by number          ──▶ matched with the other halves
@@ -100,7 +100,7 @@ class WorldWaits final : public WorldShare {
   RankLocks locks_;
   std::vector<RankCalls> ranks_;
   std::mutex mutex_;  // guards the members below; taken after a rank's
-  Meetings meetings_;
+  OpenCollectives open_collectives_;
   Messages messages_;
   Epochs epochs_;
   Locks locks_of_windows_;

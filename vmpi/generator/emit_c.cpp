@@ -3,9 +3,9 @@
 #include <sstream>
 
 #include "vmpi/generator/arguments.hpp"
+#include "vmpi/generator/call_control.hpp"
 #include "vmpi/generator/emit.hpp"
 #include "vmpi/generator/observation.hpp"
-#include "vmpi/generator/steering.hpp"
 
 namespace ardoise::generator {
 namespace {
@@ -61,27 +61,27 @@ std::string call_next(const Wrapped& wrapped, const std::string& next, bool obse
   return "special::" + function.bare_name() + "(" + next + (arguments.empty() ? "" : ", ") + arguments + ")";
 }
 
-// The wrapper for observers that override the outcome of calls (Steering).
-void write_steered(std::ostream& out, const Wrapped& wrapped) {
+// The wrapper for observers that override the outcome of calls (CallControl).
+void write_controlled(std::ostream& out, const Wrapped& wrapped) {
   const Function& function = wrapped.function;
   const Prototype& prototype = wrapped.prototype;
   const NameOf name_of = [&](int i) { return prototype.parameters[static_cast<std::size_t>(i)].name; };
   const auto text = observe(function, name_of, [](int) { return std::string(); });
-  const auto steering = steer(function, name_of);
-  out << "\n[[gnu::noinline]] static int steered_" << prototype.name << "("
+  const auto control = call_control_text(function, name_of);
+  out << "\n[[gnu::noinline]] static int controlled_" << prototype.name << "("
       << own_parameters(prototype, &Parameter::declaration) << "const void* caller, const Observer* watching) {\n"
       << "  ObservedCall observed(*watching, FunctionId::" << function.enumerator()
       << ", caller);\n  Call& call = observed.call;\n"
       << text.before << "  observed.enter();\n"
-      << steering.before << "  int code = steer.code;\n  if (steer.skips) {\n"
-      << steering.skipped << "  } else {\n    code = " << call_next(wrapped, "real", true) << ";\n";
-  if (!steering.condition.empty()) {
-    out << "    while (steer.until_true && code == MPI_SUCCESS && " << steering.condition
-        << ") {\n      watching->steering->again();\n      code = " << call_next(wrapped, "real", true) << ";\n    }\n";
+      << control.before << "  int code = changes.code;\n  if (changes.skips) {\n"
+      << control.skipped << "  } else {\n    code = " << call_next(wrapped, "real", true) << ";\n";
+  if (!control.condition.empty()) {
+    out << "    while (changes.until_true && code == MPI_SUCCESS && " << control.condition
+        << ") {\n      watching->control->again();\n      code = " << call_next(wrapped, "real", true) << ";\n    }\n";
   }
   out << "  }\n"
       << text.after << "  call.result = code;\n"
-      << steering.after << "  watching->steering->after(call, steer);\n"
+      << control.after << "  watching->control->after(call, changes);\n"
       << argument_text(function, name_of, false) << "  observed.exit(code);\n  return code;\n}\n";
 }
 
@@ -91,16 +91,16 @@ void write_wrapper(std::ostream& out, const Wrapped& wrapped) {
   const NameOf name_of = [&](int i) { return prototype.parameters[static_cast<std::size_t>(i)].name; };
   const auto text = observe(function, name_of, [](int) { return std::string(); });
   const bool returns_code = prototype.return_type == "int";
-  const bool steerable = is_steerable(function);
-  if (steerable) write_steered(out, wrapped);
+  const bool controllable = is_controllable(function);
+  if (controllable) write_controlled(out, wrapped);
 
   // The observed call is a separate function so that the path without an observer needs no stack frame.
   out << "\n[[gnu::noinline]] static " << prototype.return_type << " observed_" << prototype.name << "("
       << own_parameters(prototype, &Parameter::declaration) << "const void* caller) {\n"
       << "  const Observer* const watching = watch();\n"
       << "  if (" << unobserved(function) << ") return " << call_next(wrapped, "real", false) << ";\n";
-  if (steerable) {
-    out << "  if (watching->steering != nullptr) [[unlikely]]\n    return steered_" << prototype.name << "("
+  if (controllable) {
+    out << "  if (watching->control != nullptr) [[unlikely]]\n    return controlled_" << prototype.name << "("
         << own_parameters(prototype, &Parameter::name) << "caller, watching);\n";
   }
   out << "  ObservedCall observed(*watching, FunctionId::" << function.enumerator()
@@ -211,7 +211,7 @@ std::string emit_c_wrappers(const std::vector<Wrapped>& wrapped, std::size_t par
 #include "vmpi/wrappers/observed_call.hpp"
 #include "vmpi/real_functions.hpp"
 #include "vmpi/wrappers/special.hpp"
-#include "vmpi/wrappers/steering.hpp"
+#include "vmpi/wrappers/call_control.hpp"
 #include "vmpi/wrappers/volumes.hpp"
 )";
   write_undefinitions(out, wrapped);

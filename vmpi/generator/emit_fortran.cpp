@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "vmpi/generator/arguments.hpp"
+#include "vmpi/generator/call_control.hpp"
 #include "vmpi/generator/emit.hpp"
 #include "vmpi/generator/kinds.hpp"
 #include "vmpi/generator/observation.hpp"
-#include "vmpi/generator/steering.hpp"
 
 namespace ardoise::generator {
 namespace {
@@ -45,15 +45,15 @@ class Routine {
     const std::string slot = "real_" + name_;
     const std::string type = returns_code_ ? "void" : prototype_.return_type;
     const std::string find = ") {\n  const auto routine = fortran_function(" + slot + ", \"" + name_ + "\", \"";
-    const bool steerable = is_steerable(function_);
+    const bool controllable = is_controllable(function_);
     out << "\nstatic " << type << " (*" << slot << ")(" << parameters() << ") = nullptr;\n";
-    if (steerable) write_steered(out);
+    if (controllable) write_controlled(out);
     out << "[[gnu::noinline]] static " << type << " observed_" << name_ << "(" << parameters_and("const void* caller")
         << find << real_ << "\", caller);\n"
         << "  const Observer* const watching = watch();\n  if (" << unobserved(function_) << ") return " << called()
         << "(" << arguments(false) << ");\n";
-    if (steerable) {
-      out << "  if (watching->steering != nullptr) [[unlikely]]\n    return steered_" << name_ << "("
+    if (controllable) {
+      out << "  if (watching->control != nullptr) [[unlikely]]\n    return controlled_" << name_ << "("
           << names_and("caller") << ", watching, routine);\n";
     }
     write_observed(out);
@@ -169,26 +169,26 @@ class Routine {
     }
   }
 
-  void write_steered(std::ostream& out) const {
+  void write_controlled(std::ostream& out) const {
     const NameOf names = [&](int i) { return name_of(i); };
     const auto text = observe(function_, names, [&](int i) { return length_of(i); });
-    const auto steering = steer(function_, names);
+    const auto control = call_control_text(function_, names);
     const std::string call = "    " + called() + "(" + arguments(true) + ");\n";
-    out << "[[gnu::noinline]] static void steered_" << name_ << "(" << parameters_and("const void* caller")
+    out << "[[gnu::noinline]] static void controlled_" << name_ << "(" << parameters_and("const void* caller")
         << ", const Observer* watching, void (*routine)(" << parameters()
         << ")) {\n  ObservedCall observed(*watching, FunctionId::" << function_.enumerator()
         << ", caller);\n  Call& call = observed.call;\n"
         << text.before << "  arguments::ErrorArgument error(ierror);\n  observed.enter();\n"
-        << steering.before << "  if (steer.skips) {\n    *error.pass = steer.code;\n"
-        << steering.skipped << "  } else {\n"
+        << control.before << "  if (changes.skips) {\n    *error.pass = changes.code;\n"
+        << control.skipped << "  } else {\n"
         << call;
-    if (!steering.condition.empty()) {
-      out << "    while (steer.until_true && *error.pass == MPI_SUCCESS && " << steering.condition
-          << ") {\n      watching->steering->again();\n  " << call << "    }\n";
+    if (!control.condition.empty()) {
+      out << "    while (changes.until_true && *error.pass == MPI_SUCCESS && " << control.condition
+          << ") {\n      watching->control->again();\n  " << call << "    }\n";
     }
     out << "  }\n  const int code = *error.pass;\n"
         << text.after << "  call.result = code;\n"
-        << steering.after << "  watching->steering->after(call, steer);\n"
+        << control.after << "  watching->control->after(call, changes);\n"
         << argument_text(function_, names, true) << "  observed.exit(code);\n}\n";
   }
 
@@ -228,7 +228,7 @@ std::string emit_fortran_wrappers(const std::vector<Wrapped>& wrapped, Library l
 #include "vmpi/wrappers/neighbourhood.hpp"
 #include "vmpi/wrappers/observed_call.hpp"
 #include "vmpi/wrappers/special.hpp"
-#include "vmpi/wrappers/steering.hpp"
+#include "vmpi/wrappers/call_control.hpp"
 #include "vmpi/wrappers/volumes.hpp"
 
 using namespace ardoise::vmpi;

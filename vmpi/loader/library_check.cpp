@@ -22,7 +22,7 @@ constexpr const char* kExpected = "MPICH Version";
 #endif
 
 // True in one process of the launch, as far as the launcher's variables tell.
-bool speaks() {
+bool is_reporting_process() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
     if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
   }
@@ -38,7 +38,7 @@ bool check() {
   if (std::strncmp(version, kExpected, std::strlen(kExpected)) == 0) return true;
   for (char& c : version) c = c == '\t' ? ' ' : c;
   version[std::strcspn(version, ",\n")] = '\0';
-  if (speaks())
+  if (is_reporting_process())
     std::fprintf(stderr,
                  "ardoise: this program uses \"%s\", Ardoise was built for \"%s\"; it runs without Ardoise. Build "
                  "Ardoise with that MPI to profile it.\n",

@@ -5,7 +5,7 @@
 
 namespace ardoise::vmpi {
 
-// Both ends exchange it in the hello message (meeting.hpp).
+// Both ends exchange it in the hello message (handshake.hpp).
 struct Endpoint {
   int rank = -1;             // in the universe
   int tag = 0;               // on which it receives

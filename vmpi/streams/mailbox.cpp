@@ -92,7 +92,7 @@ bool Mailbox::has_left(int rank, int tag) {
   return left_.erase({rank, tag}) > 0;
 }
 
-int Mailbox::say_gone() {
+int Mailbox::send_gone() {
   const MutexLock lock(mutex_);
   receive_all();
   ControlMessage message;

@@ -53,7 +53,7 @@ class Mailbox {
   // True: this process ended without closing the stream that we receive on this tag.
   bool has_left(int rank, int tag);
   // MPI_Finalize: tells all processes that wait for this one that it will not open.
-  int say_gone();
+  int send_gone();
 
  private:
   struct Peer {

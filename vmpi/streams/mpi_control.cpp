@@ -66,10 +66,10 @@ Mailbox& control_mailbox() {
   return mailbox;
 }
 
-void say_gone() noexcept {
+void send_gone() noexcept {
   if (partitions() == nullptr || partitions()->table.count() == 1) return;
   try {
-    (void)control_mailbox().say_gone();
+    (void)control_mailbox().send_gone();
   } catch (const std::exception&) {
     // Without memory they learn it another way (partition_end.hpp).
   }

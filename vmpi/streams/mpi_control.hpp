@@ -9,6 +9,6 @@ namespace ardoise::vmpi {
 Mailbox& control_mailbox();
 
 // MPI_Finalize: notifies processes that wait for this one to open a stream. Cheap when there are none.
-void say_gone() noexcept;
+void send_gone() noexcept;
 
 }  // namespace ardoise::vmpi

@@ -25,7 +25,7 @@ struct StreamOptions {
 // One thread at a time, except release() (any thread, lock-free, no MPI call). Functions return VMPI codes.
 class Stream {
  public:
-  // Takes connected endpoints (stream_handshake.hpp); `tag` is the tag on which this end receives, `seed` seeds random
+  // Takes connected endpoints (run_handshake.hpp); `tag` is the tag on which this end receives, `seed` seeds random
   // policies. Throws std::bad_alloc.
   Stream(Transport& transport, std::vector<Endpoint> endpoints, Mode mode, int tag, const StreamOptions& options,
          std::uint64_t seed);

@@ -16,8 +16,8 @@
 #include "vmpi/streams/backoff.hpp"
 #include "vmpi/streams/control_message.hpp"
 #include "vmpi/streams/open_streams.hpp"
+#include "vmpi/streams/run_handshake.hpp"
 #include "vmpi/streams/stream.hpp"
-#include "vmpi/streams/stream_handshake.hpp"
 #include "vmpi/vmpi.h"
 #include "vmpi/world/partitions.hpp"
 
@@ -104,7 +104,7 @@ int open_ranks(VMPI_Stream* stream, const int* ranks, int count, const char* mod
     const int tag = next_tag();
     std::vector<Endpoint> endpoints;
     const StreamTerms terms{state.options.block_bytes, *wanted_mode, tag};
-    if (const int code = meet(peers, terms, endpoints); code != VMPI_SUCCESS) return code;
+    if (const int code = run_handshake(peers, terms, endpoints); code != VMPI_SUCCESS) return code;
     state.transport = make_mpi_transport(control_comm());
     state.stream = std::make_unique<Stream>(*state.transport, std::move(endpoints), *wanted_mode, tag, state.options,
                                             static_cast<std::uint64_t>(all->universe_rank));

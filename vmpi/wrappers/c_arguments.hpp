@@ -10,8 +10,8 @@
 
 #include "vmpi/world/world.hpp"
 #include "vmpi/wrappers/call_arguments.hpp"
+#include "vmpi/wrappers/call_control.hpp"
 #include "vmpi/wrappers/small_array.hpp"
-#include "vmpi/wrappers/steering.hpp"
 #include "vmpi/wrappers/type_size.hpp"
 
 namespace ardoise::vmpi::c_arguments {
@@ -108,22 +108,22 @@ struct IndicesAfter {
   static const int* read(const int* indices, int /*n*/) { return indices; }
 };
 
-// For a Steering.
+// For a CallControl.
 inline void pin(int& argument, const int& value) { argument = value; }
-inline void pin_comm(MPI_Comm& argument, Steer& steer) { argument = steer.comm; }
+inline void pin_comm(MPI_Comm& argument, CallOverride& changes) { argument = changes.comm; }
 inline void set_false(int* flag) { *flag = 0; }
-inline void tell_buffer(Steer& steer, void* buffer, MPI_Datatype type) {
-  steer.buffer = buffer;
-  steer.type = type;
+inline void tell_buffer(CallOverride& changes, void* buffer, MPI_Datatype type) {
+  changes.buffer = buffer;
+  changes.type = type;
 }
 inline MPI_Request* address_of(MPI_Request& request) { return &request; }
 inline void take_request(MPI_Request& argument, const MPI_Request* passed) { argument = *passed; }
 
 // The requests to pass on: the program's own, or a copy where some are hidden or substituted.
-class SteeredRequests {
+class PassedRequests {
  public:
-  SteeredRequests(MPI_Request* requests, int n, const Steer& steer) : own_(requests), steer_(steer) {
-    if ((steer.kept == nullptr && steer.substitute == nullptr) || n <= 0) return;
+  PassedRequests(MPI_Request* requests, int n, const CallOverride& changes) : own_(requests), changes_(changes) {
+    if ((changes.kept == nullptr && changes.substitute == nullptr) || n <= 0) return;
     copy_.resize(static_cast<std::size_t>(n));
     for (int i = 0; i < static_cast<int>(copy_.size()); ++i) copy_[at(i)] = MPI_REQUEST_NULL;
     each([this](int i) { copy_[at(i)] = behind(own_[i]); });
@@ -139,15 +139,15 @@ class SteeredRequests {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   MPI_Request behind(MPI_Request request) const {
-    return steer_.substitute != nullptr ? steer_.substitute(request) : request;
+    return changes_.substitute != nullptr ? changes_.substitute(request) : request;
   }
   void each(auto&& visit) {
-    const int count = steer_.kept != nullptr ? steer_.kept_count : static_cast<int>(copy_.size());
-    for (int i = 0; i < count; ++i) visit(steer_.kept != nullptr ? steer_.kept[i] : i);
+    const int count = changes_.kept != nullptr ? changes_.kept_count : static_cast<int>(copy_.size());
+    for (int i = 0; i < count; ++i) visit(changes_.kept != nullptr ? changes_.kept[i] : i);
   }
 
   MPI_Request* own_;
-  const Steer& steer_;
+  const CallOverride& changes_;
   SmallArray<MPI_Request, 64> copy_;
 };
 

@@ -9,9 +9,9 @@
 #include <cstring>
 
 #include "vmpi/wrappers/call_arguments.hpp"
+#include "vmpi/wrappers/call_control.hpp"
 #include "vmpi/wrappers/fortran_handles.hpp"
 #include "vmpi/wrappers/small_array.hpp"
-#include "vmpi/wrappers/steering.hpp"
 #include "vmpi/wrappers/type_size.hpp"
 
 namespace ardoise::vmpi::fortran_arguments {
@@ -164,24 +164,24 @@ class IndicesAfter {
   SmallArray<int, 64> zero_based_;
 };
 
-// For a Steering.
+// For a CallControl.
 inline void pin(MPI_Fint*& argument, int& value) { argument = &value; }
-inline void pin_comm(MPI_Fint*& argument, Steer& steer) {
-  steer.fortran_comm = comm_to_fortran(steer.comm);
-  argument = &steer.fortran_comm;
+inline void pin_comm(MPI_Fint*& argument, CallOverride& changes) {
+  changes.fortran_comm = comm_to_fortran(changes.comm);
+  argument = &changes.fortran_comm;
 }
 inline void set_false(MPI_Fint* flag) { *flag = 0; }
-inline void tell_buffer(Steer& steer, void* buffer, const MPI_Fint* type) {
-  steer.buffer = is_fortran_bottom(buffer) ? MPI_BOTTOM : buffer;
-  steer.type = PMPI_Type_f2c(*type);
+inline void tell_buffer(CallOverride& changes, void* buffer, const MPI_Fint* type) {
+  changes.buffer = is_fortran_bottom(buffer) ? MPI_BOTTOM : buffer;
+  changes.type = PMPI_Type_f2c(*type);
 }
 inline MPI_Fint* address_of(MPI_Fint* request) { return request; }
 inline void take_request(MPI_Fint*& argument, MPI_Fint* passed) { argument = passed; }
 
-class SteeredRequests {
+class PassedRequests {
  public:
-  SteeredRequests(MPI_Fint* requests, int n, const Steer& steer) : own_(requests), steer_(steer) {
-    if ((steer.kept == nullptr && steer.substitute == nullptr) || n <= 0) return;
+  PassedRequests(MPI_Fint* requests, int n, const CallOverride& changes) : own_(requests), changes_(changes) {
+    if ((changes.kept == nullptr && changes.substitute == nullptr) || n <= 0) return;
     copy_.resize(static_cast<std::size_t>(n));
     const MPI_Fint null = PMPI_Request_c2f(MPI_REQUEST_NULL);
     for (int i = 0; i < static_cast<int>(copy_.size()); ++i) copy_[at(i)] = null;
@@ -198,17 +198,17 @@ class SteeredRequests {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   MPI_Fint behind(MPI_Fint request) const {
-    if (steer_.substitute == nullptr) return request;
-    const MPI_Request own = PMPI_Request_f2c(request), other = steer_.substitute(own);
+    if (changes_.substitute == nullptr) return request;
+    const MPI_Request own = PMPI_Request_f2c(request), other = changes_.substitute(own);
     return own == other ? request : PMPI_Request_c2f(other);
   }
   void each(auto&& visit) {
-    const int count = steer_.kept != nullptr ? steer_.kept_count : static_cast<int>(copy_.size());
-    for (int i = 0; i < count; ++i) visit(steer_.kept != nullptr ? steer_.kept[i] : i);
+    const int count = changes_.kept != nullptr ? changes_.kept_count : static_cast<int>(copy_.size());
+    for (int i = 0; i < count; ++i) visit(changes_.kept != nullptr ? changes_.kept[i] : i);
   }
 
   MPI_Fint* own_;
-  const Steer& steer_;
+  const CallOverride& changes_;
   SmallArray<MPI_Fint, 64> copy_;
 };
 
@@ -257,7 +257,7 @@ struct Descriptor {
     std::ptrdiff_t lower, extent, stride_bytes;
   };
 };
-inline void tell_buffer(Steer& steer, const void* descriptor, const MPI_Fint* type) {
+inline void tell_buffer(CallOverride& changes, const void* descriptor, const MPI_Fint* type) {
   Descriptor head;
   std::memcpy(&head, descriptor, sizeof head);
   auto stride = static_cast<std::ptrdiff_t>(head.element_bytes);
@@ -269,7 +269,7 @@ inline void tell_buffer(Steer& steer, const void* descriptor, const MPI_Fint* ty
     if (dimension.stride_bytes != stride) return;
     stride *= dimension.extent;
   }
-  fortran_arguments::tell_buffer(steer, head.base, type);
+  fortran_arguments::tell_buffer(changes, head.base, type);
 }
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000

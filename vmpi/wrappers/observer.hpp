@@ -17,7 +17,7 @@
 namespace ardoise::vmpi {
 
 struct Argument;
-struct Steering;
+struct CallControl;
 
 // One call, as the wrapper sees it. Pointers are valid from enter to exit. Bytes are 64-bit products of counts and
 // datatype sizes, with MPI_IN_PLACE, MPI_PROC_NULL, null datatypes and roots taken into account
@@ -73,8 +73,8 @@ struct Observer {
   // exit.
   bool (*count)(FunctionId, const void* return_address) noexcept = nullptr;
   bool wants_arguments = false;
-  // Optional (steering.hpp): overrides or notes the outcome of calls.
-  const Steering* steering = nullptr;
+  // Optional (call_control.hpp): overrides or notes the outcome of calls.
+  const CallControl* control = nullptr;
 
   [[nodiscard]] bool only_counts(FunctionId function, const void* return_address) const noexcept {
     return count != nullptr && count(function, return_address);

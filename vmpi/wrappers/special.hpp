@@ -23,7 +23,7 @@ class InsideFortran {
   [[gnu::tls_model("initial-exec")]] static inline constinit thread_local int depth_ = 0;
 };
 
-// life.cpp
+// init_finalize.cpp
 int Init(const RealFunctions& next, int* argc, char*** argv);
 int Init_thread(const RealFunctions& next, int* argc, char*** argv, int required, int* provided);
 int T_init_thread(const RealFunctions& next, int required, int* provided);

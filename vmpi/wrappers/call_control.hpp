@@ -1,7 +1,7 @@
 // Overrides of the outcome of MPI calls. Calls whose outcome the program does not determine (wildcards, tests, Waitany
-// …; steerable in generator/steering.hpp) have a second wrapper, used when the observer has a Steering: it asks before
-// the real function what to do instead, and reports the outcome afterwards. C and Fortran work alike: arguments change,
-// never the function.
+// …; controllable in generator/call_control.hpp) have a second wrapper, used when the observer has a CallControl: it
+// asks before the real function what to do instead, and reports the outcome afterwards. C and Fortran work alike:
+// arguments change, never the function.
 #pragma once
 
 #include <mpi.h>
@@ -11,17 +11,17 @@
 namespace ardoise::vmpi {
 
 // The override of one call. Default: the call as the program made it.
-struct Steer {
-  // Set by Steering::before.
+struct CallOverride {
+  // Set by CallControl::before.
   bool skips = false;  // no call; its flag is false, its count 0, and it returns `code`
   int code = MPI_SUCCESS;
-  bool until_true = false;        // repeated until its flag is true or it fails
-  bool pins = false;              // receives and probes: source and tag below replace the program's
-  int source = 0, tag = 0;        //
+  bool until_true = false;  // repeated until its flag is true or it fails
+  bool pins = false;        // receives and probes: source and tag below replace the program's
+  int source = 0, tag = 0;
   MPI_Comm comm = MPI_COMM_NULL;  // posted receives, with pins; MPI_COMM_NULL: the program's
-  // positions of the visible requests; all others are hidden from the call. nullptr: none is hidden
+  // Positions of the visible requests; all others are hidden from the call. nullptr: none is hidden.
   const int* kept = nullptr;
-  int kept_count = 0;             //
+  int kept_count = 0;
   MPI_Request (*substitute)(MPI_Request) noexcept = nullptr;  // the request to use in place of one of the program
   // Set by the wrapper, before: the receive buffer of MPI_Recv_init; type MPI_DATATYPE_NULL: unknown.
   void* buffer = nullptr;
@@ -33,9 +33,9 @@ struct Steer {
   MPI_Fint fortran_comm = 0;  // for the wrapper
 };
 
-struct Steering {
-  void (*before)(Call&, Steer&) noexcept;       // after Observer::enter
-  void (*after)(Call&, const Steer&) noexcept;  // before Observer::exit; Call::result is set
+struct CallControl {
+  void (*before)(Call&, CallOverride&) noexcept;       // after Observer::enter
+  void (*after)(Call&, const CallOverride&) noexcept;  // before Observer::exit; Call::result is set
   // The call is about to be repeated (until_true).
   void (*again)() noexcept;
 };

@@ -45,9 +45,9 @@ void set_world(MPI_Comm comm) { __atomic_store_n(&world, comm, __ATOMIC_RELAXED)
 // MPI deletes attributes in reverse order of setting. This one is set before the program can set any, so it is deleted
 // last.
 int end_of_world(MPI_Comm /*self*/, int /*keyval*/, void* /*value*/, void* /*extra*/) {
-  say_gone();
+  send_gone();
   fence(to_library(MPI_COMM_WORLD));
-  say_gone();  // for peers that are waiting; later ones learn it from the launcher
+  send_gone();  // for peers that are waiting; later ones learn it from the launcher
   publish_end();
   finalise_partitions();  // delete callbacks of the world's attributes run here and still see MPI_COMM_WORLD
   set_world(MPI_COMM_WORLD);

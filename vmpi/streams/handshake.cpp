@@ -1,4 +1,4 @@
-#include "vmpi/streams/meeting.hpp"
+#include "vmpi/streams/handshake.hpp"
 
 #include "vmpi/vmpi.h"
 
@@ -18,7 +18,7 @@ const char* name_of(std::uint8_t reads_writes) {
 
 }  // namespace
 
-Meeting::Meeting(Mailbox& mailbox, const std::vector<int>& ranks, const StreamTerms& terms)
+Handshake::Handshake(Mailbox& mailbox, const std::vector<int>& ranks, const StreamTerms& terms)
     : mailbox_(mailbox),
       terms_(terms),
       cursor_(mailbox.start_reading()),
@@ -31,7 +31,7 @@ Meeting::Meeting(Mailbox& mailbox, const std::vector<int>& ranks, const StreamTe
   }
 }
 
-int Meeting::start() {
+int Handshake::start() {
   ControlMessage hello;
   hello.tag = terms_.tag;
   hello.block_bytes = terms_.block_bytes;
@@ -46,11 +46,11 @@ int Meeting::start() {
   return VMPI_SUCCESS;
 }
 
-bool Meeting::waits_for(const Peer& peer) const {
+bool Handshake::waits_for(const Peer& peer) const {
   return stage_ == Stage::hellos ? !peer.has_hello : stage_ == Stage::verdicts && !peer.has_verdict;
 }
 
-int Meeting::read(Peer& peer) {
+int Handshake::read(Peer& peer) {
   const auto mail = mailbox_.take(peer.rank, peer.number);
   for (const auto& message : mail.messages) {
     if (message.kind == ControlKind::hello && !peer.has_hello) {
@@ -75,7 +75,7 @@ int Meeting::read(Peer& peer) {
   return VMPI_SUCCESS;
 }
 
-int Meeting::advance(bool& has_news) {
+int Handshake::advance(bool& has_news) {
   std::vector<int> news;
   if (const int code = mailbox_.poll(cursor_, news); code != VMPI_SUCCESS) return code;
   has_news = !news.empty();
@@ -90,7 +90,7 @@ int Meeting::advance(bool& has_news) {
   return stage_ == Stage::verdicts && missing_verdicts_ == 0 ? finish(VMPI_SUCCESS) : VMPI_SUCCESS;
 }
 
-std::string Meeting::mismatch(const ControlMessage& peer) const {
+std::string Handshake::mismatch(const ControlMessage& peer) const {
   if (peer.magic != ControlMessage::kMagic || peer.version != ControlMessage::kVersion)
     return "it has another version of vmpi";
   if (peer.block_bytes != terms_.block_bytes) {
@@ -107,7 +107,7 @@ std::string Meeting::mismatch(const ControlMessage& peer) const {
   return {};
 }
 
-int Meeting::send_verdicts(int code) {
+int Handshake::send_verdicts(int code) {
   result_ = code;
   ControlMessage verdict;
   verdict.kind = ControlKind::verdict;
@@ -120,7 +120,7 @@ int Meeting::send_verdicts(int code) {
 }
 
 // All hellos have arrived.
-int Meeting::judge() {
+int Handshake::judge() {
   int code = VMPI_SUCCESS;
   for (const auto& peer : peers_) {
     const auto why = mismatch(peer.hello);
@@ -134,7 +134,7 @@ int Meeting::judge() {
 }
 
 // All verdicts have arrived, or this process failed by itself and waits no longer.
-int Meeting::finish(int code) {
+int Handshake::finish(int code) {
   stage_ = Stage::finished;
   if (result_ != VMPI_SUCCESS) return VMPI_SUCCESS;  // all peers learn it from our verdict
   result_ = code;
@@ -150,7 +150,7 @@ int Meeting::finish(int code) {
   return VMPI_SUCCESS;
 }
 
-int Meeting::give_up(int code, const std::string& why) {
+int Handshake::give_up(int code, const std::string& why) {
   if (done()) return VMPI_SUCCESS;
   if (!why.empty()) complaint_ = "the stream is not opened because " + why;
   if (stage_ == Stage::hellos) {
@@ -160,7 +160,7 @@ int Meeting::give_up(int code, const std::string& why) {
   return finish(code);
 }
 
-std::vector<int> Meeting::awaited() const {
+std::vector<int> Handshake::awaited() const {
   std::vector<int> ranks;
   for (const auto& peer : peers_) {
     if (waits_for(peer)) ranks.push_back(peer.rank);
@@ -168,7 +168,7 @@ std::vector<int> Meeting::awaited() const {
   return ranks;
 }
 
-std::vector<Endpoint> Meeting::endpoints() const {
+std::vector<Endpoint> Handshake::endpoints() const {
   std::vector<Endpoint> endpoints;
   endpoints.reserve(peers_.size());
   for (const auto& peer : peers_) endpoints.push_back({.rank = peer.rank, .tag = peer.hello.tag});

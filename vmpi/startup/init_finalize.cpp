@@ -16,7 +16,7 @@ namespace {
 std::atomic<bool> is_hidden{false};
 
 // The library alone handles a second MPI_Init, or one after MPI_Finalize.
-bool comes_first() {
+bool is_first_init() {
   int initialised = 0;
   library.Initialized(&initialised);
   return initialised == 0;
@@ -32,7 +32,7 @@ bool is_running() {
 
 template <class Call>
 int initialise(const Call& call, int* argc, char*** argv) {
-  const bool first = comes_first();
+  const bool first = is_first_init();
   if (first) before_init();
   const int code = call();
   if (first && code == MPI_SUCCESS) after_init(argc != nullptr ? *argc : 0, argv != nullptr ? *argv : nullptr);
@@ -79,7 +79,7 @@ void end_hidden_world() {
 }
 
 bool make_world_for_sessions() {
-  if (!comes_first() || !is_expected_library()) return false;
+  if (!is_first_init() || !is_expected_library()) return false;
   int provided = 0;  // sessions may ask for any level
   if (Init_thread(library, nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) return false;
   is_hidden.store(true, std::memory_order_relaxed);

@@ -7,7 +7,7 @@
 // finds both and fails as well. A process that fails after a positive verdict also sends the end of the stream to the
 // peers with a positive verdict, which may consider it open. So no process keeps half a stream.
 //
-// Peers that never open: one in MPI_Finalize answers `gone`; stream_handshake.cpp handles those that died or take too
+// Peers that never open: one in MPI_Finalize answers `gone`; run_handshake.cpp handles those that died or take too
 // long.
 #pragma once
 
@@ -29,13 +29,13 @@ struct StreamTerms {
 };
 
 // One thread. Never blocks.
-class Meeting {
+class Handshake {
  public:
   // ranks: without repetitions.
-  Meeting(Mailbox& mailbox, const std::vector<int>& ranks, const StreamTerms& terms);
-  ~Meeting() { mailbox_.stop_reading(); }
-  Meeting(const Meeting&) = delete;
-  Meeting& operator=(const Meeting&) = delete;
+  Handshake(Mailbox& mailbox, const std::vector<int>& ranks, const StreamTerms& terms);
+  ~Handshake() { mailbox_.stop_reading(); }
+  Handshake(const Handshake&) = delete;
+  Handshake& operator=(const Handshake&) = delete;
 
   // Sends hello to all.
   int start();

@@ -1,5 +1,5 @@
-// Generates the code with which a wrapper lets a Steering override its call (vmpi/wrappers/steering.hpp). The code is
-// the same for C and Fortran.
+// Generates the code with which a wrapper lets a CallControl override its call (vmpi/wrappers/call_control.hpp). The
+// code is the same for C and Fortran.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@ namespace ardoise::generator {
 
 // True: the outcome of the call is not determined by the program (wildcards, tests), or depends on requests whose
 // outcome is not. The function gets a second wrapper.
-[[nodiscard]] bool is_steerable(const Function& function);
+[[nodiscard]] bool is_controllable(const Function& function);
 
-struct SteeringText {
+struct CallControlText {
   std::string before;     // after Observer::enter
   std::string condition;  // condition for calling again; "": called once
   std::string skipped;    // results to set when the call is skipped
   std::string after;      // after the code of observation.hpp
 };
-[[nodiscard]] SteeringText steer(const Function& function, const NameOf& name_of);
+[[nodiscard]] CallControlText call_control_text(const Function& function, const NameOf& name_of);
 
 }  // namespace ardoise::generator

@@ -1,4 +1,4 @@
-#include "vmpi/streams/stream_handshake.hpp"
+#include "vmpi/streams/run_handshake.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -32,13 +32,13 @@ long time_limit() {
 // at growing intervals, since it costs messages, whether their partitions have ended; and the time limit.
 class AbsenceCheck {
  public:
-  explicit AbsenceCheck(Meeting& meeting) : meeting_(meeting) {}
+  explicit AbsenceCheck(Handshake& handshake) : handshake_(handshake) {}
 
   int look() {
     const auto now = Clock::now();
     if (now < next_look_) return VMPI_SUCCESS;
     next_look_ = now + std::chrono::seconds(1);
-    const auto awaited = meeting_.awaited();
+    const auto awaited = handshake_.awaited();
     const auto is_awaited = [&](int rank) { return std::find(awaited.begin(), awaited.end(), rank) != awaited.end(); };
     // By now, everything that they sent before they ended has arrived.
     if (ended_ >= 0 && is_awaited(ended_)) return give_up(VMPI_ERR_PEER, ended_, "ended MPI without opening it");
@@ -67,7 +67,7 @@ class AbsenceCheck {
   using Seconds = std::chrono::seconds;
 
   int give_up(int code, int rank, const std::string& what) {
-    return meeting_.give_up(code, "process " + std::to_string(rank) + " of the universe " + what);
+    return handshake_.give_up(code, "process " + std::to_string(rank) + " of the universe " + what);
   }
 
   static std::vector<int> first_of_each_partition(const std::vector<int>& ranks) {
@@ -81,7 +81,7 @@ class AbsenceCheck {
     return firsts;
   }
 
-  Meeting& meeting_;
+  Handshake& handshake_;
   const long limit_ = time_limit();
   long looks_ = 0;  // counts checks instead of time, which also passes while processes are stopped
   Clock::time_point next_look_ = Clock::now() + Seconds(1);
@@ -93,24 +93,24 @@ class AbsenceCheck {
 
 }  // namespace
 
-int meet(const std::vector<int>& ranks, const StreamTerms& terms, std::vector<Endpoint>& endpoints) {
-  Meeting meeting(control_mailbox(), ranks, terms);
-  if (const int code = meeting.start(); code != VMPI_SUCCESS) return code;
+int run_handshake(const std::vector<int>& ranks, const StreamTerms& terms, std::vector<Endpoint>& endpoints) {
+  Handshake handshake(control_mailbox(), ranks, terms);
+  if (const int code = handshake.start(); code != VMPI_SUCCESS) return code;
   Backoff backoff;
-  AbsenceCheck absence(meeting);
+  AbsenceCheck absence(handshake);
   for (;;) {
     bool has_news = false;
-    if (const int code = meeting.advance(has_news); code != VMPI_SUCCESS) return code;
-    if (meeting.done()) break;
+    if (const int code = handshake.advance(has_news); code != VMPI_SUCCESS) return code;
+    if (handshake.done()) break;
     if (has_news) backoff.reset();
     backoff.pause();
     if (!backoff.is_idle()) continue;
     if (const int code = absence.look(); code != VMPI_SUCCESS) return code;
-    if (meeting.done()) break;
+    if (handshake.done()) break;
   }
-  if (!meeting.complaint().empty()) std::fprintf(stderr, "ardoise: %s.\n", meeting.complaint().c_str());
-  if (meeting.result() != VMPI_SUCCESS) return meeting.result();
-  endpoints = meeting.endpoints();
+  if (!handshake.complaint().empty()) std::fprintf(stderr, "ardoise: %s.\n", handshake.complaint().c_str());
+  if (handshake.result() != VMPI_SUCCESS) return handshake.result();
+  endpoints = handshake.endpoints();
   for (auto& endpoint : endpoints) endpoint.process = watchable_process(endpoint.rank);
   return VMPI_SUCCESS;
 }

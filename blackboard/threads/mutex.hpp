@@ -31,7 +31,7 @@ class CAPABILITY("mutex") Mutex {
   void unlock() RELEASE() { mutex_.unlock(); }
   [[nodiscard]] bool try_lock() TRY_ACQUIRE(true) { return mutex_.try_lock(); }
   // Resets the mutex to unlocked, when all threads that could hold it have died.
-  void free_from_the_dead() { new (&mutex_) std::mutex; }
+  void force_unlock() { new (&mutex_) std::mutex; }
 
  private:
   friend class Condition;

@@ -110,8 +110,8 @@ bool Blackboard::over_limit() const noexcept { return implementation_->account_-
 bool Blackboard::wait_below_limit(std::chrono::milliseconds timeout) {
   return implementation_->account_->wait_below_limit(timeout);
 }
-void Blackboard::keep(std::size_t bytes) noexcept { implementation_->account_->charge(bytes); }
-void Blackboard::let_go(std::size_t bytes) noexcept { implementation_->account_->discharge(bytes); }
+void Blackboard::charge(std::size_t bytes) noexcept { implementation_->account_->charge(bytes); }
+void Blackboard::discharge(std::size_t bytes) noexcept { implementation_->account_->discharge(bytes); }
 bool Blackboard::is_quiet() const noexcept { return implementation_->quiet(); }
 Counters Blackboard::counters() const noexcept { return implementation_->counters(); }
 

@@ -111,8 +111,8 @@ class Blackboard {
   // Sleeps until bytes() is at or below the limit, or the timeout; true: below.
   bool wait_below_limit(std::chrono::milliseconds timeout);
   // Counts bytes that a knowledge source buffers itself, like bytes of entries.
-  void keep(std::size_t bytes) noexcept;
-  void let_go(std::size_t bytes) noexcept;
+  void charge(std::size_t bytes) noexcept;
+  void discharge(std::size_t bytes) noexcept;
   // No job runs or is queued. Stays true while no other thread submits.
   [[nodiscard]] bool is_quiet() const noexcept;
   [[nodiscard]] Counters counters() const noexcept;

@@ -80,7 +80,7 @@ std::optional<std::string> registration_failure(const PluginDescriptor& descript
   } catch (const std::exception& exception) {
     return failed(exception.what());
   } catch (...) {
-    return failed("it threw something that is no std::exception");
+    return failed("it threw an object other than std::exception");
   }
 }
 
@@ -101,7 +101,7 @@ std::variant<LoadedPlugin, PluginError> load_plugin(const std::string& path, std
     dlclose(library);
     return PluginError{
         "The library " + quoted(path) +
-        " is no plug-in of ours, it has no symbol ardoise_plugin: define one, extern \"C\" and visible."};
+        " is not an Ardoise plug-in, it has no symbol ardoise_plugin: define one, extern \"C\" and visible."};
   }
   if (auto sentence = wrong_with(*descriptor, path, interface_name)) {
     dlclose(library);

@@ -134,7 +134,7 @@ void Blackboard::Implementation::call(Worker& worker, Job job) {
   } catch (const std::exception& exception) {
     report_failure(*job.source, exception.what());
   } catch (...) {
-    report_failure(*job.source, "an exception that is no std::exception");
+    report_failure(*job.source, "an object other than std::exception");
   }
 }
 

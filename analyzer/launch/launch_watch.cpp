@@ -26,7 +26,7 @@ constexpr milliseconds kEndOfLaunch(1500);
 
 // Takes packs that have already arrived, which their senders have dropped. Few, and none in flight: after MPI_Abort
 // there are four milliseconds.
-void take_what_is_there(StreamSource& stream, AnalyzerRun& run) {
+void take_arrived_packs(StreamSource& stream, AnalyzerRun& run) {
   constexpr int kMost = 8;
   SourcedPack pack;
   for (int left = kMost; left != 0 && stream.next(pack) == PackSource::Next::pack; --left) run.submit(pack);
@@ -108,7 +108,7 @@ void LaunchWatch::save() {
   if (!has_own_file(safe_state_file(options_.output, kFirstStatePrefix, setting_.rank))) return;
   if (first_gone_.empty() && stream_ != nullptr) first_gone_ = stream_->gone_peers();
   // Later packs stay with the programs, which leave them behind when they are ended.
-  if (stream_ != nullptr) take_what_is_there(*stream_, run_);
+  if (stream_ != nullptr) take_arrived_packs(*stream_, run_);
   has_saved_ = true;
   // Pending work of the blackboard may take the copy a while.
   const auto mark = safe_state_file(options_.output, kSavesMarkPrefix, setting_.rank);

@@ -27,12 +27,12 @@ class KeptBytes {
   void add(std::size_t bytes) {
     if (board_ == nullptr) return;
     bytes_ += bytes;
-    board_->keep(bytes);
+    board_->charge(bytes);
   }
   void remove(std::size_t bytes) {
     if (board_ == nullptr) return;
     bytes_ -= bytes;
-    board_->let_go(bytes);
+    board_->discharge(bytes);
   }
   void clear() { remove(bytes_); }
 

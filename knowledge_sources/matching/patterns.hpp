@@ -66,7 +66,7 @@ inline constexpr std::uint32_t kNobody = 0xFFFFFFFF;
 struct Wait {
   WaitPattern pattern;
   bool certain;                           // longer than the error of the two clocks
-  bool is_told;                           // already sent to the owner of the waiter's calls: WaitSums::tell_early()
+  bool is_reported;                       // already sent to the owner of the waiter's calls: WaitSums::report_early()
   std::uint32_t waiter, awaited;          // world ranks; awaited: kNobody unless it is one rank
   std::uint32_t call_site, function;      // of the waiter
   std::uint32_t operations, call, order;  // as in Part

@@ -459,7 +459,7 @@ TEST_F(TraceReader, DefinitionsThatReferToNothingOrToThemselvesAreSaid) {
   for (const char* const part :
        {"communicators that are their own ancestors", "communicators that are defined twice",
         "communicators whose group is not defined", "groups whose member is not defined",
-        "groups with a member out of range", "no clock properties", "regions with a string that is not defined",
+        "groups with a member out of range", "no clock properties", "regions with an undefined string",
         "system tree nodes that are their own ancestors", "system tree nodes whose parent is not defined"})
     EXPECT_THAT(sentences, Contains(HasSubstr(part)));
   EXPECT_EQ(reader.definitions().regions.find(0)->name, "region 0");

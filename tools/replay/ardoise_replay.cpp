@@ -39,7 +39,7 @@ std::uint64_t sum(const std::map<std::string, std::uint64_t>& counts) {
 }
 
 // Collective: reports the guesses of all ranks.
-void tell_guesses(const ScriptSummary& summary, int rank) {
+void report_guesses(const ScriptSummary& summary, int rank) {
   std::uint64_t guessed = sum(summary.guessed);
   PMPI_Allreduce(MPI_IN_PLACE, &guessed, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   std::vector<std::uint64_t> left_out(vmpi::kFunctionCount);
@@ -167,7 +167,7 @@ int replay(Preparation& made, std::string error, const ReplayOptions& options, i
   agree_on_errors(error);
   const ScriptSummary& summary = made.compiler->summary();
   const Agreement agreement = agree(*made.world, rank, summary);
-  tell_guesses(summary, rank);
+  report_guesses(summary, rank);
   std::uint64_t left_out = agreement.left_out;
   PMPI_Allreduce(MPI_IN_PLACE, &left_out, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
   if (agreement.left_out != 0)

@@ -43,7 +43,7 @@ CallControlText call_control_text(const Function& function, const NameOf& name_o
   const auto after = [&](const std::string& line) { text.after += "  " + line + "\n"; };
   before("CallOverride changes;");
   if (function.rule == "receive_init") {
-    before("arguments::tell_buffer(changes, " + name("buf") + ", " + name("type") + ");");
+    before("arguments::note_buffer(changes, " + name("buf") + ", " + name("type") + ");");
     before("changes.count = arguments::value(" + name("count") + ");");
   }
   if (function.has("request_in")) {

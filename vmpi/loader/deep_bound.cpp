@@ -91,7 +91,7 @@ void serve(void* handle, std::vector<const link_map*>& served) {
 
 }  // namespace
 
-void serve_deep_bound(void* handle) noexcept {
+void redirect_deep_bound(void* handle) noexcept {
   try {
     std::vector<const link_map*> served;
     serve(handle, served);

@@ -13,6 +13,6 @@ namespace ardoise::vmpi {
 
 // Redirects MPI calls of a module opened with RTLD_DEEPBIND, whose own scope is searched before us, and of all its
 // dependencies to our functions. All other symbols stay bound as they are.
-void serve_deep_bound(void* handle) noexcept;
+void redirect_deep_bound(void* handle) noexcept;
 
 }  // namespace ardoise::vmpi

@@ -243,7 +243,7 @@ void* ardoise_dlopen(const char* file, int mode, const char* caller) {
   const unsigned long long before = loads();
   void* const handle = ardoise_find_next_dlopen()(path.empty() ? file : path.c_str(), mode);
   if (handle == nullptr || loads() == before) return handle;
-  serve_deep_bound(handle);
+  redirect_deep_bound(handle);
   dlerror();
   return handle;
 }

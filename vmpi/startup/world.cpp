@@ -215,7 +215,7 @@ void before_finalize() noexcept {
   const Unobserved unobserved;
   if (const Observer* const told = observer.load(std::memory_order_acquire); told != nullptr && was_observing)
     told->before_finalize();
-  leave_open_streams();
+  end_open_streams();
 }
 
 bool has_world_attributes(MPI_Comm comm) noexcept {

@@ -11,7 +11,7 @@ struct Endpoint {
   int tag = 0;               // on which it receives
   std::int64_t process = 0;  // watch handle of process_identity.hpp, 0: cannot be watched from here
   bool has_closed = false;   // it sent its end, or died: it neither sends nor receives blocks any more
-  bool told_end = false;     // we have sent our end
+  bool sent_end = false;     // we have sent our end
   bool is_gone = false;      // its process has ended
   bool has_died = false;     // its process had ended at the last check too, without having sent its end
 };

@@ -92,7 +92,7 @@ int Handshake::advance(bool& has_news) {
 
 std::string Handshake::mismatch(const ControlMessage& peer) const {
   if (peer.magic != ControlMessage::kMagic || peer.version != ControlMessage::kVersion)
-    return "it has another version of vmpi";
+    return "it uses another version of vmpi";
   if (peer.block_bytes != terms_.block_bytes) {
     return "its blocks have " + std::to_string(peer.block_bytes) + " bytes and ours " +
            std::to_string(terms_.block_bytes);

@@ -10,7 +10,7 @@ namespace ardoise::vmpi {
 
 // Marks a stream of the tool itself: no message when it is left open. Its close waits at most `patience` for readers
 // that take no block; VMPI_Stream_close then returns VMPI_ERR_TIMEOUT.
-void set_tools_own(const VMPI_Stream& stream, std::chrono::nanoseconds patience) noexcept;
+void mark_as_tool_stream(const VMPI_Stream& stream, std::chrono::nanoseconds patience) noexcept;
 
 // True: MPI is transferring a block of this stream, so polling again soon is worthwhile.
 bool is_receiving(const VMPI_Stream& stream) noexcept;
@@ -21,6 +21,6 @@ std::vector<int> gone_peers(const VMPI_Stream& stream);
 
 // Before the real MPI_Finalize: reports open streams in one sentence on standard error, waits until written blocks were
 // received, and tells the peers that the stream ended without being closed. Costs nothing when no stream is open.
-void leave_open_streams() noexcept;
+void end_open_streams() noexcept;
 
 }  // namespace ardoise::vmpi

@@ -68,10 +68,10 @@ class Stream {
   // Tests sends for a program that lends blocks and does other work. Each MPI call makes the library poll all
   // connections and, with mpi_yield_when_idle (Open MPI), yield the processor: among spinning threads that costs a time
   // slice each time. So ends of readers are checked once a second.
-  int look_for_sent();
+  int poll_sent();
   int read_one(std::byte* memory, bool may_wait);
   // Reports one unreported death: VMPI_ERR_PEER.
-  int tell_death(int* universe_rank);
+  int report_death(int* universe_rank);
   // The code to return when no block is available: an unreported error, the end, or VMPI_EAGAIN.
   int nothing_there();
 
@@ -84,8 +84,8 @@ class Stream {
   StreamReceiver receiver_;
   Backoff backoff_{std::chrono::milliseconds(16)};
   int failure_ = VMPI_SUCCESS;     // an MPI or protocol error: the stream is unusable
-  std::deque<int> untold_deaths_;  // universe ranks
-  bool told_left_ = false;
+  std::deque<int> unreported_deaths_;  // universe ranks
+  bool sent_left_ = false;
   std::chrono::nanoseconds patience_{0};
   std::size_t left_to_take_ = 0;  // blocks
   std::chrono::steady_clock::time_point taken_last_{};

@@ -28,7 +28,7 @@ struct VMPI_Stream_state {
   StreamOptions options;
   std::unique_ptr<Transport> transport;
   std::unique_ptr<Stream> stream;  // set while open
-  bool is_silent = false;          // see set_tools_own
+  bool is_silent = false;          // see mark_as_tool_stream
 };
 
 namespace {
@@ -117,7 +117,7 @@ int open_ranks(VMPI_Stream* stream, const int* ranks, int count, const char* mod
 
 namespace ardoise::vmpi {
 
-void set_tools_own(const VMPI_Stream& stream, std::chrono::nanoseconds patience) noexcept {
+void mark_as_tool_stream(const VMPI_Stream& stream, std::chrono::nanoseconds patience) noexcept {
   if (stream.state == nullptr) return;
   stream.state->is_silent = true;
   if (stream.state->stream != nullptr) stream.state->stream->set_patience(patience);
@@ -132,7 +132,7 @@ bool is_receiving(const VMPI_Stream& stream) noexcept {
   return stream.state != nullptr && stream.state->stream != nullptr && stream.state->stream->is_receiving();
 }
 
-void leave_open_streams() noexcept {
+void end_open_streams() noexcept {
   const ardoise::MutexLock lock(open_mutex);
   if (open_streams.empty() || partitions() == nullptr) return;
   const auto of_program =
@@ -233,7 +233,7 @@ int VMPI_Stream_close(VMPI_Stream* stream) {
     int code = VMPI_SUCCESS;
     if (state.stream != nullptr) {
       if (state.stream->taken_blocks() > 0) return VMPI_ERR_STATE;
-      // After MPI_Finalize the stream has already ended (leave_open_streams).
+      // After MPI_Finalize the stream has already ended (end_open_streams).
       if (partitions() != nullptr) code = state.stream->close();
       forget_open(&state);
       // After an error MPI may still access the blocks: they are leaked rather than freed.

@@ -13,7 +13,7 @@
 
 namespace ardoise::vmpi {
 
-enum class EndTo { everybody, open_peers, closed_peers };
+enum class EndTo { all, open_peers, closed_peers };
 
 class StreamSender {
  public:
@@ -38,7 +38,7 @@ class StreamSender {
   bool has_free_buffer() const { return !free_.empty() || owned_.size() < static_cast<std::size_t>(buffers_); }
 
   // Sends the end to endpoints that have not got it. closed_peers: only where nothing is in flight to them.
-  int tell_end(EndTo whom);
+  int send_ends(EndTo whom);
   // Drops the blocks in flight to a dead process. Their requests are never used again.
   void forget(std::size_t endpoint);
 

@@ -112,7 +112,7 @@ struct IndicesAfter {
 inline void pin(int& argument, const int& value) { argument = value; }
 inline void pin_comm(MPI_Comm& argument, CallOverride& changes) { argument = changes.comm; }
 inline void set_false(int* flag) { *flag = 0; }
-inline void tell_buffer(CallOverride& changes, void* buffer, MPI_Datatype type) {
+inline void note_buffer(CallOverride& changes, void* buffer, MPI_Datatype type) {
   changes.buffer = buffer;
   changes.type = type;
 }

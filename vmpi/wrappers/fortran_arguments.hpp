@@ -171,7 +171,7 @@ inline void pin_comm(MPI_Fint*& argument, CallOverride& changes) {
   argument = &changes.fortran_comm;
 }
 inline void set_false(MPI_Fint* flag) { *flag = 0; }
-inline void tell_buffer(CallOverride& changes, void* buffer, const MPI_Fint* type) {
+inline void note_buffer(CallOverride& changes, void* buffer, const MPI_Fint* type) {
   changes.buffer = is_fortran_bottom(buffer) ? MPI_BOTTOM : buffer;
   changes.type = PMPI_Type_f2c(*type);
 }
@@ -257,7 +257,7 @@ struct Descriptor {
     std::ptrdiff_t lower, extent, stride_bytes;
   };
 };
-inline void tell_buffer(CallOverride& changes, const void* descriptor, const MPI_Fint* type) {
+inline void note_buffer(CallOverride& changes, const void* descriptor, const MPI_Fint* type) {
   Descriptor head;
   std::memcpy(&head, descriptor, sizeof head);
   auto stride = static_cast<std::ptrdiff_t>(head.element_bytes);
@@ -269,7 +269,7 @@ inline void tell_buffer(CallOverride& changes, const void* descriptor, const MPI
     if (dimension.stride_bytes != stride) return;
     stride *= dimension.extent;
   }
-  fortran_arguments::tell_buffer(changes, head.base, type);
+  fortran_arguments::note_buffer(changes, head.base, type);
 }
 
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40100000

@@ -76,8 +76,8 @@ void TracedRank::use_mark(std::uint32_t name) {
                std::string_view(program.mark_name(name)).substr(0, instrument::kMaxMarkName));
 }
 
-void TracedRank::tell_sampling(instrument::SampleUnit unit, const std::string& event, double hertz,
-                               std::uint64_t period, std::uint32_t thread) {
+void TracedRank::define_sampling(instrument::SampleUnit unit, const std::string& event, double hertz,
+                                 std::uint64_t period, std::uint32_t thread) {
   if (!sampled_threads_.insert(thread).second) return;
   if (sampled_threads_.size() == 1)
     packs.define(instrument::CountersDefinition{0, unit}, std::string_view(event), std::span<const std::string_view>());
@@ -103,16 +103,16 @@ TracedRank::TracedRank(const TracedProgram& of_program, std::uint32_t rank, std:
   program.define_communicators(packs, number);
   // Without MPI_Init, all calls count as after it.
   counts_ = !program.has_init();
-  if (counts_) tell_process(program.is_ours() ? program.origin_tick() : first_tick, 0);
+  if (counts_) define_process(program.is_ours() ? program.origin_tick() : first_tick, 0);
 }
 
-void TracedRank::tell_process(std::uint64_t begin_tick, std::uint64_t init_ticks) {
-  is_told_ = true;
+void TracedRank::define_process(std::uint64_t begin_tick, std::uint64_t init_ticks) {
+  is_defined_ = true;
   program.define_process(packs, number, begin_tick, init_ticks, 0);
 }
 
 void TracedRank::finish() {
-  if (!is_told_) tell_process(program.origin_tick(), 0);
+  if (!is_defined_) define_process(program.origin_tick(), 0);
   losses.untimely = packs.sent_before_known();
   program.define_clock(packs, number, finalize_ != 0 ? finalize_ : std::max(last_tick_, program.origin_tick()));
   packs.finish();

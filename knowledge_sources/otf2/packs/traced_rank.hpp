@@ -59,8 +59,8 @@ class TracedRank {
   void define_code(std::uint32_t code);
   void use_file(std::uint32_t file);
   void use_mark(std::uint32_t name);
-  void tell_sampling(instrument::SampleUnit unit, const std::string& event, double hertz, std::uint64_t period,
-                     std::uint32_t thread);
+  void define_sampling(instrument::SampleUnit unit, const std::string& event, double hertz, std::uint64_t period,
+                       std::uint32_t thread);
 
   void note(std::uint64_t tick) {
     if (tick > last_tick_) last_tick_ = tick;
@@ -68,7 +68,7 @@ class TracedRank {
   void begin_init(std::uint64_t tick) { init_begin_ = tick; }
   void end_init(std::uint64_t tick) {
     counts_ = true;
-    if (!is_told_) tell_process(tick, tick - std::min(tick, init_begin_));
+    if (!is_defined_) define_process(tick, tick - std::min(tick, init_begin_));
   }
   void begin_finalize(std::uint64_t tick) {
     finalize_ = tick;
@@ -94,10 +94,10 @@ class TracedRank {
   TracedLosses losses;
 
  private:
-  void tell_process(std::uint64_t begin_tick, std::uint64_t init_ticks);
+  void define_process(std::uint64_t begin_tick, std::uint64_t init_ticks);
 
   std::uint64_t last_tick_ = 0, init_begin_ = 0, finalize_ = 0;
-  bool is_told_ = false, counts_ = false;
+  bool is_defined_ = false, counts_ = false;
   std::optional<std::uint32_t> mpi_thread_;
   std::unordered_set<std::uint32_t> codes_, files_, marks_, sampled_threads_;
   std::unordered_map<std::uint64_t, std::uint32_t> sites_;  // ids, by code and line

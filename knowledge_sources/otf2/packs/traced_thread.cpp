@@ -385,9 +385,9 @@ void TracedThread::sample(const ArchivedEvent& event) {
     period = static_cast<double>(generator->period) *
              std::pow(generator->base == OTF2_BASE_BINARY ? 2.0 : 10.0, static_cast<double>(generator->exponent));
     if (!counts) period *= 1e9;
-    rank_.tell_sampling(counts ? instrument::SampleUnit::kEvents : instrument::SampleUnit::kCpuNanoseconds,
-                        generator->name, counts || period <= 0 ? 0 : 1e9 / period,
-                        counts ? static_cast<std::uint64_t>(period) : 0, number_);
+    rank_.define_sampling(counts ? instrument::SampleUnit::kEvents : instrument::SampleUnit::kCpuNanoseconds,
+                          generator->name, counts || period <= 0 ? 0 : 1e9 / period,
+                          counts ? static_cast<std::uint64_t>(period) : 0, number_);
   }
   instrument::SampleRecord record{};
   record.tick = tick;

@@ -33,7 +33,7 @@ struct Taking {
                      fmt::format("{} {}", what, id));
       return "";
     }
-    all.faults.add(fmt::format("{} with a string that is not defined", what), fmt::format("{} has {}", id, reference));
+    all.faults.add(fmt::format("{} with an undefined string", what), fmt::format("{} has {}", id, reference));
     return "";
   }
   template <class T>
@@ -210,7 +210,7 @@ void set_communication(OTF2_GlobalDefReaderCallbacks* calls) {
         for (std::uint8_t i = 0; i < count; ++i) {
           const auto found = to.dimensions.find(dimensions[i]);
           if (found == to.dimensions.end()) {
-            to.all.faults.add("topologies with a dimension that is not defined", fmt::format("{}", id));
+            to.all.faults.add("topologies with an undefined dimension", fmt::format("{}", id));
           } else {
             topology.dimensions.push_back(found->second);
           }
@@ -350,7 +350,7 @@ std::string read_markers(OTF2_Reader* reader, std::uint64_t count, ArchiveDefini
         Markers& to = *static_cast<Markers*>(user);
         const auto kind = to.kinds.find(id);
         if (kind == to.kinds.end()) {
-          to.all.faults.add("markers of a kind that is not defined", fmt::format("{}", id));
+          to.all.faults.add("markers of an undefined kind", fmt::format("{}", id));
           return OTF2_CallbackCode{OTF2_CALLBACK_SUCCESS};
         }
         const Kind& of = kind->second;

@@ -33,10 +33,10 @@ struct RegionKind {
 [[nodiscard]] std::optional<OTF2_IoOperationMode> io_mode(instrument::PosixCategory category);
 
 // Objects missing in the events of a call that a replay needs.
-struct UntoldObjects {
+struct MissingObjects {
   bool communicator = false, peer = false, tag = false, window = false, file = false;
   bool prepares = false;  // creates a persistent request
 };
-[[nodiscard]] UntoldObjects untold_objects(const instrument::MpiRecord& record);
+[[nodiscard]] MissingObjects missing_objects(const instrument::MpiRecord& record);
 
 }  // namespace ardoise::knowledge_sources

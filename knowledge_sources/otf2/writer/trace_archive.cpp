@@ -124,7 +124,7 @@ void TraceArchive::take_rounds(std::uint32_t partition, const TraceRounds& round
 }
 
 // Passes rounds to the archives of their programs.
-void TraceArchive::give_rounds() {
+void TraceArchive::send_rounds() {
   if (!selection_ || !selection_->has_iterations()) return;
   for (const auto& [partition, program] : programs_) {
     const auto world = worlds_.find(program.world);
@@ -156,7 +156,7 @@ TraceArchive::Finished TraceArchive::finish(const std::vector<TraceMarker>& mark
       if (program.name == marker.program && world != worlds_.end()) world->second->add(marker);
     }
   }
-  give_rounds();
+  send_rounds();
   for (const auto& [number, world] : worlds_) {
     const std::string name = worlds_.size() == 1 ? std::string(kArchiveName)
                                                  : fmt::format("{}-{}", kArchiveName, as_file_name(world->name()));

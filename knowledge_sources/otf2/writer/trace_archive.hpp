@@ -66,7 +66,7 @@ class TraceArchive final : public TraceSink {
   [[nodiscard]] std::filesystem::path parts_folder() const;
   void read_parts();
   void remove_parts() const;
-  void give_rounds();
+  void send_rounds();
 
   const std::filesystem::path output_;
   std::function<void(const std::string&)> complain_;

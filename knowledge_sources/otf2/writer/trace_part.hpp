@@ -61,8 +61,8 @@ class TracePart {
   // Any thread.
   [[nodiscard]] std::uint32_t region(const TraceRegion& region);
   [[nodiscard]] std::uint32_t name(std::uint32_t mark_name);
-  void tell_text(std::uint32_t mark_name, std::string_view text);
-  void tell_datatype(std::uint32_t rank, std::uint32_t number, std::string_view text);
+  void define_mark_name(std::uint32_t mark_name, std::string_view text);
+  void define_datatype(std::uint32_t rank, std::uint32_t number, std::string_view text);
 
   // Number of its events; 0: the part has failed.
   [[nodiscard]] std::uint64_t end(OTF2_EvtWriter* writer);
@@ -72,7 +72,7 @@ class TracePart {
  private:
   void fail(OTF2_ErrorCode code);
   void close_file(const std::function<OTF2_ErrorCode()>& close);
-  void give_space_back();
+  void truncate_files();
 
   const std::uint32_t partition_;
   const std::function<void(const std::string&)> complain_;

@@ -42,7 +42,7 @@ class Balances {
     std::vector<double> balances;  // by variable, of the latest round
     bool held = false;
   };
-  void judge(std::uint32_t name, const Round& round);
+  void evaluate(std::uint32_t name, const Round& round);
 
   const std::uint32_t ranks_;
   const std::vector<Condition> conditions_;

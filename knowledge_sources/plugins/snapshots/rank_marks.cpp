@@ -156,7 +156,7 @@ void RankMarks::give(const Series& series, const Snapshot& snapshot, const Snaps
   if (origin_.sink != nullptr) origin_.sink->take(series_in_sink(series), part, snapshot, keys_, names_);
 }
 
-void RankMarks::give_rest(std::int64_t end, bool lacks_calls, bool has_spread) const {
+void RankMarks::send_rest(std::int64_t end, bool lacks_calls, bool has_spread) const {
   for (const Series& series : series_) {
     if (is_cut(series.kind)) give(series, rest_of(series, end), {series.taken, true, lacks_calls, has_spread});
   }

@@ -84,7 +84,7 @@ class RankMarks {
   // the run.
   [[nodiscard]] std::vector<Snapshot> snapshots_of(const Series& series, std::int64_t end) const;
   // Sends the snapshots open at the end of the run to the sink.
-  void give_rest(std::int64_t end, bool lacks_calls, bool has_spread) const;
+  void send_rest(std::int64_t end, bool lacks_calls, bool has_spread) const;
   // Open phases are unfinished.
   [[nodiscard]] Complaints complaints() const;
 

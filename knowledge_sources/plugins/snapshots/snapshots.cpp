@@ -126,15 +126,15 @@ class Snapshots final : public Analysis {
   void add_waits(OfWorker& worker, const blackboard::EntryRef& entry);
   void add_names(const DefinitionSpan& span);
   void name_counters(std::uint32_t rank, const instrument::DecodedCounters& counters);
-  void tell_place(std::uint32_t rank, const instrument::Definition& definition);
+  void send_place(std::uint32_t rank, const instrument::Definition& definition);
   [[nodiscard]] TimedCalls timed() const;
   void contribute_loops(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
   void contribute_marks(const Resolver& resolver, PlaceNodes& nodes, reports::Application& application) const;
   void contribute_complaints(reports::Application& application) const;
   void give_iterations(std::uint32_t number, const reports::SnapshotSeries& series,
                        std::span<const RankCut> cuts) const;
-  void give_rounds(std::span<const RankCut> cuts) const;
-  void give_ends(const Resolver& resolver, PlaceNodes& nodes) const;
+  void send_rounds(std::span<const RankCut> cuts) const;
+  void send_ends(const Resolver& resolver, PlaceNodes& nodes) const;
 
   using Where = std::vector<std::vector<PlaceNodes::Where>>;  // by rank
   struct OfSeries {
@@ -304,7 +304,7 @@ void Snapshots::add_names(const DefinitionSpan& span) {
       samples_events_.store(counters->fixed.unit == instrument::SampleUnit::kEvents, std::memory_order_relaxed);
       name_counters(span.header->rank, *counters);
     } else if (sink_ != nullptr) {
-      tell_place(span.header->rank, *definition);
+      send_place(span.header->rank, *definition);
     }
   }
 }
@@ -324,7 +324,7 @@ void Snapshots::name_counters(std::uint32_t rank, const instrument::DecodedCount
 }
 
 // A file read during the run has the module and offset of each call.
-void Snapshots::tell_place(std::uint32_t rank, const instrument::Definition& definition) {
+void Snapshots::send_place(std::uint32_t rank, const instrument::Definition& definition) {
   const std::scoped_lock guard(names_mutex_);
   if (const auto* const module = std::get_if<instrument::DecodedModule>(&definition)) {
     modules_.try_emplace({rank, module->fixed.module}, module->path);
@@ -401,14 +401,14 @@ void Snapshots::contribute_loops(const Resolver& resolver, PlaceNodes& nodes, re
     series.line = place.line;
     series.call_sites = loop.sites;
     series.regular = loop.regular;
-    if (number == 0 && trace_ != nullptr) give_rounds(loop.cuts);
+    if (number == 0 && trace_ != nullptr) send_rounds(loop.cuts);
     give_iterations(number++, series, loop.cuts);
     fill_series(loop.cuts, false, resolver, nodes.tree(), names_, application.ranks, kMostSnapshots, series);
     application.snapshots.series.push_back(std::move(series));
   }
 }
 
-void Snapshots::give_rounds(std::span<const RankCut> cuts) const {
+void Snapshots::send_rounds(std::span<const RankCut> cuts) const {
   for (const RankCut& cut : cuts) {
     std::uint64_t first = 1;
     for (const Snapshot& snapshot : cut.snapshots) {
@@ -442,12 +442,12 @@ std::int64_t end_of_rank(const Resolver& resolver, std::uint32_t rank) {
 }
 
 // Remainders after the last snapshots, and the places of all calls.
-void Snapshots::give_ends(const Resolver& resolver, PlaceNodes& nodes) const {
+void Snapshots::send_ends(const Resolver& resolver, PlaceNodes& nodes) const {
   SinkNames names(*sink_, partition_, resolver, nodes.tree());
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     if (!ranks_[rank]) continue;
     const RankMarks& marks = ranks_[rank]->marks();
-    marks.give_rest(end_of_rank(resolver, rank), !ranks_[rank]->is_whole(), !ranks_[rank]->has_moments());
+    marks.send_rest(end_of_rank(resolver, rank), !ranks_[rank]->is_whole(), !ranks_[rank]->has_moments());
     const auto where = nodes.of_rank(rank);
     std::vector<std::uint64_t> keys = keys_of(ranks_[rank]->series());
     keys.insert(keys.end(), marks.keys().begin(), marks.keys().end());
@@ -557,7 +557,7 @@ void Snapshots::contribute(const Resolver& resolver, reports::Application& appli
   contribute_complaints(application);
   contribute_marks(resolver, nodes, application);
   contribute_loops(resolver, nodes, application);
-  if (sink_ != nullptr) give_ends(resolver, nodes);
+  if (sink_ != nullptr) send_ends(resolver, nodes);
   if (auto series = series_of(timed(), resolver, application))
     application.snapshots.series.push_back(std::move(*series));
 }

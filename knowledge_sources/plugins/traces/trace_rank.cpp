@@ -115,7 +115,7 @@ void TraceRank::mark(Stream<Record>& stream, const ClassLedger& ledger, const Pa
 }
 
 template <class Record>
-void TraceRank::look_at_marks(Stream<Record>& stream, std::uint64_t received) {
+void TraceRank::update_known_until(Stream<Record>& stream, std::uint64_t received) {
   for (; !stream.marks.empty() && stream.marks.front().records <= received; stream.marks.pop_front())
     stream.known_until = std::max(stream.known_until, stream.marks.front().tick);
 }
@@ -336,8 +336,8 @@ void TraceRank::merge(Thread& thread, bool all) {
   if (!begin(all)) return;
   auto& mpi = thread.mpi.waiting;
   auto& posix = thread.posix.waiting;
-  look_at_marks(thread.mpi, mpi_received_);
-  look_at_marks(thread.posix, posix_received_);
+  update_known_until(thread.mpi, mpi_received_);
+  update_known_until(thread.posix, posix_received_);
   const auto write_some = [&](auto& waiting, std::uint64_t tick) {
     auto& pack = waiting.front();
     const std::size_t before = pack.left.size();

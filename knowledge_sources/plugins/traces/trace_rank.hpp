@@ -105,7 +105,7 @@ class TraceRank {
   template <class Record>
   static void mark(Stream<Record>& stream, const instrument::ClassLedger& ledger, const instrument::PackHeader& header);
   template <class Record>
-  static void look_at_marks(Stream<Record>& stream, std::uint64_t received);
+  static void update_known_until(Stream<Record>& stream, std::uint64_t received);
   [[nodiscard]] bool begin(bool without_definition);
   void merge(Thread& thread, bool all);
   [[nodiscard]] bool may_be_on_the_way(const Thread& thread) const;

@@ -169,10 +169,10 @@ class Traces final : public Analysis {
     const bool has_arguments = selection_->attributes().has(AttributeClass::kArguments);
     for (instrument::DefinitionReader reader(span.records); const auto definition = reader.next();) {
       if (const auto* const name = std::get_if<instrument::DecodedMarkName>(&*definition)) {
-        part_->tell_text(name->fixed.name, name->name);
+        part_->define_mark_name(name->fixed.name, name->name);
       } else if (const auto* const datatype = std::get_if<instrument::DecodedDatatype>(&*definition)) {
         if (has_arguments && selection_->has_rank(context_.first_rank + span.header->rank))
-          part_->tell_datatype(span.header->rank, datatype->fixed.datatype, datatype->text);
+          part_->define_datatype(span.header->rank, datatype->fixed.datatype, datatype->text);
       } else if (const auto* const process = std::get_if<instrument::DecodedProcess>(&*definition)) {
         with_rank(*span.header, [&](TraceRank& rank) { rank.add(*span.header, process->fixed); });
       } else if (const auto* const sampling = std::get_if<instrument::DecodedSampling>(&*definition)) {

@@ -93,7 +93,7 @@ void Locks::add(const LockEpoch& epoch, WaitSums& sums) {
   windows_[epoch.window].push_back(epoch);
 }
 
-void Locks::judge(WaitSums& sums) const {
+void Locks::evaluate(WaitSums& sums) const {
   for (const auto& [id, epochs] : windows_) {
     const OfWindow window(epochs);
     for (const LockEpoch& epoch : epochs) {

@@ -25,7 +25,7 @@ class Locks {
 
   void add(const LockEpoch& epoch, WaitSums& sums);
   // After all locks have arrived.
-  void judge(WaitSums& sums) const;
+  void evaluate(WaitSums& sums) const;
 
  private:
   std::map<WindowId, std::vector<LockEpoch>> windows_;

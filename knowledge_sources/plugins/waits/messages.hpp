@@ -63,7 +63,7 @@ class Messages {
     }
   };
   [[nodiscard]] Key key_in_table(const Channel& channel);
-  void judge(const Receiver& receiver, const Part& send, const Part& receive, WaitSums& sums);
+  void evaluate(const Receiver& receiver, const Part& send, const Part& receive, WaitSums& sums);
   [[nodiscard]] Channel channel_of(const Key& key) const {
     return {comms_[key.comm], key.source, key.destination, key.tag};
   }

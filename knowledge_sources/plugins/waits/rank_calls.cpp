@@ -548,8 +548,8 @@ void RankCalls::define(const CommDefinition& definition, Arrivals& out) {
 
 void RankCalls::add_init_and_finalize(Arrivals& out) {
   for (auto& [number, thread] : threads_) end_completing(thread, out);
-  if (has_told_life_ || world_ranks_ == 0) return;
-  has_told_life_ = true;
+  if (has_init_and_finalize_ || world_ranks_ == 0) return;
+  has_init_and_finalize_ = true;
   const CommIdentity world{0, 0, world_ranks_};
   const auto tell = [&](vmpi::FunctionId function, const Part& part) {
     const auto number = static_cast<std::uint32_t>(function);

@@ -241,7 +241,7 @@ class RankCalls {
   double clock_error_ = 0;  // ns
   std::optional<std::pair<double, double>> init_;
   std::optional<double> finalize_;
-  bool has_told_life_ = false;
+  bool has_init_and_finalize_ = false;
   bool folded_ = false;
   Reason given_up_ = Reason::kNone;  // messages
   std::uint32_t calls_ = 0;          // that completed several operations

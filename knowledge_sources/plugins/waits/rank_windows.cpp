@@ -125,7 +125,7 @@ void RankWindows::add(const GroupExtension& group) {
 }
 
 template <class Half>
-void RankWindows::give_halves(const Window& window, const Group& group, Half half) {
+void RankWindows::add_halves(const Window& window, const Group& group, Half half) {
   half.key.window.number = window.number;
   half.rank = rank_;
   half.others = static_cast<std::uint32_t>(group.size());
@@ -152,7 +152,7 @@ void RankWindows::complete(Window& window, const Now& now) {
   access.to_start = open.to_start;
   access.to_last = now.stretch(open.since, open.last_end);
   access.after_last = now.stretch(open.last_end, now.moments.begin);
-  give_halves(window, open.targets, access);
+  add_halves(window, open.targets, access);
   window.access.reset();
   end_epoch(window, now);
 }
@@ -166,7 +166,7 @@ void RankWindows::wait(Window& window, const Now& now, bool waits) {
   if (!waits) exposure.wait.end = exposure.wait.begin;
   exposure.to_post = open.to_post;
   exposure.to_wait = now.stretch(open.since, now.moments.begin);
-  give_halves(window, open.origins, exposure);
+  add_halves(window, open.origins, exposure);
   window.exposure.reset();
   end_epoch(window, now);
 }

@@ -121,7 +121,7 @@ class RankWindows {
   void end_epoch(Window& window, const Now& now);
   // One half for each rank of the epoch; half: common fields.
   template <class Half>
-  void give_halves(const Window& window, const Group& group, Half half);
+  void add_halves(const Window& window, const Group& group, Half half);
   void give(std::uint32_t comm, WindowPart part);
   void place(const Definition& definition, WindowPart& part);
   [[nodiscard]] std::uint64_t early_count() const {

@@ -36,8 +36,9 @@ void WaitSums::add_shared(const Wait& wait) {
   if (const auto greatest = shared_.add(wait)) add(*greatest);
 }
 
-void WaitSums::tell_waiter(const Wait& wait) const {
-  if (!wait.is_told && wait.pattern != WaitPattern::kInit && wait.pattern != WaitPattern::kFinalize) tell_waiter_(wait);
+void WaitSums::report_to_waiter(const Wait& wait) const {
+  if (!wait.is_reported && wait.pattern != WaitPattern::kInit && wait.pattern != WaitPattern::kFinalize)
+    on_waiter_(wait);
 }
 
 void WaitSums::add(const Wait& wait) {
@@ -46,7 +47,7 @@ void WaitSums::add(const Wait& wait) {
     counts_of(wait.waiter).uncertain_ns += wait.ns;
     return;
   }
-  tell_waiter(wait);
+  report_to_waiter(wait);
   sites_.add(wait);
   if (wait.pattern == WaitPattern::kInit) return;  // before the measured time
   ranks_[wait.waiter].waiting_ns += wait.ns;
@@ -56,7 +57,7 @@ void WaitSums::add(const Wait& wait) {
   ranks_[wait.awaited].caused_ns += wait.ns;
   edges_[edge(wait.waiter, wait.awaited)] += wait.ns;
   causes_.add(wait);
-  tell_(wait);
+  on_wait_(wait);
 }
 
 void WaitSums::OfProgram::add(const OfProgram& more) {

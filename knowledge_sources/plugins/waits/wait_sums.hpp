@@ -47,13 +47,13 @@ class WaitSums {
   // returns whether it did.
   void share_calls(std::function<bool(const Wait&)> send) { send_ = std::move(send); }
   // Receives each counted wait for one rank.
-  void tell_waits(std::function<void(const Wait&)> tell) { tell_ = std::move(tell); }
+  void on_wait(std::function<void(const Wait&)> action) { on_wait_ = std::move(action); }
   // Receives each wait in a call between MPI_Init and MPI_Finalize as soon as its length is known.
-  void tell_waiters(std::function<void(const Wait&)> tell) { tell_waiter_ = std::move(tell); }
+  void on_waiter(std::function<void(const Wait&)> action) { on_waiter_ = std::move(action); }
   // Reports a wait now that is added later, when its pattern is known.
-  void tell_early(Wait& wait) {
-    tell_waiter(wait);
-    wait.is_told = true;
+  void report_early(Wait& wait) {
+    report_to_waiter(wait);
+    wait.is_reported = true;
   }
   void add(std::span<const Wait> waits);
   // A wait of a call with several operations that is joined here.
@@ -101,11 +101,11 @@ class WaitSums {
   }
 
   void add(const Wait& wait);
-  void tell_waiter(const Wait& wait) const;
+  void report_to_waiter(const Wait& wait) const;
   [[nodiscard]] Counts& counts_of(std::uint32_t rank) { return of_programs_[programs_->program_of(rank)].counts; }
 
   std::function<bool(const Wait&)> send_ = [](const Wait&) { return false; };
-  std::function<void(const Wait&)> tell_ = [](const Wait&) {}, tell_waiter_ = [](const Wait&) {};
+  std::function<void(const Wait&)> on_wait_ = [](const Wait&) {}, on_waiter_ = [](const Wait&) {};
   const WorldPrograms* programs_;
   WaitSites sites_;
   std::vector<OfRank> ranks_;

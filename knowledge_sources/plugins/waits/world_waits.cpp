@@ -78,7 +78,7 @@ void WorldWaits::attach(const std::string& level, LevelSources& sources) {
   path_key_ = std::hash<std::string>()(level);
   homes_.assign(ranks_.size(), sources.board().self());
   sources.at_no_room([this] { give_up_missing(); });
-  sources.at_quiet([this] { tell_lives(); });
+  sources.at_quiet([this] { add_inits_and_finalizes(); });
   travelling_.attach(sources, "waits", level,
                      [this](const Travelling& record, unsigned from) { arrive(record, from); });
   sources.at_quiet([this] {
@@ -91,14 +91,14 @@ void WorldWaits::attach(const std::string& level, LevelSources& sources) {
     travelling_.send(key, SharedWait{wait, homes_[wait.waiter]});
     return true;
   });
-  sums_.tell_waiters([this](const Wait& wait) { tell_waiter(wait); });
+  sums_.on_waiter([this](const Wait& wait) { report_to_waiter(wait); });
   sources.at_end([this] {
     const std::lock_guard guard(mutex_);
     WaitSums of_locks(programs_);
-    of_locks.tell_waiters([this](const Wait& wait) { tell_waiter(wait); });
-    locks_of_windows_.judge(of_locks);
+    of_locks.on_waiter([this](const Wait& wait) { report_to_waiter(wait); });
+    locks_of_windows_.evaluate(of_locks);
   });
-  sums_.tell_waits([this](const Wait& wait) {
+  sums_.on_wait([this](const Wait& wait) {
     if (travelling_.is_own(path_key_)) return add_jump(path_, wait);
     travelling_.send(path_key_, jump_of(wait));
   });
@@ -192,7 +192,7 @@ void WorldWaits::add(std::size_t program, std::vector<Arrived>& arrived, const M
   Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
   rank.add(header.thread, header.order, pack, out);
   out.flush();
-  meet_in_windows(rank);
+  add_window_parts(rank);
 }
 
 void WorldWaits::add_contexts(std::size_t program, const ContextSpan& span) {
@@ -229,10 +229,10 @@ void WorldWaits::define(std::size_t program, std::vector<Arrived>& arrived, cons
     }
   }
   out.flush();
-  meet_in_windows(rank);
+  add_window_parts(rank);
 }
 
-void WorldWaits::tell_lives() {
+void WorldWaits::add_inits_and_finalizes() {
   std::vector<Arrived> arrived;
   for (RankCalls& rank : ranks_) {
     Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
@@ -248,13 +248,13 @@ void WorldWaits::give_up_missing() {
     Arrivals out(arrived, [&](std::span<const Arrived> some) { meet(rank, some); });
     rank.give_up_missing(out);
     out.flush();
-    meet_in_windows(rank);
+    add_window_parts(rank);
   }
 }
 
 void WorldWaits::meet(RankCalls& rank, std::span<const Arrived> arrived) {
   const std::lock_guard guard(mutex_);
-  const auto goes_away = [this](const auto& record) {
+  const auto is_sent_elsewhere = [this](const auto& record) {
     const std::uint64_t key = key_of(record);
     if (travelling_.is_own(key)) return false;
     travelling_.send(key, record);
@@ -262,11 +262,11 @@ void WorldWaits::meet(RankCalls& rank, std::span<const Arrived> arrived) {
   };
   for (const Arrived& each : arrived) {
     if (const auto* const end = std::get_if<EndOfMessage>(&each)) {
-      if (!goes_away(*end)) messages_.add(end->channel, end->sends, end->part, rank.channel_hint(*end), sums_);
+      if (!is_sent_elsewhere(*end)) messages_.add(end->channel, end->sends, end->part, rank.channel_hint(*end), sums_);
     } else if (const auto* const call = std::get_if<InCollective>(&each)) {
-      if (!goes_away(*call)) open_collectives_.add(call->key, call->function, call->arrival, sums_);
+      if (!is_sent_elsewhere(*call)) open_collectives_.add(call->key, call->function, call->arrival, sums_);
     } else if (const auto* const pair = std::get_if<NeighbourPair>(&each)) {
-      if (!goes_away(*pair)) open_collectives_.add(*pair);
+      if (!is_sent_elsewhere(*pair)) open_collectives_.add(*pair);
     } else {
       const Wait wait = no_wait(std::get<OfNoKind>(each).part);
       sums_.add(std::span(&wait, 1));
@@ -274,7 +274,7 @@ void WorldWaits::meet(RankCalls& rank, std::span<const Arrived> arrived) {
   }
 }
 
-void WorldWaits::meet_in_windows(RankCalls& rank) {
+void WorldWaits::add_window_parts(RankCalls& rank) {
   if (!rank.windows().has_parts()) return;
   const std::lock_guard guard(mutex_);
   for (const WindowPart& part : rank.windows().take()) {
@@ -299,7 +299,7 @@ void WorldWaits::add(const WindowPart& part) {
 }
 
 // mutex_ is held.
-void WorldWaits::tell_waiter(const Wait& wait) {
+void WorldWaits::report_to_waiter(const Wait& wait) {
   constexpr double kLatest = 0x1p61;  // ns: times beyond ± this are invalid
   if (!(std::abs(wait.call_begin) < kLatest && std::abs(wait.begin) < kLatest)) return;
   const std::size_t program = programs_.program_of(wait.waiter);
@@ -348,16 +348,16 @@ void WorldWaits::arrive(const Travelling& record, unsigned from) {
 // Includes unresolved operations of the ranks' calls, and locks of windows, whose waits are part of the path too.
 WaitSums WorldWaits::all_sums(CriticalPath& path) const {
   WaitSums sums = sums_;
-  sums.tell_waiters([](const Wait&) {});
-  sums.tell_waits([&path](const Wait& wait) { add_jump(path, wait); });
+  sums.on_waiter([](const Wait&) {});
+  sums.on_wait([&path](const Wait& wait) { add_jump(path, wait); });
   for (std::uint32_t rank = 0; rank < ranks_.size(); ++rank) {
     sums.add_calls(rank, ranks_[rank].unresolved_calls());
     sums.add_ends(rank, ranks_[rank].unresolved_ends());
   }
   epochs_.add_alone(sums);
-  locks_of_windows_.judge(sums);
+  locks_of_windows_.evaluate(sums);
   messages_.settle(sums);
-  sums.tell_waits([](const Wait&) {});
+  sums.on_wait([](const Wait&) {});
   return sums;
 }
 

@@ -72,11 +72,11 @@ class WorldWaits final : public WorldShare {
   using Places = std::vector<std::vector<SampledPlace>>;
 
   void attach(const std::string& level, LevelSources& sources);
-  void tell_lives();
+  void add_inits_and_finalizes();
   void give_up_missing();
   void meet(RankCalls& rank, std::span<const Arrived> arrived);
-  void meet_in_windows(RankCalls& rank);
-  void tell_waiter(const Wait& wait);
+  void add_window_parts(RankCalls& rank);
+  void report_to_waiter(const Wait& wait);
   void add(const WindowPart& part);
   void arrive(const Travelling& record, unsigned from);
   [[nodiscard]] WaitSums all_sums(CriticalPath& path) const;

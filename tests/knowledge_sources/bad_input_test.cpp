@@ -46,7 +46,7 @@ TEST(BadInput, APackOfNoKnownProgramOrRankIsRefused) {
   session.submit(one_send(5));
   session.submit(one_send(0, 2));
   const auto run = session.finish();
-  EXPECT_THAT(run.notices, Contains(HasSubstr("names partition 5")));
+  EXPECT_THAT(run.notices, Contains(HasSubstr("its partition 5")));
   EXPECT_EQ(run.applications.at(0).quality.bad_packs, 2u);
   EXPECT_THAT(run.applications.at(0).quality.notices, Contains(HasSubstr("its rank is beyond the 2 ranks")));
 }

@@ -59,7 +59,7 @@ TEST(Condition, AMistakeIsNamedWithItsPlace) {
   EXPECT_THAT(fault("calls() > 1"), HasSubstr("expected the name of a function"));
   EXPECT_THAT(fault("time(io) > 1 s since"), HasSubstr("expected \"last\""));
   EXPECT_THAT(fault("time(io) > 1 s now"), HasSubstr("at \"now\""));
-  EXPECT_THAT(fault("1 > 2"), HasSubstr("names nothing"));
+  EXPECT_THAT(fault("1 > 2"), HasSubstr("refers to nothing"));
   EXPECT_THAT(fault(std::string(40, '(') + "1"), HasSubstr("fewer brackets"));
   std::string longest = "calls(mpi)";
   for (int i = 0; i < 200; ++i) longest += " + 1";
